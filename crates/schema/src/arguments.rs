@@ -1,4 +1,4 @@
-//! Fixes what a model sent as arguments: repairs broken JSON text, converts values to the types the schema asks for.
+//! Repairs and converts the arguments that a model sent: broken JSON text, and values of the wrong type.
 
 pub(crate) mod coerce;
 pub(crate) mod repair;

@@ -1,8 +1,8 @@
-//! JSON Schema for tools: `text → tape → verdict, typed value, or a sentence a model can act on`.
+//! JSON Schema for tools: parses arguments, validates them, and describes violations in sentences a model can act on.
 //!
 //! ```
 //! use serde_json::json;
-//! use toolwright_schema::{Limits, Schema, Tape, coerce};
+//! use toolwright_schema::{InputLimits, Schema, Tape, coerce};
 //!
 //! let schema = Schema::check(json!({
 //!     "type": "object",
@@ -11,15 +11,15 @@
 //!     "additionalProperties": false
 //! }))?;
 //!
-//! let tape = Tape::parse(r#"{"citty": "Rome", "days": "3"}"#, &Limits::default())?;
+//! let tape = Tape::parse(r#"{"citty": "Rome", "days": "3"}"#, &InputLimits::default())?;
 //! assert!(!schema.is_valid(tape.root()));
 //!
 //! let mut value = tape.to_value();
 //! let notes = coerce(&mut value, &schema);
 //! assert_eq!(notes[0].to_string(), r#"/days: "3" read as 3"#);
 //!
-//! let told: Vec<String> = schema.violations(&value).iter().map(ToString::to_string).collect();
-//! assert_eq!(told, ["/citty: unknown argument; did you mean `city`?", "/city: missing; expected a string"]);
+//! let violations: Vec<String> = schema.violations(&value).iter().map(ToString::to_string).collect();
+//! assert_eq!(violations, ["/citty: unknown argument; did you mean `city`?", "/city: missing; expected a string"]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

@@ -1,7 +1,8 @@
-//! A sloppy schema, or one of another dialect, in; the 2020-12 schema that it means out, with a note for every change.
+//! Converts imprecise or foreign schemas to JSON Schema 2020-12, with a note for every change.
 //!
-//! What cannot be understood is refused with its place: a definition that is quietly emptied would be called without the
-//! arguments it needs.
+//! A schema that cannot be understood is rejected with its path: if it were silently emptied, the tool would be called
+//! without
+//! the arguments it needs.
 
 mod keyword_table;
 mod keyword_values;
@@ -24,12 +25,12 @@ use properties::{bare_properties, property_map, required_flag, required_list};
 use required_flag::RequiredFlag;
 use types::{nullable, type_expression, type_keyword, type_names, type_parser};
 
-/// One thing that was read otherwise than it was written.
+/// One change that was made to a schema.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SchemaFix {
     /// The JSON pointer of the schema that was changed, empty for the whole.
     pub pointer: String,
-    /// What was changed there.
+    /// What was changed.
     pub message: String,
 }
 
@@ -42,15 +43,15 @@ impl fmt::Display for SchemaFix {
     }
 }
 
-/// Turns a schema as other software writes it into the 2020-12 schema that it means.
+/// Converts a schema as other software writes it to the 2020-12 schema that it means.
 ///
-/// It reads the type words of other languages, older drafts, OpenAPI and Gemini, and what hands and generators often get
-/// wrong. A schema that is right already stays as it is, to the byte, with no notes. References are never followed. Whether
-/// the outcome compiles is for [`Schema::check`](crate::Schema::check) to say.
+/// Understands the type names of other languages, older drafts, OpenAPI and Gemini, and common mistakes of authors and
+/// generators. A valid schema stays unchanged, byte for byte, without notes. References are never followed.
+/// [`Schema::check`](crate::Schema::check) decides whether the result compiles.
 ///
 /// # Errors
 ///
-/// Refuses, with the place, what cannot be understood, and what is too large or too deep; the schema is then half changed.
+/// Rejects, with the path, what cannot be understood, and what is too large or too deep; the schema is then partly changed.
 ///
 /// # Examples
 ///
@@ -64,8 +65,8 @@ impl fmt::Display for SchemaFix {
 /// assert_eq!(notes[0].to_string(), r#"type "dict" read as "object""#);
 ///
 /// let mut typo = json!({"type": "object", "properties": {"city": {"type": "strng"}}});
-/// let refused = normalise(&mut typo).unwrap_err();
-/// assert_eq!(refused.to_string(), r#"/properties/city/type: "strng" is no type; did you mean `string`?"#);
+/// let error = normalise(&mut typo).unwrap_err();
+/// assert_eq!(error.to_string(), r#"/properties/city/type: "strng" is no type; did you mean `string`?"#);
 /// # Ok::<(), toolwright_schema::SchemaError>(())
 /// ```
 pub fn normalise(schema: &mut Value) -> Result<Vec<SchemaFix>, SchemaError> {
@@ -82,7 +83,7 @@ pub fn normalise(schema: &mut Value) -> Result<Vec<SchemaFix>, SchemaError> {
 type Members = Map<String, Value>;
 type NormaliseResult<T = ()> = Result<T, SchemaError>;
 
-/// Where we are, and what was changed so far.
+/// The current path, and the changes so far.
 #[derive(Default)]
 struct Normaliser {
     path: String,
@@ -90,7 +91,7 @@ struct Normaliser {
 }
 
 impl Normaliser {
-    /// Mends a schema and all below it; returns what it says about its own being required.
+    /// Normalises a schema and its subschemas; returns its own required flag, if it has one.
     fn normalise_schema(&mut self, value: &mut Value) -> NormaliseResult<Option<RequiredFlag>> {
         match value {
             Value::Object(members) => self.normalise_members(members),
@@ -113,7 +114,7 @@ impl Normaliser {
         }
     }
 
-    /// The stages, in the order in which each can rely on those before it.
+    /// The stages, ordered so that each can rely on the previous ones.
     fn normalise_members(
         &mut self,
         members: &mut Members,
@@ -143,7 +144,7 @@ impl Normaliser {
         SchemaError::new(self.path.as_str(), message)
     }
 
-    /// An error about one keyword of the schema we are at.
+    /// An error about one keyword of the current schema.
     fn error_at(&self, keyword: &str, message: impl Into<String>) -> SchemaError {
         let mut path = self.path.clone();
         push_pointer_token(&mut path, keyword);
@@ -158,7 +159,7 @@ impl Normaliser {
         outcome
     }
 
-    /// A value as it is shown to people: short, and without secrets.
+    /// A value for messages: truncated, and with secrets redacted.
     fn excerpt(&self, value: &Value) -> String {
         crate::schema::violation::excerpt(value, &self.path)
     }

@@ -1,10 +1,10 @@
-//! Text in, the same text without what looks secret out.
+//! Masks passwords, tokens and keys in text that is logged or shown.
 
 use std::borrow::Cow;
 
 const MASK: &str = "***";
 
-/// Words that make a name secret wherever they stand in it.
+/// Words that make a name secret anywhere in it.
 const SECRET_WORDS: [&str; 16] = [
     "password",
     "passwords",
@@ -24,7 +24,7 @@ const SECRET_WORDS: [&str; 16] = [
     "jwt",
 ];
 
-/// Words that make a name secret when they end it: `auth_token` is, `token_count` is not.
+/// Words that make a name secret as its last word: `auth_token` is, `token_count` is not.
 const SECRET_LAST_WORDS: [&str; 6] = [
     "token",
     "auth",
@@ -34,7 +34,7 @@ const SECRET_LAST_WORDS: [&str; 6] = [
     "accesstoken",
 ];
 
-/// What `key` may follow to name a secret.
+/// Words that make `key` secret when it follows them.
 const SECRET_KEY_PREFIX_WORDS: [&str; 7] = [
     "api",
     "private",
@@ -45,7 +45,7 @@ const SECRET_KEY_PREFIX_WORDS: [&str; 7] = [
     "ssh",
 ];
 
-/// How issuers begin their secrets, and how much must follow for it to be one.
+/// Prefixes of well-known tokens, and the minimum length of the rest.
 const SECRET_PREFIXES: [(&str, usize); 19] = [
     ("sk-", 8),
     ("sk_live_", 8),
@@ -68,7 +68,7 @@ const SECRET_PREFIXES: [(&str, usize); 19] = [
     ("hf_", 20),
 ];
 
-/// Whether a property, header or variable of this name usually holds a secret.
+/// Returns true if a property, header or variable of this name usually contains a secret.
 pub fn looks_secret_name(name: &str) -> bool {
     let words = split_words(name);
     let last = words.last().map(String::as_str).unwrap_or_default();
@@ -77,7 +77,7 @@ pub fn looks_secret_name(name: &str) -> bool {
         || words.windows(2).any(|pair| matches!(pair, [owner, key] if SECRET_KEY_PREFIX_WORDS.contains(&owner.as_str()) && key == "key"))
 }
 
-/// Splits `apiKey`, `api-key` and `API_KEY` alike.
+/// Splits `apiKey`, `api-key` and `API_KEY` into the same words.
 fn split_words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut lower_before = false;
@@ -94,7 +94,7 @@ fn split_words(name: &str) -> Vec<String> {
     words
 }
 
-/// Whether this text itself has the shape of a secret.
+/// Returns true if the text has the form of a secret.
 pub fn looks_secret_value(text: &str) -> bool {
     text.contains("-----BEGIN ") && text.contains("PRIVATE KEY")
         || text
@@ -112,16 +112,16 @@ fn is_secret_token(word: &str) -> bool {
         rest.bytes()
             .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
     };
-    SECRET_PREFIXES.iter().any(|(prefix, least)| {
+    SECRET_PREFIXES.iter().any(|(prefix, min_length)| {
         word.strip_prefix(prefix)
-            .is_some_and(|rest| rest.len() >= *least && plain(rest))
+            .is_some_and(|rest| rest.len() >= *min_length && plain(rest))
     }) || (word.starts_with("eyJ")
         && word.len() >= 20
         && word.matches('.').count() == 2
         && word.split('.').all(plain))
 }
 
-/// Masks secret-looking tokens, values of secret-looking names and the user part of addresses inside free text.
+/// Masks tokens, the values of secret names, and the user part of URLs inside free text.
 pub fn redact(text: &str) -> Cow<'_, str> {
     let mut out = String::new();
     let mut kept = 0;
@@ -151,7 +151,7 @@ fn next_word(text: &str, at: usize) -> Option<(usize, usize)> {
     Some((at + start, at + start + len))
 }
 
-/// The range to mask that this word is, or announces.
+/// The byte range to mask: this word itself, or the value that follows it.
 fn secret_range(text: &str, start: usize, end: usize) -> Option<(usize, usize)> {
     let word = text.get(start..end)?;
     let rest = text.get(end..)?;

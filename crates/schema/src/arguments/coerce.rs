@@ -1,6 +1,6 @@
-//! An almost right value in, the value that was meant out.
+//! Converts arguments of the wrong JSON type to the type that the schema asks for, where nothing is lost.
 //!
-//! A value is only touched where its own subschema refuses it, and only for the one reading that this subschema admits.
+//! A value is changed only where its own subschema rejects it, and only if exactly one conversion is valid there.
 
 mod candidates;
 mod subschema_path;
@@ -13,20 +13,20 @@ use crate::{Schema, schema::violation::excerpt};
 use candidates::{Candidate, as_integer, candidates};
 use subschema_path::{child_subschema_path, type_names};
 
-/// How many values are visited; what lies beyond is left as it is.
+/// How many values are visited; the rest is left unchanged.
 const MAX_VISITED_VALUES: usize = 10_000;
 
-/// How deep values are followed.
+/// How many levels of nesting are visited.
 const MAX_DEPTH: usize = 64;
 
-/// One value that was read as another of the same meaning.
+/// One value that was converted to another JSON type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Coercion {
-    /// The JSON pointer of the value, empty for the whole.
+    /// The JSON pointer of the value, empty for the whole document.
     pub pointer: String,
-    /// What was sent, short and without secrets.
+    /// The value that was sent, shortened and with secrets redacted.
     pub from: String,
-    /// What it was read as, short and without secrets.
+    /// The value it was converted to, shortened and with secrets redacted.
     pub to: String,
 }
 
@@ -39,11 +39,11 @@ impl fmt::Display for Coercion {
     }
 }
 
-/// Turns values of the wrong kind into the right kind where that loses nothing.
+/// Converts values to the JSON type that the schema asks for, where nothing is lost; returns one note per conversion.
 ///
 /// `"5"` becomes 5, `5` becomes `"5"`, `"true"` becomes true, `x` becomes `[x]`, an enum member gets its letter case, and
-/// text that holds the wanted object becomes that object. A valid value stays, save that a whole number written `5.0`
-/// becomes `5` where an integer is wanted.
+/// text that contains the expected object becomes that object. Valid values stay, except that an integer written `5.0`
+/// becomes `5` where an integer is expected.
 pub fn coerce(value: &mut Value, schema: &Schema) -> Vec<Coercion> {
     let mut coercer = Coercer {
         schema,
@@ -58,82 +58,75 @@ pub fn coerce(value: &mut Value, schema: &Schema) -> Vec<Coercion> {
 struct Coercer<'s> {
     schema: &'s Schema,
     remaining_visits: usize,
-    /// Inside a value we wrapped in an array ourselves; wrapping again would be guessing.
+    /// Inside an array that this coercer added; a second array around it would be a guess.
     inside_wrapped_array: bool,
     coercions: Vec<Coercion>,
 }
 
 impl Coercer<'_> {
-    fn walk(&mut self, value: &mut Value, place: &str, pointer: &str, valid: bool, depth: usize) {
+    fn walk(&mut self, value: &mut Value, path: &str, pointer: &str, valid: bool, depth: usize) {
         let (Some(left), Some(depth)) =
             (self.remaining_visits.checked_sub(1), depth.checked_sub(1))
         else {
             return;
         };
         self.remaining_visits = left;
-        let valid = valid || self.schema.admits_at(place, value).unwrap_or(true);
-        self.descend(value, place, pointer, valid, depth);
-        if valid || self.schema.admits_at(place, value).unwrap_or(true) {
-            if let Some(whole) = self.as_integer(value, place) {
+        let valid = valid || self.schema.admits_at(path, value).unwrap_or(true);
+        self.descend(value, path, pointer, valid, depth);
+        if valid || self.schema.admits_at(path, value).unwrap_or(true) {
+            if let Some(whole) = self.as_integer(value, path) {
                 self.replace(value, whole, pointer);
             }
             return;
         }
         let mut fitting = Vec::new();
-        for reading in candidates(self.schema.as_value(), place, value) {
+        for option in candidates(self.schema.as_value(), path, value) {
             let before = self.coercions.len();
-            let (mut candidate, wraps) = match reading {
+            let (mut candidate, wraps) = match option {
                 Candidate::Converted(candidate) => (candidate, false),
                 Candidate::Wrapped(_) if self.inside_wrapped_array => continue,
                 Candidate::Wrapped(candidate) => (candidate, true),
             };
             let outer = self.inside_wrapped_array;
             self.inside_wrapped_array |= wraps;
-            self.descend(&mut candidate, place, pointer, false, depth);
+            self.descend(&mut candidate, path, pointer, false, depth);
             self.inside_wrapped_array = outer;
             let inner = self.coercions.split_off(before);
-            if self.schema.admits_at(place, &candidate) == Some(true) {
+            if self.schema.admits_at(path, &candidate) == Some(true) {
                 fitting.push((candidate, inner));
             }
         }
-        // Two readings that both fit would be a guess.
+        // Two valid candidates are ambiguous: neither is used.
         if fitting.len() == 1
             && let Some((candidate, inner)) = fitting.pop()
         {
-            let meant = self.as_integer(&candidate, place).unwrap_or(candidate);
-            self.replace(value, meant, pointer);
+            let converted = self.as_integer(&candidate, path).unwrap_or(candidate);
+            self.replace(value, converted, pointer);
             self.coercions.extend(inner);
         }
     }
 
-    fn as_integer(&self, value: &Value, place: &str) -> Option<Value> {
+    fn as_integer(&self, value: &Value, path: &str) -> Option<Value> {
         let whole = as_integer(value)?;
-        let kinds = type_names(self.schema.as_value(), place);
-        (kinds.contains(&"integer") && !kinds.contains(&"number")).then_some(whole)
+        let types = type_names(self.schema.as_value(), path);
+        (types.contains(&"integer") && !types.contains(&"number")).then_some(whole)
     }
 
-    fn descend(
-        &mut self,
-        value: &mut Value,
-        place: &str,
-        pointer: &str,
-        valid: bool,
-        depth: usize,
-    ) {
+    fn descend(&mut self, value: &mut Value, path: &str, pointer: &str, valid: bool, depth: usize) {
         let root = self.schema.as_value();
         match value {
             Value::Object(members) => {
                 for (key, member) in members.iter_mut().take(self.remaining_visits) {
-                    if let Some(place) = child_subschema_path(root, place, Ok(key)) {
+                    if let Some(path) = child_subschema_path(root, path, Ok(key)) {
                         let step = key.replace('~', "~0").replace('/', "~1");
-                        self.walk(member, &place, &format!("{pointer}/{step}"), valid, depth);
+                        self.walk(member, &path, &format!("{pointer}/{step}"), valid, depth);
                     }
                 }
             }
             Value::Array(elements) => {
                 for (at, element) in elements.iter_mut().enumerate().take(self.remaining_visits) {
-                    if let Some(place) = child_subschema_path(root, place, Err(at)) {
-                        self.walk(element, &place, &format!("{pointer}/{at}"), valid, depth);
+                    if let Some(path) = child_subschema_path(root, path, Err(at)) {
+                        self.walk(element, &path, &format!("{pointer}/{at}"), valid, depth);
                     }
                 }
             }

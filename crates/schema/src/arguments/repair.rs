@@ -1,6 +1,6 @@
-//! Untidy text in, JSON out.
+//! Repairs JSON text with the syntax mistakes that models make: trailing commas, single quotes, code fences.
 //!
-//! Only what is whole can be repaired: a cut-off `{"path":"/a"` might have gone on to `"dry_run":true`.
+//! Only complete text can be repaired: a truncated `{"path":"/a"` might have continued with `"dry_run":true`.
 
 mod rewrite;
 mod unwrap;
@@ -9,29 +9,29 @@ use std::fmt;
 
 use crate::{InputLimits, ParseError, Tape};
 
-/// Text that is JSON now, and what had to be done to it.
+/// Repaired JSON text and the list of repairs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repaired {
     /// The JSON text.
     pub text: String,
-    /// What was mended, each kind once; empty if nothing was wrong.
+    /// The kinds of repair, each listed once; empty if the text was valid.
     pub notes: Vec<&'static str>,
 }
 
-/// Why a text cannot be repaired.
+/// Why text cannot be repaired.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RepairError {
-    /// The text ends too early: what is missing might have changed its meaning.
+    /// The text ends too early: the missing rest might have changed its meaning.
     Truncated,
-    /// The text could mean more than one thing.
+    /// The text has more than one interpretation.
     Ambiguous {
-        /// The byte at which it stops being clear.
+        /// The byte offset at which it becomes ambiguous.
         at: usize,
-        /// What is unclear.
+        /// What is ambiguous.
         message: String,
     },
-    /// The text passes a limit or names a key twice.
+    /// The text exceeds a limit or has a duplicate key.
     Rejected(ParseError),
 }
 
@@ -47,11 +47,11 @@ impl fmt::Display for RepairError {
 
 impl std::error::Error for RepairError {}
 
-/// Repairs text that is whole but untidy; text that is JSON already keeps its meaning.
+/// Repairs complete text with syntax mistakes; valid JSON keeps its meaning.
 ///
 /// # Errors
 ///
-/// Refuses text that is cut off, that is ambiguous, or that passes a limit.
+/// Rejects text that is truncated, that is ambiguous, or that exceeds a limit.
 pub fn repair(text: &str, limits: &InputLimits) -> Result<Repaired, RepairError> {
     if text.len() > limits.bytes {
         return Err(RepairError::Rejected(ParseError::TooLong {
@@ -68,7 +68,7 @@ pub fn repair(text: &str, limits: &InputLimits) -> Result<Repaired, RepairError>
             notes,
         });
     }
-    let mended = match Tape::parse(inner, limits) {
+    let repaired = match Tape::parse(inner, limits) {
         Ok(_) => inner.to_owned(),
         Err(ParseError::Syntax {
             truncated: true, ..
@@ -77,7 +77,7 @@ pub fn repair(text: &str, limits: &InputLimits) -> Result<Repaired, RepairError>
             .map_err(|error| error.with_offset(offset))?,
         Err(error) => return Err(RepairError::Rejected(error)),
     };
-    let text = unwrap::decode_json_string(mended, limits, &mut notes);
+    let text = unwrap::decode_json_string(repaired, limits, &mut notes);
     match Tape::parse(&text, limits).map(drop) {
         Ok(()) => Ok(Repaired { text, notes }),
         Err(ParseError::Syntax {

@@ -9,7 +9,7 @@ use crate::lower::pass::{
     one_of, refs, root, strict_budget, tuples, types, unions, unsupported_keywords,
 };
 
-/// 128 for the API; 64 where a remote MCP server is attached to an app, which is another road.
+/// 128 for the API; 64 where a remote MCP server is attached to an app, which is a different API.
 const TOOL_NAMES: NameRule = NameRule::new(128, is_word_or_dash, is_word_or_dash);
 
 pub(super) static NON_STRICT: DialectRules = DialectRules {

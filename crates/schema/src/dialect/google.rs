@@ -1,4 +1,4 @@
-//! Gemini, whose function declarations take one of two kinds of schema.
+//! Gemini, whose function declarations accept one of two forms of schema.
 
 use super::{
     ANY_JSON_SCHEMA, DialectRules, EnumValues, NameRule, NullStyle, is_letter_or_underscore,

@@ -1,4 +1,4 @@
-//! Ollama, which drops in silence whatever its own structures have no field for.
+//! Ollama, which silently ignores keywords that its own structs have no field for.
 
 use super::{ANY_JSON_SCHEMA, DialectRules};
 use crate::lower::pass::{

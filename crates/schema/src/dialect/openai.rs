@@ -1,4 +1,4 @@
-//! OpenAI: anything goes, unless strict mode holds the model to the schema.
+//! OpenAI: any schema of an object, or the smaller subset of strict mode.
 
 use super::{ANY_JSON_SCHEMA, Dialect, DialectRules, SizeLimits, StrictMode};
 use crate::lower::pass::{

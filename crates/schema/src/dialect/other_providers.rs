@@ -1,4 +1,4 @@
-//! Providers that speak OpenAI's or Anthropic's language with differences, and MCP, which takes any JSON Schema.
+//! Providers with variants of OpenAI's or Anthropic's API, and MCP, which accepts any JSON Schema.
 
 use super::{
     ANY_JSON_SCHEMA, DialectRules, EnumValues, NameRule, NullStyle, StrictMode, WORD_OR_DASH_64,

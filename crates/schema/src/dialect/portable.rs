@@ -1,4 +1,4 @@
-//! What every provider understands: plain types, `anyOf` and `enum`.
+//! The subset that every provider supports: plain types, `anyOf` and `enum`.
 
 use super::{
     ANY_JSON_SCHEMA, DialectRules, EnumValues, NameRule, NullStyle, is_letter_or_underscore,

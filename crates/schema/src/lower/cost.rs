@@ -1,20 +1,20 @@
-//! A lowered schema in, what it takes from the budgets of a request out.
+//! Counts what a lowered schema uses of the limits of a request.
 
 use serde_json::Value;
 
 use super::{KeywordLookup, KeywordLookupMut, SubschemaShape, subschema_shape};
 
-/// What one tool's schema takes from a request's budgets, references not followed.
+/// What one tool's schema uses of a request's limits; references are not followed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SchemaCost {
-    /// How many properties it has in all.
+    /// The number of properties.
     pub properties: usize,
-    /// How many of them may be left out.
+    /// The number of optional properties.
     pub optional: usize,
-    /// How many of them have a union for a type.
+    /// The number of properties with a union type.
     pub unions: usize,
-    /// What `maxItems` adds up to.
+    /// The sum of all `maxItems`.
     pub max_items_total: u64,
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn schema_cost(schema: &Value) -> SchemaCost {
     weight
 }
 
-/// Calls with every `maxItems`.
+/// Calls `take` with every `maxItems`.
 pub(crate) fn for_each_max_items(schema: &Value, take: &mut dyn FnMut(u64)) {
     for_each_schema(schema, &mut |schema| {
         if let Some(bound) = schema.keyword("maxItems").and_then(Value::as_u64) {
@@ -50,7 +50,7 @@ pub(crate) fn for_each_max_items(schema: &Value, take: &mut dyn FnMut(u64)) {
     });
 }
 
-/// Takes a keyword out of every schema.
+/// Removes a keyword from every subschema.
 pub(crate) fn remove_keyword_everywhere(schema: &mut Value, keyword: &str) {
     let Value::Object(members) = schema else {
         return;

@@ -1,14 +1,14 @@
-//! What lowering is made of: each pass takes a draft and makes one kind of thing sayable in the dialect.
+//! The steps of lowering: each pass rewrites one kind of construct into a form that the dialect supports.
 //!
-//! A pass is pure and looks at nothing but the draft and its dialect's rules. The order matters and is the dialect's; the
-//! table below is the order all of them keep. A pass either says the same in other words, or reports a loss.
+//! A pass depends only on the schema and its dialect's rules. The dialect chooses the passes; all dialects keep the same
+//! order. A pass either rewrites a construct without changing its meaning, or reports a loss.
 //!
 //! After [`types`] every schema has one of four forms, on which the later passes rely:
 //!
-//! * *typed*: one `type`, a string; only keywords that speak about that type;
+//! * *typed*: one `type`, a string; only keywords that apply to that type;
 //! * *union*: `anyOf` of two or more typed schemas or references, and annotations, nothing else;
 //! * *any*: no assertion at all;
-//! * *reference*: `$ref` to `#/$defs/NAME` and annotations; only where a schema contains itself.
+//! * *reference*: `$ref` to `#/$defs/NAME` and annotations; only in recursive schemas.
 //!
 //! `null` is a branch of a union until [`nulls`] gives it the dialect's form.
 

@@ -1,13 +1,13 @@
-//! Where in a schema a pass is, written out only when it has something to report.
+//! The path of a schema that a pass visits, written out only for reports.
 //!
-//! Every pass goes through every schema, and few places lose anything: so a place is a chain of steps on the stack.
+//! Every pass visits every schema, and few of them lose anything, so a path is a linked list on the stack.
 
-/// A place in a schema.
+/// The path of a schema.
 #[derive(Clone, Copy)]
 pub(crate) enum SchemaPath<'p> {
     /// A JSON pointer, empty for the root.
     Pointer(&'p str),
-    /// One step further down.
+    /// One step below another path.
     Below {
         up: &'p SchemaPath<'p>,
         keyword: &'p str,
@@ -15,7 +15,7 @@ pub(crate) enum SchemaPath<'p> {
     },
 }
 
-/// Which of the schemas under a keyword.
+/// Which of the subschemas of a keyword.
 #[derive(Clone, Copy)]
 pub(crate) enum PathSegment<'p> {
     Single,
@@ -26,7 +26,7 @@ pub(crate) enum PathSegment<'p> {
 impl<'p> SchemaPath<'p> {
     pub(crate) const ROOT: Self = Self::Pointer("");
 
-    /// One step further down.
+    /// The path one step below.
     pub(crate) fn child(&'p self, keyword: &'p str, subschema: PathSegment<'p>) -> Self {
         Self::Below {
             up: self,
@@ -39,7 +39,7 @@ impl<'p> SchemaPath<'p> {
         matches!(self, Self::Pointer(""))
     }
 
-    /// Whether this is an entry of the root's `$defs`.
+    /// Returns true if this is an entry of the root's `$defs`.
     pub(crate) fn is_definition(&self) -> bool {
         matches!(self, Self::Below { up, keyword: "$defs", .. } if up.is_root())
     }
@@ -51,7 +51,7 @@ impl<'p> SchemaPath<'p> {
         pointer
     }
 
-    /// About how long the pointer is.
+    /// The approximate length of the pointer.
     fn estimated_len(&self) -> usize {
         match self {
             Self::Pointer(written) => written.len(),

@@ -1,26 +1,26 @@
-//! A schema in, whether passes may work on it and what occurs in it out.
+//! Checks the size of a schema before the passes run, and collects its keywords.
 
 use serde_json::Value;
 
 use super::{KeywordSet, LIFT_KEYWORD, LowerError, SubschemaShape, subschema_shape};
 
-/// No schema that anybody wrote comes near it; references that multiply do.
+/// Far above hand-written schemas; references that multiply exceed it.
 pub(crate) const MAX_NODES: usize = 20_000;
 
-/// Passes call themselves for every level; values that deep are refused where a request is checked, too.
+/// Passes are recursive; arguments that deep are rejected by the parser, too.
 const MAX_DEPTH: usize = 128;
 
-/// What a look at a whole schema finds out.
+/// The result of scanning a whole schema.
 pub(super) struct Prescan {
-    /// How many more parts it may have.
+    /// How many more values it may have.
     remaining_nodes: usize,
     pub(super) keywords: KeywordSet,
-    /// Whether it brings along marks that only passes may leave.
+    /// Whether the input contains marks that only passes may add.
     pub(super) has_lift_marks: bool,
 }
 
 impl Prescan {
-    /// Refuses a schema that is beyond every bound.
+    /// Rejects a schema that is too large or too deep.
     pub(super) fn scan(schema: &Value) -> Result<Self, LowerError> {
         let mut look = Self {
             remaining_nodes: MAX_NODES,
@@ -35,7 +35,7 @@ impl Prescan {
         }
     }
 
-    /// Looks into a value; `names` tells that its keys are names of schemas, and no keywords.
+    /// Scans a value; `names`: its keys are names of schemas, not keywords.
     fn scan_value(&mut self, value: &Value, names: bool, deeper: usize) -> SizeCheck {
         let Some(rest) = self.remaining_nodes.checked_sub(1) else {
             return SizeCheck::TooLarge;
@@ -70,7 +70,7 @@ impl Prescan {
                         other => return other,
                     }
                     if keyword == LIFT_KEYWORD {
-                        // A mark is counted, but it says nothing.
+                        // A mark is counted, but has no keywords.
                         self.has_lift_marks = true;
                         self.keywords = before;
                     }

@@ -1,4 +1,4 @@
-//! A schema on its way to a dialect, and how passes walk it.
+//! The schema that passes work on, and how they visit it.
 
 use serde_json::{Map, Value};
 
@@ -8,27 +8,27 @@ use super::{
 };
 use crate::{Dialect, dialect::DialectRules};
 
-/// What the passes work on.
+/// The state of a lowering.
 pub(crate) struct LoweringState {
     pub(crate) schema: Value,
     pub(crate) rules: &'static DialectRules,
     losses: Vec<Loss>,
-    /// What the root tells where the dialect has no room for it there.
+    /// The root's annotations, where the dialect does not allow them there.
     pub(crate) description_suffix: Option<String>,
-    /// What occurs in the schema, until a pass has changed that.
+    /// The keywords in the schema; `None` after a pass changed them.
     keywords: Option<KeywordSet>,
 }
 
-/// Where a pass is, and what it reports to.
+/// The current position of a pass, and where it reports losses.
 pub(crate) struct SchemaCursor<'p> {
-    /// The place of the schema being visited.
+    /// The path of the schema being visited.
     pub(crate) path: SchemaPath<'p>,
     pub(crate) rules: &'static DialectRules,
     losses: &'p mut Vec<Loss>,
 }
 
 impl SchemaCursor<'_> {
-    /// Reports something given up here.
+    /// Reports a loss at this schema.
     pub(crate) fn report_loss(
         &mut self,
         keyword: &str,
@@ -37,7 +37,7 @@ impl SchemaCursor<'_> {
     ) {
         let path = self.path.to_json_pointer();
         if severity != Severity::Note && path.split('/').any(inverts_validity) {
-            // To admit more in what is negated is to admit less, and the other way round.
+            // Inside a negation, wider becomes narrower and vice versa.
             let other = match severity {
                 Severity::Wider => Severity::Narrower,
                 _ => Severity::Wider,
@@ -60,7 +60,7 @@ impl SchemaCursor<'_> {
             severity,
             described_as: spilled,
         };
-        // Passes that meet one schema twice, as a branch copied into several, report once.
+        // A schema that was copied into several branches is reported once.
         if !self.losses.contains(&loss) {
             self.losses.push(loss);
         }
@@ -69,16 +69,16 @@ impl SchemaCursor<'_> {
     /// Reports a closed object that becomes an open one.
     pub(crate) fn report_opened_object(&mut self, keyword: &str) {
         let path = self.path.to_json_pointer();
-        // What a definition means depends on where it is referred to.
+        // The effect of a definition depends on where it is used.
         let is_definition = path.starts_with("/$defs/");
         match is_definition || path.split('/').any(inverts_validity) {
-            // There, an open object can make others invalid.
+            // There, an open object can make other values invalid.
             true => self.report_loss(keyword, Severity::Wider, None),
             false => self.push_loss(path, keyword, Severity::Note, None),
         }
     }
 
-    /// Gives up a keyword whose meaning the description takes over: more is admitted than before.
+    /// Drops a keyword and describes it instead: the schema becomes wider.
     pub(crate) fn move_to_description(
         &mut self,
         schema: &mut Map<String, Value>,
@@ -89,7 +89,7 @@ impl SchemaCursor<'_> {
         self.report_loss(keyword, Severity::Wider, Some(words));
     }
 
-    /// The same report, one step below.
+    /// The cursor of a subschema.
     pub(crate) fn child<'s>(
         &'s mut self,
         keyword: &'s str,
@@ -119,7 +119,7 @@ impl LoweringState {
         Ok(state)
     }
 
-    /// The whole schema, and the spot it is at.
+    /// The whole schema, and a cursor at its root.
     pub(crate) fn root(&mut self) -> (&mut Value, SchemaCursor<'_>) {
         let cursor = SchemaCursor {
             path: SchemaPath::ROOT,
@@ -129,7 +129,7 @@ impl LoweringState {
         (&mut self.schema, cursor)
     }
 
-    /// Reports something given up at a place that no pass is at.
+    /// Reports a loss at another path.
     pub(crate) fn report_loss_at(
         &mut self,
         pointer: &str,
@@ -142,36 +142,36 @@ impl LoweringState {
         cursor.report_loss(keyword, severity, spilled);
     }
 
-    /// Refuses a draft that has grown beyond all reason.
+    /// Rejects a schema that has grown too large.
     pub(crate) fn check_size(&mut self) -> Result<(), LowerError> {
         self.keywords = Some(Prescan::scan(&self.schema)?.keywords);
         Ok(())
     }
 
-    /// Whether any of these keywords occurs; a pass that concerns no others can leave the draft alone.
+    /// Returns true if any of these keywords occurs; otherwise a pass about them can be skipped.
     pub(crate) fn contains_any_keyword(&mut self, keywords: &[&str]) -> bool {
         self.contains_any(KeywordSet::from_keywords(keywords))
     }
 
-    /// Whether anything of this kind occurs.
+    /// Returns true if any of these occurs.
     pub(crate) fn contains_any(&mut self, any: KeywordSet) -> bool {
         let look = || Prescan::scan(&self.schema).map_or(KeywordSet::ALL, |look| look.keywords);
         self.keywords.get_or_insert_with(look).intersects(any)
     }
 
-    /// Takes note of what a pass may have written for the first time.
+    /// Adds keywords that a pass may have written.
     pub(crate) fn note_added_keywords(&mut self, some: KeywordSet) {
         if let Some(seen) = &mut self.keywords {
             *seen = seen.union(some);
         }
     }
 
-    /// Has the draft looked through again before the next pass is left out.
+    /// Discards the keyword set, so that the next pass scans the schema again.
     pub(crate) fn invalidate_keywords(&mut self) {
         self.keywords = None;
     }
 
-    /// Whether what is said to occur is all that does.
+    /// Returns true if the keyword set contains all that occur.
     pub(crate) fn keywords_are_complete(&self) -> bool {
         let (Some(seen), Ok(look)) = (self.keywords, Prescan::scan(&self.schema)) else {
             return true;
@@ -183,7 +183,7 @@ impl LoweringState {
         (self.schema, self.losses, self.description_suffix)
     }
 
-    /// Visits every schema, each before the schemas in it; what a visit puts into a schema is visited too.
+    /// Visits every schema, each before its subschemas; subschemas that a visit adds are visited too.
     pub(crate) fn visit_top_down(
         &mut self,
         mut visit: impl FnMut(&mut Value, &mut SchemaCursor<'_>),
@@ -192,7 +192,7 @@ impl LoweringState {
         visit_top_down(schema, &mut cursor, &mut visit);
     }
 
-    /// Visits every schema, each after the schemas in it.
+    /// Visits every schema, each after its subschemas.
     pub(crate) fn visit_bottom_up(
         &mut self,
         mut visit: impl FnMut(&mut Value, &mut SchemaCursor<'_>),
@@ -224,7 +224,7 @@ pub(crate) fn visit_bottom_up(
     visit(schema, cursor);
 }
 
-/// Visits the schemas directly in this one.
+/// Visits the direct subschemas.
 pub(crate) fn for_each_subschema(
     schema: &mut Value,
     cursor: &mut SchemaCursor<'_>,
@@ -234,7 +234,7 @@ pub(crate) fn for_each_subschema(
         return;
     };
     for (keyword, value) in members {
-        // Most keywords hold a text or a number, and no schema.
+        // Most keywords hold a string or number, and no schema.
         if !matches!(value, Value::Object(_) | Value::Array(_) | Value::Bool(_)) {
             continue;
         }
@@ -266,7 +266,7 @@ pub(crate) fn for_each_subschema(
     }
 }
 
-/// What stands below a keyword.
+/// How a keyword holds subschemas.
 #[derive(PartialEq)]
 pub(crate) enum SubschemaShape {
     Single,
@@ -279,7 +279,7 @@ pub(crate) enum SubschemaShape {
 
 pub(crate) fn subschema_shape(keyword: &str) -> SubschemaShape {
     match keyword {
-        // By far the most frequent.
+        // The most frequent keyword.
         "properties" => SubschemaShape::Map,
         "enum" | "required" => SubschemaShape::NotASchema,
         "items" => SubschemaShape::SingleOrList,
@@ -300,12 +300,12 @@ pub(crate) fn subschema_shape(keyword: &str) -> SubschemaShape {
     }
 }
 
-/// Whether what is said below a keyword may count the other way.
+/// Returns true if a keyword may invert the effect of its subschemas.
 fn inverts_validity(keyword: &str) -> bool {
     matches!(keyword, "not" | "if" | "oneOf" | "contains")
 }
 
-/// Adds words to a schema's description.
+/// Appends text to a schema's description.
 pub(crate) fn append_to_description(schema: &mut Map<String, Value>, words: &str) {
     let text = match schema.keyword("description").and_then(Value::as_str) {
         Some(told) if told.contains(words) => return,

@@ -1,10 +1,10 @@
-//! What older drafts and other dialects say with other keywords.
+//! Converts keywords of older drafts and other dialects to 2020-12.
 
 use serde_json::{Value, json};
 
 use super::{Members, NormaliseResult, Normaliser, keyword_values::parse_bool};
 
-/// Keywords that only changed their names, in drafts 3 and 2019-09 and in Vertex.
+/// Keywords that were only renamed, in drafts 3 and 2019-09 and in Vertex.
 const RENAMED_KEYWORDS: [(&str, &str); 6] = [
     ("divisibleBy", "multipleOf"),
     ("extends", "allOf"),
@@ -14,7 +14,7 @@ const RENAMED_KEYWORDS: [(&str, &str); 6] = [
     ("defs", "$defs"),
 ];
 
-/// Says in the words of 2020-12 what a schema says in older ones.
+/// Replaces the keywords of older drafts by those of 2020-12.
 pub(super) fn upgrade_keywords(
     normaliser: &mut Normaliser,
     members: &mut Members,
@@ -46,7 +46,7 @@ fn remove_schema_keyword(normaliser: &mut Normaliser, members: &mut Members) -> 
             return Err(normaliser.error_at("$schema", format!("expected text, got {shown}")));
         }
     };
-    // Any other is a dialect of somebody's own: whoever checks the outcome will say that it is not known.
+    // Any other dialect is custom: `Schema::check` rejects it if it is unknown.
     if known && let Some(name) = members.shift_remove("$schema") {
         normaliser.add_fix(format!(
             "`$schema: {}` dropped: read as 2020-12",
@@ -85,7 +85,7 @@ fn rename_keyword(
 ) -> NormaliseResult {
     let fits = match members.get(from) {
         None | Some(Value::Null) => false,
-        // Any other is a word of somebody's own.
+        // Any other value is a custom keyword.
         Some(Value::String(target)) if from == "ref" => target.starts_with("#/$defs/"),
         Some(value) => from != "defs" || value.is_object(),
     };
@@ -100,7 +100,7 @@ fn rename_keyword(
     Ok(())
 }
 
-/// Within one document it changes nothing; between several it does, and whoever checks the outcome refuses it.
+/// Has no effect within one document; otherwise it stays, and `Schema::check` rejects it.
 fn drop_recursive_anchor(normaliser: &mut Normaliser, members: &mut Members) {
     if members.contains_key("$recursiveAnchor") && !members.contains_key("$id") {
         members.shift_remove("$recursiveAnchor");
@@ -108,7 +108,7 @@ fn drop_recursive_anchor(normaliser: &mut Normaliser, members: &mut Members) {
     }
 }
 
-/// What changed more than its name: `disallow` holds types, and a `ref` leads to `defs`.
+/// Keywords whose values changed too: `disallow` holds types, and a `ref` points to `defs`.
 fn upgrade_values(members: &mut Members) {
     if let Some(types) = members.get_mut("disallow").filter(|types| !types.is_null()) {
         *types = json!({"type": types.take()});
@@ -121,7 +121,7 @@ fn upgrade_values(members: &mut Members) {
     }
 }
 
-/// `dependencies` became two keywords: one for names, one for schemas.
+/// Splits `dependencies` into two keywords: one for names, one for schemas.
 fn split_dependencies(normaliser: &mut Normaliser, members: &mut Members) -> NormaliseResult {
     let entries = match members.shift_remove("dependencies") {
         None => return Ok(()),

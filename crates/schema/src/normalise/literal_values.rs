@@ -1,4 +1,4 @@
-//! Values that a schema names: its options, its default, its examples.
+//! Normalises the values in a schema: `enum`, `default` and `examples`.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{InputLimits, Tape};
 
-/// Makes lists of `enum` and `examples`.
+/// Makes `enum` and `examples` lists.
 pub(super) fn normalise_lists(
     normaliser: &mut Normaliser,
     members: &mut Members,
@@ -22,7 +22,7 @@ pub(super) fn normalise_lists(
             ));
             members.shift_remove("enum");
         }
-        // `a, b` is several options or one: only its author knows.
+        // `a, b` is several options or one: ambiguous.
         Some(Value::String(text)) if text.contains([',', '|', ';', '\n']) => {
             let message = format!("expected a list, got {}", normaliser.excerpt(&json!(text)));
             return Err(normaliser.error_at("enum", message));
@@ -48,7 +48,7 @@ pub(super) fn normalise_lists(
     Ok(())
 }
 
-/// Converts options and default to the type of the schema where that loses nothing.
+/// Converts options and default to the type of the schema where nothing is lost.
 pub(super) fn convert_to_type(
     normaliser: &mut Normaliser,
     members: &mut Members,
@@ -102,7 +102,7 @@ pub(super) fn convert_to_type(
     Ok(())
 }
 
-/// Returns how many options do not fit and cannot be converted.
+/// Returns how many options have the wrong type and cannot be converted.
 fn convert_options(normaliser: &mut Normaliser, options: &mut [Value], kinds: &[String]) -> usize {
     let mut unfit = 0;
     for option in options
@@ -121,7 +121,7 @@ fn convert_options(normaliser: &mut Normaliser, options: &mut [Value], kinds: &[
     unfit
 }
 
-/// The options of an array are often those of its elements; any other type admits none of its options.
+/// The options of an array are often meant for its elements; for any other type none of the options is valid.
 fn move_enum_to_items(
     normaliser: &mut Normaliser,
     members: &mut Members,
@@ -169,7 +169,7 @@ fn matches_type(value: &Value, kinds: &[String]) -> bool {
     })
 }
 
-/// The one reading of a value as one of these types.
+/// The only conversion of a value to one of these types.
 fn convert(value: &Value, kinds: &[String]) -> Option<Value> {
     let readings = match value {
         Value::String(text) => [
@@ -186,7 +186,7 @@ fn convert(value: &Value, kinds: &[String]) -> Option<Value> {
         .find(|read| matches_type(read, kinds))
 }
 
-/// Text that holds an object or an array.
+/// The object or array in a text.
 fn parse_json_container(text: &str) -> Option<Value> {
     if !text.trim_start().starts_with(['{', '[']) {
         return None;

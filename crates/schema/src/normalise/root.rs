@@ -1,4 +1,4 @@
-//! What only the outermost schema may be: text, a list of parameters, or nothing at all.
+//! Handles what only the root may be: text, a list of parameters, or null.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::normalise::{
 };
 use crate::{InputLimits, Tape};
 
-/// Turns the whole into something that can be read as a schema.
+/// Converts the root to something that can be read as a schema.
 pub(super) fn prepare_root(normaliser: &mut Normaliser, schema: &mut Value) -> NormaliseResult {
     if let Value::String(text) = schema
         && text.trim_start().starts_with(['{', '['])
@@ -22,7 +22,7 @@ pub(super) fn prepare_root(normaliser: &mut Normaliser, schema: &mut Value) -> N
         *schema = read;
     }
     match schema {
-        // The usual ways to say that there are no parameters.
+        // The usual ways to write that there are no parameters.
         Value::Null => *schema = empty_parameters(),
         Value::Object(members) if members.is_empty() => *schema = empty_parameters(),
         Value::Array(elements) if elements.is_empty() => {
@@ -42,7 +42,7 @@ pub(super) fn prepare_root(normaliser: &mut Normaliser, schema: &mut Value) -> N
     Ok(())
 }
 
-/// Names the type of an object that only names its properties, and refuses one whose parameters were not found.
+/// Adds `type: object` where there are only properties, and rejects a root whose parameters were not found.
 pub(super) fn finish_root(normaliser: &mut Normaliser, schema: &mut Value) -> NormaliseResult {
     let Value::Object(members) = schema else {
         return Ok(());

@@ -1,15 +1,15 @@
-//! How large a schema may be that is looked at.
+//! Limits the size of the input.
 
 use serde_json::Value;
 
 use crate::{InputLimits, ParseError, SchemaError};
 
-/// More values than these are not looked at.
+/// The maximum number of values.
 const MAX_VALUES: usize = 100_000;
 
-/// Refuses what is too deep to be walked, or too much to be worth it.
+/// Rejects a schema that is too deep or too large.
 ///
-/// The bytes are counted low: exact they are counted when the outcome is checked.
+/// The number of bytes is a lower bound: `Schema::check` counts them exactly.
 pub(super) fn check_size(value: &Value) -> Result<(), SchemaError> {
     let limits = InputLimits::default();
     let refuse = |message: String| Err(SchemaError::new("", message));

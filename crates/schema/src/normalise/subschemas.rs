@@ -1,4 +1,4 @@
-//! The schemas below a schema, save its properties.
+//! Normalises all subschemas except properties.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use super::{
     keyword_table::{KeywordValue, keyword_value},
 };
 
-/// Mends every schema that a keyword holds.
+/// Normalises every schema that a keyword holds.
 pub(super) fn normalise_subschemas(
     normaliser: &mut Normaliser,
     members: &mut Members,

@@ -1,10 +1,10 @@
-//! The elements of an array, as drafts 4 to 7 say them.
+//! Converts the tuples of drafts 4 to 7.
 
 use serde_json::Value;
 
 use super::{Members, NormaliseResult, Normaliser};
 
-/// Says by `prefixItems` and `items` what older drafts say by `items` and `additionalItems`.
+/// Replaces `items` and `additionalItems` of older drafts by `prefixItems` and `items`.
 pub(super) fn normalise_tuple_items(
     normaliser: &mut Normaliser,
     members: &mut Members,

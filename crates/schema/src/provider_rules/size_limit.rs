@@ -1,12 +1,12 @@
-//! How large a schema may be before anything else looks at it.
+//! Limits the size of a schema before it is checked.
 
 use serde_json::Value;
 
-/// How deep containers may nest.
+/// The maximum nesting of containers.
 const MAX_DEPTH: usize = 128;
 const MAX_VALUES: usize = 100_000;
 
-/// The rule that a schema breaks by its size.
+/// The size limit that a schema exceeds.
 pub(super) fn exceeded_limit(schema: &Value) -> Option<String> {
     let mut waiting = vec![(schema, 0)];
     let mut seen = 0_usize;

@@ -1,4 +1,4 @@
-//! Schemas that must all hold in, the keywords that judge one value out, with a branch chosen of every union.
+//! Collects the constraints on one value from all schemas that apply to it, with one branch chosen of every union.
 
 use std::collections::HashSet;
 
@@ -10,37 +10,37 @@ use super::{
     type_set::TypeSet,
 };
 
-/// How many schemas may refer to each other in place.
+/// How many references may follow each other for the same value.
 const MAX_IN_PLACE_DEPTH: usize = 64;
 
 /// How many branches of a union are tried.
 const MAX_BRANCHES: usize = 8;
 
-/// All that is asked of one value.
+/// The constraints on one value.
 #[derive(Clone)]
 pub(super) struct ValueConstraints<'s> {
-    /// The schemas that judge the value; all must hold.
+    /// The schemas that apply to the value; it must be valid for all of them.
     pub(super) schemas: Vec<&'s Map<String, Value>>,
     pub(super) types: TypeSet,
-    /// Whether any part names a type.
+    /// Whether any schema names a type.
     pub(super) has_type: bool,
-    /// Values that `not` rules out.
+    /// Values that `not` excludes.
     pub(super) excluded_values: Vec<&'s Value>,
-    /// Properties that must be there besides the required ones.
+    /// Properties that must be present besides the required ones.
     pub(super) extra_required: Vec<&'s str>,
-    /// Properties better left out.
+    /// Properties that should be absent.
     pub(super) avoided_properties: Vec<&'s str>,
 }
 
 impl<'s> ValueConstraints<'s> {
-    /// The values of a keyword in all parts.
+    /// The values of a keyword in all schemas.
     pub(super) fn keyword_values(&self, keyword: &str) -> impl Iterator<Item = &'s Value> {
         self.schemas
             .iter()
             .filter_map(move |part| part.get(keyword))
     }
 
-    /// The tightest of several lower limits on a length.
+    /// The tightest lower limit on a length.
     pub(super) fn min_limit(&self, keyword: &str) -> usize {
         self.keyword_values(keyword)
             .filter_map(as_length)
@@ -48,12 +48,12 @@ impl<'s> ValueConstraints<'s> {
             .unwrap_or(0)
     }
 
-    /// The tightest of several upper limits on a length.
+    /// The tightest upper limit on a length.
     pub(super) fn max_limit(&self, keyword: &str) -> Option<usize> {
         self.keyword_values(keyword).filter_map(as_length).min()
     }
 
-    /// The members of a keyword that holds an object, in all parts.
+    /// The members of a keyword that holds an object, in all schemas.
     pub(super) fn keyword_members(
         &self,
         keyword: &str,
@@ -64,12 +64,12 @@ impl<'s> ValueConstraints<'s> {
             .map(|(name, value)| (name.as_str(), value))
     }
 
-    /// The texts of a keyword that holds a list, in all parts.
+    /// The strings of a keyword that holds a list, in all schemas.
     pub(super) fn keyword_strings(&self, keyword: &str) -> impl Iterator<Item = &'s str> {
         list_strings(self.keyword_values(keyword))
     }
 
-    /// The enums and constants, if there are any.
+    /// The lists of `enum` and `const`, if there are any.
     pub(super) fn enum_lists(&self) -> Option<Vec<&'s [Value]>> {
         let lists = self.keyword_values("enum").filter_map(Value::as_array);
         let options: Vec<&[Value]> = lists
@@ -79,14 +79,14 @@ impl<'s> ValueConstraints<'s> {
         (!options.is_empty()).then_some(options)
     }
 
-    /// The kinds that the keywords have in mind.
+    /// The types that the keywords imply.
     pub(super) fn implied_types(&self) -> TypeSet {
         self.schemas.iter().fold(TypeSet::NONE, |kinds, part| {
             kinds.union(TypeSet::implied_by(part))
         })
     }
 
-    /// What `not` rules out, where that is easy to tell.
+    /// Adds what `not` excludes, for simple schemas.
     fn exclude(&mut self, refused: &'s Value) {
         let Value::Object(refused) = refused else {
             return;
@@ -102,7 +102,7 @@ impl<'s> ValueConstraints<'s> {
                     branches.iter().for_each(|branch| self.exclude(branch));
                 }
                 ("required", Value::Array(names)) => {
-                    // Leaving out one of them is enough.
+                    // It is enough that one of them is absent.
                     self.avoided_properties
                         .extend(names.last().and_then(Value::as_str));
                 }
@@ -114,7 +114,7 @@ impl<'s> ValueConstraints<'s> {
 }
 
 impl<'s> Generator<'_, 's> {
-    /// Follows references, takes all of `allOf` and chooses one of each union.
+    /// Follows references, combines `allOf` and chooses one branch of each union.
     pub(super) fn constraints(
         &mut self,
         schemas: &[&'s Value],
@@ -202,7 +202,7 @@ impl<'s> Generator<'_, 's> {
         Some(())
     }
 
-    /// Takes one branch: the shortest where room is scarce, else any that is not plainly impossible.
+    /// Chooses a branch: the smallest where space is limited, otherwise any that is not obviously impossible.
     fn choose_branch(
         &mut self,
         constraints: &mut ValueConstraints<'s>,
@@ -236,7 +236,7 @@ impl<'s> Generator<'_, 's> {
         None
     }
 
-    /// Decides which properties that bring a schema along are there.
+    /// Decides which properties with dependent schemas are present.
     fn choose_dependents(
         &mut self,
         constraints: &mut ValueConstraints<'s>,
@@ -268,7 +268,7 @@ impl<'s> Generator<'_, 's> {
     }
 }
 
-/// The texts in some lists.
+/// The strings in several lists.
 pub(super) fn list_strings<'s>(
     lists: impl Iterator<Item = &'s Value>,
 ) -> impl Iterator<Item = &'s str> {

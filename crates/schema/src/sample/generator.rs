@@ -1,4 +1,4 @@
-//! Schemas that must all hold in, one value out.
+//! Generates one value that is valid for several schemas.
 
 use std::sync::LazyLock;
 
@@ -13,60 +13,60 @@ use super::{
     type_set::TypeSet,
 };
 
-/// Deeper values are not drawn: no reader takes them.
+/// The maximum nesting of values: parsers reject deeper ones.
 const MAX_DEPTH: usize = 60;
 
-/// Arrays and objects of more parts are not drawn.
+/// The maximum length of arrays and objects.
 pub(super) const MAX_CONTAINER_LENGTH: usize = 20_000;
 
-/// Down to this depth there is room for what is not required.
+/// Below this depth only required parts are generated.
 const MAX_OPTIONAL_DEPTH: usize = 6;
 
-/// The same for a value that a person should take in at a glance.
+/// The same limit for natural values, which should be short.
 const MAX_NATURAL_DEPTH: usize = 3;
 
-/// Up to this many spots there is room for what is not required.
+/// After this many values only required parts are generated.
 const MAX_OPTIONAL_LOCATIONS: usize = 150;
 
-/// Up to so many visits of the validator there is room for what is not required.
+/// After this many validator visits only required parts are generated.
 const MAX_OPTIONAL_VISITS: u64 = 10_000;
 
-/// So many visits of the validator are one piece of work.
+/// How many validator visits count as one unit of work.
 const VISITS_PER_WORK_UNIT: u64 = 200;
 
 /// One attempt at a value.
 pub(super) struct Generator<'d, 's> {
     pub(super) cache: &'d mut SchemaCache<'s>,
     pub(super) plan: &'d SamplePlan,
-    /// One leaf in so many is out of the ordinary; 0 for none.
+    /// One leaf in this many is an edge case; 0 for none.
     edge_case_rate: usize,
     stats: AttemptStats,
     path: Vec<u64>,
-    /// Which spot gets a mistake, and the seed of that mistake.
+    /// The index of the location to mutate, and the seed of the mutation.
     mutation: Option<(usize, u64)>,
 }
 
-/// What sort of number or text is wanted, where the schema leaves a choice.
+/// The style of a number or text, where the schema leaves a choice.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ValueStyle {
-    /// What a person would expect.
+    /// A value that a person would expect.
     Natural,
-    /// Anything unremarkable.
+    /// Any unremarkable value.
     Ordinary,
-    /// On the edge of what is allowed, or what programs get wrong.
+    /// At a limit of the schema, or a value that programs often handle wrongly.
     EdgeCase,
 }
 
-/// What an attempt leaves behind.
+/// The statistics of an attempt.
 #[derive(Default)]
 pub(super) struct AttemptStats {
-    /// How much may still be looked at.
+    /// How much work may still be done.
     pub(super) remaining_work: usize,
-    /// How many schemas the validator will go through.
+    /// How many schemas the validator will visit.
     pub(super) validator_visits: u64,
-    /// The path of every spot, in the order they were drawn.
+    /// The path of every location, in the order of generation.
     pub(super) locations: Vec<u64>,
-    /// From the root to where nothing could be drawn.
+    /// The path from the root to the location where generation failed.
     pub(super) failed_path: Vec<u64>,
 }
 
@@ -94,7 +94,7 @@ impl<'d, 's> Generator<'d, 's> {
         self.stats
     }
 
-    /// A value for which all of `schemas` hold as far as can be told.
+    /// A value that is valid for all of `schemas`, except for constraints that only the validator can check.
     pub(super) fn value(
         &mut self,
         schemas: &[&'s Value],
@@ -111,7 +111,7 @@ impl<'d, 's> Generator<'d, 's> {
                 }
                 _ => value,
             });
-        // Unless this is only what a failure further down led to.
+        // Only the innermost failure is recorded.
         if value.is_none() && !self.stats.failed_path.starts_with(&self.path) {
             self.stats.failed_path.clone_from(&self.path);
         }
@@ -150,14 +150,14 @@ impl<'d, 's> Generator<'d, 's> {
         Some((value, constraints))
     }
 
-    /// Counts work; `None` when there was enough of it.
+    /// Counts work; `None` when the limit is reached.
     pub(super) fn use_work(&mut self, work: usize) -> Option<()> {
         let left = self.stats.remaining_work.checked_sub(work);
         self.stats.remaining_work = left.unwrap_or(0);
         left.map(|_| ())
     }
 
-    /// Whether there is room for what is not required.
+    /// Returns true if optional parts may be generated.
     pub(super) fn allows_optional(&self, location: ValueLocation) -> bool {
         let depth = if self.plan.is_natural() {
             MAX_NATURAL_DEPTH
@@ -170,7 +170,7 @@ impl<'d, 's> Generator<'d, 's> {
             && self.stats.locations.len() < MAX_OPTIONAL_LOCATIONS
     }
 
-    /// Whether this spot should hold what a person would expect; not once that was refused.
+    /// Returns true if this location should get a natural value; false once one was rejected.
     pub(super) fn is_natural(&self, location: ValueLocation) -> bool {
         self.plan.is_natural() && self.plan.retry_count(location.path_hash) == 0
     }
@@ -185,7 +185,7 @@ impl<'d, 's> Generator<'d, 's> {
         }
     }
 
-    /// Whether this spot should hold something out of the ordinary.
+    /// Returns true if this location should get an edge case.
     pub(super) fn wants_edge_case(&self, rng: &mut Rng) -> bool {
         rng.chance_one_in(self.edge_case_rate)
     }
@@ -207,7 +207,7 @@ impl<'d, 's> Generator<'d, 's> {
         }
     }
 
-    /// One of the kinds in [`Kinds::EACH`].
+    /// One of the types in [`TypeSet::JSON_TYPES`].
     fn pick_type(
         &self,
         constraints: &ValueConstraints<'s>,
@@ -244,7 +244,7 @@ impl<'d, 's> Generator<'d, 's> {
     }
 }
 
-/// The schema of any text, for what the validator takes as text without being told.
+/// The schema of any string, for values that the validator treats as strings without a `type`.
 pub(super) fn any_string_schema() -> &'static Value {
     static TEXT: LazyLock<Value> = LazyLock::new(|| json!({"type": "string"}));
     &TEXT

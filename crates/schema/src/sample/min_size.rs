@@ -1,6 +1,6 @@
-//! A schema in, the number of values that the smallest value it admits is made of out.
+//! Computes the size of the smallest valid value of a schema, in number of values.
 //!
-//! This is how a recursive schema comes to an end: where room is scarce the branch with the least is taken.
+//! This ends the expansion of recursive schemas: where space is limited the smallest branch is chosen.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,24 +8,24 @@ use serde_json::{Map, Value};
 
 use super::{refs::RefResolver, type_set::TypeSet};
 
-/// No value of finite size, or none worth drawing.
+/// No value of finite size, or none that should be generated.
 pub(super) const UNBOUNDED: u32 = u32::MAX;
 
-/// How deep references and schemas are followed.
+/// The maximum nesting of references and schemas.
 const MAX_DEPTH: usize = 256;
 
-/// How often all references are gone through; two rounds settle all but contrived schemas.
+/// How often all references are revisited; two rounds are enough for realistic schemas.
 const MAX_ROUNDS: usize = 8;
 
-/// How many schemas are visited for one answer.
+/// How many schemas are visited per query.
 const MAX_VISITED_SCHEMAS: usize = 50_000;
 
-/// The sizes found out so far.
+/// The sizes computed so far.
 #[derive(Default)]
 pub(super) struct MinSizes {
-    /// The least of every schema that a reference names, by its address; endless until proven otherwise.
+    /// The size of every schema that a reference names, by its address; unbounded until proven otherwise.
     by_address: HashMap<usize, u32>,
-    /// Whether `named` is final.
+    /// The addresses whose size is final.
     final_sizes: HashSet<usize>,
 }
 
@@ -123,7 +123,7 @@ impl<'s> MinSizePass<'_, 's> {
         least.min(known)
     }
 
-    /// What the schema's own keywords ask for at least.
+    /// The minimum size that the schema's own keywords require.
     fn keywords_size(&mut self, object: &'s Map<String, Value>, depth: usize) -> u32 {
         let kinds = object
             .get("type")

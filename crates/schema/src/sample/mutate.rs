@@ -1,4 +1,4 @@
-//! A good value in, the same value with one mistake out.
+//! Introduces one mistake into a valid value.
 
 use serde_json::{Map, Value, json};
 
@@ -7,7 +7,7 @@ use crate::sample::{
     type_set::TypeSet,
 };
 
-/// Puts one mistake in, one that the rules are likely to notice if there is such.
+/// Introduces one mistake, preferably one that violates the constraints.
 pub(super) fn mutate(value: Value, constraints: &ValueConstraints<'_>, rng: &mut Rng) -> Value {
     let mut mistakes = Mutator {
         constraints,
@@ -34,7 +34,7 @@ struct Mutator<'r, 's> {
 }
 
 impl Mutator<'_, '_> {
-    /// The same in another kind, as models confuse them.
+    /// The same value in another type, as models confuse them.
     fn change_type(&mut self, value: &Value, rng: &mut Rng) {
         let alike = match value {
             Value::String(text) => json!([text]),
@@ -195,7 +195,7 @@ impl Mutator<'_, '_> {
     }
 }
 
-/// A number one further up or down.
+/// A number with an offset.
 fn offset_number(value: &Value, by: i64) -> Value {
     match value.as_i64().and_then(|number| number.checked_add(by)) {
         Some(number) => json!(number),

@@ -1,13 +1,14 @@
-//! An open schema in, one that refuses unknown properties out.
+//! Makes a schema reject unknown properties.
 //!
-//! A dropped `dry_run` must never become a real run, so what serde would skip is refused. Where a struct is composed of
-//! several schemas in place, each sees only its own share of the properties: there only the outermost may close.
+//! A dropped `dry_run` must never become a real run, so fields that serde would skip are rejected. Where an object is
+//! composed
+//! of several schemas (`allOf`), each sees only its own properties: there only the outermost schema can be closed.
 
 use serde_json::{Map, Value};
 
 use crate::schema::violation::resolve_local_ref;
 
-/// Keywords whose schemas look at the same value as the schema they stand in.
+/// Keywords whose subschemas apply to the same value as the schema that contains them.
 const SAME_VALUE_KEYWORDS: [&str; 8] = [
     "allOf",
     "anyOf",
@@ -19,7 +20,7 @@ const SAME_VALUE_KEYWORDS: [&str; 8] = [
     "$ref",
 ];
 
-/// Keywords by which a schema speaks of properties itself.
+/// Keywords that constrain properties.
 const PROPERTY_KEYWORDS: [&str; 4] = [
     "properties",
     "patternProperties",
@@ -29,11 +30,11 @@ const PROPERTY_KEYWORDS: [&str; 4] = [
 
 /// Closes every struct-like object of a schema, so that an unknown property is invalid.
 ///
-/// An object is struct-like when it names `properties`, itself or in what it is composed of, and leaves the others open.
+/// An object is struct-like if it has `properties`, directly or in a composed schema, and allows others.
 pub fn close_objects(schema: &mut Value) {
     let mut shared = Vec::new();
     collect_shared_refs(schema, false, &mut shared);
-    // What a shared definition composes in place is shared too.
+    // References inside a shared definition are shared too.
     let mut next = 0;
     while let Some(name) = shared.get(next).cloned() {
         next += 1;
@@ -41,7 +42,7 @@ pub fn close_objects(schema: &mut Value) {
             collect_shared_refs(definition, true, &mut shared);
         }
     }
-    // Elsewhere a shared definition has to be closed by whoever refers to it.
+    // Outside a composition the schema that refers to a shared definition has to close it.
     let reopened = |name: &String| {
         resolve_local_ref(schema, &Value::from(name.as_str()))
             .and_then(Value::as_object)
@@ -54,7 +55,7 @@ pub fn close_objects(schema: &mut Value) {
     close(schema, "#", false, &shared);
 }
 
-/// Collects the references that are composed in place with other properties.
+/// Collects the references that are composed with other properties.
 fn collect_shared_refs(schema: &Value, composed: bool, shared: &mut Vec<String>) {
     let Some(object) = schema.as_object() else {
         return;
@@ -67,15 +68,16 @@ fn collect_shared_refs(schema: &Value, composed: bool, shared: &mut Vec<String>)
     }
     for (keyword, value) in object {
         let in_place = composed && SAME_VALUE_KEYWORDS.contains(&keyword.as_str());
-        subschemas(keyword, value).for_each(|part| collect_shared_refs(part, in_place, shared));
+        subschemas(keyword, value)
+            .for_each(|subschema| collect_shared_refs(subschema, in_place, shared));
     }
 }
 
-fn close(schema: &mut Value, here: &str, composed: bool, shared: &[(String, bool)]) {
+fn close(schema: &mut Value, own_ref: &str, composed: bool, shared: &[(String, bool)]) {
     let Some(object) = schema.as_object_mut() else {
         return;
     };
-    let composed = composed || shared.iter().any(|(name, _)| name == here);
+    let composed = composed || shared.iter().any(|(name, _)| name == own_ref);
     let composes = is_composed(object);
     let refers_to_open = matches!(object.get("$ref"), Some(Value::String(to)) if shared.iter().any(|(name, open)| name == to && *open));
     if !composed
@@ -98,16 +100,17 @@ fn close(schema: &mut Value, here: &str, composed: bool, shared: &[(String, bool
                     close(definition, &format!("#/{keyword}/{step}"), false, shared);
                 }
             }
-            _ => subschemas_mut(keyword, value).for_each(|part| close(part, "", in_place, shared)),
+            _ => subschemas_mut(keyword, value)
+                .for_each(|subschema| close(subschema, "", in_place, shared)),
         }
     }
 }
 
 fn is_open_struct(object: &Map<String, Value>) -> bool {
-    let named = |part: &Value| {
-        part.get("properties").is_some()
-            || part.get("$ref").is_some()
-            || part.get("oneOf").is_some()
+    let named = |subschema: &Value| {
+        subschema.get("properties").is_some()
+            || subschema.get("$ref").is_some()
+            || subschema.get("oneOf").is_some()
     };
     let composed_of_structs = || {
         SAME_VALUE_KEYWORDS.iter().any(|keyword| {
@@ -124,7 +127,7 @@ fn has_no_additional_properties_rule(object: &Map<String, Value>) -> bool {
     !object.contains_key("additionalProperties") && !object.contains_key("unevaluatedProperties")
 }
 
-/// Whether the properties come from more than one place.
+/// Returns true if the properties come from more than one subschema.
 fn is_composed(object: &Map<String, Value>) -> bool {
     let own = usize::from(
         PROPERTY_KEYWORDS
@@ -138,16 +141,16 @@ fn is_composed(object: &Map<String, Value>) -> bool {
     let several = object
         .get("allOf")
         .and_then(Value::as_array)
-        .is_some_and(|parts| parts.len() > 1);
+        .is_some_and(|schemas| schemas.len() > 1);
     own + in_place + usize::from(several) > 1
 }
 
-/// The schemas below a keyword; none below `not` and `if`, which would mean the opposite when closed.
+/// The subschemas of a keyword; none of `not` and `if`, where closing an object would invert its effect.
 fn subschemas<'s>(keyword: &str, value: &'s Value) -> Box<dyn Iterator<Item = &'s Value> + 's> {
     match (subschema_shape(keyword), value) {
         (SubschemaShape::Single, _) => Box::new(std::iter::once(value)),
-        (SubschemaShape::List, Value::Array(parts)) => Box::new(parts.iter()),
-        (SubschemaShape::Map, Value::Object(parts)) => Box::new(parts.values()),
+        (SubschemaShape::List, Value::Array(schemas)) => Box::new(schemas.iter()),
+        (SubschemaShape::Map, Value::Object(schemas)) => Box::new(schemas.values()),
         _ => Box::new(std::iter::empty()),
     }
 }
@@ -158,8 +161,8 @@ fn subschemas_mut<'s>(
 ) -> Box<dyn Iterator<Item = &'s mut Value> + 's> {
     match (subschema_shape(keyword), value) {
         (SubschemaShape::Single, value) => Box::new(std::iter::once(value)),
-        (SubschemaShape::List, Value::Array(parts)) => Box::new(parts.iter_mut()),
-        (SubschemaShape::Map, Value::Object(parts)) => Box::new(parts.values_mut()),
+        (SubschemaShape::List, Value::Array(schemas)) => Box::new(schemas.iter_mut()),
+        (SubschemaShape::Map, Value::Object(schemas)) => Box::new(schemas.values_mut()),
         _ => Box::new(std::iter::empty()),
     }
 }

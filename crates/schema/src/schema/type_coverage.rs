@@ -1,15 +1,16 @@
-//! A schema in, whether its Rust type already enforces it out.
+//! Decides whether deserialising into a Rust type enforces all of its schema, so that the validator can be skipped.
 //!
-//! Where it does, the validator can be skipped. This is a whitelist: what is not known to be enforced is validated.
+//! This is a whitelist: a keyword that is not known to be enforced needs the validator.
 
 use serde_json::{Map, Value};
 
 use crate::schema::violation::resolve_local_ref;
 
-/// Whether reading the strict tape into the type that this schema was generated from enforces every keyword of it.
+/// Returns true if deserialising a strict tape into the type that this schema was generated from enforces every keyword.
 ///
-/// Sound for what derive makes of a type; it cannot see hand-written `Deserialize` code, `deserialize_with`, or an `alias`
-/// that the schema does not name.
+/// Correct for derived types; it cannot see hand-written `Deserialize` code, `deserialize_with`, or an `alias` that the
+/// schema
+/// does not mention.
 pub fn is_enforced_by_type(schema: &Value) -> bool {
     TypeCoverage {
         root: schema,
@@ -18,19 +19,19 @@ pub fn is_enforced_by_type(schema: &Value) -> bool {
     .covers(schema)
 }
 
-/// Keywords that say what kind of value is meant.
+/// Keywords that determine the type of a value.
 const TYPE_KEYWORDS: [&str; 5] = ["type", "enum", "oneOf", "anyOf", "$ref"];
 
 struct TypeCoverage<'s> {
     root: &'s Value,
-    /// References being followed: meeting one again adds nothing new.
+    /// References that were followed; each is checked once.
     visited_refs: Vec<&'s str>,
 }
 
 impl<'s> TypeCoverage<'s> {
     fn covers(&mut self, schema: &'s Value) -> bool {
         match schema {
-            // A value of any shape is not read strictly, so a schema that admits any is left to the validator.
+            // A schema without a type accepts any value, which is not read strictly, so the validator has to check it.
             Value::Object(object)
                 if TYPE_KEYWORDS
                     .iter()
@@ -65,9 +66,9 @@ impl<'s> TypeCoverage<'s> {
                     || matches!(value.as_str(), Some("float" | "double"))
             }
             "minimum" => format_range(object)
-                .is_some_and(|(least, _)| integer(value).is_some_and(|limit| limit <= least)),
+                .is_some_and(|(min, _)| integer(value).is_some_and(|limit| limit <= min)),
             "maximum" => format_range(object)
-                .is_some_and(|(_, most)| integer(value).is_some_and(|limit| limit >= most)),
+                .is_some_and(|(_, max)| integer(value).is_some_and(|limit| limit >= max)),
             "enum" => all_elements(value, |option| option.is_string()),
             "properties" => {
                 matches!(
@@ -110,11 +111,11 @@ impl<'s> TypeCoverage<'s> {
             return true;
         }
         self.visited_refs.push(name);
-        // Not popped: what held once holds again, so each definition is visited once.
+        // Not popped: a definition that was covered once need not be checked again.
         self.covers(target)
     }
 
-    /// serde takes a missing `Option` for `None` even where the schema requires the property.
+    /// serde reads a missing `Option` as `None` even if the schema requires the property.
     fn may_be_null(&self, schema: &Value, depth: u8) -> bool {
         let Some(object) = schema.as_object() else {
             return true;
@@ -151,7 +152,7 @@ fn is_null(schema: &Value) -> bool {
     })
 }
 
-/// Unit variants: fixed texts and perhaps words about them.
+/// A unit variant: constant strings, possibly with annotations.
 fn is_string_constant(schema: &Value) -> bool {
     schema.as_object().is_some_and(|object| {
         (object.contains_key("const") || object.contains_key("enum"))

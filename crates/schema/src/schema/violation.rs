@@ -1,4 +1,4 @@
-//! Validator errors in, one plain sentence per mistake out.
+//! Turns validator errors into sentences that a model can act on.
 
 mod describe;
 mod property_errors;
@@ -13,18 +13,18 @@ use crate::SchemaError;
 use describe::{count_noun, describe_format, enum_message, type_names};
 pub(crate) use describe::{excerpt, resolve_local_ref};
 
-/// How many violations are told before the rest is only counted.
+/// How many violations are listed; the rest is only counted.
 const MAX_VIOLATIONS: usize = 20;
 
-/// How many errors are looked at; a million wrong elements teach no more than the first few.
+/// How many errors are examined: a million invalid elements add nothing to the first few.
 const MAX_EXAMINED_ERRORS: usize = 10 * MAX_VIOLATIONS;
 
-/// One mistake in a value, worded for the model that made it.
+/// One mistake in a value, described for the model that made it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// The JSON pointer of the guilty value, empty for the whole.
+    /// The JSON pointer of the invalid value, empty for the whole document.
     pub pointer: String,
-    /// The schema keyword that was broken.
+    /// The schema keyword that was violated.
     pub keyword: String,
     /// What is wrong and what is expected.
     pub message: String,
@@ -47,26 +47,26 @@ pub(crate) fn invalid_schema_violation(error: &SchemaError) -> Violation {
     }
 }
 
-/// Words every error, drops the ones that only echo another, and caps the list.
+/// Describes every error, drops those that repeat another, and limits the number.
 pub(crate) fn violations_from_errors<'e>(
     schema: &Value,
     errors: impl Iterator<Item = ValidationError<'e>>,
 ) -> Vec<Violation> {
-    let mut teller = ViolationCollector {
+    let mut collector = ViolationCollector {
         schema,
         violations: Vec::new(),
         uncertain: Vec::new(),
         unexamined_count: 0,
     };
     for error in errors {
-        if teller.is_full() {
-            teller.unexamined_count += 1;
+        if collector.is_full() {
+            collector.unexamined_count += 1;
         } else {
-            teller.add_error(&error);
+            collector.add_error(&error);
         }
     }
-    let unseen = teller.unexamined_count;
-    let mut found = teller.finish();
+    let unseen = collector.unexamined_count;
+    let mut found = collector.finish();
     let more = found.len().saturating_sub(MAX_VIOLATIONS) + unseen;
     found.truncate(MAX_VIOLATIONS);
     if more > 0 {
@@ -82,7 +82,7 @@ pub(crate) fn violations_from_errors<'e>(
 struct ViolationCollector<'s> {
     schema: &'s Value,
     violations: Vec<Violation>,
-    /// Properties that are unevaluated perhaps only because another branch failed.
+    /// Properties that may be unevaluated only because another branch failed.
     uncertain: Vec<Violation>,
     unexamined_count: usize,
 }
@@ -125,7 +125,7 @@ impl ViolationCollector<'_> {
         if self.violations.is_empty() {
             self.violations = self.uncertain;
         }
-        // Of a value of the wrong kind nothing else need be said, and a list of the right ones says more than their type.
+        // A value of the wrong type needs no other message, and a list of the allowed values is better than their type.
         for keyword in ["enum", "const", "type"] {
             let decided: Vec<String> = self
                 .violations
@@ -138,17 +138,17 @@ impl ViolationCollector<'_> {
                     .retain(|v| v.keyword == keyword || !decided.contains(&v.pointer));
             }
         }
-        let mut told = Vec::<Violation>::with_capacity(self.violations.len());
+        let mut unique = Vec::<Violation>::with_capacity(self.violations.len());
         for violation in self.violations {
-            if !told.contains(&violation) {
-                told.push(violation);
+            if !unique.contains(&violation) {
+                unique.push(violation);
             }
         }
-        told
+        unique
     }
 }
 
-/// The sentence for every keyword that concerns one value alone.
+/// The message for a keyword that concerns one value alone.
 fn single_value_message(error: &ValidationError<'_>) -> String {
     let value = error.instance().as_ref();
     let got = || excerpt(value, error.instance_path().as_str());

@@ -1,33 +1,33 @@
-//! What else a value could have been meant as.
+//! The values that a value of the wrong type can be converted to without loss.
 
 use serde_json::{Number, Value};
 
 use super::subschema_path::{enum_strings, type_names};
 use crate::{InputLimits, Tape};
 
-/// Another way to read a value.
+/// One possible conversion of a value.
 pub(super) enum Candidate {
     Converted(Value),
     /// The value as the only element of an array.
     Wrapped(Value),
 }
 
-/// Every lossless reading of a value as a kind that the schema names; which of them fit is for the validator to say.
+/// Every lossless conversion of a value to a type that the schema names; the validator decides which are valid.
 ///
-/// A schema without `type` admits an array as well as an object: that it admits a reading does not mean it asks for it.
-pub(super) fn candidates(root: &Value, place: &str, value: &Value) -> Vec<Candidate> {
-    let kinds = type_names(root, place);
+/// Without `type` there are none: such a schema accepts arrays and objects alike and asks for neither.
+pub(super) fn candidates(root: &Value, path: &str, value: &Value) -> Vec<Candidate> {
+    let types = type_names(root, path);
     let named = |value: &Value| match value {
         Value::Null => false,
-        Value::Bool(_) => kinds.contains(&"boolean"),
-        Value::Number(_) => kinds.contains(&"number") || kinds.contains(&"integer"),
-        Value::String(_) => kinds.contains(&"string"),
-        Value::Array(_) => kinds.contains(&"array"),
-        Value::Object(_) => kinds.contains(&"object"),
+        Value::Bool(_) => types.contains(&"boolean"),
+        Value::Number(_) => types.contains(&"number") || types.contains(&"integer"),
+        Value::String(_) => types.contains(&"string"),
+        Value::Array(_) => types.contains(&"array"),
+        Value::Object(_) => types.contains(&"object"),
     };
     let mut found = Vec::new();
     if let Value::String(text) = value {
-        found.extend(matching_enum_member(root, place, text).map(Candidate::Converted));
+        found.extend(matching_enum_member(root, path, text).map(Candidate::Converted));
     }
     if named(value) {
         return found;
@@ -41,22 +41,22 @@ pub(super) fn candidates(root: &Value, place: &str, value: &Value) -> Vec<Candid
         Value::Number(_) | Value::Bool(_) => [to_plain_string(value), None, None],
         _ => [const { None }; 3],
     };
-    // Text that spells an array was hardly meant as its only element.
+    // Text that contains an array is decoded, not wrapped as an element.
     let spells_array = spelled.iter().flatten().any(Value::is_array);
     found.extend(
         spelled
             .into_iter()
             .flatten()
-            .filter(|reading| named(reading))
+            .filter(|option| named(option))
             .map(Candidate::Converted),
     );
-    if !value.is_null() && !spells_array && kinds.contains(&"array") {
+    if !value.is_null() && !spells_array && types.contains(&"array") {
         found.push(Candidate::Wrapped(Value::Array(vec![value.clone()])));
     }
     found
 }
 
-/// Only if writing the number again gives the same text: `007`, `+7`, `1e3` and what has too many digits stay text.
+/// Only if the number is written back as the same text: `007`, `+7`, `1e3` and numbers with too many digits stay text.
 fn parse_number(text: &str) -> Option<Value> {
     let number: Number = if text.len() <= 32 {
         text.parse().ok()?
@@ -74,7 +74,7 @@ fn parse_bool(text: &str) -> Option<Value> {
     }
 }
 
-/// Text that holds an object or an array: encoded twice.
+/// The object or array in a text that was encoded twice.
 fn parse_json_container(text: &str) -> Option<Value> {
     if !text.trim_start().starts_with(['{', '[']) {
         return None;
@@ -82,9 +82,9 @@ fn parse_json_container(text: &str) -> Option<Value> {
     Some(Tape::parse(text, &InputLimits::default()).ok()?.to_value())
 }
 
-fn matching_enum_member(root: &Value, place: &str, text: &str) -> Option<Value> {
+fn matching_enum_member(root: &Value, path: &str, text: &str) -> Option<Value> {
     let lower = text.to_lowercase();
-    let mut same = enum_strings(root, place)
+    let mut same = enum_strings(root, path)
         .into_iter()
         .filter(|option| option.to_lowercase() == lower);
     let only = same.next()?;

@@ -1,37 +1,38 @@
-//! Where in the schema a part of the value belongs.
+//! Finds the subschema that applies to a member or an element, as a path (`#/properties/a`) into the schema.
 
 use serde_json::Value;
 
-/// How many subschemas are visited for one answer; schemas may come from strangers.
+/// How many subschemas are visited per lookup: schemas may come from untrusted servers.
 const MAX_VISITED_SUBSCHEMAS: usize = 64;
 
-fn subschema_at<'s>(root: &'s Value, place: &str) -> Option<&'s Value> {
-    root.pointer(place.strip_prefix('#')?)
+fn subschema_at<'s>(root: &'s Value, path: &str) -> Option<&'s Value> {
+    root.pointer(path.strip_prefix('#')?)
 }
 
-fn child_pointer(place: &str, keyword: &str, name: &str) -> String {
+fn child_pointer(path: &str, keyword: &str, name: &str) -> String {
     format!(
-        "{place}/{keyword}/{}",
+        "{path}/{keyword}/{}",
         name.replace('~', "~0").replace('/', "~1")
     )
 }
 
-/// All places that look at the same value as `place`; of several alternatives only one that alone can hold it.
+/// Collects the paths of all subschemas that apply to the same value as `path`. Of several alternatives one is followed, if
+/// only it can accept the type.
 fn collect_same_value_paths(
     root: &Value,
-    place: &str,
-    kind: Option<&str>,
+    path: &str,
+    json_type: Option<&str>,
     found: &mut Vec<String>,
 ) {
-    let Some(object) = subschema_at(root, place).and_then(Value::as_object) else {
+    let Some(object) = subschema_at(root, path).and_then(Value::as_object) else {
         return;
     };
-    if found.len() >= MAX_VISITED_SUBSCHEMAS || found.iter().any(|seen| seen == place) {
+    if found.len() >= MAX_VISITED_SUBSCHEMAS || found.iter().any(|seen| seen == path) {
         return;
     }
-    found.push(place.to_owned());
+    found.push(path.to_owned());
     if let Some(target) = object.get("$ref").and_then(Value::as_str) {
-        collect_same_value_paths(root, target, kind, found);
+        collect_same_value_paths(root, target, json_type, found);
     }
     for keyword in ["allOf", "anyOf", "oneOf"] {
         let count = object
@@ -39,90 +40,90 @@ fn collect_same_value_paths(
             .and_then(Value::as_array)
             .map_or(0, Vec::len);
         let mut branches: Vec<String> = (0..count.min(MAX_VISITED_SUBSCHEMAS))
-            .map(|at| format!("{place}/{keyword}/{at}"))
+            .map(|at| format!("{path}/{keyword}/{at}"))
             .collect();
-        if let (true, Some(kind)) = (keyword != "allOf", kind) {
-            branches.retain(|branch| may_admit_type(root, branch, kind, 8));
+        if let (true, Some(json_type)) = (keyword != "allOf", json_type) {
+            branches.retain(|branch| may_admit_type(root, branch, json_type, 8));
             if branches.len() > 1 {
                 continue;
             }
         }
         branches
             .iter()
-            .for_each(|branch| collect_same_value_paths(root, branch, kind, found));
+            .for_each(|branch| collect_same_value_paths(root, branch, json_type, found));
     }
 }
 
-fn may_admit_type(root: &Value, place: &str, kind: &str, depth: u8) -> bool {
-    let Some(schema) = subschema_at(root, place) else {
+fn may_admit_type(root: &Value, path: &str, json_type: &str, depth: u8) -> bool {
+    let Some(schema) = subschema_at(root, path) else {
         return true;
     };
     if let (Some(target), Some(depth)) = (
         schema.get("$ref").and_then(Value::as_str),
         depth.checked_sub(1),
     ) {
-        return may_admit_type(root, target, kind, depth);
+        return may_admit_type(root, target, json_type, depth);
     }
     match schema.get("type") {
-        Some(Value::String(name)) => name == kind,
-        Some(Value::Array(names)) => names.iter().any(|name| name == kind),
+        Some(Value::String(name)) => name == json_type,
+        Some(Value::Array(names)) => names.iter().any(|name| name == json_type),
         _ => schema.get("const").is_none() && schema.get("enum").is_none(),
     }
 }
 
-/// The one subschema that speaks of a member or an element; `None` if none or several do.
+/// The only subschema that applies to a member (`Ok`) or an element (`Err`); `None` if there are none or several.
 pub(super) fn child_subschema_path(
     root: &Value,
-    place: &str,
+    path: &str,
     child: Result<&String, usize>,
 ) -> Option<String> {
-    let mut places = Vec::new();
+    let mut paths = Vec::new();
     collect_same_value_paths(
         root,
-        place,
+        path,
         Some(if child.is_ok() { "object" } else { "array" }),
-        &mut places,
+        &mut paths,
     );
     let mut found: Option<String> = None;
-    for place in places {
-        let schema = subschema_at(root, &place)?;
-        let here = match child {
+    for path in paths {
+        let schema = subschema_at(root, &path)?;
+        let child_path = match child {
             Ok(key)
                 if schema
                     .get("properties")
-                    .is_some_and(|known| known.get(key).is_some()) =>
+                    .is_some_and(|declared| declared.get(key).is_some()) =>
             {
-                child_pointer(&place, "properties", key)
+                child_pointer(&path, "properties", key)
             }
-            // Whether a pattern covers the key is for the validator alone to say.
+            // Only the validator can decide whether a pattern matches the key.
             Ok(_) if schema.get("patternProperties").is_some() => return None,
             Ok(_) if schema.get("additionalProperties").is_some() => {
-                format!("{place}/additionalProperties")
+                format!("{path}/additionalProperties")
             }
             Err(at)
                 if schema
                     .get("prefixItems")
                     .is_some_and(|items| items.get(at).is_some()) =>
             {
-                format!("{place}/prefixItems/{at}")
+                format!("{path}/prefixItems/{at}")
             }
-            Err(_) if schema.get("items").is_some() => format!("{place}/items"),
+            Err(_) if schema.get("items").is_some() => format!("{path}/items"),
             _ => continue,
         };
-        if found.replace(here).is_some() {
+        if found.replace(child_path).is_some() {
             return None;
         }
     }
     found
 }
 
-/// The texts that an enum at this place lists.
-pub(super) fn enum_strings<'s>(root: &'s Value, place: &str) -> Vec<&'s str> {
-    let mut places = Vec::new();
-    collect_same_value_paths(root, place, None, &mut places);
-    let listed = places
+/// The strings listed by an `enum` at this path.
+pub(super) fn enum_strings<'s>(root: &'s Value, path: &str) -> Vec<&'s str> {
+    let mut paths = Vec::new();
+    collect_same_value_paths(root, path, None, &mut paths);
+    let listed = paths
         .iter()
-        .filter_map(|place| subschema_at(root, place))
+        .filter_map(|path| subschema_at(root, path))
         .flat_map(|schema| {
             let many = schema
                 .get("enum")
@@ -134,17 +135,18 @@ pub(super) fn enum_strings<'s>(root: &'s Value, place: &str) -> Vec<&'s str> {
     listed.filter_map(Value::as_str).collect()
 }
 
-/// The kinds of value that `type` names at this place, alternatives included.
-pub(super) fn type_names<'s>(root: &'s Value, place: &str) -> Vec<&'s str> {
-    let mut places = Vec::new();
-    collect_same_value_paths(root, place, None, &mut places);
-    let named = places
+/// The types that `type` names at this path, those of alternatives included.
+pub(super) fn type_names<'s>(root: &'s Value, path: &str) -> Vec<&'s str> {
+    let mut paths = Vec::new();
+    collect_same_value_paths(root, path, None, &mut paths);
+    let named = paths
         .iter()
-        .filter_map(|place| subschema_at(root, place)?.get("type"));
+        .filter_map(|path| subschema_at(root, path)?.get("type"));
     named
-        .flat_map(|kind| {
-            kind.as_array()
-                .map_or(std::slice::from_ref(kind), Vec::as_slice)
+        .flat_map(|json_type| {
+            json_type
+                .as_array()
+                .map_or(std::slice::from_ref(json_type), Vec::as_slice)
         })
         .filter_map(Value::as_str)
         .collect()

@@ -1,7 +1,7 @@
-//! One pass over untidy JSON that writes it down tidily.
+//! Rewrites almost-JSON token by token into JSON.
 //!
-//! A state machine over tokens with its own stack: no recursion, every byte looked at once, and each step either writes
-//! what was surely meant or gives up.
+//! A state machine with its own stack: no recursion, one pass over the bytes, and each step either writes the only possible
+//! interpretation or fails.
 
 use super::RepairError;
 use crate::{InputLimits, ParseError};
@@ -12,13 +12,13 @@ const TYPOGRAPHIC_QUOTES: &str = "typographic quotes replaced";
 const UNQUOTED_KEY: &str = "unquoted key quoted";
 const PYTHON_LITERAL: &str = "Python literal replaced";
 
-/// What may come next.
+/// The tokens that may follow.
 #[derive(Clone, Copy, PartialEq)]
 enum Expected {
     Value,
-    /// The first element, or none.
+    /// The first element of an array, or its end.
     ValueOrEnd,
-    /// After a comma: an element, or the end if the comma was one too many.
+    /// After a comma: an element, or the end of the array if the comma is a trailing one.
     ValueAfterComma,
     KeyOrEnd,
     KeyAfterComma,
@@ -33,7 +33,7 @@ pub(super) fn rewrite(
     limits: &InputLimits,
     notes: &mut Vec<&'static str>,
 ) -> Result<String, RepairError> {
-    let mut scan = Rewriter {
+    let mut rewriter = Rewriter {
         text,
         position: 0,
         output: String::with_capacity(text.len() + 16),
@@ -42,11 +42,11 @@ pub(super) fn rewrite(
         notes,
     };
     loop {
-        scan.skip_whitespace();
-        match scan.peek() {
-            None if scan.expected == Expected::EndOfText => return Ok(scan.output),
+        rewriter.skip_whitespace();
+        match rewriter.peek() {
+            None if rewriter.expected == Expected::EndOfText => return Ok(rewriter.output),
             None => return Err(RepairError::Truncated),
-            Some(c) => scan.rewrite_token(c, limits.depth)?,
+            Some(c) => rewriter.rewrite_token(c, limits.depth)?,
         }
     }
 }
@@ -55,7 +55,7 @@ struct Rewriter<'t, 'n> {
     text: &'t str,
     position: usize,
     output: String,
-    /// The closing brackets that are still owed.
+    /// The closing brackets that are still missing, outermost first.
     open_brackets: Vec<char>,
     expected: Expected,
     notes: &'n mut Vec<&'static str>,
@@ -91,7 +91,7 @@ impl<'t> Rewriter<'t, '_> {
         })
     }
 
-    fn rewrite_token(&mut self, c: char, deepest: usize) -> Result<(), RepairError> {
+    fn rewrite_token(&mut self, c: char, max_depth: usize) -> Result<(), RepairError> {
         let wants_value = matches!(
             self.expected,
             Expected::Value | Expected::ValueOrEnd | Expected::ValueAfterComma
@@ -99,9 +99,9 @@ impl<'t> Rewriter<'t, '_> {
         let wants_key = matches!(self.expected, Expected::KeyOrEnd | Expected::KeyAfterComma);
         match c {
             '{' | '[' if wants_value => {
-                if self.open_brackets.len() >= deepest {
+                if self.open_brackets.len() >= max_depth {
                     return Err(RepairError::Rejected(ParseError::TooDeep {
-                        limit: deepest,
+                        limit: max_depth,
                     }));
                 }
                 self.open_brackets.push(if c == '{' { '}' } else { ']' });
@@ -194,7 +194,7 @@ impl<'t> Rewriter<'t, '_> {
             self.expected,
             Expected::ValueAfterComma | Expected::KeyAfterComma
         ) {
-            // Blanks are not copied, so the comma is what was written last.
+            // Whitespace is not copied, so the last character is the comma.
             self.output.pop();
             self.add_note(TRAILING_COMMA);
         }
@@ -212,7 +212,7 @@ impl<'t> Rewriter<'t, '_> {
         rest.get(..end).unwrap_or_default()
     }
 
-    /// Copied as it is; whether its escapes are right is for the parser to say.
+    /// Copied unchanged; the parser checks its escapes.
     fn copy_double_quoted(&mut self) -> Result<(), RepairError> {
         let end = self.closing_quote_end('"')?;
         self.output
@@ -278,7 +278,7 @@ impl<'t> Rewriter<'t, '_> {
         self.check_string_end()
     }
 
-    /// After an odd closing quote the string must really be over: `'it's'` is not.
+    /// After a non-standard closing quote a delimiter must follow: in `'it's'` it does not.
     fn check_string_end(&mut self) -> Result<(), RepairError> {
         self.skip_whitespace();
         match self.peek() {

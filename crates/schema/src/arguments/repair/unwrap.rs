@@ -1,11 +1,11 @@
-//! What surrounds the JSON: blanks, a byte order mark, a code fence, a second encoding.
+//! Removes what surrounds the JSON: whitespace, a byte order mark, a code fence, a second JSON encoding.
 
 use super::RepairError;
 use crate::{InputLimits, Tape};
 
 const FENCE: &str = "```";
 
-/// The text without what surrounds it, and how many bytes came before.
+/// Returns the text without its wrapping, and how many bytes came before it.
 pub(super) fn strip_wrapping<'t>(
     text: &'t str,
     notes: &mut Vec<&'static str>,
@@ -17,7 +17,7 @@ pub(super) fn strip_wrapping<'t>(
     let inner = match bare.strip_prefix(FENCE) {
         None => bare,
         Some(opened) => {
-            // A fence inside a string is content: only one at the very end can close.
+            // A fence inside a string is content: only one at the very end closes the block.
             let body = opened.strip_suffix(FENCE).ok_or(RepairError::Truncated)?;
             notes.push("code fence removed");
             strip_fence_language(body).trim()
@@ -27,7 +27,7 @@ pub(super) fn strip_wrapping<'t>(
     Ok((inner, text.find(inner).unwrap_or(before)))
 }
 
-/// A word is a language only if more follows on the next line or a bracket opens; else it is the content.
+/// The first word is a language only if a line break or a bracket follows; otherwise it is content.
 fn strip_fence_language(body: &str) -> &str {
     let end = body.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(0);
     match body.get(end..) {
@@ -43,7 +43,7 @@ fn strip_fence_language(body: &str) -> &str {
     }
 }
 
-/// The object or array that a JSON string holds, if that is all the text is.
+/// Decodes a JSON string that contains an object or array; other text is returned unchanged.
 pub(super) fn decode_json_string(
     text: String,
     limits: &InputLimits,

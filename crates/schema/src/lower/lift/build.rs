@@ -1,4 +1,4 @@
-//! A schema with marks in, the way between its two forms out.
+//! Builds the conversion plan from a schema with marks.
 
 use std::sync::OnceLock;
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::{LIFT_KEYWORD, LiftBranch, LiftPlan, LiftProperty, LiftStep};
 use crate::lower::KeywordLookup;
 
-/// Builds the way for a whole schema.
+/// Builds the plan for a whole schema.
 pub(super) fn build_plan(schema: &Value) -> LiftPlan {
     let named = schema.keyword("$defs").and_then(Value::as_object);
     LiftPlan {
@@ -25,12 +25,12 @@ pub(super) fn pair_value_schema(pairs: &Value) -> Option<&Value> {
     pairs.pointer("/items/properties/value")
 }
 
-/// Builds the way for one schema.
+/// Builds the step for one schema.
 fn build_step(schema: &Value) -> LiftStep {
     let Value::Object(members) = schema else {
         return LiftStep::Identity;
     };
-    // Only recursive schemas keep references, and those are followed whatever they hold.
+    // Only recursive schemas keep references, so these are always followed.
     if let Some(name) = members.keyword("$ref").and_then(Value::as_str) {
         let name = name.strip_prefix("#/$defs/").unwrap_or(name);
         return LiftStep::Definition(name.to_owned());
@@ -109,7 +109,7 @@ fn build_object_step(properties: &Map<String, Value>, rest: LiftStep) -> LiftSte
         let marked = |mark: &str| marks.is_some_and(|marks| marks.has_keyword(mark));
         let (absent, never_null) = (marked("absent"), marked("never_null"));
         let step = build_step(subschema);
-        // Whatever is not listed is left alone, unless the rest is not.
+        // Properties without changes need no entry, unless there is a step for all other properties.
         if others && name.is_none() && !absent && !never_null && matches!(step, LiftStep::Identity)
         {
             continue;

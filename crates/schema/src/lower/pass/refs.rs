@@ -1,4 +1,4 @@
-//! References are written out; a schema that contains itself is cut, or kept under `$defs` where the dialect follows it.
+//! Inlines references; a recursive schema is cut off, or kept under `$defs` where the dialect supports it.
 
 mod index;
 
@@ -15,8 +15,9 @@ use crate::lower::{
     Severity, SubschemaShape, subschema_shape, too_large_error,
 };
 
-/// How much of a recursion is shown, until an attempt is small enough: how often a schema within itself, and how many references
-/// deep schemas that contain themselves.
+/// How far recursion is expanded, until the result is small enough: how often a schema within itself, and how many levels
+/// of
+/// references to recursive schemas.
 const EXPANSION_LIMITS: [(usize, usize); 6] = [
     (2, MAX_DEPTH),
     (1, MAX_DEPTH),
@@ -26,23 +27,23 @@ const EXPANSION_LIMITS: [(usize, usize); 6] = [
     (0, 1),
 ];
 
-/// How many schemas are small enough; the last attempt may be larger.
+/// The number of schemas that is small enough; the last attempt may be larger.
 const TARGET_SCHEMA_COUNT: usize = 2_000;
 
-/// References within references, and schemas within schemas, that are followed.
+/// The maximum nesting of references and of schemas.
 const MAX_DEPTH: usize = 128;
 
-/// For dialects that cannot follow references: a recursion ends after a few rounds in anything of its type.
+/// For dialects without references: a recursion is cut off after a few levels by a schema that accepts its type.
 pub(crate) fn inline(state: &mut LoweringState) -> Result<(), LowerError> {
     expand(state, false)
 }
 
-/// For dialects that follow `#/$defs/NAME`: only schemas that contain themselves stay there.
+/// For dialects that support `#/$defs/NAME`: only recursive schemas stay there.
 pub(crate) fn keep_recursive(state: &mut LoweringState) -> Result<(), LowerError> {
     expand(state, true)
 }
 
-/// For dialects that take any schema: references are left as they are, unless one is more than a path from the root.
+/// For dialects that accept any schema: references stay, unless one is more than a path from the root.
 pub(crate) fn keep_local(state: &mut LoweringState) -> Result<(), LowerError> {
     if !state.contains_any_keyword(&["$ref", "$dynamicRef", "$id"])
         || is_local(&state.schema, true, root::is_plain_object(&state.schema))
@@ -52,9 +53,9 @@ pub(crate) fn keep_local(state: &mut LoweringState) -> Result<(), LowerError> {
     keep_recursive(state)
 }
 
-/// Whether every reference is a path, and no part of the schema is a document of its own.
+/// Returns true if every reference is a path, and no subschema has its own `$id`.
 ///
-/// A root that is not plain will be changed: only names of its definitions lead to the same then.
+/// If the root is not `plain` it will be rewritten: then only references to definitions stay valid.
 fn is_local(value: &Value, is_root: bool, plain: bool) -> bool {
     let leads = |to: &str| match plain {
         true => to == "#" || to.starts_with("#/"),
@@ -62,7 +63,7 @@ fn is_local(value: &Value, is_root: bool, plain: bool) -> bool {
             .strip_prefix("#/$defs/")
             .is_some_and(|name| !name.contains(['/', '~', '%'])),
     };
-    // Where the root changes, what stands beside a reference would have to be joined with its target.
+    // If the root is rewritten, siblings of a reference would have to be merged with its target.
     let beside = |members: &Map<String, Value>| {
         !plain
             && !is_root
@@ -90,7 +91,7 @@ fn is_local(value: &Value, is_root: bool, plain: bool) -> bool {
     }
 }
 
-/// Takes out the definitions that nothing refers to any more.
+/// Removes definitions without references to them.
 pub(crate) fn remove_unused_definitions(state: &mut LoweringState) -> Result<(), LowerError> {
     if !state.contains_any_keyword(&["$defs"]) {
         return Ok(());
@@ -161,7 +162,7 @@ fn expand(state: &mut LoweringState, keep: bool) -> Result<(), LowerError> {
         }
         state.schema = schema;
         if !cuts.is_empty() && uses_unevaluated(&state.schema) {
-            // What a reference evaluated is not known where it was cut, and may now count as the rest.
+            // What a cut-off reference would have evaluated is unknown, and may now count as unevaluated.
             state.report_loss_at("", "$ref", Severity::Narrower, None);
         }
         for (path, words) in cuts {
@@ -172,7 +173,7 @@ fn expand(state: &mut LoweringState, keep: bool) -> Result<(), LowerError> {
     Err(too_large_error())
 }
 
-/// Whether something depends on what other schemas evaluate.
+/// Returns true if a schema depends on what other schemas evaluate.
 fn uses_unevaluated(value: &Value) -> bool {
     match value {
         Value::Array(elements) => elements.iter().any(uses_unevaluated),
@@ -197,15 +198,15 @@ const REFERENCE_KEYWORDS: [&str; 7] = [
 struct RefExpander<'s> {
     index: &'s RefIndex<'s>,
     keep_recursive: bool,
-    /// How often a schema within itself, and how many references deep.
+    /// How often a schema within itself, and how many levels of references.
     limits: (usize, usize),
     remaining_schemas: usize,
     depth: usize,
-    /// The targets being written, outermost first.
+    /// The targets being expanded, outermost first.
     open_targets: Vec<*const Value>,
     names: HashMap<*const Value, String>,
     definitions: Map<String, Value>,
-    /// Where a reference could not be written out, and what is said instead.
+    /// The path of each reference that was cut off, and its description.
     truncated_refs: Vec<(String, Option<String>)>,
 }
 
@@ -224,7 +225,7 @@ impl<'s> RefExpander<'s> {
         }
     }
 
-    /// Copies a schema without references; `None` when that takes too much.
+    /// Copies a schema without references; `None` if it becomes too large.
     fn expand_schema(&mut self, place: ResolvedSchema<'s>, path: &SchemaPath<'_>) -> Option<Value> {
         self.remaining_schemas = self.remaining_schemas.checked_sub(1)?;
         let Value::Object(members) = place.schema else {
@@ -285,7 +286,7 @@ impl<'s> RefExpander<'s> {
         Some(Value::Object(out))
     }
 
-    /// What stands in for a reference.
+    /// The schema that replaces a reference.
     fn expand_reference(
         &mut self,
         target: ResolvedSchema<'s>,
@@ -315,7 +316,7 @@ impl<'s> RefExpander<'s> {
         written
     }
 
-    /// Ends a recursion: anything of the same type.
+    /// Ends a recursion with a schema that accepts any value of the same type.
     fn truncate_recursion(
         &mut self,
         target: ResolvedSchema<'s>,
@@ -333,7 +334,7 @@ impl<'s> RefExpander<'s> {
         Value::Object(open)
     }
 
-    /// Writes a schema that contains itself once, under `$defs`.
+    /// Writes a recursive schema once, under `$defs`.
     fn define_recursive(&mut self, target: ResolvedSchema<'s>, reference: &str) -> Option<String> {
         let address = std::ptr::from_ref(target.schema);
         if let Some(name) = self.names.get(&address) {
@@ -345,7 +346,7 @@ impl<'s> RefExpander<'s> {
             std::mem::take(&mut self.open_targets),
             std::mem::take(&mut self.depth),
         );
-        // How deep definitions lead to each other is how deep this function calls itself.
+        // This function recurses once per definition that refers to another.
         if self.names.len() > MAX_DEPTH {
             return None;
         }
@@ -376,7 +377,7 @@ impl<'s> RefExpander<'s> {
     }
 }
 
-/// The last word of a reference.
+/// The last segment of a reference.
 fn last_segment(reference: &str) -> &str {
     reference
         .rsplit(['/', '#'])
@@ -384,7 +385,7 @@ fn last_segment(reference: &str) -> &str {
         .unwrap_or("root")
 }
 
-/// A reference's target together with what stood beside the reference.
+/// A reference's target merged with the siblings of the reference.
 fn merge_siblings(target: Value, mut beside: Map<String, Value>) -> Map<String, Value> {
     let target = match target {
         Value::Object(target) => target,
@@ -394,7 +395,7 @@ fn merge_siblings(target: Value, mut beside: Map<String, Value>) -> Map<String, 
     if has_no_assertions(&beside) {
         return with_annotations(target, beside);
     }
-    // Beside, not together: what is not evaluated there depends on the target.
+    // Kept apart: unevaluated properties of the siblings depend on the target.
     match beside.keyword_mut("allOf") {
         Some(Value::Array(subschemas)) => subschemas.insert(0, Value::Object(target)),
         _ => {

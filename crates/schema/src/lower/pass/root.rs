@@ -1,4 +1,4 @@
-//! The root is an object with properties, because arguments are.
+//! Makes the root a plain object with properties, as arguments are.
 
 use serde_json::{Map, Value, json};
 
@@ -9,7 +9,7 @@ use crate::lower::{
     KeywordLookup, KeywordLookupMut, KeywordSet, LowerError, LoweringState, SchemaCursor, Severity,
 };
 
-/// What only [`single`] understands.
+/// Keywords that only [`require_single_object`] handles.
 const COMPOSITION_KEYWORDS: [&str; 8] = [
     "$ref",
     "$dynamicRef",
@@ -21,14 +21,14 @@ const COMPOSITION_KEYWORDS: [&str; 8] = [
     "const",
 ];
 
-/// Whether the root already is one object.
+/// Returns true if the root is a plain object already.
 pub(crate) fn is_plain_object(schema: &Value) -> bool {
     let speaks = |keyword: &&str| schema.keyword(keyword).is_some();
     schema.keyword("type").is_some_and(|kind| kind == "object")
         && !COMPOSITION_KEYWORDS.iter().any(speaks)
 }
 
-/// The root names the type object; anything may stand beside it.
+/// Adds `type: object` to the root; other keywords may stay.
 pub(crate) fn require_object_type(state: &mut LoweringState) -> Result<(), LowerError> {
     match &mut state.schema {
         Value::Bool(true) => state.schema = json!({"type": "object"}),
@@ -39,7 +39,7 @@ pub(crate) fn require_object_type(state: &mut LoweringState) -> Result<(), Lower
     Ok(())
 }
 
-/// The root is one object: no reference, no alternatives, nothing that is negated.
+/// Makes the root one object, without references, alternatives and negations.
 pub(crate) fn require_single_object(state: &mut LoweringState) -> Result<(), LowerError> {
     require_object_type(state)?;
     let definitions = match is_plain_object(&state.schema) {
@@ -59,11 +59,11 @@ pub(crate) fn require_single_object(state: &mut LoweringState) -> Result<(), Low
         return Ok(());
     };
     let cursor = &mut cursor;
-    // What is not evaluated is settled when everything that evaluates has come together.
+    // Unevaluated properties are resolved after everything that evaluates them has been merged.
     let rest = ["unevaluatedProperties", "unevaluatedItems"]
         .map(|keyword| (keyword, schema.remove_keyword(keyword)));
     let mut alternatives = false;
-    // What a reference leads to may itself be alternatives; no honest schema goes on for long.
+    // The target of a reference may itself be a union; realistic schemas end after a few rounds.
     for _ in 0..8 {
         let before = schema.len();
         inline_root_ref(schema, cursor, &definitions);
@@ -104,7 +104,7 @@ pub(crate) fn require_single_object(state: &mut LoweringState) -> Result<(), Low
     Ok(())
 }
 
-/// The root says nothing but its properties; what it tells goes into the tool's description.
+/// Leaves only properties at the root; its annotations go into the tool's description.
 pub(crate) fn move_annotations_out(state: &mut LoweringState) -> Result<(), LowerError> {
     if let Value::Object(schema) = &mut state.schema
         && let Some(Value::String(text)) = schema.remove_keyword("description")
@@ -135,7 +135,7 @@ fn not_an_object_error() -> LowerError {
     LowerError::new("", "arguments are an object, and this schema admits none")
 }
 
-/// Definitions by the name after `#/$defs/`; those of older drafts count too.
+/// Definitions by the name after `#/$defs/`; those of older drafts included.
 fn collect_definitions(schema: &Value) -> Value {
     let mut all = Map::new();
     for keyword in ["definitions", "$defs"] {
@@ -162,7 +162,7 @@ fn drop_keyword(
     }
 }
 
-/// Puts what the root refers to in the reference's place.
+/// Inlines the reference at the root.
 fn inline_root_ref(
     schema: &mut Map<String, Value>,
     cursor: &mut SchemaCursor<'_>,
@@ -212,7 +212,7 @@ fn merge_root_all_of(
     }
 }
 
-/// Says what another schema says, too.
+/// Merges another schema into the root.
 fn merge_schema(
     schema: &mut Map<String, Value>,
     other: Map<String, Value>,
@@ -227,7 +227,7 @@ fn merge_schema(
     *schema = whole;
 }
 
-/// Alternatives become one object: every property of each, required where all require it.
+/// Merges alternatives into one object: the properties of all, required where all require it.
 fn flatten_union(
     schema: &mut Map<String, Value>,
     branches: &[Value],
@@ -252,7 +252,7 @@ fn flatten_union(
         return Err(not_an_object_error());
     }
     if keyword == "anyOf" && opened.iter().any(has_no_assertions) {
-        // One alternative admits everything, and so does the whole.
+        // One alternative accepts every value, and so does the union.
         return Ok(());
     }
     if let [only] = opened.as_slice() {
@@ -313,7 +313,7 @@ fn flatten_union(
             })
     };
     if opened.iter().any(silent) {
-        // An open alternative took any value for the properties that only others describe.
+        // An open alternative accepted any value for properties that only the others declare.
         cursor.report_loss(keyword, Severity::Narrower, None);
     }
     let groups: Vec<String> = opened
@@ -339,7 +339,7 @@ fn admits_objects(branch: &Map<String, Value>) -> bool {
     }
 }
 
-/// The names that one alternative asks for, with the constants that tell it apart.
+/// The names that one alternative requires, with the constants of its discriminator.
 fn describe_branch(branch: &Map<String, Value>) -> String {
     let names = branch.keyword("required").and_then(Value::as_array);
     let shown: Vec<String> = names
@@ -365,7 +365,7 @@ fn describe_branch(branch: &Map<String, Value>) -> String {
     shown.join(", ")
 }
 
-/// A list of forms as one schema.
+/// Merges a list of schemas for one property into one schema.
 fn merge_alternatives(subschema: &mut Value) {
     let Some(Value::Array(forms)) = subschema.keyword_mut("anyOf") else {
         return;
@@ -421,5 +421,5 @@ fn merge_alternatives(subschema: &mut Value) {
     }
 }
 
-/// What a property that only tells alternatives apart consists of.
+/// The keywords of a property that only discriminates between alternatives.
 const DISCRIMINATOR_KEYWORDS: [&str; 4] = ["const", "description", "enum", "type"];

@@ -1,6 +1,6 @@
-//! Parameters that stand where only keywords may stand.
+//! Moves parameters that are written in place of keywords into `properties`.
 //!
-//! To a validator such a word is merely unknown: the schema would compile, and ask for nothing.
+//! To a validator such a name is merely an unknown keyword: the schema would compile and accept anything.
 
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ use crate::normalise::{
     type_names::{JsonType, json_type},
 };
 
-/// What OpenAPI says of a parameter beside its `schema`.
+/// Fields that OpenAPI has on a parameter beside its `schema`.
 const OPENAPI_PARAMETER_FIELDS: [&str; 12] = [
     "name",
     "in",
@@ -28,7 +28,7 @@ const OPENAPI_PARAMETER_FIELDS: [&str; 12] = [
     "allowReserved",
 ];
 
-/// Puts parameters where they belong: in `properties`.
+/// Moves parameters into `properties`.
 pub(crate) fn collect_bare_properties(
     normaliser: &mut Normaliser,
     members: &mut Members,
@@ -62,7 +62,7 @@ pub(crate) fn collect_bare_properties(
     Ok(())
 }
 
-/// A schema without a single known word asks for nothing; that cannot be what it was written for.
+/// A schema without any known keyword accepts everything, which is not what its author intended.
 fn reject_unknown_keywords(normaliser: &Normaliser, members: &Members) -> NormaliseResult {
     let said = || {
         members
@@ -77,7 +77,7 @@ fn reject_unknown_keywords(normaliser: &Normaliser, members: &Members) -> Normal
     }
 }
 
-/// Says where a parameter belongs.
+/// The error that names the place where a parameter belongs.
 pub(crate) fn unknown_keyword_error(normaliser: &Normaliser, name: &str) -> SchemaError {
     let message = format!("`{name}` is no keyword; a parameter belongs in `properties`");
     normaliser.error_at(name, message)
@@ -91,7 +91,7 @@ fn unwrap_openapi_schema(normaliser: &mut Normaliser, members: &mut Members) -> 
             .all(|key| key == "schema" || OPENAPI_PARAMETER_FIELDS.contains(&key.as_str()));
     if wraps && let Some(Value::Object(inner)) = members.shift_remove("schema") {
         normaliser.add_fix("`schema` read as the schema itself");
-        // These say how the parameter travels, not what it is.
+        // These describe the transport of the parameter, not its values.
         for keyword in ["name", "in", "style", "explode", "allowReserved"] {
             members.shift_remove(keyword);
         }
@@ -123,7 +123,7 @@ fn unwrap_nested_properties(normaliser: &mut Normaliser, members: &mut Members) 
     Ok(())
 }
 
-/// Adds what the inner schema says; of two descriptions the outer one stays.
+/// Merges the inner schema; of two descriptions the outer one stays.
 fn merge_inner_schema(
     normaliser: &Normaliser,
     members: &mut Members,
@@ -146,7 +146,7 @@ fn merge_inner_schema(
     Ok(())
 }
 
-/// A stray that the object requires is surely one of its properties; any other might be anything.
+/// An unknown keyword that the object requires must be one of its properties; any other is ambiguous.
 fn move_stray_properties(normaliser: &mut Normaliser, members: &mut Members) -> NormaliseResult {
     for name in stray_members(members) {
         let required = members
@@ -169,7 +169,7 @@ fn move_stray_properties(normaliser: &mut Normaliser, members: &mut Members) -> 
     Ok(())
 }
 
-/// Whether every member is a parameter: `{"city": {"type": "string"}, "days": "int"}`.
+/// Returns true if every member is a parameter: `{"city": {"type": "string"}, "days": "int"}`.
 fn all_members_are_parameters(members: &Members) -> bool {
     let is_keyword = |name: &String| {
         matches!(
@@ -206,7 +206,7 @@ fn is_parameter(name: &str, value: &Value) -> bool {
     }
 }
 
-/// Parameters among keywords: where there is one, every word that is no keyword has to be another.
+/// Finds parameters among keywords: if there is one, every unknown keyword has to be a parameter too.
 fn find_parameters(normaliser: &Normaliser, members: &Members) -> NormaliseResult<Vec<String>> {
     let mut names = stray_members(members);
     if names.is_empty() {
@@ -228,7 +228,7 @@ fn find_parameters(normaliser: &Normaliser, members: &Members) -> NormaliseResul
     Ok(names)
 }
 
-/// Whether a schema without `properties` may still be meant as an object.
+/// Returns true if a schema without `properties` may be an object.
 fn may_be_object(members: &Members) -> bool {
     match members.get("type") {
         Some(Value::String(word)) => json_type(word) == Some(JsonType::Object),
@@ -242,7 +242,7 @@ fn may_be_object(members: &Members) -> bool {
     }
 }
 
-/// Members that no dialect knows as keywords, or not with such a value, and that look like schemas.
+/// Members that are not keywords, or not with such a value, and that look like schemas.
 fn stray_members(members: &Members) -> Vec<String> {
     let is_stray = |name: &str, value: &Value| match (keyword_value(name), value) {
         (
@@ -255,21 +255,21 @@ fn stray_members(members: &Members) -> Vec<String> {
             _,
         ) => false,
         (_, Value::Object(schema)) => looks_like_schema(name, schema),
-        // A bare word may be a note of somebody's own: `"widget": "text"`.
+        // A plain word may be a custom annotation: `"widget": "text"`.
         _ => false,
     };
     let strays = members.iter().filter(|(name, value)| is_stray(name, value));
     strays.map(|(name, _)| name.clone()).collect()
 }
 
-/// Whether a member holds what must be a schema.
+/// Returns true if a member must be a schema.
 fn looks_like_schema(name: &str, members: &Members) -> bool {
     let names_type = match members.get("type") {
         Some(Value::String(word)) => type_keyword::is_type_expression(word),
         Some(Value::Array(_)) => true,
         _ => false,
     };
-    // These hold properties by name, and `enum` is as good a name as any.
+    // These hold properties by name, and one may be called `enum`.
     if matches!(name, "dependencies" | "dependentRequired" | "defs") {
         return names_type && members.contains_key("description");
     }

@@ -1,10 +1,10 @@
-//! The properties of an object, in whatever they were put.
+//! Makes `properties` an object of schemas, whatever form it was written in.
 
 use serde_json::Value;
 
 use crate::normalise::{Members, NormaliseResult, Normaliser, required_flag, required_list};
 
-/// Makes `properties` an object of schemas, mends each, and gathers which of them must be sent.
+/// Normalises `properties` and each of the schemas, and collects the required flags.
 pub(crate) fn normalise_properties(
     normaliser: &mut Normaliser,
     members: &mut Members,

@@ -1,4 +1,4 @@
-//! What a property says about its own being required, for the list of its object.
+//! Moves the required flag of a property to the `required` list of its object.
 
 use std::collections::HashSet;
 
@@ -8,11 +8,11 @@ use crate::normalise::{
     Members, NormaliseResult, Normaliser, keyword_values::parse_bool, required_list::is_property,
 };
 
-/// What a property says about its own being required.
+/// Whether a property is required, as written on the property itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RequiredFlag {
     required: bool,
-    /// How it says it, for notes.
+    /// How it was written, for notes.
     source: String,
 }
 
@@ -25,7 +25,7 @@ impl RequiredFlag {
         }
     }
 
-    /// Parts `string (optional)` and `str, optional`.
+    /// Splits `string (optional)` and `str, optional`.
     pub(crate) fn split_type_text(text: &str) -> (&str, Option<Self>) {
         let text = text.trim();
         let parted = match text.strip_suffix(')') {
@@ -44,7 +44,7 @@ impl RequiredFlag {
         (word.trim_end(), Some(wish))
     }
 
-    /// Takes out of a schema what it says about itself: draft 3's `required: true`, or `optional: true`.
+    /// Removes the flag from a schema: draft 3's `required: true`, or `optional: true`.
     pub(crate) fn extract(
         normaliser: &Normaliser,
         members: &mut Members,
@@ -82,7 +82,7 @@ impl RequiredFlag {
         Ok(found)
     }
 
-    /// Says that a schema which is no property cannot be required.
+    /// Adds a note that the flag has no effect on a schema that is not a property.
     pub(crate) fn note_dropped(self, normaliser: &mut Normaliser) {
         normaliser.add_fix(format!("{} dropped: it is no property", self.source));
     }
@@ -97,7 +97,7 @@ impl RequiredFlag {
     }
 }
 
-/// Writes into the list of an object what its properties say about themselves.
+/// Applies the flags of the properties to the `required` list of their object.
 pub(crate) fn apply_required_flags(
     normaliser: &mut Normaliser,
     members: &mut Members,

@@ -1,4 +1,4 @@
-//! The list of those that must be sent, however an object says it.
+//! Makes `required` a list of names, whatever form it was written in.
 
 use std::collections::HashSet;
 
@@ -49,7 +49,7 @@ pub(crate) fn normalise_required(
     Ok(())
 }
 
-/// Drops a list of those that need not be sent: nobody must, unless it is said.
+/// Drops `optional`, the list of optional names: properties are optional by default.
 pub(crate) fn drop_optional_list(
     normaliser: &mut Normaliser,
     members: &mut Members,
@@ -79,7 +79,7 @@ pub(crate) fn drop_optional_list(
     Ok(())
 }
 
-/// Checks that a list holds names; returns each once where some stand there twice.
+/// Checks that a list holds names; returns the list without duplicates if it has any.
 fn deduplicated_names(
     normaliser: &Normaliser,
     names: &[Value],
@@ -103,7 +103,7 @@ fn deduplicated_names(
     Ok(Some(once.map(str::to_owned).collect()))
 }
 
-/// One name, or several with commas between, if all of them are properties.
+/// One name, or several separated by commas, if all of them are properties.
 fn split_names(members: &Members, text: &str) -> Vec<String> {
     let several: Vec<&str> = text.split(',').map(str::trim).collect();
     if text.trim().is_empty() {

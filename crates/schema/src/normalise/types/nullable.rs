@@ -1,10 +1,10 @@
-//! OpenAPI's `nullable`, said with the type `null`.
+//! Replaces OpenAPI's `nullable` by the type `null`.
 
 use serde_json::{Value, json};
 
 use crate::normalise::{Members, Normaliser};
 
-/// What stays outside when a schema becomes one of two: words for readers, and what others refer to.
+/// Keywords that stay outside when a schema becomes a branch of a union: annotations, and targets of references.
 const KEPT_OUTSIDE_UNION: [&str; 15] = [
     "title",
     "description",
@@ -23,7 +23,7 @@ const KEPT_OUTSIDE_UNION: [&str; 15] = [
     "definitions",
 ];
 
-/// Keywords that refuse `null` though the schema names no type.
+/// Keywords that reject `null` even without a `type`.
 const NULL_REJECTING_KEYWORDS: [&str; 7] = [
     "$ref",
     "$dynamicRef",
@@ -34,7 +34,7 @@ const NULL_REJECTING_KEYWORDS: [&str; 7] = [
     "if",
 ];
 
-/// Admits `null` where `nullable` says so.
+/// Allows `null` if `nullable` is true.
 pub(crate) fn replace_nullable(normaliser: &mut Normaliser, members: &mut Members) {
     let Some(nullable) = members.shift_remove("nullable") else {
         return;

@@ -1,10 +1,10 @@
-//! A type as a programmer thinks of it in, the schema that says the same out.
+//! A type of a programming language, and the equivalent schema.
 
 use serde_json::{Map, Value, json};
 
 use super::type_names::JsonType;
 
-/// A type in the words of a programming language.
+/// A type of a programming language.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum TypeExpression {
     Plain(JsonType),
@@ -16,7 +16,7 @@ pub(crate) enum TypeExpression {
 }
 
 impl TypeExpression {
-    /// The schema that says the same.
+    /// The equivalent schema.
     pub(crate) fn into_schema(self) -> Map<String, Value> {
         let schema = match self {
             Self::Plain(kind) => kind
@@ -86,7 +86,7 @@ fn simple_type_name(branch: &TypeExpression) -> Option<&'static str> {
     }
 }
 
-/// An option of an enum; `null` is one as good as any.
+/// An option of an enum; `null` counts as one.
 fn literal_value(branch: &TypeExpression) -> Option<&Value> {
     match branch {
         TypeExpression::Literal(value) => Some(value),

@@ -1,4 +1,4 @@
-//! The keyword `type`, in whatever words it is said.
+//! Normalises the keyword `type`.
 
 use serde_json::{Map, Value};
 
@@ -11,7 +11,7 @@ use crate::normalise::{
 };
 use crate::{SchemaError, nearest};
 
-/// Says the type of a schema in JSON Schema's own words; returns what the word says of being required.
+/// Converts `type` to the names of JSON Schema; returns the required flag that its text contains.
 pub(crate) fn normalise_type(
     normaliser: &mut Normaliser,
     members: &mut Members,
@@ -25,7 +25,7 @@ pub(crate) fn normalise_type(
     let (meant, wish) = match &given {
         Value::Null => (Map::new(), None),
         Value::String(word) if word.trim().is_empty() => (Map::new(), None),
-        // The options say which values are meant.
+        // The options determine the type.
         Value::String(word)
             if word.eq_ignore_ascii_case("enum") && members.contains_key("enum") =>
         {
@@ -49,7 +49,7 @@ pub(crate) fn normalise_type(
     Ok(wish)
 }
 
-/// A schema that is nothing but a type word, or a flag in quotes.
+/// The schema for a text that is only a type name, or a boolean in quotes.
 pub(crate) fn schema_from_type_name(
     normaliser: &mut Normaliser,
     text: &str,
@@ -71,7 +71,7 @@ pub(crate) fn schema_from_type_name(
     Ok((schema, wish))
 }
 
-/// Whether a text names a type in any language.
+/// Returns true if a text is a type of any supported language.
 pub(crate) fn is_type_expression(text: &str) -> bool {
     type_parser::parse_type(RequiredFlag::split_type_text(text).0).is_ok()
 }
@@ -81,7 +81,7 @@ fn are_json_schema_types(given: &[Value]) -> bool {
         word.as_str().is_some_and(is_json_schema_type)
             && !given.iter().take(at).any(|before| before == word)
     };
-    // Distinct words are seven at most: nothing longer is compared with itself.
+    // There are seven distinct names at most, so longer lists need no check.
     (1..=7).contains(&given.len()) && given.iter().enumerate().all(own)
 }
 
@@ -119,7 +119,7 @@ fn parse_type_list(
 }
 
 fn unknown_type_error(normaliser: &Normaliser, piece: &str, place: SchemaError) -> SchemaError {
-    // In prose a type word is found by chance only.
+    // In prose a type name occurs only by chance.
     let known = match piece.trim().contains(' ') {
         true => Vec::new(),
         false => nearest(piece, type_names::all_names(), 1),
@@ -140,7 +140,7 @@ fn describe_type(meant: &Map<String, Value>) -> String {
     }
 }
 
-/// Puts what the type word said beside what the schema says itself.
+/// Merges the schema of the type text into the schema.
 fn apply_type(
     normaliser: &Normaliser,
     members: &mut Members,
@@ -168,7 +168,7 @@ fn apply_type(
     Ok(())
 }
 
-/// Whether the schema of an element agrees with what the type word says of it; one without a type takes it over.
+/// Returns true if the schema of the elements agrees with the type text; one without a type takes it over.
 fn merge_element_type(own: &mut Members, said: &Members) -> bool {
     match own.get("type") {
         None => {

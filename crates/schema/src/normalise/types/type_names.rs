@@ -1,6 +1,6 @@
-//! A type word of any language in, the JSON kind it means out.
+//! The names of types in various languages, and the JSON types they mean.
 
-/// The kinds of JSON values, and the want of one.
+/// The JSON types, any type, and none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum JsonType {
     Any,
@@ -14,7 +14,7 @@ pub(crate) enum JsonType {
 }
 
 impl JsonType {
-    /// The word of JSON Schema; `None` where no word is the way to say it.
+    /// The name in JSON Schema; `None` where no `type` is needed.
     pub(crate) fn json_schema_name(self) -> Option<&'static str> {
         Some(match self {
             Self::Any => return None,
@@ -29,7 +29,7 @@ impl JsonType {
     }
 }
 
-/// The words of each kind, in lower case.
+/// The names of each type, in lower case.
 const TYPE_NAMES: [(JsonType, &str); 8] = [
     (
         JsonType::String,
@@ -59,7 +59,7 @@ const TYPE_NAMES: [(JsonType, &str); 8] = [
     (JsonType::Any, "any unknown mixed dynamic type_unspecified"),
 ];
 
-/// The kind that a word means, whatever its letter case.
+/// The type that a name means, ignoring letter case.
 pub(crate) fn json_type(word: &str) -> Option<JsonType> {
     let mut known = each_name();
     known
@@ -67,14 +67,14 @@ pub(crate) fn json_type(word: &str) -> Option<JsonType> {
         .map(|(kind, _)| kind)
 }
 
-/// Whether JSON Schema knows this very word.
+/// Returns true if JSON Schema has a type with exactly this name.
 pub(crate) fn is_json_schema_type(word: &str) -> bool {
     TYPE_NAMES
         .iter()
         .any(|(kind, _)| kind.json_schema_name() == Some(word))
 }
 
-/// Every known word.
+/// Every known name.
 pub(crate) fn all_names() -> impl Iterator<Item = &'static str> {
     each_name().map(|(_, word)| word)
 }

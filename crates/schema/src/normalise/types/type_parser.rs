@@ -1,4 +1,4 @@
-//! The text of a type in, the type out: `list[str]`, `Map<String, Integer>`, `string[]`, `int | null`.
+//! Parses the types of programming languages: `list[str]`, `Map<String, Integer>`, `string[]`, `int | null`.
 
 use serde_json::Value;
 
@@ -7,17 +7,17 @@ use super::{
     type_names::{JsonType, json_type},
 };
 
-/// Longer text is no type, but prose.
+/// Longer text is prose.
 const MAX_LENGTH: usize = 256;
 
-/// How deep types may nest.
+/// The maximum nesting of types.
 const MAX_DEPTH: usize = 8;
 
-/// Reads a type.
+/// Parses a type.
 ///
 /// # Errors
 ///
-/// The piece that is not understood.
+/// Returns the part that is not understood.
 pub(crate) fn parse_type(text: &str) -> Result<TypeExpression, String> {
     if let Some(kind) = json_type(text.trim()) {
         return Ok(TypeExpression::Plain(kind));
@@ -31,7 +31,7 @@ pub(crate) fn parse_type(text: &str) -> Result<TypeExpression, String> {
     match parser.parse_union() {
         Ok(found) if parser.tokens.is_empty() => Ok(found),
         Ok(_) => Err(text.to_owned()),
-        // Of prose no single word is the guilty one.
+        // In prose no single word is to blame.
         Err(TypeParseError::UnknownName(word))
             if tokens
                 .iter()
@@ -155,9 +155,9 @@ impl<'t> Parser<'_, 't> {
         }
     }
 
-    /// A word, and what it is made of.
+    /// A name and its type arguments.
     fn parse_named(&mut self, word: &'t str) -> ParseResult<'t> {
-        // `typing.List`, `java.util.Map`: the path says only whose word it is.
+        // `typing.List`, `java.util.Map`: the module path does not matter.
         let word = word.rsplit('.').next().unwrap_or(word);
         let generic = match self.tokens {
             [Token::Punctuation('['), Token::Punctuation(']'), ..] => None,

@@ -1,4 +1,4 @@
-//! What strict modes ask of `$ref`: it names a definition.
+//! Checks of `$ref` in strict modes: it must name a definition.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::provider_rules::{
     subschemas::{PathSegment, Subschema, SubschemaList},
 };
 
-/// A reference that strict modes follow.
+/// A reference in a strict mode.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum RefTarget {
     Root,
@@ -55,7 +55,7 @@ pub(crate) fn require_known_definitions(report: &mut RejectionReport<'_, '_>) {
     }
 }
 
-/// No schema that contains itself by way of its definitions.
+/// No recursion through definitions.
 pub(crate) fn forbid_recursion(report: &mut RejectionReport<'_, '_>) {
     let subschemas = report.subschemas();
     let mut leaving: BTreeMap<RefTarget, Vec<(RefTarget, &Subschema<'_>)>> = BTreeMap::new();
@@ -71,7 +71,7 @@ pub(crate) fn forbid_recursion(report: &mut RejectionReport<'_, '_>) {
                 .push((target, subschema));
         }
     }
-    // Depth first, with a stack of its own: as many definitions may stand in a row as a schema has values.
+    // Depth first with an explicit stack: a chain of definitions may be as long as a schema has values.
     let mut entered: BTreeSet<RefTarget> = BTreeSet::new();
     for start in leaving.keys() {
         if !entered.insert(start.clone()) {
@@ -97,7 +97,7 @@ pub(crate) fn forbid_recursion(report: &mut RejectionReport<'_, '_>) {
     }
 }
 
-/// The definition a place stands in.
+/// The definition that contains a subschema.
 fn enclosing_definition<'a>(
     subschemas: &SubschemaList<'a>,
     subschema: &Subschema<'a>,

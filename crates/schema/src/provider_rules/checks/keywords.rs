@@ -1,4 +1,4 @@
-//! Which words a schema may use.
+//! Checks of the keywords that a schema uses.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::provider_rules::{
     subschemas::Subschema,
 };
 
-/// A JSON object, not `true` or `false`.
+/// The schema must be an object, not `true` or `false`.
 pub(crate) fn require_object_schema<'a>(
     subschema: &Subschema<'a>,
     report: &mut RejectionReport<'_, 'a>,
@@ -17,7 +17,7 @@ pub(crate) fn require_object_schema<'a>(
     }
 }
 
-/// Only keywords of the list.
+/// Only keywords of the list are allowed.
 pub(crate) fn allow_only<'a>(
     subschema: &Subschema<'a>,
     accepted: &[&str],
@@ -30,7 +30,7 @@ pub(crate) fn allow_only<'a>(
     }
 }
 
-/// No keyword of the list.
+/// No keyword of the list is allowed.
 pub(crate) fn forbid<'a>(
     subschema: &Subschema<'a>,
     refused: &[&str],
@@ -43,7 +43,7 @@ pub(crate) fn forbid<'a>(
     }
 }
 
-/// Not this keyword, except at the root.
+/// The keyword is allowed only at the root.
 pub(crate) fn forbid_below_root<'a>(
     subschema: &Subschema<'a>,
     keyword: &str,
@@ -57,7 +57,7 @@ pub(crate) fn forbid_below_root<'a>(
     }
 }
 
-/// Only formats of the list.
+/// Only formats of the list are allowed.
 pub(crate) fn allow_formats<'a>(
     subschema: &Subschema<'a>,
     accepted: &[&str],

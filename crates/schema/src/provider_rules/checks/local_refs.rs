@@ -1,4 +1,4 @@
-//! Where `$ref` may point.
+//! Checks of the targets of `$ref`.
 
 use std::{collections::HashSet, ptr};
 
@@ -9,7 +9,7 @@ use crate::provider_rules::{
     subschemas::{Subschema, SubschemaList},
 };
 
-/// References stay inside the schema, and find one there.
+/// References must point to a schema in the same document.
 pub(crate) fn require_local_refs(report: &mut RejectionReport<'_, '_>) {
     let subschemas = report.subschemas();
     let anchors = anchors(subschemas);
@@ -43,7 +43,7 @@ pub(crate) fn require_local_refs(report: &mut RejectionReport<'_, '_>) {
     }
 }
 
-/// Nothing beside `$ref`.
+/// A `$ref` may have no siblings.
 pub(crate) fn require_ref_alone<'a>(
     subschema: &Subschema<'a>,
     report: &mut RejectionReport<'_, 'a>,
@@ -62,7 +62,7 @@ pub(crate) fn require_ref_alone<'a>(
     }
 }
 
-/// The innermost schema with an `$id` around a place, against which `#` is read.
+/// The innermost enclosing schema with an `$id`, to which `#` refers.
 fn enclosing_resource<'a>(subschemas: &SubschemaList<'a>, subschema: &Subschema<'a>) -> &'a Value {
     let named = |subschema: &&Subschema<'a>| {
         subschema
@@ -91,7 +91,7 @@ fn anchors<'a>(subschemas: &SubschemaList<'a>) -> HashSet<(*const Value, &'a str
     anchors
 }
 
-/// Undoes percent-encoding.
+/// Decodes percent-encoding.
 pub(crate) fn percent_decode(fragment: &str) -> Option<String> {
     let mut bytes = fragment.bytes();
     let mut plain = Vec::with_capacity(fragment.len());

@@ -1,4 +1,4 @@
-//! Is it JSON Schema at all?
+//! Checks against the meta-schemas of JSON Schema.
 
 use jsonschema::{
     ValidationError, draft4, draft6, draft7, draft201909, draft202012, meta::MetaValidator,
@@ -7,18 +7,18 @@ use serde_json::Value;
 
 use crate::provider_rules::{report::RejectionReport, subschemas::PathSegment};
 
-/// Valid JSON Schema 2020-12, whatever `$schema` says.
+/// The schema must be valid JSON Schema 2020-12, regardless of `$schema`.
 pub(crate) fn require_2020_12(report: &mut RejectionReport<'_, '_>) {
     let root = report.subschemas().root();
     check_meta_schema("2020-12", &draft202012::meta::validator(), "", root, report);
 }
 
-/// Valid Draft 7, whatever `$schema` says.
+/// The schema must be valid Draft 7, regardless of `$schema`.
 pub(crate) fn require_draft_7(report: &mut RejectionReport<'_, '_>) {
     let subschemas = report.subschemas();
     let meta = draft7::meta::validator();
     check_meta_schema("Draft 7", &meta, "", subschemas.root(), report);
-    // Draft 7 does not know `$defs`, and finds schemas there only by reference.
+    // Draft 7 has no `$defs`, and finds schemas there only by reference.
     for subschema in subschemas.entries() {
         if matches!(subschema.segment, PathSegment::Name("$defs", _)) {
             check_meta_schema(
@@ -32,7 +32,7 @@ pub(crate) fn require_draft_7(report: &mut RejectionReport<'_, '_>) {
     }
 }
 
-/// Valid by the draft that `$schema` names, 2020-12 if it names none.
+/// The schema must be valid by the draft that `$schema` names, 2020-12 by default.
 pub(crate) fn require_declared_draft(report: &mut RejectionReport<'_, '_>) {
     let root = report.subschemas().root();
     let Some(said) = root.get("$schema").and_then(Value::as_str) else {
@@ -62,7 +62,7 @@ fn check_meta_schema(
     schema: &Value,
     report: &mut RejectionReport<'_, '_>,
 ) {
-    // Counted twice the room there is: one mistake may be found by more than one branch of the meta-schema.
+    // Twice the limit, because several branches of the meta-schema may find the same mistake.
     for error in meta
         .iter_errors(schema)
         .take(2 * RejectionReport::MAX_REJECTIONS)

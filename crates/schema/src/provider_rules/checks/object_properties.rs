@@ -1,4 +1,4 @@
-//! What an object schema must say about its properties.
+//! Checks of the properties of object schemas.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ use crate::provider_rules::{
     value_types,
 };
 
-/// `additionalProperties: false`.
+/// Objects must have `additionalProperties: false`.
 pub(crate) fn require_closed<'a>(subschema: &Subschema<'a>, report: &mut RejectionReport<'_, 'a>) {
     if value_types::has_type(subschema, "object")
         && subschema.get("additionalProperties") != Some(&Value::Bool(false))
@@ -22,7 +22,7 @@ pub(crate) fn require_closed<'a>(subschema: &Subschema<'a>, report: &mut Rejecti
     }
 }
 
-/// `properties`, though they be empty.
+/// Objects must have `properties`, which may be empty.
 pub(crate) fn require_properties<'a>(
     subschema: &Subschema<'a>,
     report: &mut RejectionReport<'_, 'a>,
@@ -32,7 +32,7 @@ pub(crate) fn require_properties<'a>(
     }
 }
 
-/// At least one property; the root may do without.
+/// Objects below the root must have at least one property.
 pub(crate) fn require_nonempty<'a>(
     subschema: &Subschema<'a>,
     report: &mut RejectionReport<'_, 'a>,
@@ -47,7 +47,7 @@ pub(crate) fn require_nonempty<'a>(
     }
 }
 
-/// Every property in `required`.
+/// Every property must be required.
 pub(crate) fn require_all_required<'a>(
     subschema: &Subschema<'a>,
     report: &mut RejectionReport<'_, 'a>,
@@ -68,7 +68,7 @@ pub(crate) fn require_all_required<'a>(
     }
 }
 
-/// Nothing in `required` that is no property.
+/// Every required name must be a declared property.
 pub(crate) fn require_declared_required<'a>(
     subschema: &Subschema<'a>,
     report: &mut RejectionReport<'_, 'a>,
@@ -84,7 +84,7 @@ pub(crate) fn require_declared_required<'a>(
     }
 }
 
-/// Properties named `[A-Za-z_][A-Za-z0-9_]*`, at most 64 characters.
+/// Properties must be named `[A-Za-z_][A-Za-z0-9_]*`, at most 64 characters.
 pub(crate) fn require_identifier_names<'a>(
     subschema: &Subschema<'a>,
     report: &mut RejectionReport<'_, 'a>,

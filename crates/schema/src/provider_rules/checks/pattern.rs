@@ -1,4 +1,4 @@
-//! What a regular expression may use.
+//! Checks of regular expressions.
 
 use std::iter::Peekable;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::provider_rules::{report::RejectionReport, subschemas::Subschema};
 
-/// A regular expression that looks neither ahead nor behind.
+/// A regular expression may not use look-around.
 pub(crate) fn forbid_lookaround<'a>(
     subschema: &Subschema<'a>,
     report: &mut RejectionReport<'_, 'a>,
@@ -21,7 +21,7 @@ pub(crate) fn forbid_lookaround<'a>(
     }
 }
 
-/// Whether `(?=`, `(?!`, `(?<=` or `(?<!` stands outside of classes and escapes.
+/// Returns true if `(?=`, `(?!`, `(?<=` or `(?<!` occurs outside of classes and escapes.
 fn uses_lookaround(pattern: &str) -> bool {
     let mut letters = pattern.chars().peekable();
     let mut in_class = false;

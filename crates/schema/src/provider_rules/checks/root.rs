@@ -1,10 +1,10 @@
-//! What the outermost schema must look like.
+//! Checks of the root schema.
 
 use serde_json::Value;
 
 use crate::provider_rules::report::RejectionReport;
 
-/// `"type": "object"`, and nothing else.
+/// The root must have `"type": "object"`, and no other type.
 pub(crate) fn require_object_root(report: &mut RejectionReport<'_, '_>) {
     let root = report.subschemas().root();
     if !root.is_object() {
@@ -14,7 +14,7 @@ pub(crate) fn require_object_root(report: &mut RejectionReport<'_, '_>) {
     }
 }
 
-/// No choice between several roots, and no root that stands elsewhere.
+/// The root may be neither a union nor a reference.
 pub(crate) fn forbid_composed_root(report: &mut RejectionReport<'_, '_>) {
     let root = report.subschemas().root();
     for keyword in ["anyOf", "oneOf", "allOf", "$ref", "not", "enum"] {
@@ -24,7 +24,7 @@ pub(crate) fn forbid_composed_root(report: &mut RejectionReport<'_, '_>) {
     }
 }
 
-/// `properties`, though they be empty.
+/// The root must have `properties`, which may be empty.
 pub(crate) fn require_root_properties(report: &mut RejectionReport<'_, '_>) {
     let root = report.subschemas().root();
     if root.is_object() && root.get("properties").is_none() {

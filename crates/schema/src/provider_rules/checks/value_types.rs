@@ -1,4 +1,4 @@
-//! Which values a schema admits: `type`, `enum`, `const`, and what an array holds.
+//! Checks of `type`, `enum`, `const`, and `items`.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::provider_rules::{
     subschemas::Subschema,
 };
 
-/// The types a schema names, in lower case.
+/// The types that a schema names, in lower case.
 pub(crate) fn type_names(subschema: &Subschema<'_>) -> Vec<String> {
     let names = match subschema.get("type") {
         Some(Value::Array(names)) => names.as_slice(),
@@ -25,7 +25,7 @@ pub(crate) fn has_type(subschema: &Subschema<'_>, kind: &str) -> bool {
     type_names(subschema).iter().any(|name| name == kind)
 }
 
-/// A `type`, or one of the keywords that stand for one; the root has a rule of its own.
+/// A schema below the root must have a `type`, or one of the keywords `instead`.
 pub(crate) fn require_type<'a>(
     subschema: &Subschema<'a>,
     instead: &[&str],
@@ -38,7 +38,7 @@ pub(crate) fn require_type<'a>(
     }
 }
 
-/// One type, as text.
+/// `type` must be a string.
 pub(crate) fn require_single_type<'a>(
     subschema: &Subschema<'a>,
     report: &mut RejectionReport<'_, 'a>,
@@ -48,7 +48,7 @@ pub(crate) fn require_single_type<'a>(
     }
 }
 
-/// A type of the list, in whatever case.
+/// The type must be in the list, in any case.
 pub(crate) fn require_known_type<'a>(
     subschema: &Subschema<'a>,
     known: &[&str],
@@ -64,7 +64,7 @@ pub(crate) fn require_known_type<'a>(
     }
 }
 
-/// Nothing beside `anyOf`.
+/// `anyOf` may have no siblings.
 pub(crate) fn require_any_of_alone<'a>(
     subschema: &Subschema<'a>,
     report: &mut RejectionReport<'_, 'a>,
@@ -83,7 +83,7 @@ pub(crate) fn require_any_of_alone<'a>(
     }
 }
 
-/// One type, or one type and `null`.
+/// `type` must be one type, or one type and `null`.
 pub(crate) fn require_single_or_nullable_type<'a>(
     subschema: &Subschema<'a>,
     report: &mut RejectionReport<'_, 'a>,
@@ -97,7 +97,7 @@ pub(crate) fn require_single_or_nullable_type<'a>(
     }
 }
 
-/// An array says what it holds.
+/// An array must have `items`.
 pub(crate) fn require_items<'a>(subschema: &Subschema<'a>, report: &mut RejectionReport<'_, 'a>) {
     if has_type(subschema, "array") && subschema.get("items").is_none() {
         report.reject(subschema, "an array must have `items`");
@@ -112,7 +112,7 @@ fn enum_and_const_values<'a>(
     listed.into_iter().flatten().chain(subschema.get("const"))
 }
 
-/// Values to choose from, all of the type that is named beside them.
+/// The values of `enum` and `const` must have the type beside them.
 pub(crate) fn require_values_match_type<'a>(
     subschema: &Subschema<'a>,
     report: &mut RejectionReport<'_, 'a>,
@@ -150,7 +150,7 @@ fn matches_type(value: &Value, kind: &str) -> bool {
     }
 }
 
-/// Values to choose from, none of them an array or object.
+/// The values of `enum` and `const` may not be arrays or objects.
 pub(crate) fn require_primitive_values<'a>(
     subschema: &Subschema<'a>,
     report: &mut RejectionReport<'_, 'a>,
@@ -163,7 +163,7 @@ pub(crate) fn require_primitive_values<'a>(
     }
 }
 
-/// Values to choose from, all of them text that is not empty, and said to be text.
+/// The values of `enum` must be non-empty strings, and `type` must be `string`.
 pub(crate) fn require_string_enum<'a>(
     subschema: &Subschema<'a>,
     report: &mut RejectionReport<'_, 'a>,

@@ -1,4 +1,4 @@
-//! What Anthropic accepts: JSON Schema 2020-12 of an object, or the subset of strict mode.
+//! Anthropic's rules: JSON Schema 2020-12 with an object at the root, or the subset of strict mode.
 
 use serde_json::Value;
 
@@ -41,7 +41,7 @@ const STRICT_KEYWORDS: [&str; 14] = [
 
 /// How many parameters of a request may be optional.
 const MAX_OPTIONAL_PARAMETERS: usize = 24;
-/// How many parameters of a request may have a union for a type.
+/// How many parameters of a request may have a union type.
 const MAX_UNION_PARAMETERS: usize = 16;
 
 /// With strict mode.
@@ -84,7 +84,7 @@ fn limit_min_items_to_one<'a>(subschema: &Subschema<'a>, report: &mut RejectionR
     }
 }
 
-/// What all strict tools together may use, one tool may not exceed alone. References are not followed.
+/// The limits that all strict tools share, applied to one. References are not followed.
 fn check_strict_budget(report: &mut RejectionReport<'_, '_>) {
     let (mut optional, mut unions) = (0, 0);
     for subschema in report.subschemas().entries() {

@@ -1,4 +1,4 @@
-//! What Gemini accepts: a part of JSON Schema in `parametersJsonSchema`, or the OpenAPI form in `parameters`.
+//! Gemini's rules: a subset of JSON Schema in `parametersJsonSchema`, or the OpenAPI form in `parameters`.
 
 use serde_json::Value;
 
@@ -34,7 +34,7 @@ const JSON_SCHEMA_KEYWORDS: [&str; 17] = [
     "propertyOrdering",
 ];
 
-/// How many items all arrays of a tool may have together: more ends in an opaque refusal.
+/// The highest sum of `maxItems` in a tool: the API rejects more with an unspecific error.
 const MAX_ITEMS_TOTAL: f64 = 960.0;
 
 /// `parametersJsonSchema`.
@@ -63,7 +63,7 @@ pub(crate) fn check_json_schema(schema: &Value) -> Vec<Rejection> {
     report.into_rejections()
 }
 
-/// `propertyOrdering` lists properties.
+/// `propertyOrdering` may list only properties.
 fn require_known_property_ordering<'a>(
     subschema: &Subschema<'a>,
     report: &mut RejectionReport<'_, 'a>,

@@ -1,4 +1,4 @@
-//! What the Model Context Protocol accepts: any JSON Schema of an object that needs no network.
+//! The rules of the Model Context Protocol: any JSON Schema of an object without remote references.
 
 use serde_json::Value;
 
@@ -22,7 +22,7 @@ pub(crate) fn check(schema: &Value) -> Vec<Rejection> {
     report.into_rejections()
 }
 
-/// A parameter that is also sent as a header is a single word or number, reached by properties alone.
+/// A parameter that is also sent as a header must be a scalar, reached by `properties` only.
 fn require_valid_header_parameter<'a>(
     subschema: &Subschema<'a>,
     report: &mut RejectionReport<'_, 'a>,

@@ -1,4 +1,4 @@
-//! What Ollama keeps: it reads schemas into structs of few fields, and drops the rest without a word.
+//! Ollama's rules: it deserialises schemas into structs with few fields, and silently drops the rest.
 
 use serde_json::Value;
 
@@ -19,7 +19,7 @@ const NESTED_KEYWORDS: [&str; 7] = [
 ];
 
 pub(crate) fn check(schema: &Value) -> Vec<Rejection> {
-    // Definitions are kept, but nothing can refer to them: what they say does not matter.
+    // Definitions are kept, but nothing can refer to them, so they are not checked.
     let subschemas = SubschemaList::under_keywords(schema, &NESTED_KEYWORDS);
     let mut report = RejectionReport::new(&subschemas);
     root::require_object_root(&mut report);

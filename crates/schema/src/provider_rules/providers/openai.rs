@@ -1,4 +1,4 @@
-//! What OpenAI accepts: any JSON Schema of an object, or the subset of strict mode.
+//! OpenAI's rules: any JSON Schema of an object, or the subset of strict mode.
 
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ pub(crate) fn check_non_strict(schema: &Value) -> Vec<Rejection> {
     report.into_rejections()
 }
 
-/// JSON Schema 2020-12 with a plain root that has `properties`: what those who copied OpenAI accept as well.
+/// JSON Schema 2020-12 with a plain root that has `properties`: also the rule of OpenAI-compatible providers.
 pub(crate) fn require_plain_object_schema(report: &mut RejectionReport<'_, '_>) {
     root::require_object_root(report);
     root::forbid_composed_root(report);

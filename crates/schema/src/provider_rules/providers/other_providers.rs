@@ -1,4 +1,4 @@
-//! What Mistral, xAI, Bedrock and DeepSeek's strict mode accept: OpenAI's ways, each with exceptions.
+//! The rules of Mistral, xAI, Bedrock and DeepSeek's strict mode: variants of OpenAI's.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use crate::provider_rules::{
     value_types,
 };
 
-/// Keywords that came after Draft 7, and which it passes over in silence.
+/// Keywords newer than Draft 7, which it silently ignores.
 const AFTER_DRAFT_7: [&str; 13] = [
     "prefixItems",
     "dependentRequired",
@@ -43,7 +43,7 @@ pub(crate) fn check_mistral(schema: &Value) -> Vec<Rejection> {
     report.into_rejections()
 }
 
-/// xAI: as OpenAI, without bounds on length.
+/// xAI: as OpenAI, without limits on lengths.
 pub(crate) fn check_xai(schema: &Value) -> Vec<Rejection> {
     const REFUSED: [&str; 5] = ["minLength", "maxLength", "minItems", "maxItems", "allOf"];
     let subschemas = SubschemaList::all(schema);

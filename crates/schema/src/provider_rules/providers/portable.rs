@@ -1,4 +1,4 @@
-//! What every provider accepts outside of its strict mode.
+//! The rules that every provider has outside of its strict mode.
 
 use serde_json::Value;
 

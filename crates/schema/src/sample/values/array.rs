@@ -1,4 +1,4 @@
-//! Arrays of the right length, with the elements that must be in them.
+//! Generates arrays with a valid length and the required elements.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use crate::sample::{
     rng::{Rng, ValueLocation},
 };
 
-/// How often an element that must be unlike the others is drawn anew.
+/// How often an element that must be unique is generated again.
 const MAX_UNIQUE_ATTEMPTS: usize = 24;
 
 impl<'s> Generator<'_, 's> {
@@ -94,14 +94,14 @@ impl<'s> Generator<'_, 's> {
     }
 }
 
-/// What the schemas say of the length.
+/// The constraints on the length.
 pub(crate) struct ArrayShape {
     pub(crate) min_length: usize,
     pub(crate) max_length: usize,
     pub(crate) unique: bool,
     /// How many elements have a schema of their own.
     prefix_length: usize,
-    /// How many elements must be such as `contains` wants.
+    /// How many elements must match `contains`.
     min_contains: usize,
 }
 

@@ -1,8 +1,8 @@
-//! The name of a format in, a text of that format out.
+//! Generates text of a given format.
 
 use crate::sample::rng::Rng;
 
-/// A text of the format; `None` if it is not known.
+/// A text of the format; `None` if the format is unknown.
 pub(crate) fn generate(format: &str, rng: &mut Rng) -> Option<String> {
     Some(match format {
         "date" => date(rng),

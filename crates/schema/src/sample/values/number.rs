@@ -1,4 +1,4 @@
-//! Numbers between their bounds, and multiples of what they must be multiples of.
+//! Generates numbers within their bounds that are valid for `multipleOf`.
 
 mod grid;
 
@@ -12,7 +12,7 @@ use crate::sample::{
 };
 use grid::{Decimal, DecimalGrid};
 
-/// Numbers that programs get wrong, for where nothing forbids them.
+/// Numbers that programs often handle wrongly, used where the schema allows them.
 const EDGE_CASES: [f64; 7] = [
     0.1,
     -0.5,
@@ -56,7 +56,7 @@ impl<'s> Generator<'_, 's> {
     }
 }
 
-/// One end of a range; an open end does not belong to it.
+/// One end of a range.
 #[derive(Clone, Copy)]
 pub(crate) struct RangeEnd<'s> {
     pub(crate) value: &'s Value,
@@ -110,7 +110,7 @@ impl<'s> NumberRange<'s> {
     }
 
     fn pick_fraction(&self, steps: &[Decimal], rng: &mut Rng, style: ValueStyle) -> Option<Value> {
-        /// Where floats still tell hundredths apart.
+        /// Where floats can still distinguish hundredths.
         const WIDE: i128 = 1_000_000_000_000;
         let some = [Decimal::unit(1 + rng.below(2) as u32)];
         let grid = DecimalGrid::new(if steps.is_empty() { &some } else { steps })?;
@@ -127,7 +127,7 @@ impl<'s> NumberRange<'s> {
         }
     }
 
-    /// The best guess where bounds are so far out that nothing could be drawn.
+    /// A fallback where the bounds are too far out.
     fn nearest_bound(&self) -> Option<Value> {
         let end = self.low.or(self.high).filter(|end| !end.exclusive);
         end.map(|end| end.value.clone())
@@ -142,7 +142,7 @@ fn tightest_bound<'s>(
 ) -> Option<RangeEnd<'s>> {
     let mut found: Option<RangeEnd<'s>> = None;
     for part in &constraints.schemas {
-        // Draft 4 says with a boolean that the other keyword's bound is open.
+        // In draft 4 a boolean makes the bound of the other keyword exclusive.
         let says_open = part.get(open) == Some(&Value::Bool(true));
         for (keyword, open) in [(closed, says_open), (open, true)] {
             let Some(at @ Value::Number(_)) = part.get(keyword) else {
@@ -163,7 +163,7 @@ fn tightest_bound<'s>(
     found
 }
 
-/// The range of Rust's integers, which schemas made from Rust types name as a format.
+/// The range of a Rust integer type, which schemars writes as a format.
 fn integer_format_range(format: &str) -> Option<(i128, i128)> {
     let (signed, bits) = match format.strip_prefix("uint") {
         Some(bits) => (false, bits),

@@ -1,4 +1,4 @@
-//! Objects with what they require, some of what they allow, and now and then something else.
+//! Generates objects with required, optional and sometimes additional properties.
 
 mod members;
 mod names;
@@ -15,7 +15,7 @@ use crate::sample::{
 };
 use members::is_closed;
 
-/// How many names are tried for each property that no schema names.
+/// How many names are tried for each additional property.
 const MAX_NAME_ATTEMPTS: usize = 8;
 
 impl<'s> Generator<'_, 's> {
@@ -56,7 +56,7 @@ impl<'s> Generator<'_, 's> {
         (members.len() >= least).then_some(Value::Object(members))
     }
 
-    /// How many properties to make up.
+    /// How many additional properties are generated.
     fn extra_property_count(
         &self,
         constraints: &ValueConstraints<'s>,
@@ -79,13 +79,13 @@ impl<'s> Generator<'_, 's> {
             _ if self.is_natural(location) => 0,
             (true, _) => rng.below(4),
             (false, true) if rng.chance_one_in(2) => 1 + rng.below(2),
-            // Nobody expects a property that is tolerated only because the schema does not speak of it.
+            // A property that is allowed only because the schema does not mention it is unexpected.
             (false, false) if self.wants_edge_case(rng) && rng.chance_one_in(2) => 1,
             _ => 0,
         }
     }
 
-    /// Adds `wanted` properties under names that are made up.
+    /// Adds `wanted` properties with generated names.
     fn add_extra_properties(
         &mut self,
         constraints: &ValueConstraints<'s>,
@@ -145,7 +145,7 @@ impl<'s> Generator<'_, 's> {
             return Some(name);
         }
         schemas.push(any_string_schema());
-        // The step is none that a pointer of this value can have, because a name is drawn and not a member.
+        // A step that no pointer can contain, because this is a name and not a member.
         match self.value(&schemas, location.child("\u{0}name", turn))? {
             Value::String(name) => Some(name),
             _ => None,

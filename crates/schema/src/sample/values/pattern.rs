@@ -1,32 +1,33 @@
-//! A regular expression in, texts that match it out.
+//! Generates text that matches a regular expression.
 //!
-//! Only what schemas commonly use is understood: literals, classes, groups, alternatives, repetition and anchors. What looks
-//! around is skipped, and then the text may not match.
+//! Supports what schemas commonly use: literals, classes, groups, alternatives, repetition and anchors. Look-around is
+//! skipped,
+//! and then the text may not match.
 
 mod parse;
 
 use crate::sample::rng::Rng;
 
-/// How many pieces are written at most.
+/// The maximum number of pieces that are written.
 const MAX_PIECES: usize = 20_000;
 
-/// What classes that exclude characters are filled from, letters first because they read best.
+/// The characters for classes that exclude some, letters first because they are most readable.
 const FILLER_CHARACTERS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-.,:;!?/@#$%&*()[]{}<>=+'\"~|\\^`\té€🦀";
 
-/// A regular expression that could be parsed.
+/// A parsed regular expression.
 pub(crate) struct Pattern {
     alternatives: Vec<Sequence>,
     /// Whether something was skipped.
     approximate: bool,
-    /// Whether anything may come before the match.
+    /// Whether any text may come before the match.
     pub(crate) open_start: bool,
-    /// Whether anything may come after the match.
+    /// Whether any text may come after the match.
     pub(crate) open_end: bool,
 }
 
 type Sequence = Vec<Repeated>;
 
-/// A piece and how often it comes.
+/// A piece and its number of repetitions.
 struct Repeated {
     piece: Piece,
     min: usize,
@@ -37,7 +38,7 @@ enum Piece {
     Character(char),
     Class(CharClass),
     Group(Vec<Sequence>),
-    /// An anchor, or something that looks around.
+    /// An anchor, or look-around.
     Empty,
 }
 
@@ -49,17 +50,17 @@ struct CharClass {
 }
 
 impl Pattern {
-    /// Reads an expression; `None` if it uses what is not understood.
+    /// Parses an expression; `None` if it uses unsupported syntax.
     pub(crate) fn parse(source: &str) -> Option<Self> {
         parse::parse(source)
     }
 
-    /// Whether every text that is written matches.
+    /// Returns true if every generated text matches.
     pub(crate) fn is_exact(&self) -> bool {
         !self.approximate
     }
 
-    /// Writes a text; `appetite` is how often a piece is repeated beyond need. `None` if it gets too long.
+    /// Generates a text; `appetite` is how many extra repetitions are allowed. `None` if it gets too long.
     pub(crate) fn generate(&self, rng: &mut Rng, appetite: usize) -> Option<String> {
         let mut writer = PatternWriter {
             rng,
@@ -75,7 +76,7 @@ impl Pattern {
 struct PatternWriter<'w> {
     rng: &'w mut Rng,
     extra_repeats: usize,
-    /// Pieces that may still be written; some of them are empty.
+    /// How many pieces may still be written, empty ones included.
     remaining_pieces: usize,
     text: String,
 }
@@ -123,7 +124,7 @@ impl CharClass {
             };
             return free.get(rng.below(end)).copied();
         }
-        // Wide ranges more often, but not so often that letters drown in all the rest of Unicode.
+        // Wide ranges more often, but limited, so that letters are not lost among all of Unicode.
         let weight =
             |(low, high): &(char, char)| (u32::from(*high) - u32::from(*low)).min(25) as usize + 1;
         let mut at = rng.below(self.ranges.iter().map(weight).sum());
@@ -133,7 +134,7 @@ impl CharClass {
             found
         })?;
         let drawn = rng.between(u32::from(*low).into(), u32::from(*high).into());
-        // Between the two ends may lie what is no character.
+        // Between the two ends there may be code points that are not characters.
         let drawn = u32::try_from(drawn).ok().and_then(char::from_u32);
         drawn.or(Some(*low))
     }

@@ -1,4 +1,4 @@
-//! Values that the schema itself gives: enum members, examples and defaults.
+//! Values that the schema itself contains: enum members, examples and defaults.
 
 use serde_json::Value;
 
@@ -9,11 +9,11 @@ use crate::sample::{
     type_set::TypeSet,
 };
 
-/// How often the validator may visit the innermost part of a given value.
+/// How often the validator may visit the innermost part of such a value.
 const MAX_VISITS: u64 = 1_000_000;
 
 impl<'s> Generator<'_, 's> {
-    /// A member of every enum.
+    /// A value that every enum lists.
     pub(crate) fn enum_value(
         &mut self,
         options: &[&'s [Value]],
@@ -38,7 +38,7 @@ impl<'s> Generator<'_, 's> {
         None
     }
 
-    /// An example or the default, always when a natural value is wanted and now and then otherwise.
+    /// An example or the default: always for a natural value, sometimes otherwise.
     pub(crate) fn example_or_default(
         &self,
         constraints: &ValueConstraints<'s>,
@@ -69,7 +69,7 @@ impl<'s> Generator<'_, 's> {
     }
 }
 
-/// Whether a given value is of an allowed kind, and not so deep that the validator would get lost in it.
+/// Returns true if a value has an allowed type, and is not too deep for the validator.
 fn is_usable(constraints: &ValueConstraints<'_>, value: &Value, location: ValueLocation) -> bool {
     constraints.types.intersects(TypeSet::type_of(value))
         && !constraints.excluded_values.contains(&value)
@@ -84,7 +84,7 @@ fn depth(value: &Value) -> u32 {
     }
 }
 
-/// Roughly how much there is to copy.
+/// The approximate size of a copy.
 fn size(value: &Value) -> usize {
     match value {
         Value::String(text) => 1 + text.len() / 16,

@@ -1,4 +1,4 @@
-//! Text of the right length, format and pattern.
+//! Generates text of a valid length, format and pattern.
 
 use serde_json::Value;
 
@@ -10,13 +10,13 @@ use crate::sample::{
     rng::{Rng, ValueLocation},
 };
 
-/// Longer texts are not drawn.
+/// The maximum length.
 const MAX_LENGTH: usize = 100_000;
 
-/// The work of writing a text that got too long.
+/// The work of generating a text that became too long.
 const OVERLONG_TEXT_WORK: usize = 1_000;
 
-/// How many texts are drawn for one set of patterns and lengths.
+/// How many texts are generated for one set of patterns and lengths.
 const MAX_PATTERN_ATTEMPTS: usize = 32;
 
 /// Ordinary words.
@@ -25,7 +25,7 @@ const ORDINARY_WORDS: [&str; 16] = [
     "kite", "lantern", "meadow", "north", "orchid", "pebble",
 ];
 
-/// Texts that programs get wrong.
+/// Strings that programs often handle wrongly.
 const EDGE_CASES: [&str; 18] = [
     "",
     " ",
@@ -86,13 +86,13 @@ impl<'s> Generator<'_, 's> {
         let mut patterns: Vec<Pattern> =
             sources.iter().filter_map(|it| Pattern::parse(it)).collect();
         patterns.sort_by_key(|pattern| (pattern.open_start, !pattern.open_end));
-        // The validator is asked only where the text may fail to match, because compiling its pattern takes time.
+        // The validator is used only where the text may not match, because compiling the pattern takes time.
         let sure = sources.len() == 1 && patterns.iter().any(Pattern::is_exact);
         for turn in 0..MAX_PATTERN_ATTEMPTS {
             self.use_work(1)?;
             let text = match patterns.as_slice() {
                 [] => lengths.random_text(ValueStyle::EdgeCase, rng),
-                // One after the other may satisfy them all.
+                // Their concatenation may match them all.
                 several @ [_, _, ..] if turn % 2 == 1 => several
                     .iter()
                     .filter_map(|pattern| pattern.generate(rng, lengths.extra_repeats(turn)))
@@ -116,7 +116,7 @@ impl<'s> Generator<'_, 's> {
         None
     }
 
-    /// A name for a property that no schema names.
+    /// A name for an additional property.
     pub(crate) fn property_name(&mut self, rng: &mut Rng) -> String {
         let odd = self.wants_edge_case(rng).then(|| rng.pick_str(&EDGE_CASES));
         odd.unwrap_or_else(|| rng.pick_str(&ORDINARY_WORDS))
@@ -124,7 +124,7 @@ impl<'s> Generator<'_, 's> {
     }
 }
 
-/// So many characters without a space.
+/// This many characters without a space.
 fn random_word(count: usize, rng: &mut Rng) -> String {
     rng.pick_str(&ORDINARY_WORDS)
         .chars()
@@ -133,7 +133,7 @@ fn random_word(count: usize, rng: &mut Rng) -> String {
         .collect()
 }
 
-/// How many characters a text may have.
+/// The allowed length in characters.
 struct LengthRange {
     min: usize,
     max: usize,
@@ -171,7 +171,7 @@ impl LengthRange {
         }
     }
 
-    /// Cuts or lengthens a text.
+    /// Truncates or pads a text.
     fn pad_or_truncate(&self, text: &str, rng: &mut Rng) -> String {
         let mut fitted: String = text.chars().take(self.max).collect();
         let mut count = fitted.chars().count();
@@ -187,7 +187,7 @@ impl LengthRange {
         fitted
     }
 
-    /// How often a pattern's repetitions are repeated beyond need: more and more if texts must be long.
+    /// How many extra repetitions a pattern gets: more if texts must be long.
     fn extra_repeats(&self, turn: usize) -> usize {
         let short = 3usize.saturating_sub(turn / 8);
         if self.min > short {
@@ -197,7 +197,7 @@ impl LengthRange {
         }
     }
 
-    /// Lengthens a text where its pattern says nothing of what comes before or after.
+    /// Pads a text where its pattern allows characters before or after.
     fn pad_around_pattern(&self, pattern: &Pattern, text: String, rng: &mut Rng) -> String {
         let missing = self.min.saturating_sub(text.chars().count());
         match (missing, pattern.open_end, pattern.open_start) {

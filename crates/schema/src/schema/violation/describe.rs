@@ -1,4 +1,4 @@
-//! Values, types and formats as they are spoken of.
+//! Descriptions of values, types and formats for error messages.
 
 use jsonschema::{JsonType, error::TypeKind};
 use serde_json::Value;
@@ -8,13 +8,13 @@ use crate::{
     redact::{looks_secret_name, looks_secret_value, redact},
 };
 
-/// Longer text is cut when shown.
+/// Longer text is truncated.
 const MAX_SHOWN_CHARS: usize = 40;
 
-/// More options than these are not listed.
+/// More options are not listed.
 const MAX_LISTED_OPTIONS: usize = 12;
 
-/// Shows a scalar shortly and a container by its kind; a secret is masked.
+/// Shows a scalar, truncated, and a container by its type; secrets are masked.
 pub(crate) fn excerpt(value: &Value, pointer: &str) -> String {
     match value {
         Value::Object(_) => "an object".to_owned(),
@@ -34,7 +34,7 @@ pub(crate) fn excerpt(value: &Value, pointer: &str) -> String {
     }
 }
 
-/// A pointer without the names that are secrets themselves.
+/// A pointer in which names that look like secrets are masked.
 pub(super) fn redact_pointer(pointer: &str) -> String {
     pointer
         .split('/')
@@ -89,18 +89,18 @@ pub(super) fn join_with_or(names: &[String]) -> String {
     match names {
         [] => "another value".to_owned(),
         [one] => one.clone(),
-        [most @ .., last] => format!("{} or {last}", most.join(", ")),
+        [first @ .., last] => format!("{} or {last}", first.join(", ")),
     }
 }
 
 /// `expected one of "C", "F", got "K"; did you mean …?`
 pub(super) fn enum_message(options: &[Value], value: &Value, got: &str) -> String {
-    let meant = value.as_str().and_then(|wanted| {
+    let suggestion = value.as_str().and_then(|wanted| {
         nearest(wanted, options.iter().filter_map(Value::as_str), 1)
             .first()
             .copied()
     });
-    let hint = meant
+    let hint = suggestion
         .map(|name| format!("; did you mean {}?", Value::from(name)))
         .unwrap_or_default();
     format!("expected {}, got {got}{hint}", describe_options(options))
@@ -149,7 +149,7 @@ pub(super) fn describe_format(format: &str) -> String {
     .to_owned()
 }
 
-/// What a property's schema asks for, in a few words.
+/// A short description of what a property's schema accepts.
 pub(super) fn describe_expected(
     root: &Value,
     schema: &Value,
@@ -207,7 +207,7 @@ fn with_article(name: &str) -> String {
     }
 }
 
-/// What a local `$ref` points at.
+/// Resolves a local `$ref` (`#/…`).
 pub(crate) fn resolve_local_ref<'s>(root: &'s Value, reference: &Value) -> Option<&'s Value> {
     root.pointer(reference.as_str()?.strip_prefix('#')?)
 }

@@ -1,4 +1,4 @@
-//! Properties that are missing, unknown or misnamed.
+//! Violations about properties that are missing, unknown or misnamed.
 
 use jsonschema::ValidationError;
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{Violation, ViolationCollector, describe, single_value_message};
 use crate::{nearest, redact::looks_secret_value};
 
-/// How many subschemas are visited for a hint; schemas may come from strangers.
+/// How many subschemas are visited for a hint: schemas may come from untrusted servers.
 const MAX_VISITED_SUBSCHEMAS: usize = 64;
 
 impl<'s> ViolationCollector<'s> {
@@ -40,13 +40,13 @@ impl<'s> ViolationCollector<'s> {
         unexpected: &[String],
         unevaluated: bool,
     ) {
-        let mut known = Vec::new();
+        let mut declared = Vec::new();
         if let Some(parent) = self.parent_schema(error) {
             collect_property_names(
                 self.schema,
                 parent,
                 &mut { MAX_VISITED_SUBSCHEMAS },
-                &mut known,
+                &mut declared,
             );
         }
         let sent = error.instance().as_object();
@@ -56,12 +56,14 @@ impl<'s> ViolationCollector<'s> {
                 continue;
             }
             let pointer = describe::child_pointer(error.instance_path().as_str(), name);
-            let free = known
+            let free = declared
                 .iter()
                 .copied()
                 .filter(|name| !sent.is_some_and(|sent| sent.contains_key(*name)));
             let hint = match nearest(name, free, 1).first() {
-                Some(meant) if !looks_secret_value(name) => format!("; did you mean `{meant}`?"),
+                Some(suggestion) if !looks_secret_value(name) => {
+                    format!("; did you mean `{suggestion}`?")
+                }
                 _ => String::new(),
             };
             let violation = Violation {
@@ -69,7 +71,7 @@ impl<'s> ViolationCollector<'s> {
                 keyword: error.kind().keyword().to_owned(),
                 message: format!("unknown argument{hint}"),
             };
-            if unevaluated && known.contains(&name.as_str()) {
+            if unevaluated && declared.contains(&name.as_str()) {
                 self.uncertain.push(violation)
             } else {
                 self.violations.push(violation)
@@ -91,19 +93,19 @@ impl<'s> ViolationCollector<'s> {
         );
     }
 
-    /// The schema object that holds the broken keyword; a hint only, so an odd base address merely loses it.
+    /// The schema that contains the violated keyword; only used for hints, so an unresolvable path is ignored.
     fn parent_schema(&self, error: &ValidationError<'_>) -> Option<&'s Value> {
         let (parent, _) = error.schema_path().as_str().rsplit_once('/')?;
         self.schema.pointer(parent)
     }
 }
 
-/// Every property that a schema or one of its branches names.
+/// Collects every property that a schema or one of its branches declares.
 fn collect_property_names<'s>(
     root: &'s Value,
     schema: &'s Value,
     visits: &mut usize,
-    known: &mut Vec<&'s str>,
+    declared: &mut Vec<&'s str>,
 ) {
     let (Some(object), Some(left)) = (schema.as_object(), visits.checked_sub(1)) else {
         return;
@@ -111,7 +113,7 @@ fn collect_property_names<'s>(
     *visits = left;
     for (keyword, value) in object {
         match keyword.as_str() {
-            "properties" => known.extend(
+            "properties" => declared.extend(
                 value
                     .as_object()
                     .into_iter()
@@ -120,13 +122,13 @@ fn collect_property_names<'s>(
             ),
             "allOf" | "anyOf" | "oneOf" => {
                 for branch in value.as_array().into_iter().flatten() {
-                    collect_property_names(root, branch, visits, known);
+                    collect_property_names(root, branch, visits, declared);
                 }
             }
-            "then" | "else" => collect_property_names(root, value, visits, known),
+            "then" | "else" => collect_property_names(root, value, visits, declared),
             "$ref" => {
                 if let Some(target) = describe::resolve_local_ref(root, value) {
-                    collect_property_names(root, target, visits, known);
+                    collect_property_names(root, target, visits, declared);
                 }
             }
             _ => {}

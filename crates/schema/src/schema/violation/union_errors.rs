@@ -1,4 +1,4 @@
-//! A value that fits none of several alternatives: which one was meant?
+//! Violations of unions: finds the alternative that the model most likely intended.
 
 use jsonschema::{
     JsonType, ValidationError,
@@ -11,25 +11,25 @@ use super::{ViolationCollector, describe, excerpt};
 type BranchErrors = Vec<ValidationError<'static>>;
 
 impl ViolationCollector<'_> {
-    /// Tells the mistakes of the alternative that comes nearest, or lists what all of them want.
+    /// Lists the errors of the closest alternative, or what all of the alternatives accept.
     pub(super) fn add_union_error(
         &mut self,
         error: &ValidationError<'_>,
         branches: &[BranchErrors],
     ) {
-        let here = error.instance_path().as_str();
+        let pointer = error.instance_path().as_str();
         let near = branches
             .iter()
-            .filter(|branch| !branch.iter().any(|e| rejects_type(e, here)))
+            .filter(|branch| !branch.iter().any(|e| rejects_type(e, pointer)))
             .min_by_key(|branch| branch_distance(branch));
         match near {
             Some(branch)
                 if !branch.is_empty()
-                    && !branch.iter().any(|e| enum_options(e, here).is_some()) =>
+                    && !branch.iter().any(|e| enum_options(e, pointer).is_some()) =>
             {
                 branch.iter().for_each(|error| self.add_error(error));
             }
-            _ => self.add_alternatives(error, branches, here),
+            _ => self.add_alternatives(error, branches, pointer),
         }
     }
 
@@ -37,49 +37,49 @@ impl ViolationCollector<'_> {
         &mut self,
         error: &ValidationError<'_>,
         branches: &[BranchErrors],
-        here: &str,
+        pointer: &str,
     ) {
         let mut wanted: Vec<Value> = Vec::new();
-        let mut kinds: Vec<String> = Vec::new();
+        let mut types: Vec<String> = Vec::new();
         for branch in branches {
-            if let Some(options) = branch.iter().find_map(|error| enum_options(error, here)) {
+            if let Some(options) = branch.iter().find_map(|error| enum_options(error, pointer)) {
                 wanted.extend_from_slice(options);
             } else if let Some(name) = branch.iter().find_map(|error| match error.kind() {
-                Kind::Type { kind } if error.instance_path().as_str() == here => {
+                Kind::Type { kind } if error.instance_path().as_str() == pointer => {
                     Some(describe::type_names(kind))
                 }
                 _ => None,
-            }) && !kinds.contains(&name)
+            }) && !types.contains(&name)
             {
-                kinds.push(name);
+                types.push(name);
             }
         }
-        let got = excerpt(error.instance(), here);
-        let message = match (wanted.is_empty(), kinds.is_empty()) {
+        let got = excerpt(error.instance(), pointer);
+        let message = match (wanted.is_empty(), types.is_empty()) {
             (true, true) => "fits none of the alternatives".to_owned(),
-            (true, false) => format!("expected {}, got {got}", describe::join_with_or(&kinds)),
-            // Text was sent and text is wanted: the other kinds are beside the point.
-            (false, _) if kinds.is_empty() || error.instance().is_string() => {
+            (true, false) => format!("expected {}, got {got}", describe::join_with_or(&types)),
+            // Text was sent and text is accepted: the other types need no mention.
+            (false, _) if types.is_empty() || error.instance().is_string() => {
                 describe::enum_message(&wanted, error.instance(), &got)
             }
             (false, _) => format!(
                 "expected {} or {}, got {got}",
                 describe::describe_options(&wanted),
-                describe::join_with_or(&kinds)
+                describe::join_with_or(&types)
             ),
         };
-        self.push(describe::redact_pointer(here), error.kind(), message);
+        self.push(describe::redact_pointer(pointer), error.kind(), message);
     }
 }
 
-/// Whether this branch never takes a value of that kind; a fraction for an integer is near enough to be told so.
-fn rejects_type(error: &ValidationError<'_>, here: &str) -> bool {
-    error.instance_path().as_str() == here
+/// Returns true if the branch never accepts a value of this type; a fraction instead of an integer still counts as close.
+fn rejects_type(error: &ValidationError<'_>, pointer: &str) -> bool {
+    error.instance_path().as_str() == pointer
         && matches!(error.kind(), Kind::Type { kind } if !matches!(kind, TypeKind::Single(JsonType::Integer)) || !error.instance().is_number())
 }
 
-fn enum_options<'e>(error: &'e ValidationError<'_>, here: &str) -> Option<&'e [Value]> {
-    if error.instance_path().as_str() != here {
+fn enum_options<'e>(error: &'e ValidationError<'_>, pointer: &str) -> Option<&'e [Value]> {
+    if error.instance_path().as_str() != pointer {
         return None;
     }
     match error.kind() {
@@ -89,7 +89,7 @@ fn enum_options<'e>(error: &'e ValidationError<'_>, here: &str) -> Option<&'e [V
     }
 }
 
-/// How much would have to change: a wrong tag most, a wrong leaf least.
+/// How much would have to change: most for a wrong discriminator, least for a wrong leaf.
 fn branch_distance(branch: &BranchErrors) -> usize {
     let one = |error: &ValidationError<'_>| match error.kind() {
         Kind::Constant { .. } | Kind::Enum { .. } => 10,

@@ -1,4 +1,4 @@
-//! Where list lengths are bounded in sum, the longest bounds go into words.
+//! Drops the largest `maxItems` where the sum of all in a request is limited.
 
 use serde_json::Value;
 

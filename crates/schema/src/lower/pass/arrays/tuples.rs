@@ -1,4 +1,4 @@
-//! Arrays whose elements differ by place become arrays of any of them, or take the form of Draft 7.
+//! Rewrites tuples to arrays of a union, or to the form of Draft 7.
 
 use serde_json::{Map, Value, json};
 
@@ -12,13 +12,13 @@ use crate::lower::{
     append_to_description,
 };
 
-/// More places are not described.
+/// More elements are not described.
 const MAX_DESCRIBED_ITEMS: usize = 8;
 
-/// Longer descriptions of one place are cut.
+/// Longer descriptions of one element are truncated.
 const MAX_SHOWN_CHARS: usize = 80;
 
-/// More alternatives are not offered.
+/// Larger unions are not written.
 const MAX_BRANCHES: usize = 64;
 
 /// For dialects without `prefixItems`.
@@ -49,7 +49,7 @@ pub(crate) fn tuples_to_arrays(state: &mut LoweringState) -> Result<(), LowerErr
     Ok(())
 }
 
-/// For dialects with `prefixItems`, where nothing after it is said by the length.
+/// For dialects with `prefixItems`: expresses `items: false` by `maxItems`.
 pub(crate) fn close_tuples(state: &mut LoweringState) -> Result<(), LowerError> {
     if !state.contains_any(KeywordSet::NON_SCHEMA_ITEMS.union(KeywordSet::from_keywords(&["not"])))
     {
@@ -74,7 +74,7 @@ pub(crate) fn close_tuples(state: &mut LoweringState) -> Result<(), LowerError> 
 
 fn tuple_to_array(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) {
     let (mut places, rest) = take_item_schemas(members);
-    // Nothing follows an element that nothing can be.
+    // An array ends before an element that is never valid.
     let end = places.iter().position(admits_nothing);
     places.truncate(end.unwrap_or(places.len()));
     if end.is_some() || rest.as_ref().is_some_and(admits_nothing) {
@@ -121,7 +121,7 @@ fn tuple_to_array(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_
     cursor.report_loss("prefixItems", severity, Some(words));
 }
 
-/// Takes out the schemas by place, and the one of the elements after them.
+/// Removes the schemas by position, and the schema of the elements after them.
 fn take_item_schemas(members: &mut Map<String, Value>) -> (Vec<Value>, Option<Value>) {
     let [first, items, additional] =
         ["prefixItems", "items", "additionalItems"].map(|keyword| members.remove_keyword(keyword));
@@ -132,7 +132,7 @@ fn take_item_schemas(members: &mut Map<String, Value>) -> (Vec<Value>, Option<Va
     }
 }
 
-/// A schema without what only informs.
+/// The assertions of a schema.
 fn without_annotations(schema: &Value) -> Vec<(&String, &Value)> {
     let members = schema.as_object().into_iter().flatten();
     members
@@ -140,7 +140,7 @@ fn without_annotations(schema: &Value) -> Vec<(&String, &Value)> {
         .collect()
 }
 
-/// The schema of an element at any place; `None` for anything.
+/// The schema of an element at any position; `None` if any value is valid.
 fn item_union(all: Vec<Value>, same: bool) -> Option<Value> {
     if all.iter().any(admits_anything) {
         return None;
@@ -156,7 +156,7 @@ fn item_union(all: Vec<Value>, same: bool) -> Option<Value> {
     }
     if same || distinct.len() == 1 {
         let mut one = distinct.into_iter().next()?;
-        // What it informs of is only true of its own place.
+        // Annotations only apply to their own position.
         if let (true, Some(members)) = (same, one.as_object_mut()) {
             members.retain(|keyword, _| is_assertion(keyword));
         }
@@ -209,7 +209,7 @@ pub(crate) fn tuples_to_draft_7(state: &mut LoweringState) -> Result<(), LowerEr
         let Some(Value::Array(places)) = members.remove_keyword("prefixItems") else {
             return;
         };
-        // Draft 7 does not know `prefixItems` and wants no empty list; beside a list, it meant nothing before.
+        // Draft 7 has no `prefixItems` and allows no empty list; beside a list of `items` it had no effect.
         if places.is_empty() || members.keyword("items").is_some_and(Value::is_array) {
             return;
         }

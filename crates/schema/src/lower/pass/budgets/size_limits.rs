@@ -1,4 +1,4 @@
-//! A schema that is larger than the dialect allows is made smaller, if that can be done.
+//! Shrinks a schema that exceeds the size limits of the dialect, or rejects it.
 
 use std::{cmp::Reverse, collections::HashSet};
 
@@ -13,7 +13,7 @@ use crate::lower::{
     for_each_subschema, subschema_shape,
 };
 
-/// An enum of more strings is a long one.
+/// From this many strings on an enum has its own limit on characters.
 const LONG_ENUM_THRESHOLD: usize = 250;
 
 pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
@@ -51,12 +51,12 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
     Ok(())
 }
 
-/// The bound that is exceeded.
+/// The limit, if it is exceeded.
 fn exceeded_limit(most: Option<usize>, has: usize) -> Option<usize> {
     most.filter(|most| has > *most)
 }
 
-/// How large a schema is, as its dialect counts.
+/// The size of a schema, as its dialect counts it.
 #[derive(Default)]
 struct SchemaSize {
     depth: usize,
@@ -87,7 +87,7 @@ impl SchemaSize {
                 }
                 _ => {}
             }
-            // Each definition is counted for itself.
+            // The depth of each definition is counted from its own root.
             let level = if keyword == "$defs" { 0 } else { level };
             match (subschema_shape(keyword), value) {
                 (SubschemaShape::Single | SubschemaShape::SingleOrList, Value::Object(_)) => {
@@ -117,7 +117,7 @@ fn is_container(schema: &Map<String, Value>) -> bool {
     matches!(single_type(schema), Some("array" | "object"))
 }
 
-/// Writes what lies too deep as JSON text.
+/// Replaces schemas below the maximum depth by JSON text.
 fn flatten_below_depth(
     schema: &mut Value,
     cursor: &mut SchemaCursor<'_>,
@@ -152,7 +152,7 @@ pub(crate) fn replace_by_json_text(schema: &mut Value, cursor: &mut SchemaCursor
     }
 }
 
-/// Gives up long enums, then those with the most values until the rest fits.
+/// Drops enums that are too long, then the largest until the rest fits.
 fn drop_enums(state: &mut LoweringState, budget: &SizeLimits) {
     let mut enums: Vec<(usize, String)> = Vec::new();
     state.visit_top_down(|schema, cursor| {

@@ -1,7 +1,7 @@
-//! A schema that alone would use more than all strict tools of a request may share says it with less.
+//! Shrinks a schema that alone exceeds the limits that all strict tools of a request share.
 //!
-//! What may be left out becomes null, as long as there is room for unions: that loses nothing. Then the heaviest properties
-//! are written as JSON text.
+//! Optional properties become nullable, as long as the limit on unions allows it: that loses nothing. Then the largest
+//! properties are replaced by JSON text.
 
 use serde_json::{Map, Value, json};
 
@@ -21,7 +21,7 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
     {
         let mut over = weight.optional.saturating_sub(optional);
         let mut room = unions.saturating_sub(weight.unions);
-        // Those that are unions already cost none.
+        // Properties that are unions already cost no additional union.
         for cost in [0, 1] {
             if over == 0 {
                 break;
@@ -85,7 +85,7 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
     }
 }
 
-/// Requires optional properties that cost so many unions, while that is needed and there is room.
+/// Requires optional properties that cost `cost` unions each, while the limits make it necessary and possible.
 fn require_optional(
     schema: &mut Map<String, Value>,
     cursor: &mut SchemaCursor<'_>,

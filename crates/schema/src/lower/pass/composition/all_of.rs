@@ -1,4 +1,4 @@
-//! `allOf` becomes one schema that says the same.
+//! Merges `allOf` into one equivalent schema.
 
 mod merge;
 
@@ -13,7 +13,7 @@ use crate::lower::{
 
 pub(crate) use merge::{Conflict, SchemaMerger, never_schema};
 
-/// Keywords through which another schema speaks about the same value.
+/// Keywords whose subschemas apply to the same value.
 const SAME_VALUE_KEYWORDS: [&str; 9] = [
     "$dynamicRef",
     "$ref",
@@ -26,7 +26,7 @@ const SAME_VALUE_KEYWORDS: [&str; 9] = [
     "then",
 ];
 
-/// How often what opening a reference brought in is joined again.
+/// How often merging is repeated for `allOf` that came from inlined references.
 const MAX_ROUNDS: usize = 4;
 
 pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
@@ -60,7 +60,7 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
     Ok(())
 }
 
-/// Merges the parts of an `allOf` into the schema it stands in.
+/// Merges the schemas of an `allOf` into the schema that contains it.
 fn merge_all_of(
     schema: &mut Map<String, Value>,
     cursor: &mut SchemaCursor<'_>,
@@ -69,7 +69,7 @@ fn merge_all_of(
     let Some(Value::Array(subschemas)) = schema.remove_keyword("allOf") else {
         return;
     };
-    // What is not evaluated is settled when everything that evaluates has come together.
+    // Unevaluated properties are resolved after everything that evaluates them has been merged.
     let unevaluated = ["unevaluatedProperties", "unevaluatedItems"]
         .map(|keyword| (keyword, schema.remove_keyword(keyword)));
     let mut merge = SchemaMerger::new(definitions);
@@ -104,7 +104,7 @@ fn merge_all_of(
     }
 }
 
-/// One schema with what is told about it from outside; a reference takes nothing beside it.
+/// Adds annotations to a schema; a reference gets a wrapper, because it may have no siblings.
 pub(crate) fn with_annotations(
     mut schema: Map<String, Value>,
     told: Map<String, Value>,
@@ -118,7 +118,7 @@ pub(crate) fn with_annotations(
     schema
 }
 
-/// Where nothing else speaks about the same value, what is not evaluated is what is additional.
+/// Without other subschemas for the same value, unevaluated properties or items are the additional ones.
 pub(crate) fn resolve_unevaluated(schema: &mut Map<String, Value>) {
     if let Some(Value::Bool(false)) = schema.keyword("unevaluatedProperties")
         && !schema.has_keyword("additionalProperties")
@@ -144,9 +144,9 @@ pub(crate) fn resolve_unevaluated(schema: &mut Map<String, Value>) {
     }
 }
 
-/// A closed object that is one of several: each alternative says all of it, and is closed itself.
+/// Moves the properties of a closed object into each of its alternatives, which are then closed themselves.
 ///
-/// Where only one of them can be meant, only one evaluates properties, and this is exact.
+/// Exact if the alternatives are disjoint, because then only one of them evaluates properties.
 fn distribute_closing(schema: &mut Map<String, Value>) {
     let in_place: Vec<&str> = SAME_VALUE_KEYWORDS
         .into_iter()
@@ -169,7 +169,7 @@ fn distribute_closing(schema: &mut Map<String, Value>) {
                     .is_none_or(|value| value == &Value::Bool(false))
         })
     };
-    // Closing alternatives could tell apart what was refused for fitting two of them.
+    // Closing the alternatives could separate those that overlap, and accept what `oneOf` rejected.
     if !branches.iter().all(plain) || !are_disjoint(branches, schema) {
         return;
     }

@@ -1,7 +1,8 @@
-//! Conditions between values, for which dialects have no keyword, are said in other keywords or in the description.
+//! Rewrites conditions between values (`if`, `not`, `dependentRequired` …) into other keywords or the description.
 //!
-//! Everything here stands for a refusal, so that leaving it out admits more; what it meant is told instead. Schemas in `not`
-//! and `if` turn that around, which is why they are judged as a whole and never walked into.
+//! All of these only reject values, so that dropping one makes the schema wider; the description explains it instead.
+//! Schemas
+//! in `not` and `if` invert that, so they are rewritten as a whole and never visited.
 
 mod arrays;
 mod negations;
@@ -19,11 +20,11 @@ use crate::lower::{
 
 pub(crate) use sentences::describe_value;
 
-/// More things of one kind are not told.
+/// More entries of one keyword are not described.
 const MAX_DESCRIBED: usize = 12;
 
-/// Keywords about which there is something to do wherever they stand; with others it depends on what no value fits, which
-/// is said by `not` or a boolean.
+/// Keywords that are always rewritten; others only if they contain a schema that is never valid, which is a `not` or a
+/// boolean.
 const CONDITION_KEYWORDS: [&str; 18] = [
     "contains",
     "dependencies",
@@ -45,7 +46,7 @@ const CONDITION_KEYWORDS: [&str; 18] = [
     "uniqueItems",
 ];
 
-/// What may be said instead.
+/// Keywords that this pass may write.
 const WRITTEN_KEYWORDS: [&str; 6] = [
     "additionalProperties",
     "anyOf",
@@ -82,11 +83,11 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
     if copied { state.check_size() } else { Ok(()) }
 }
 
-/// Whether a schema that no value fits is all that is meant.
+/// Returns true if a schema only says that no value is valid.
 pub(crate) fn admits_nothing(schema: &Value) -> bool {
     match schema {
         Value::Bool(flag) => !flag,
-        // Schemas are small: looking through them is faster than looking up.
+        // Schemas are small: a scan is faster than a hash lookup.
         Value::Object(members) => members
             .iter()
             .any(|(keyword, subschema)| keyword == "not" && admits_anything(subschema)),
@@ -94,7 +95,7 @@ pub(crate) fn admits_nothing(schema: &Value) -> bool {
     }
 }
 
-/// Whether every value fits.
+/// Returns true if every value is valid.
 pub(crate) fn admits_anything(schema: &Value) -> bool {
     match schema {
         Value::Bool(flag) => *flag,
@@ -103,10 +104,10 @@ pub(crate) fn admits_anything(schema: &Value) -> bool {
     }
 }
 
-/// Whether there is something to do about a keyword.
+/// Returns true if a keyword has to be rewritten.
 fn is_condition(keyword: &str, value: &Value) -> bool {
     match keyword {
-        // By far the most frequent.
+        // The most frequent keywords.
         "type" | "description" => false,
         "additionalItems" | "additionalProperties" | "items" => {
             value.is_object() && admits_nothing(value)
@@ -121,9 +122,10 @@ fn is_condition(keyword: &str, value: &Value) -> bool {
     }
 }
 
-/// Returns whether schemas were copied.
+/// Returns true if schemas were copied.
 fn rewrite_conditions(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) -> bool {
-    // First what counts the others' work, and what no value fits: a branch must not lose its `not` before its parent saw it.
+    // First the keywords that depend on others, and schemas that are never valid: a branch must keep its `not` until its
+    // parent was rewritten.
     objects::resolve_unevaluated_properties(members, cursor);
     arrays::resolve_unevaluated_items(members, cursor);
     prune_unsatisfiable(members);
@@ -140,7 +142,7 @@ fn rewrite_conditions(members: &mut Map<String, Value>, cursor: &mut SchemaCurso
     copied
 }
 
-/// Says of alternatives and elements that no value fits what it means for the whole.
+/// Removes alternatives and elements that are never valid.
 fn prune_unsatisfiable(members: &mut Map<String, Value>) {
     for keyword in ["additionalItems", "additionalProperties", "items"] {
         if let Some(subschema @ Value::Object(_)) = members.keyword_mut(keyword)
@@ -159,7 +161,7 @@ fn prune_unsatisfiable(members: &mut Map<String, Value>) {
     arrays::end_before_unsatisfiable(members);
 }
 
-/// Takes a keyword out, unless the dialect has it.
+/// Removes a keyword, unless the dialect supports it.
 fn take_unsupported(
     members: &mut Map<String, Value>,
     cursor: &SchemaCursor<'_>,
@@ -172,7 +174,7 @@ fn take_unsupported(
     }
 }
 
-/// Gives up what a keyword meant, of which the first few things are told.
+/// Drops the meaning of a keyword; the first few sentences go to the description.
 fn describe_loss(
     members: &mut Map<String, Value>,
     cursor: &mut SchemaCursor<'_>,
@@ -194,7 +196,7 @@ fn required_names(members: &Map<String, Value>) -> impl Iterator<Item = &str> {
     names.into_iter().flatten().filter_map(Value::as_str)
 }
 
-/// A number of things; `2.0` is one too.
+/// A non-negative integer; `2.0` counts too.
 pub(crate) fn as_count(value: &Value) -> Option<u64> {
     let float = || {
         value

@@ -1,4 +1,4 @@
-//! `oneOf` becomes `anyOf`, which says the same where no value fits two of the alternatives.
+//! Replaces `oneOf` by `anyOf`, which is equivalent if the alternatives are disjoint.
 
 mod disjoint;
 
@@ -21,7 +21,7 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
     state.check_size()
 }
 
-/// Whether no value fits two of the alternatives, as far as can be told.
+/// Returns true if the alternatives are provably disjoint.
 pub(crate) fn are_disjoint(branches: &[Value], around: &Map<String, Value>) -> bool {
     DisjointnessProver::new(&Value::Null).all_disjoint(branches, around)
 }
@@ -38,7 +38,7 @@ fn contains_keyword(value: &Value, keywords: &[&str]) -> bool {
     }
 }
 
-/// Visits a schema before the schemas in it, except those whose widening would narrow the whole.
+/// Visits a schema before its subschemas, except those in which a wider schema makes the whole narrower.
 fn visit_one_of(
     schema: &mut Value,
     cursor: &mut SchemaCursor<'_>,
@@ -91,7 +91,7 @@ fn one_of_to_any_of(
         Some(others) => match union_product(others, &branches, proof.definitions) {
             Some(both) => both,
             None => {
-                // What its alternatives evaluate still counts; `conditions` tells it when that does not matter any more.
+                // Its alternatives still count for `unevaluatedProperties`; `conditions` describes it later.
                 members.set_keyword("oneOf", branches);
                 return;
             }
@@ -104,7 +104,7 @@ fn one_of_to_any_of(
     }
 }
 
-/// The alternatives of two unions, each with each.
+/// Each alternative of one union combined with each of the other.
 fn union_product(these: &Value, those: &Value, definitions: &Value) -> Option<Value> {
     let unevaluated = ["unevaluatedProperties", "unevaluatedItems"];
     if contains_keyword(these, &unevaluated) || contains_keyword(those, &unevaluated) {

@@ -1,4 +1,4 @@
-//! Unions whose alternatives can be told apart, in the form the dialect has for them.
+//! Removes duplicate alternatives of unions, and gives unions the form that the dialect has for them.
 
 use std::collections::HashSet;
 
@@ -9,10 +9,10 @@ use crate::lower::{
     KeywordLookup, KeywordLookupMut, KeywordSet, LIFT_KEYWORD, LowerError, LoweringState, Severity,
 };
 
-/// More alternatives, which nobody writes, are not compared each with each.
+/// Larger unions, which are rare, are not compared pairwise.
 const MAX_COMPARED_BRANCHES: usize = 200;
 
-/// Leaves out alternatives that have become the same, and reports those that cannot be told apart when they come back.
+/// Removes alternatives that have become equal, and reports those that are ambiguous when arguments are lifted.
 pub(crate) fn deduplicate_branches(state: &mut LoweringState) -> Result<(), LowerError> {
     if !state.contains_any_keyword(&["anyOf"]) {
         return Ok(());
@@ -25,7 +25,7 @@ pub(crate) fn deduplicate_branches(state: &mut LoweringState) -> Result<(), Lowe
             return;
         };
         let mut ambiguous = false;
-        // Most unions are of something and null.
+        // Most unions are of one schema and null.
         if !matches!(branches.as_slice(), [one, other] if is_null_schema(one) != is_null_schema(other)) {
             ambiguous = are_ambiguous(branches);
             remove_duplicate_branches(branches);
@@ -39,7 +39,7 @@ pub(crate) fn deduplicate_branches(state: &mut LoweringState) -> Result<(), Lowe
     Ok(())
 }
 
-/// Whether there are two that admit the same value and read it differently.
+/// Returns true if two branches accept the same value and lift it differently.
 fn are_ambiguous(branches: &[Value]) -> bool {
     if !branches.iter().any(has_value_lift_marks) {
         return false;
@@ -51,7 +51,7 @@ fn are_ambiguous(branches: &[Value]) -> bool {
         })
 }
 
-/// Leaves out branches in which a model sees the same as in an earlier one.
+/// Removes branches that look the same to a model as an earlier one.
 fn remove_duplicate_branches(branches: &mut Vec<Value>) {
     if branches.len() > MAX_COMPARED_BRANCHES {
         return;
@@ -63,7 +63,7 @@ fn remove_duplicate_branches(branches: &mut Vec<Value>) {
     }
 }
 
-/// Puts the branches last, as normal form does: lowered again, the schema is written the same.
+/// Moves the branches to the end, as in normal form, so that lowering is idempotent.
 fn move_any_of_last(members: &mut Map<String, Value>) {
     let last = members.keys().rfind(|keyword| *keyword != LIFT_KEYWORD);
     if last.is_some_and(|last| last != "anyOf")
@@ -73,7 +73,7 @@ fn move_any_of_last(members: &mut Map<String, Value>) {
     }
 }
 
-/// For dialects in which a reference stands alone: what is told about it stands around it.
+/// For dialects in which a reference may have no siblings: moves its annotations to a wrapper.
 pub(crate) fn wrap_described_refs(state: &mut LoweringState) -> Result<(), LowerError> {
     if !state.contains_any_keyword(&["$ref"]) {
         return Ok(());
@@ -93,7 +93,7 @@ pub(crate) fn wrap_described_refs(state: &mut LoweringState) -> Result<(), Lower
     Ok(())
 }
 
-/// For dialects in which `anyOf` must be the only field: what stands beside it moves into its branches.
+/// For dialects in which `anyOf` must be the only keyword: moves its siblings into the branches.
 pub(crate) fn isolate_any_of(state: &mut LoweringState) -> Result<(), LowerError> {
     if !state.contains_any_keyword(&["anyOf"]) {
         return Ok(());
@@ -120,10 +120,10 @@ pub(crate) fn isolate_any_of(state: &mut LoweringState) -> Result<(), LowerError
                     own.as_ref().and_then(Value::as_str).unwrap_or_default(),
                 );
             }
-            // Some may have differed only in telling what all of them tell now.
+            // Some branches may have differed only in their descriptions.
             remove_duplicate_branches(branches);
         }
-        // One that admits null is enough.
+        // One branch that accepts null is enough.
         if let (Some(nullable), Some(Value::Object(first))) = (nullable, branches.first_mut()) {
             first.set_keyword("nullable", nullable);
         }
@@ -132,7 +132,7 @@ pub(crate) fn isolate_any_of(state: &mut LoweringState) -> Result<(), LowerError
     Ok(())
 }
 
-/// A union of one is no union.
+/// Replaces a union with one branch by that branch.
 pub(crate) fn unwrap_single_branch(members: &mut Map<String, Value>) {
     if let Some(Value::Array(branches)) = members.keyword_mut("anyOf")
         && branches.len() == 1
@@ -143,9 +143,9 @@ pub(crate) fn unwrap_single_branch(members: &mut Map<String, Value>) {
     }
 }
 
-/// Makes the schema that holds the last branch left of a union that branch: what the union told comes first.
+/// Merges the last branch of a union into the schema that contains it; the description of the union comes first.
 pub(crate) fn merge_branch(outer: &mut Map<String, Value>, mut inner: Map<String, Value>) {
-    // Words come first, as in a union: lowered again, the schema is written the same.
+    // The description comes first, as in a union, so that lowering is idempotent.
     if !outer.has_keyword("description")
         && let Some(told) = inner.remove_keyword("description")
     {
@@ -167,7 +167,7 @@ pub(crate) fn merge_branch(outer: &mut Map<String, Value>, mut inner: Map<String
     }
 }
 
-/// Adds sentences to a description.
+/// Appends sentences to a description.
 fn append_sentences(schema: &mut Map<String, Value>, more: &str) {
     let told = schema.keyword("description").and_then(Value::as_str);
     let told = told.unwrap_or_default().trim_end();
@@ -181,7 +181,7 @@ fn append_sentences(schema: &mut Map<String, Value>, more: &str) {
     schema.set_keyword("description", text.into());
 }
 
-/// Whether a model sees the same in both.
+/// Returns true if both look the same to a model.
 fn look_identical(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Object(one), Value::Object(other)) => {
@@ -209,7 +209,7 @@ fn look_identical(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// Whether some value may be meant by both; properties that an object does not declare are left out of account.
+/// Returns true if a value may be valid for both; undeclared properties are ignored.
 fn may_overlap(one: &Value, other: &Value) -> bool {
     let (Value::Object(a), Value::Object(b)) = (one, other) else {
         return true;
@@ -234,7 +234,7 @@ fn may_overlap(one: &Value, other: &Value) -> bool {
         }
         (Some("array"), Some("array")) => {
             let (own, others) = (value_lift_marks(a), value_lift_marks(b));
-            // All others read an empty array as an empty array.
+            // All other forms lift an empty array as an empty array.
             own != others
                 || a.keyword("items")
                     .zip(b.keyword("items"))
@@ -247,7 +247,7 @@ fn may_overlap(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// Whether an object of the first kind can have all that the second requires.
+/// Returns true if an object of the first schema can have all properties that the second requires.
 fn can_satisfy_required(first: &Map<String, Value>, second: &Map<String, Value>) -> bool {
     let wanted = second.keyword("properties");
     let Some(Value::Array(required)) = second.keyword("required") else {
@@ -266,7 +266,7 @@ fn can_satisfy_required(first: &Map<String, Value>, second: &Map<String, Value>)
     })
 }
 
-/// Whether a value that both admit is read as the same by both.
+/// Returns true if a value that is valid for both is lifted to the same value.
 fn lift_identically(one: &Value, other: &Value) -> bool {
     if !has_value_lift_marks(one) && !has_value_lift_marks(other) {
         return true;
@@ -294,7 +294,7 @@ fn lift_identically(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// The marks of a schema by which its values are read.
+/// The marks of a schema that change its values.
 fn value_lift_marks(schema: &Map<String, Value>) -> Vec<(&String, &Value)> {
     let marks = schema.keyword(LIFT_KEYWORD).and_then(Value::as_object);
     marks
@@ -304,12 +304,12 @@ fn value_lift_marks(schema: &Map<String, Value>) -> Vec<(&String, &Value)> {
         .collect()
 }
 
-/// Null for what is left out is the same in all branches.
+/// Null for an absent property is the same in all branches.
 fn changes_value(mark: &str) -> bool {
     !matches!(mark, "absent" | "never_null")
 }
 
-/// Whether anything in it is read as something else.
+/// Returns true if any value inside changes when it is lifted.
 fn has_value_lift_marks(value: &Value) -> bool {
     match value {
         Value::Array(elements) => elements.iter().any(has_value_lift_marks),

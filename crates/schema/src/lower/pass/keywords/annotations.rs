@@ -1,7 +1,7 @@
-//! What only informs is taken out; what a model should know of it moves into the description.
+//! Removes annotations; those that a model should know are moved into the description.
 //!
-//! This is also where `$schema` goes. Until then it decided what the keywords mean, so what an older draft says is said in
-//! the words of 2020-12 first.
+//! This pass also removes `$schema`, which determines the meaning of the other keywords, so older drafts are converted to
+//! 2020-12 first.
 
 use serde_json::{Map, Value};
 
@@ -10,7 +10,7 @@ use crate::lower::{
     SchemaCursor, Severity, append_to_description,
 };
 
-/// What is taken out besides keywords that nobody knows.
+/// Removed besides unknown keywords.
 const ANNOTATION_KEYWORDS: [&str; 6] = [
     "$anchor",
     "$dynamicAnchor",
@@ -20,7 +20,7 @@ const ANNOTATION_KEYWORDS: [&str; 6] = [
     "title",
 ];
 
-/// Longer values are cut when they are told.
+/// Longer values are truncated.
 const MAX_SHOWN_CHARS: usize = 80;
 
 pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
@@ -82,10 +82,10 @@ impl SchemaDraft {
             .map_or(Self::LATEST, |(_, number)| Self(number))
     }
 
-    /// Whether a keyword means anything: one that the draft does not define is an annotation.
+    /// Returns true if the draft defines the keyword; one that it does not define is an annotation.
     fn defines_keyword(self, keyword: &str) -> bool {
         let since = match keyword {
-            // By far the most frequent.
+            // The most frequent keywords.
             "type" | "description" => return true,
             "$defs"
             | "$ref"
@@ -125,9 +125,9 @@ impl SchemaDraft {
             | "minContains"
             | "unevaluatedItems"
             | "unevaluatedProperties" => 2019,
-            // `items` and `prefixItems` of an older draft have been renewed by now.
+            // `items` and `prefixItems` of an older draft have been converted by now.
             "$dynamicRef" | "prefixItems" => return true,
-            // Later passes write these; a schema that was lowered before has them already.
+            // Later passes write these; a schema that is lowered again has them already.
             "nullable" | "propertyOrdering" | LIFT_KEYWORD => return true,
             _ => return false,
         };
@@ -135,9 +135,9 @@ impl SchemaDraft {
     }
 }
 
-/// Says in the newest draft what an older one said otherwise.
+/// Converts the keywords of an older draft to 2020-12.
 fn upgrade_draft(members: &mut Map<String, Value>) {
-    // The older draft does not know it, and it would mean something from now on.
+    // Unknown to the older draft, so it must not get a meaning now.
     members.remove_keyword("prefixItems");
     let rest = members.remove_keyword("additionalItems");
     if members.keyword("items").is_some_and(Value::is_array) {
@@ -162,7 +162,7 @@ fn upgrade_draft(members: &mut Map<String, Value>) {
     }
 }
 
-/// A title speaks where there is no description.
+/// Uses the title where there is no description.
 fn title_to_description(members: &mut Map<String, Value>) {
     let text = |keyword: &str| {
         members
@@ -177,7 +177,7 @@ fn title_to_description(members: &mut Map<String, Value>) {
     }
 }
 
-/// How text is encoded, and what it is then.
+/// `contentMediaType` and `contentEncoding`.
 fn describe_content(
     members: &mut Map<String, Value>,
     cursor: &mut SchemaCursor<'_>,
@@ -190,7 +190,7 @@ fn describe_content(
         (None, None) => return,
     };
     append_to_description(members, &words);
-    // Draft 6 and 7 assert what the newer ones only tell.
+    // Assertions in drafts 6 and 7, annotations in newer ones.
     let severity = match edition {
         SchemaDraft(6 | 7) => Severity::Wider,
         _ => Severity::Note,

@@ -1,8 +1,8 @@
-//! Keyword in, the values it speaks about out.
+//! The types of value that each keyword applies to.
 
 use serde_json::{Map, Value};
 
-/// What a keyword says something about.
+/// The values that a keyword applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AppliesTo {
     /// Values of every type.
@@ -11,13 +11,13 @@ pub(crate) enum AppliesTo {
     Strings,
     Arrays,
     Objects,
-    /// Nothing: it informs, or it is unknown.
+    /// None: it is an annotation, or unknown.
     NoValue,
 }
 
 pub(crate) fn applies_to(keyword: &str) -> AppliesTo {
     match keyword {
-        // By far the most frequent.
+        // The most frequent keyword.
         "type" => AppliesTo::AllTypes,
         "description" => AppliesTo::NoValue,
         "properties" | "required" => AppliesTo::Objects,
@@ -43,17 +43,17 @@ pub(crate) fn applies_to(keyword: &str) -> AppliesTo {
     }
 }
 
-/// Whether a keyword takes part in the verdict on a value.
+/// Returns true if a keyword can make a value invalid.
 pub(crate) fn is_assertion(keyword: &str) -> bool {
     applies_to(keyword) != AppliesTo::NoValue
 }
 
-/// Whether a schema says nothing about values.
+/// Returns true if a schema has no assertions.
 pub(crate) fn has_no_assertions(schema: &Map<String, Value>) -> bool {
     !schema.keys().any(|keyword| is_assertion(keyword))
 }
 
-/// The types a keyword's subject comprises.
+/// The types that a keyword applies to.
 pub(crate) fn type_names(subject: AppliesTo) -> &'static [&'static str] {
     match subject {
         AppliesTo::AllTypes | AppliesTo::NoValue => &[],

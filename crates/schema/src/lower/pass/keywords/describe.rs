@@ -1,28 +1,28 @@
-//! Keyword and value in, what they mean in words out.
+//! Describes keywords and schemas in English, for descriptions that replace dropped constraints.
 
 use serde_json::{Map, Value};
 
 use super::applies_to::{has_no_assertions, is_assertion};
 use crate::lower::KeywordLookup;
 
-/// Longer words are cut.
+/// Longer text is truncated.
 const MAX_CHARS: usize = 200;
 
-/// A single value, name or pattern within the words.
+/// The maximum length of a single value, name or pattern.
 const MAX_PART_CHARS: usize = 60;
 
-/// More than these are not listed.
+/// Longer lists are cut.
 const MAX_LISTED: usize = 12;
 
-/// Schemas within schemas that are still spoken of.
+/// How many levels of subschemas are described.
 const MAX_DEPTH: usize = 3;
 
-/// What a keyword asks of a value; `None` if it asks nothing, or nothing that words would help with.
+/// A description of a keyword; `None` if it has no effect, or none that a description would help with.
 pub(crate) fn describe_keyword(keyword: &str, value: &Value) -> Option<String> {
     keyword_text(keyword, value, MAX_DEPTH).map(|words| truncate(words, MAX_CHARS))
 }
 
-/// A schema in a few words: `a string`, ``an object with `name` and `age` ``.
+/// A short description of a schema: `a string`, ``an object with `name` and `age` ``.
 pub(crate) fn describe_schema(schema: &Value) -> String {
     truncate(schema_text(schema, MAX_DEPTH), MAX_CHARS)
 }
@@ -124,7 +124,7 @@ fn keyword_text(keyword: &str, value: &Value, depth: usize) -> Option<String> {
     })
 }
 
-/// Speaks of a schema, unless it asks nothing.
+/// Describes a schema; `None` if every value is valid.
 fn constraint_text(schema: &Value, depth: usize) -> Option<String> {
     match schema {
         Value::Object(members) if !has_no_assertions(members) => Some(schema_text(schema, depth)),
@@ -183,7 +183,7 @@ fn members_text(members: &Map<String, Value>, depth: usize) -> Option<String> {
     )
 }
 
-/// The properties a schema speaks of, each with its value if it can have but few.
+/// The declared properties, each with its value if there are only a few possible ones.
 fn properties_text(members: &Map<String, Value>, typed: bool, depth: usize) -> Option<String> {
     let mut names: Vec<String> = Vec::new();
     if let Some(Value::Object(properties)) = members.keyword("properties") {
@@ -340,7 +340,7 @@ pub(crate) fn truncated(text: &str, most: usize) -> String {
     }
 }
 
-/// The same of a text that is not needed any more.
+/// The same for an owned text.
 fn truncate(mut text: String, most: usize) -> String {
     if let Some((end, _)) = text.char_indices().nth(most) {
         text.truncate(end);

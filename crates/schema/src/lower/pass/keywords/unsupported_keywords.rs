@@ -1,4 +1,4 @@
-//! Keywords that a dialect does not read are taken out, those that bind a value told in words.
+//! Removes keywords that a dialect does not support; those that can make a value invalid are described.
 
 use serde_json::{Map, Value};
 
@@ -20,14 +20,14 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
     Ok(())
 }
 
-/// Gives up whatever the dialect does not read of one schema.
+/// Removes all unsupported keywords of one schema.
 pub(crate) fn drop_unsupported(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) {
     let rules = cursor.rules;
     let takes = |keyword: &str| keyword == LIFT_KEYWORD || rules.allows_keyword(keyword);
     drop_keywords(members, &takes, cursor);
 }
 
-/// Gives up the keywords with schemas in them that are not read, before those schemas are given another form.
+/// Removes unsupported keywords that contain schemas, before those schemas are rewritten.
 pub(crate) fn drop_unsupported_subschemas(
     members: &mut Map<String, Value>,
     cursor: &mut SchemaCursor<'_>,
@@ -71,7 +71,7 @@ fn drop_and_describe(
         }
         stays
     });
-    // Words in one pair of brackets, losses one by one.
+    // One pair of brackets in the description, one loss per keyword.
     let mut said = String::new();
     for (keyword, value) in gone {
         let spilled = match keyword.as_str() {
@@ -100,7 +100,7 @@ fn drop_and_describe(
     }
 }
 
-/// The keywords that would stay, but refuse too much once another is gone that they look at.
+/// The supported keywords that depend on a dropped one and would reject too much without it.
 fn dependents_of_dropped(
     members: &mut Map<String, Value>,
     takes: &impl Fn(&str) -> bool,
@@ -149,7 +149,7 @@ pub(crate) fn resolve_unevaluated_properties(members: &mut Map<String, Value>) {
     }
 }
 
-/// Whether there is a value that the keyword refuses.
+/// Returns true if the keyword rejects any value.
 pub(crate) fn constrains(keyword: &str, value: &Value) -> bool {
     let vacuous = |schema: &Value| match schema {
         Value::Object(members) => has_no_assertions(members),

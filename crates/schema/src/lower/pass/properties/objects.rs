@@ -1,7 +1,8 @@
-//! Objects get declared properties and no others; values without any become pairs or text.
+//! Gives objects declared properties only; objects without any become arrays of pairs or JSON text.
 //!
-//! A map becomes an array of pairs, which is wider: an array in which a key comes twice is no map, stays an array when
-//! arguments are lifted, and is refused.
+//! A map becomes an array of pairs, which is wider: an array with a duplicate key is not a map, stays an array when
+//! arguments
+//! are lifted, and is rejected by the validator.
 
 mod undeclared;
 
@@ -17,10 +18,10 @@ use crate::lower::{
     SchemaCursor, Severity, append_to_description,
 };
 
-/// A schema that more names follow is not copied to each of them.
+/// A schema is not copied to more undeclared names than these.
 const MAX_COPIES: usize = 64;
 
-/// For dialects that can only express declared properties: gives a form to everything else.
+/// For dialects that support only declared properties: rewrites all other objects.
 pub(crate) fn require_declared_properties(state: &mut LoweringState) -> Result<(), LowerError> {
     state.visit_top_down(|schema, cursor| {
         let Value::Object(members) = schema else {
@@ -42,7 +43,7 @@ pub(crate) fn require_declared_properties(state: &mut LoweringState) -> Result<(
     Ok(())
 }
 
-/// For strict modes: every object is closed and names its properties, if only to say that there are none.
+/// For strict modes: closes every object and adds `properties`, possibly empty.
 pub(crate) fn close_objects(state: &mut LoweringState) -> Result<(), LowerError> {
     state.visit_top_down(|schema, cursor| {
         let Value::Object(members) = schema else {
@@ -64,7 +65,7 @@ pub(crate) fn close_objects(state: &mut LoweringState) -> Result<(), LowerError>
     Ok(())
 }
 
-/// The branches are given their forms together: two of them must not look alike.
+/// Rewrites the branches together, because two of them must not become equal.
 fn rewrite_union(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) {
     let Some(Value::Array(branches)) = members.keyword_mut("anyOf") else {
         return;
@@ -96,12 +97,12 @@ fn rewrite_schema(
             drop_unsupported_subschemas(members, cursor);
         }
         Some("array") => {
-            // Its items may be given another form, in which no listed value would fit.
+            // Its items may be rewritten, and then no listed value would be valid.
             enums::move_enum_to_description(members, cursor);
             drop_unsupported_subschemas(members, cursor);
         }
         None if !cursor.path.is_root() && !members.has_keyword("$ref") => {
-            // What is left of a contradiction has no type either.
+            // A schema that is never valid has no type either.
             drop_unsupported(members, cursor);
             if has_no_assertions(members) {
                 json_text::replace_by_json_text(members, "any value, as JSON text");
@@ -111,12 +112,12 @@ fn rewrite_schema(
     }
 }
 
-/// What an object says about properties that it does not declare.
+/// What an object allows besides its declared properties.
 #[derive(PartialEq)]
 enum AdditionalProperties {
     Forbidden,
     Allowed,
-    /// Each has a schema to follow.
+    /// Each must be valid for a schema.
     Constrained,
 }
 
@@ -140,7 +141,7 @@ fn rewrite_object(
     let rest = AdditionalProperties::of(members);
     let missing = undeclared_required(members, cursor);
     if declares_none(members) && !cursor.path.is_root() {
-        // Where objects stay open, declaring what is required is all it takes.
+        // Where objects stay open, it is enough to declare what is required.
         let declarable = !closes && rest == AdditionalProperties::Allowed && !missing.is_empty();
         if !declarable {
             return rewrite_undeclared(members, cursor, &rest, siblings);
@@ -169,7 +170,7 @@ fn declares_none(members: &Map<String, Value>) -> bool {
     properties.is_none_or(Map::is_empty)
 }
 
-/// What is required but not declared, with the schema that it has to follow.
+/// The properties that are required but not declared, with their schemas.
 fn undeclared_required(
     members: &mut Map<String, Value>,
     cursor: &mut SchemaCursor<'_>,
@@ -186,7 +187,7 @@ fn undeclared_required(
     }
     let rule = match members.keyword("additionalProperties") {
         Some(Value::Bool(false)) => {
-            // Required and refused: the object is impossible, which no dialect can say.
+            // Required and never valid: no object is valid, which no dialect can express.
             let possible = required
                 .iter()
                 .filter(|name| name.as_str().is_some_and(is_declared));

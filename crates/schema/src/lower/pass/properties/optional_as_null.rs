@@ -1,4 +1,4 @@
-//! Every property becomes required; what may be left out may be null instead.
+//! Makes every property required; optional properties become nullable instead.
 
 use serde_json::{Map, Value, json};
 
@@ -50,18 +50,18 @@ fn require_all(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) 
     members.set_keyword("required", names);
 }
 
-/// Lets a property that is to be required be null, for leaving it out.
+/// Makes a property nullable, where null means that it is absent.
 pub(crate) fn allow_null_for_absent(
     subschema: &mut Map<String, Value>,
     cursor: &mut SchemaCursor<'_>,
 ) {
     if admits_null(subschema) {
-        // Its own null and the one for leaving it out are the same from now on.
+        // Its own null and the one for absence are the same from now on.
         cursor.report_loss("null", Severity::Note, None);
     } else if let Some(Value::Array(branches)) = subschema.keyword_mut("anyOf") {
         branches.push(null_schema());
     } else {
-        // The description, the branches and a mark.
+        // Room for the description, the branches and a mark.
         let mut inner = std::mem::replace(subschema, Map::with_capacity(3));
         if let Some((keyword, told)) = inner.shift_remove_entry("description") {
             subschema.insert(keyword, told);

@@ -1,4 +1,4 @@
-//! Property names that the dialect does not admit are written otherwise, and read back.
+//! Renames properties whose names the dialect does not allow; lifting restores them.
 
 use std::collections::{HashMap, HashSet};
 
@@ -35,7 +35,7 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
     Ok(())
 }
 
-/// Renames what has to be, in place; returns the new names under the old.
+/// Renames properties in place; returns the new names by their old names.
 fn rename_properties(
     properties: &mut Map<String, Value>,
     rule: &NameRule,
@@ -62,15 +62,15 @@ fn rename_properties(
     renamed
 }
 
-/// The names of an object so far.
+/// The names in use in an object.
 struct UsedNames {
     taken: HashSet<String>,
-    /// The last number behind a name, so that many alike need not be counted through.
+    /// The last numeric suffix per name, so that many similar names need no search.
     next_suffix: HashMap<String, usize>,
 }
 
 impl UsedNames {
-    /// The nearest name that nobody has, and takes it.
+    /// Takes the closest name that is not in use.
     fn claim_unique(&mut self, name: &str, rule: &NameRule) -> String {
         let fit = sanitise_name(name, rule);
         let short = |most: usize| fit.chars().take(most).collect::<String>();
@@ -85,7 +85,7 @@ impl UsedNames {
     }
 }
 
-/// The nearest name of letters that the rule admits.
+/// The closest name that the rule allows.
 fn sanitise_name(name: &str, rule: &NameRule) -> String {
     let mut wire = String::with_capacity(name.len() + 1);
     for letter in name.chars() {
@@ -94,7 +94,7 @@ fn sanitise_name(name: &str, rule: &NameRule) -> String {
             wire.push(letter);
         } else {
             wire.push('_');
-            // Only its place was wrong.
+            // Only its position was wrong.
             if place == 0 && rule.is_valid_char(1, letter) {
                 wire.push(letter);
             }

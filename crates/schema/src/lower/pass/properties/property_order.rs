@@ -1,4 +1,4 @@
-//! Gemini writes properties in alphabetic order unless it is told theirs.
+//! Adds `propertyOrdering`: without it Gemini writes properties in alphabetic order.
 
 use serde_json::Value;
 

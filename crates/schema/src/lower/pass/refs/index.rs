@@ -1,4 +1,4 @@
-//! Reference in, the part of the schema it means out.
+//! Resolves references to the schemas they point to.
 
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use crate::lower::{KeywordLookup, SubschemaShape, subschema_shape};
 
-/// How many references are looked at to find out which schemas contain themselves.
+/// How many references are followed to find recursive schemas.
 const MAX_STEPS: usize = 1_000_000;
 
-/// A schema and the resource it belongs to: `#` means the latter.
+/// A schema and the resource that contains it, to which `#` refers.
 #[derive(Clone, Copy)]
 pub(super) struct ResolvedSchema<'s> {
     pub(super) schema: &'s Value,
@@ -18,12 +18,12 @@ pub(super) struct ResolvedSchema<'s> {
 }
 
 impl<'s> ResolvedSchema<'s> {
-    /// A part of the same resource.
+    /// A subschema of the same resource.
     pub(super) fn with_schema(self, schema: &'s Value) -> Self {
         Self { schema, ..self }
     }
 
-    /// The same schema, as its own resource if it is one.
+    /// The same schema, as its own resource if it has an `$id`.
     pub(super) fn enter_resource(self) -> Self {
         match resource_id(self.schema) {
             Some(_) => Self {
@@ -40,10 +40,10 @@ fn resource_id(schema: &Value) -> Option<&str> {
     Some(id.trim_end_matches('#')).filter(|id| !id.is_empty())
 }
 
-/// Everything that a reference can lead to.
+/// All possible targets of references.
 pub(super) struct RefIndex<'s> {
     root: &'s Value,
-    /// Resources by their names; `None` for a name given twice.
+    /// Resources by `$id`; `None` for a duplicate.
     resources: HashMap<&'s str, Option<&'s Value>>,
     anchors: HashMap<(*const Value, &'s str), ResolvedSchema<'s>>,
     dynamic_anchors: HashMap<&'s str, Option<ResolvedSchema<'s>>>,
@@ -93,7 +93,7 @@ impl<'s> RefIndex<'s> {
         }
     }
 
-    /// Finds what a reference that stands at a place means.
+    /// Resolves a reference in the schema `from`.
     pub(super) fn resolve(
         &self,
         from: ResolvedSchema<'s>,
@@ -108,7 +108,7 @@ impl<'s> RefIndex<'s> {
                 .keyword("$dynamicAnchor")
                 .and_then(Value::as_str)
                 == Some(fragment);
-            // With one anchor of that name, where the search starts makes no difference.
+            // With one anchor of that name, the dynamic scope makes no difference.
             return if dynamic {
                 *self.dynamic_anchors.get(fragment)?
             } else {
@@ -135,9 +135,9 @@ impl<'s> RefIndex<'s> {
         }
     }
 
-    /// Whether following references from a schema leads back to it; `None` when that takes too long to find out.
+    /// Returns true if references lead from a schema back to itself; `None` if there are too many to find out.
     ///
-    /// A schema on the way from one that does to another counts too.
+    /// A schema between two recursive ones counts too.
     pub(super) fn is_recursive(&self, target: ResolvedSchema<'s>) -> Option<bool> {
         let cyclic = self
             .recursive_schemas
@@ -146,7 +146,7 @@ impl<'s> RefIndex<'s> {
         Some(cyclic.contains(&std::ptr::from_ref(target.schema)))
     }
 
-    /// Takes away what leads nowhere, and what nothing leads to, until only circles are left.
+    /// Removes schemas without outgoing or incoming references until only cycles are left.
     fn find_recursive(&self) -> Option<HashSet<*const Value>> {
         let mut left: HashMap<*const Value, HashSet<*const Value>> = HashMap::new();
         let mut next = self.reference_targets(self.root(), &mut 0)?;
@@ -173,7 +173,7 @@ impl<'s> RefIndex<'s> {
         Some(left.into_keys().collect())
     }
 
-    /// What the references in a schema mean.
+    /// The targets of the references in a schema.
     fn reference_targets(
         &self,
         place: ResolvedSchema<'s>,
@@ -193,7 +193,7 @@ impl<'s> RefIndex<'s> {
     }
 }
 
-/// Takes away, again and again, what leads to nothing that is left.
+/// Repeatedly removes nodes whose targets have all been removed.
 fn remove_leaves(graph: &mut HashMap<*const Value, HashSet<*const Value>>) {
     let back = reversed(graph);
     let mut ends: Vec<*const Value> = graph
@@ -229,7 +229,7 @@ fn reversed(
     back
 }
 
-/// Visits a schema and every schema in it.
+/// Visits a schema and all its subschemas.
 fn visit_schemas<'s>(place: ResolvedSchema<'s>, note: &mut dyn FnMut(ResolvedSchema<'s>)) {
     let Value::Object(members) = place.schema else {
         return;
@@ -256,7 +256,7 @@ fn visit_schemas<'s>(place: ResolvedSchema<'s>, note: &mut dyn FnMut(ResolvedSch
     }
 }
 
-/// Follows a JSON pointer, noticing where it enters another resource.
+/// Resolves a JSON pointer, tracking the resources that it enters.
 fn resolve_pointer<'s>(start: ResolvedSchema<'s>, pointer: &str) -> Option<ResolvedSchema<'s>> {
     let mut place = start;
     for step in pointer.split('/').skip(1) {
@@ -271,7 +271,7 @@ fn resolve_pointer<'s>(start: ResolvedSchema<'s>, pointer: &str) -> Option<Resol
     Some(place).filter(|place| place.schema.is_object() || place.schema.is_boolean())
 }
 
-/// Undoes percent-encoding.
+/// Decodes percent-encoding.
 fn percent_decode(pointer: &str) -> Option<String> {
     if !pointer.contains('%') {
         return Some(pointer.to_owned());

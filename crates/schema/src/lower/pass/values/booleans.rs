@@ -1,4 +1,4 @@
-//! The schemas `true` and `false` become objects, so that later passes meet one kind of schema only.
+//! Replaces the schemas `true` and `false` by objects, so that later passes handle only one form.
 
 use serde_json::{Map, Value, json};
 
@@ -30,15 +30,15 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
     Ok(())
 }
 
-/// For a schema whose root refuses everything.
+/// The error for a root that is never valid.
 pub(crate) fn never_valid_error() -> LowerError {
     LowerError::new("", "the schema admits no arguments at all")
 }
 
-/// What decides whether `true` says the same as silence.
+/// What decides whether `true` can be dropped.
 #[derive(Default)]
 struct BooleanUsage {
-    /// A `true` below one of the keywords that may be left out.
+    /// A `true` below one of the droppable keywords.
     has_droppable_true: bool,
     unevaluated_properties: bool,
     unevaluated_items: bool,
@@ -53,8 +53,9 @@ impl BooleanUsage {
         }
     }
 
-    /// A schema that admits everything also marks everything as evaluated. What it is evaluated for may stand far away,
-    /// behind a reference, so that one such keyword anywhere keeps them all.
+    /// `true` also marks everything as evaluated. The keyword that depends on it may be far away, behind a reference, so
+    /// one such
+    /// keyword anywhere keeps them all.
     fn can_drop_true(&self, keyword: &str) -> bool {
         match keyword {
             "additionalProperties" | "unevaluatedProperties" => !self.unevaluated_properties,
@@ -96,7 +97,7 @@ fn expand_booleans(members: &mut Map<String, Value>, noted: &mut BooleanUsage) {
     });
 }
 
-/// A boolean that is a keyword's only schema; returns whether the keyword stays.
+/// Replaces a boolean that is a keyword's only schema; returns true if the keyword stays.
 fn expand_keyword_boolean(
     keyword: &str,
     flag: bool,

@@ -1,4 +1,4 @@
-//! Bounds that a dialect has no word for, said with the words it has.
+//! Rewrites numeric bounds that a dialect does not support with those it does.
 
 use serde_json::{Map, Number, Value};
 
@@ -8,7 +8,7 @@ use crate::lower::{
     KeywordLookup, KeywordLookupMut, KeywordSet, LowerError, LoweringState, SchemaCursor,
 };
 
-/// Beyond it neighbouring integers are one and the same float.
+/// Above it, adjacent integers are the same float.
 const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
 
 const BOUND_KEYWORDS: [&str; 11] = [
@@ -25,7 +25,7 @@ const BOUND_KEYWORDS: [&str; 11] = [
     "uniqueItems",
 ];
 
-/// Bounds of integers become inclusive and whole; bounds that bind nothing go.
+/// Makes the bounds of integers inclusive and whole; drops those without effect.
 pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
     if !state.contains_any_keyword(&BOUND_KEYWORDS) {
         return Ok(());
@@ -111,7 +111,7 @@ fn normalise_integer_bounds(members: &mut Map<String, Value>, cursor: &SchemaCur
     round_bound(members, "maximum", f64::floor);
 }
 
-/// Replaces an exclusive bound by an inclusive one, unless the schema has a tighter one already.
+/// Replaces an exclusive bound by an inclusive one, unless the schema has a tighter one.
 fn make_inclusive(
     members: &mut Map<String, Value>,
     exclusive: &str,
@@ -145,7 +145,7 @@ fn make_inclusive(
     members.remove_keyword(exclusive);
 }
 
-/// Makes a bound with a fraction whole.
+/// Rounds a bound with a fraction.
 fn round_bound(members: &mut Map<String, Value>, bound: &str, toward: fn(f64) -> f64) {
     if let Some(value) = members.keyword_mut(bound)
         && value.as_f64().is_some_and(|number| number.fract() != 0.0)

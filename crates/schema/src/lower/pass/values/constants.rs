@@ -1,4 +1,4 @@
-//! `const` becomes `enum`, and every `enum` lists only values that can occur, beside their type.
+//! Replaces `const` by `enum`, and removes values that are never valid from every `enum`.
 
 pub(crate) mod type_set;
 
@@ -12,7 +12,7 @@ use super::booleans::never_valid_error;
 use crate::lower::pass::applies_to::is_assertion;
 use crate::lower::{KeywordLookup, KeywordLookupMut, KeywordSet, LowerError, LoweringState};
 
-/// Fewer values are compared each with each.
+/// Shorter lists are compared pairwise.
 const MAX_PAIRWISE_VALUES: usize = 16;
 
 pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
@@ -41,7 +41,7 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
     }
 }
 
-/// Tidies `const` and `enum` of one schema; returns whether any value is left.
+/// Simplifies `const` and `enum` of one schema; returns true if any value is left.
 pub(crate) fn simplify_enum(members: &mut Map<String, Value>) -> bool {
     let only = members.remove_keyword("const");
     let listed = match members.keyword_mut("enum") {
@@ -70,7 +70,7 @@ pub(crate) fn simplify_enum(members: &mut Map<String, Value>) -> bool {
         let kinds = values.iter().fold(TypeSet::NONE, |all, value| {
             all.union(TypeSet::type_of(value))
         });
-        // Numbers that are not whole have no type of their own; the list of values decides anyway.
+        // Fractions have no type of their own; the list of values decides anyway.
         let kinds = if kinds.intersects(TypeSet::FRACTION) {
             kinds.union(TypeSet::INTEGER)
         } else {
@@ -84,7 +84,7 @@ pub(crate) fn simplify_enum(members: &mut Map<String, Value>) -> bool {
     true
 }
 
-/// Leaves only what informs, and that nothing is admitted.
+/// Leaves only annotations and the fact that no value is valid.
 pub(crate) fn make_unsatisfiable(members: &mut Map<String, Value>) {
     members.retain(|keyword, _| !is_assertion(keyword));
     members.set_keyword("not", json!({}));

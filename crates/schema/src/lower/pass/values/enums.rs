@@ -1,4 +1,4 @@
-//! Enums keep the kinds of values that the dialect lists; numbers and booleans are chosen by their text.
+//! Reduces enums to the types of value that the dialect supports; numbers and booleans become strings.
 
 use std::collections::HashSet;
 
@@ -55,7 +55,7 @@ fn rewrite_enum(
     }
 }
 
-/// In a union a text must stand for one value only.
+/// In a union a string must stand for one value only.
 fn rewrite_union_enums(branches: &mut [Value], cursor: &mut SchemaCursor<'_>) {
     let mut texts = UsedStrings::default();
     let strings = |members: &&Map<String, Value>| single_type(members) == Some("string");
@@ -77,7 +77,7 @@ fn rewrite_union_enums(branches: &mut [Value], cursor: &mut SchemaCursor<'_>) {
     }
 }
 
-/// The texts that mean something already.
+/// The strings that are in use already.
 #[derive(Default)]
 struct UsedStrings {
     any_string: bool,
@@ -103,7 +103,7 @@ impl UsedStrings {
     }
 }
 
-/// Makes an enum of numbers or booleans one of their texts.
+/// Replaces an enum of numbers or booleans by their text.
 fn enum_to_strings(
     members: &mut Map<String, Value>,
     taken: &UsedStrings,
@@ -126,7 +126,7 @@ fn enum_to_strings(
     add_lift_mark(members, LiftMark::EnumAsText(values));
 }
 
-/// The values of an enum that the rest of the schema admits, each once, and their texts.
+/// The values of an enum that the rest of the schema accepts, without duplicates, and their texts.
 fn admitted_values(members: &Map<String, Value>) -> Option<(Vec<Value>, Vec<String>)> {
     let Some(Value::Array(listed)) = members.keyword("enum") else {
         return None;
@@ -160,7 +160,7 @@ fn has_empty_string(members: &Map<String, Value>) -> bool {
     values.is_some_and(|values| values.iter().any(|value| value == ""))
 }
 
-/// Tells an enum in words instead.
+/// Replaces an enum by its description.
 pub(crate) fn move_enum_to_description(
     members: &mut Map<String, Value>,
     cursor: &mut SchemaCursor<'_>,

@@ -1,4 +1,4 @@
-//! Formats and patterns that a dialect does not read, told in words.
+//! Moves formats and patterns that a dialect does not support into the description.
 
 use serde_json::{Map, Value};
 
@@ -49,10 +49,11 @@ fn is_supported(schema: &Map<String, Value>, known: &[&str]) -> bool {
     fits && known.contains(&format.as_str())
 }
 
-/// Tells of a format that was taken out of a schema.
+/// Describes a format that was removed from a schema.
 ///
-/// A format that no validator checks costs nothing; one of numbers is not even worth words, because schemars writes it
-/// beside the bounds that it stands for.
+/// Not a loss if no validator checks the format. Formats of numbers are not even described, because schemars writes them
+/// beside
+/// the bounds that they imply.
 pub(crate) fn move_format_to_description(
     schema: &mut Map<String, Value>,
     format: &Value,
@@ -96,7 +97,7 @@ fn is_numeric_format(format: &str) -> bool {
     )
 }
 
-/// Whether the validator of canonical schemas refuses text that is not in this format.
+/// Returns true if the validator checks this format.
 fn is_validated_format(format: &str) -> bool {
     matches!(
         format,
@@ -122,7 +123,7 @@ fn is_validated_format(format: &str) -> bool {
     )
 }
 
-/// Whether a pattern needs more than an automaton: look-around, or a reference to what it matched before.
+/// Returns true if a pattern needs backtracking: look-around, or a back-reference.
 pub(crate) fn needs_backtracking(pattern: &str) -> bool {
     let mut rest = pattern;
     let mut within_class = false;

@@ -1,4 +1,4 @@
-//! A value whose form a dialect cannot describe, written as JSON text.
+//! Replaces a value that a dialect cannot describe by JSON text.
 
 use serde_json::{Map, Value, json};
 
@@ -7,7 +7,7 @@ use crate::lower::{
     KeywordLookup, KeywordLookupMut, LIFT_KEYWORD, LiftMark, add_lift_mark, append_to_description,
 };
 
-/// Makes a schema one of text that holds the value; what it tells and its marks as a property stay.
+/// Makes a schema a string that contains the value as JSON; its description and its marks as a property stay.
 pub(crate) fn replace_by_json_text(schema: &mut Map<String, Value>, words: &str) {
     let told = schema.remove_keyword("description");
     let marks = schema.remove_keyword(LIFT_KEYWORD);
@@ -24,7 +24,7 @@ pub(crate) fn replace_by_json_text(schema: &mut Map<String, Value>, words: &str)
     add_lift_mark(schema, LiftMark::JsonText);
 }
 
-/// In a union, text that holds JSON takes in what else is text: nobody could tell the two apart.
+/// Merges the other strings of a union into the one that contains JSON, because lifting could not distinguish them.
 pub(crate) fn merge_string_branches(schema: &mut Map<String, Value>) {
     let Some(Value::Array(branches)) = schema.keyword_mut("anyOf") else {
         return;
@@ -48,7 +48,7 @@ pub(crate) fn merge_string_branches(schema: &mut Map<String, Value>) {
     if quoted {
         append_to_description(&mut text, "a string is written in JSON's quotes");
     }
-    // The last, so that what has a form of its own is written in it.
+    // Last, so that the model prefers the other branches.
     branches.push(Value::Object(text));
     unwrap_single_branch(schema);
 }
@@ -59,7 +59,7 @@ fn is_json_text(schema: &Value) -> bool {
         .is_some_and(|marks| marks.keyword("json").is_some())
 }
 
-/// The one type of a schema in normal form.
+/// The type of a schema in normal form.
 pub(crate) fn single_type(schema: &Map<String, Value>) -> Option<&str> {
     schema.keyword("type").and_then(Value::as_str)
 }

@@ -1,4 +1,4 @@
-//! Null gets the form that the dialect has for it.
+//! Gives null the form that the dialect has for it.
 
 use serde_json::{Map, Value, json};
 
@@ -38,7 +38,7 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
     Ok(())
 }
 
-/// A scalar or null becomes one schema with two types.
+/// Makes a union of a scalar and null one schema with two types.
 fn null_to_type_list(members: &mut Map<String, Value>) {
     let Some(Value::Array(branches)) = members.keyword("anyOf") else {
         return;
@@ -62,7 +62,7 @@ fn null_to_type_list(members: &mut Map<String, Value>) {
     }
 }
 
-/// Takes null out of a union that has it beside others.
+/// Removes null from a union with other branches.
 fn take_null_branch(members: &mut Map<String, Value>) -> Option<Value> {
     let Some(Value::Array(branches)) = members.keyword_mut("anyOf") else {
         return None;
@@ -79,7 +79,7 @@ fn take_null_branch(members: &mut Map<String, Value>) -> Option<Value> {
     Some(null)
 }
 
-/// What was said of null goes on being said.
+/// Keeps the description of null.
 fn keep_null_description(members: &mut Map<String, Value>, null: &Value) {
     if let Some(told) = null.keyword("description").and_then(Value::as_str)
         && !told.trim().is_empty()
@@ -88,7 +88,7 @@ fn keep_null_description(members: &mut Map<String, Value>, null: &Value) {
     }
 }
 
-/// Null alone, where no type says it, is one fixed text.
+/// Null alone, in a dialect without the type, becomes a fixed string.
 fn null_to_string(members: &mut Map<String, Value>) {
     members.retain(|keyword, _| matches!(keyword.as_str(), "description" | LIFT_KEYWORD));
     members.set_keyword("type", json!("string"));
@@ -96,7 +96,7 @@ fn null_to_string(members: &mut Map<String, Value>) {
     add_lift_mark(members, LiftMark::EnumAsText(vec![Value::Null]));
 }
 
-/// Nothing can be null: a property is left out instead, if it may be.
+/// For dialects without null: a property is absent instead, if it is optional.
 fn remove_null(schema: &mut Value, cursor: &mut SchemaCursor<'_>) {
     let Value::Object(members) = schema else {
         return;

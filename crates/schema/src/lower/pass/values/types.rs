@@ -1,4 +1,4 @@
-//! Every schema gets one type, or becomes a union of schemas that each have one.
+//! Gives every schema one type, or makes it a union of schemas with one type each.
 
 use serde_json::{Map, Value, json};
 
@@ -11,10 +11,10 @@ use crate::lower::{
     KeywordLookup, KeywordLookupMut, LowerError, LoweringState, PathSegment, SchemaCursor, Severity,
 };
 
-/// How often what a reference brought into a union may bring in more, and in how many unions of one schema.
+/// How many times references inside a union are inlined, and in how many unions of one schema.
 const MAX_REF_EXPANSIONS: (usize, usize) = (2, 256);
 
-/// What references lead to, and how many are still followed.
+/// The definitions, and how many references may still be inlined.
 struct RefExpansionBudget<'d> {
     definitions: &'d Value,
     depth: usize,
@@ -23,7 +23,7 @@ struct RefExpansionBudget<'d> {
 
 pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
     let definitions = match state.schema.keyword("$defs") {
-        // A copy of how they are now, but only where one may be opened.
+        // A copy of their current form, needed only if one may be inlined.
         Some(definitions) if has_constrained_union(&state.schema) => definitions.clone(),
         Some(_) | None => Value::Null,
     };
@@ -40,7 +40,7 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
     state.check_size()
 }
 
-/// Brings one schema, whose parts are in normal form, into it.
+/// Brings one schema into normal form; its subschemas are in normal form already.
 fn normalise_schema(
     schema: &mut Map<String, Value>,
     cursor: &mut SchemaCursor<'_>,
@@ -108,7 +108,7 @@ fn known_type(kind: &str) -> Option<&'static str> {
     TYPES.into_iter().find(|known| *known == kind)
 }
 
-/// The types that keywords speak about, when none is named: those of other types are given up.
+/// The types that keywords apply to, if there is no `type`; values of other types are no longer accepted.
 fn infer_types(schema: &Map<String, Value>, cursor: &mut SchemaCursor<'_>) -> Vec<String> {
     let mut names: Vec<&str> = Vec::new();
     for keyword in schema.keys() {
@@ -125,11 +125,11 @@ fn infer_types(schema: &Map<String, Value>, cursor: &mut SchemaCursor<'_>) -> Ve
     names.into_iter().map(str::to_owned).collect()
 }
 
-/// Removes what does not speak about values of this type.
+/// Removes keywords that do not apply to this type.
 fn retain_type_keywords(schema: &mut Map<String, Value>, kind: &str) {
     let speaks = |keyword: &str| match applies_to(keyword) {
         AppliesTo::AllTypes | AppliesTo::NoValue => true,
-        // Of numbers it only informs.
+        // For numbers it is only an annotation.
         AppliesTo::Strings if keyword == "format" => {
             matches!(kind, "string" | "integer" | "number")
         }
@@ -173,7 +173,7 @@ fn normalise_union(
     let said = take_assertions(schema);
     let vacuous = |branch: &Value| branch.as_object().is_none_or(has_no_assertions);
     if branches.iter().any(vacuous) || branches.is_empty() {
-        // One alternative admits everything, and so does the whole.
+        // One alternative accepts every value, and so does the union.
         schema.extend(said);
         return normalise_schema(schema, cursor, opening);
     }
@@ -199,7 +199,7 @@ fn normalise_union(
 }
 
 impl<'d> RefExpansionBudget<'d> {
-    /// A schema that contains itself is not opened in itself for ever.
+    /// A recursive schema is not inlined in itself forever.
     fn merger(&mut self) -> SchemaMerger<'d> {
         if self.definitions.is_null() {
             return SchemaMerger::new(self.definitions);
@@ -227,7 +227,7 @@ fn report_conflicts(
     }
 }
 
-/// Merging may have brought types together anywhere below.
+/// Merging may have combined types at any depth.
 fn normalise_deep(
     schema: &mut Map<String, Value>,
     cursor: &mut SchemaCursor<'_>,
@@ -249,7 +249,7 @@ fn admits_nothing(schema: &Map<String, Value>) -> bool {
     schema.keyword("not").is_some_and(|not| *not == json!({}))
 }
 
-/// Takes out the properties that merging has made impossible to give.
+/// Removes the properties that are never valid after merging.
 fn remove_unsatisfiable_properties(schema: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) {
     let closed = schema.keyword("additionalProperties") == Some(&Value::Bool(false));
     let required = schema
@@ -272,7 +272,7 @@ fn remove_unsatisfiable_properties(schema: &mut Map<String, Value>, cursor: &mut
     });
 }
 
-/// Adds a branch, or the branches it consists of.
+/// Adds a branch, or the branches of a union.
 fn flatten_branch(mut branch: Map<String, Value>, all: &mut Vec<Value>) {
     match branch.remove_keyword("anyOf") {
         Some(Value::Array(inner)) => {
@@ -299,7 +299,7 @@ fn flatten_branch(mut branch: Map<String, Value>, all: &mut Vec<Value>) {
     }
 }
 
-/// A branch that is a reference says nothing beside it: what was told there is told nowhere.
+/// A branch that is a reference may have no siblings: the annotations are dropped.
 fn without_annotations_on_ref(
     subschema: Map<String, Value>,
     told: Map<String, Value>,
@@ -310,7 +310,7 @@ fn without_annotations_on_ref(
     with_annotations(subschema, told)
 }
 
-/// Whether a union stands beside other assertions, so that the two have to be joined.
+/// Returns true if a union has other assertions beside it, which must be merged with it.
 fn has_constrained_union(value: &Value) -> bool {
     match value {
         Value::Array(elements) => elements.iter().any(has_constrained_union),
@@ -325,7 +325,7 @@ fn has_constrained_union(value: &Value) -> bool {
     }
 }
 
-/// Takes the assertions out of a schema.
+/// Removes the assertions from a schema and returns them.
 fn take_assertions(schema: &mut Map<String, Value>) -> Map<String, Value> {
     if has_no_assertions(schema) {
         return Map::new();
@@ -337,14 +337,14 @@ fn take_assertions(schema: &mut Map<String, Value>) -> Map<String, Value> {
     said
 }
 
-/// Makes a schema that tells something the union of these; one alone is no union.
+/// Makes a schema of annotations the union of these branches; a single branch is merged into it.
 fn set_branches(
     schema: &mut Map<String, Value>,
     mut branches: Vec<Value>,
     cursor: &mut SchemaCursor<'_>,
 ) {
     match branches.len() {
-        // There is no dialect in which a schema that admits nothing can be said.
+        // No dialect can express a schema that is never valid.
         0 => cursor.report_loss("not", Severity::Wider, None),
         1 => {
             let told = std::mem::take(schema);

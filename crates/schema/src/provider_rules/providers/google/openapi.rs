@@ -1,4 +1,4 @@
-//! Gemini's `parameters`: a part of OpenAPI's schema object, read by a parser that refuses every name it does not know.
+//! Gemini's `parameters`: a subset of OpenAPI's schema object, whose parser rejects unknown fields.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use crate::provider_rules::{
     value_types,
 };
 
-/// What a field holds.
+/// The type of value that a field holds.
 #[derive(Clone, Copy)]
 enum FieldType {
     String,
@@ -24,7 +24,7 @@ enum FieldType {
     Any,
 }
 
-/// Every field the parser knows.
+/// Every field that the parser knows.
 const FIELDS: [(&str, FieldType); 22] = [
     ("type", FieldType::String),
     ("title", FieldType::String),
@@ -111,7 +111,7 @@ fn require_field_types<'a>(subschema: &Subschema<'a>, report: &mut RejectionRepo
     }
 }
 
-/// The type is in upper case where the root's is, and else in lower case.
+/// All types must be in upper case if the root's is, otherwise in lower case.
 fn require_consistent_type_case<'a>(
     subschema: &Subschema<'a>,
     upper: bool,
@@ -135,7 +135,7 @@ fn require_consistent_type_case<'a>(
     }
 }
 
-/// One of the few formats that are known not to be refused.
+/// Only the few formats that are known to be accepted.
 fn require_supported_format<'a>(subschema: &Subschema<'a>, report: &mut RejectionReport<'_, 'a>) {
     let of_numbers =
         value_types::has_type(subschema, "integer") || value_types::has_type(subschema, "number");

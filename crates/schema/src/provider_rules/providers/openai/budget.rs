@@ -1,4 +1,4 @@
-//! How large a schema of strict mode may be.
+//! The size limits of strict mode.
 
 use serde_json::Value;
 
@@ -10,10 +10,10 @@ use crate::provider_rules::{
 
 const MAX_DEPTH: usize = 10;
 const MAX_PROPERTIES: usize = 5_000;
-/// Of the names of properties and definitions, and of the values of `enum` and `const`.
+/// In the names of properties and definitions, and in the values of `enum` and `const`.
 const MAX_CHARACTERS: usize = 120_000;
 const MAX_ENUM_VALUES: usize = 1_000;
-/// From this many strings on, an `enum` has a budget of its own.
+/// From this many strings on, an `enum` has its own limit.
 const LONG_ENUM_THRESHOLD: usize = 250;
 const MAX_LONG_ENUM_CHARACTERS: usize = 15_000;
 
@@ -50,7 +50,7 @@ pub(crate) fn is_kept(report: &mut RejectionReport<'_, '_>) {
     }
 }
 
-/// Objects and arrays nest; each definition starts anew, and references are not followed.
+/// Counts the nesting of objects and arrays; each definition starts at 0, and references are not followed.
 fn check_depth(report: &mut RejectionReport<'_, '_>) {
     let subschemas = report.subschemas().entries();
     let mut levels: Vec<usize> = Vec::with_capacity(subschemas.len());
@@ -90,7 +90,7 @@ fn check_long_enum<'a>(
     }
 }
 
-/// The characters in the names that a schema gives.
+/// The number of characters in the names that a schema declares.
 fn name_characters(subschema: &Subschema<'_>) -> usize {
     let named = ["properties", "$defs"]
         .into_iter()

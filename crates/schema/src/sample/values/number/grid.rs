@@ -1,22 +1,22 @@
-//! Evenly spaced decimals, and one of them drawn.
+//! Evenly spaced decimals, from which numbers are picked.
 //!
-//! Decimals and not floats, so that a multiple of `0.1` is one.
+//! Decimals and not floats, so that a multiple of `0.1` is exact.
 
 use serde_json::{Number, Value};
 
 use super::RangeEnd;
 use crate::sample::{generator::ValueStyle, rng::Rng};
 
-/// More decimal places are not told apart.
+/// More decimal places are not distinguished.
 const MAX_DECIMAL_PLACES: u32 = 15;
 
-/// Digits past this would overflow when they are scaled.
+/// More digits would overflow when they are scaled.
 const MAX_DIGITS: i128 = 10_i128.pow(22);
 
-/// How far from the start a natural number and a usual one are at most, in units or in steps if they are larger.
+/// The maximum distance of a natural and of an ordinary number from the start, in units or in steps if they are larger.
 const PREFERRED_DISTANCE: (i128, i128) = (10, 100);
 
-/// A number written with a decimal point.
+/// A decimal number.
 #[derive(Clone, Copy)]
 pub(super) struct Decimal {
     digits: i128,
@@ -34,7 +34,7 @@ impl Decimal {
         scale: 0,
     };
 
-    /// The unit of the last of so many decimal places.
+    /// The unit of the last of this many decimal places.
     pub(super) fn unit(places: u32) -> Self {
         Self {
             digits: 1,
@@ -42,7 +42,7 @@ impl Decimal {
         }
     }
 
-    /// Reads a number as it is written; `None` if it is too large or too fine.
+    /// Reads a number as it is written; `None` if it is too large or has too many decimal places.
     pub(super) fn from_json(value: &Value) -> Option<Self> {
         let text = value.as_number()?.to_string();
         let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((&text, "0"));
@@ -66,7 +66,7 @@ impl Decimal {
         float.is_finite().then_some(float)
     }
 
-    /// The whole number that this is, if it is one.
+    /// The integer that this is, if it is one.
     pub(super) fn to_integer(self) -> Option<Number> {
         let unit = power_of_ten(self.scale)?;
         if self.digits % unit != 0 {
@@ -81,10 +81,10 @@ impl Decimal {
     }
 }
 
-/// The multiples of a step, perhaps only those in a range.
+/// The multiples of a step, possibly limited to a range.
 pub(super) struct DecimalGrid {
     step: Decimal,
-    /// The first and the last multiple.
+    /// The index of the first and of the last multiple.
     low: i128,
     high: i128,
 }
@@ -115,7 +115,7 @@ impl DecimalGrid {
         })
     }
 
-    /// Those between two ends, or the ends of `range` where one is missing; `None` if an end is too far out to be read.
+    /// Those between two ends, or the ends of `range` where one is missing; `None` if an end is too large.
     pub(super) fn within(
         self,
         low: Option<RangeEnd<'_>>,
@@ -142,7 +142,7 @@ impl DecimalGrid {
         })
     }
 
-    /// How many steps it is from zero to a number, and whether they lead there exactly.
+    /// The number of steps from zero to a number, and whether it is exact.
     fn steps_to(&self, to: Decimal, up: bool) -> Option<(i128, bool)> {
         let distance = to.digits.checked_mul(power_of_ten(self.step.scale)?)?;
         let step = self.step.digits.checked_mul(power_of_ten(to.scale)?)?;
@@ -151,7 +151,7 @@ impl DecimalGrid {
         Some((down + i128::from(up && !exact), exact))
     }
 
-    /// One of them: small and not negative if that is allowed, unless it should be odd.
+    /// One of them: small and not negative if that is allowed, unless an edge case is wanted.
     pub(super) fn pick(&self, rng: &mut Rng, style: ValueStyle) -> Option<Decimal> {
         let Self { low, high, .. } = *self;
         if low > high {
@@ -196,7 +196,7 @@ impl DecimalGrid {
     }
 }
 
-/// An end as a decimal, and whether it is open; one too fine to be read is next to zero.
+/// An end as a decimal, and whether it is exclusive; one with too many decimal places is next to zero.
 fn decimal_bound(end: RangeEnd<'_>) -> Option<(Decimal, bool)> {
     match Decimal::from_json(end.value) {
         Some(decimal) => Some((decimal, end.exclusive)),

@@ -1,4 +1,4 @@
-//! What schemas say of one member of an object.
+//! The schemas that apply to one member of an object.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use crate::sample::{
 const PATTERN_MATCH_WORK: usize = 4;
 
 impl<'s> Generator<'_, 's> {
-    /// The schemas that judge the member of this name.
+    /// The schemas that apply to the member of this name.
     pub(super) fn property_schemas(
         &mut self,
         constraints: &ValueConstraints<'s>,
@@ -54,7 +54,7 @@ impl<'s> Generator<'_, 's> {
     }
 }
 
-/// The names that must be there when `name` is.
+/// The names that must be present if `name` is.
 pub(super) fn dependent_names<'s>(
     constraints: &ValueConstraints<'s>,
     name: &str,
@@ -66,7 +66,7 @@ pub(super) fn dependent_names<'s>(
     list_strings(lists)
 }
 
-/// Whether no property can be made up.
+/// Returns true if no additional property is allowed.
 pub(super) fn is_closed(constraints: &ValueConstraints<'_>) -> bool {
     let refuses = |keyword| {
         constraints

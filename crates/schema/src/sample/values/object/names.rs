@@ -1,4 +1,4 @@
-//! Which of the properties that the schemas name will be there.
+//! Chooses which declared properties are present.
 
 use std::collections::HashSet;
 
@@ -11,10 +11,10 @@ use crate::sample::{
     rng::{Rng, ValueLocation},
 };
 
-/// About how many properties that are not required an object has at most.
+/// The approximate maximum number of optional properties.
 const MAX_OPTIONAL_PROPERTIES: usize = 12;
 
-/// What shares are parts of.
+/// Probabilities are fractions of this number.
 const PROBABILITY_SCALE: usize = 1 << 20;
 
 impl<'s> Generator<'_, 's> {
@@ -58,7 +58,7 @@ impl<'s> Generator<'_, 's> {
         Some(names)
     }
 
-    /// Some of the properties that are not required.
+    /// Some of the optional properties.
     fn pick_optional(
         &self,
         optional: &[(&'s str, &'s Value)],
@@ -98,7 +98,7 @@ impl<'s> Generator<'_, 's> {
     }
 }
 
-/// The share of properties that are not required: none, some or all of them, and fewer further down.
+/// The probability of an optional property: none, some or all of them, and fewer at greater depth.
 fn optional_probability(location: ValueLocation, rng: &mut Rng) -> usize {
     let quarters = rng.pick(&[0, 1, 2, 2, 4]).copied().unwrap_or(2);
     PROBABILITY_SCALE / 4 * quarters / if location.depth > 2 { 2 } else { 1 }

@@ -1,10 +1,10 @@
-//! The text of a regular expression in, its pieces out.
+//! Parses a regular expression.
 
 use std::{iter::Peekable, str::Chars};
 
 use super::{CharClass, Pattern, Piece, Repeated, Sequence};
 
-/// How deep groups may nest.
+/// The maximum nesting of groups.
 const MAX_DEPTH: usize = 32;
 
 pub(super) fn parse(source: &str) -> Option<Pattern> {
@@ -53,7 +53,7 @@ impl Parser<'_> {
         while let Some(next) = self.rest.next_if(|next| !matches!(next, '|' | ')')) {
             let piece = self.piece(next, depth)?;
             let (least, most) = self.repetition()?;
-            // An anchor in the midst of text is left to the validator.
+            // An anchor in the middle of a text is left to the validator.
             let last = self
                 .rest
                 .peek()
@@ -110,7 +110,7 @@ impl Parser<'_> {
         })
     }
 
-    /// How often the piece before is repeated.
+    /// The number of repetitions of the previous piece.
     fn repetition(&mut self) -> Option<(usize, usize)> {
         let times = if self.consume('*') {
             (0, usize::MAX)
@@ -176,13 +176,13 @@ impl Parser<'_> {
             'v' => '\u{b}',
             'x' => self.code(2)?,
             'u' => self.code(4)?,
-            // References to groups, properties that exclude, control characters.
+            // Back-references, negated properties, control characters.
             next if next.is_ascii_alphanumeric() => return None,
             next => next,
         }))
     }
 
-    /// A Unicode property, of which only the plainest members are used.
+    /// A Unicode property, of which only the most common characters are used.
     fn property(&mut self) -> Option<Escaped> {
         if !self.consume('{') {
             return None;
@@ -232,7 +232,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The end of a range that starts with `low`, or `low` again if it is no range.
+    /// The end of a range that starts with `low`, or `low` if it is not a range.
     fn range_end(&mut self, low: char) -> Option<char> {
         let mut ahead = self.rest.clone();
         if ahead.next() != Some('-') || ahead.next() == Some(']') {

@@ -1,4 +1,4 @@
-//! Two schemas in, the one that admits what both admit out.
+//! Merges two schemas into one that accepts what both accept.
 
 mod keyword;
 mod subschemas;
@@ -9,36 +9,36 @@ use self::keyword::KeywordMerge;
 use crate::lower::pass::applies_to::is_assertion;
 use crate::lower::{KeywordLookup, KeywordLookupMut};
 
-/// How many references may be opened within each other.
+/// How many references may be inlined within each other.
 const MAX_NESTED_REFS: usize = 2;
 
-/// An assertion of the second schema that could not be joined to the first.
+/// An assertion of the second schema that could not be merged into the first.
 pub(crate) struct Conflict {
     pub(crate) keyword: String,
     pub(crate) value: Value,
 }
 
-/// The schema that admits nothing.
+/// The schema that is never valid.
 pub(crate) fn never_schema() -> Map<String, Value> {
     let mut nothing = Map::new();
     nothing.set_keyword("not", json!({}));
     nothing
 }
 
-/// Keywords that mean something only together.
+/// Keywords that are only meaningful together.
 const INTERDEPENDENT_KEYWORDS: [&[&str]; 2] = [
     &["if", "then", "else"],
     &["contains", "minContains", "maxContains"],
 ];
 
-/// Keywords that speak of what the rest of their own schema leaves open.
+/// Keywords that depend on the other keywords of their own schema.
 const UNEVALUATED_KEYWORDS: [&str; 2] = ["unevaluatedProperties", "unevaluatedItems"];
 
-/// Joins schemas, and remembers what stood in the way.
+/// Merges schemas and collects the conflicts.
 pub(crate) struct SchemaMerger<'d> {
-    /// What references that were kept lead to.
+    /// The definitions of the references that were kept.
     definitions: &'d Value,
-    /// How many references have been opened around the schemas at hand.
+    /// How many references have been inlined around the current schemas.
     open_refs: usize,
     pub(crate) conflicts: Vec<Conflict>,
 }
@@ -52,7 +52,7 @@ impl<'d> SchemaMerger<'d> {
         }
     }
 
-    /// Joins schemas without opening any reference.
+    /// Merges schemas without inlining any reference.
     pub(crate) fn without_refs(definitions: &'d Value) -> Self {
         Self {
             open_refs: MAX_NESTED_REFS,
@@ -67,7 +67,7 @@ impl<'d> SchemaMerger<'d> {
         });
     }
 
-    /// Joins two schemas; what cannot be joined is left out of the second.
+    /// Merges two schemas; a keyword that cannot be merged is dropped from the second.
     pub(crate) fn merge(
         &mut self,
         one: Map<String, Value>,
@@ -77,7 +77,7 @@ impl<'d> SchemaMerger<'d> {
         if one == other || !refers(&one) && !refers(&other) {
             return self.merge_keywords(one, other);
         }
-        // Two schemas that contain themselves would be opened in each other for ever.
+        // Two recursive schemas would be inlined in each other forever.
         if self.open_refs == MAX_NESTED_REFS {
             self.add_conflict("$ref", Value::Object(other));
             return one;
@@ -89,10 +89,10 @@ impl<'d> SchemaMerger<'d> {
         both
     }
 
-    /// What a reference leads to.
+    /// Resolves a schema that is a reference.
     fn resolve_ref(&mut self, schema: Map<String, Value>) -> Map<String, Value> {
         let mut schema = schema;
-        // A definition may itself be only a reference; where these lead nowhere, nothing is known.
+        // A definition may itself be only a reference; one that cannot be resolved is left unchanged.
         for _ in 0..8 {
             let target = schema
                 .keyword("$ref")

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::lower::{KeywordLookup, KeywordLookupMut, SchemaCursor};
 
-/// Keywords through which another schema may evaluate elements.
+/// Keywords whose subschemas may evaluate elements.
 const EVALUATING_KEYWORDS: [&str; 10] = [
     "$dynamicRef",
     "$ref",
@@ -22,7 +22,7 @@ const EVALUATING_KEYWORDS: [&str; 10] = [
     "then",
 ];
 
-/// `unevaluatedItems` speaks of the same elements as `items` where nothing else evaluates any.
+/// Replaces `unevaluatedItems` by `items` where nothing else evaluates elements.
 pub(super) fn resolve_unevaluated_items(
     members: &mut Map<String, Value>,
     cursor: &mut SchemaCursor<'_>,
@@ -46,7 +46,7 @@ pub(super) fn resolve_unevaluated_items(
     }
 }
 
-/// An array ends before an element that nothing can be.
+/// Ends an array before an element that is never valid.
 pub(super) fn end_before_unsatisfiable(members: &mut Map<String, Value>) {
     let Some(Value::Array(first)) = members.keyword_mut("prefixItems") else {
         return;
@@ -62,7 +62,7 @@ pub(super) fn end_before_unsatisfiable(members: &mut Map<String, Value>) {
     lower_maximum(members, "maxItems", end as u64);
 }
 
-/// `contains`, and how often.
+/// `contains`, `minContains` and `maxContains`.
 pub(super) fn describe_contains(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) {
     let [sought, least, most] = ["contains", "minContains", "maxContains"]
         .map(|keyword| take_unsupported(members, cursor, keyword));

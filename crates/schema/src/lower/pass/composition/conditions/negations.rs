@@ -1,4 +1,4 @@
-//! What must not be: `not`, `if` … `then` … `else`, and properties that no value fits.
+//! Negations: `not`, `if` … `then` … `else`, and properties that are never valid.
 
 use std::collections::HashSet;
 
@@ -17,7 +17,7 @@ use crate::lower::{KeywordLookup, KeywordLookupMut, SchemaCursor};
 /// Longer lists are not compared value by value.
 const MAX_COMPARISONS: usize = 1 << 20;
 
-/// Takes out properties that no value fits: they need not be offered.
+/// Removes properties that are never valid.
 pub(super) fn remove_unsatisfiable_properties(
     members: &mut Map<String, Value>,
     cursor: &mut SchemaCursor<'_>,
@@ -44,7 +44,7 @@ pub(super) fn remove_unsatisfiable_properties(
     }
 }
 
-/// Narrows the type or the list of values where that says all of a `not`.
+/// Narrows the type or the enum where that expresses all of a `not`.
 pub(super) fn rewrite_not(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) {
     let Some(not) = take_unsupported(members, cursor, "not") else {
         return;
@@ -80,7 +80,7 @@ pub(super) fn rewrite_not(members: &mut Map<String, Value>, cursor: &mut SchemaC
     }
 }
 
-/// The keywords of a schema that take part in its verdict.
+/// The keywords of a schema that are assertions.
 fn asserted_keywords(schema: &Value) -> Vec<&str> {
     let keywords = schema.as_object().into_iter().flat_map(Map::keys);
     keywords
@@ -89,7 +89,7 @@ fn asserted_keywords(schema: &Value) -> Vec<&str> {
         .collect()
 }
 
-/// Refuses a type; returns whether any value is left.
+/// Excludes types; returns true if any value remains valid.
 fn exclude_type(
     members: &mut Map<String, Value>,
     cursor: &mut SchemaCursor<'_>,
@@ -119,7 +119,7 @@ fn exclude_type(
     true
 }
 
-/// Refuses values; returns whether any other is left.
+/// Excludes values; returns true if any other remains valid.
 fn exclude_values(
     members: &mut Map<String, Value>,
     cursor: &mut SchemaCursor<'_>,
@@ -213,7 +213,7 @@ pub(super) fn describe_if_then_else(
     cursor.move_to_description(members, "if", words);
 }
 
-/// A `oneOf` that could not be joined with the `anyOf` beside it.
+/// A `oneOf` that could not be merged with the `anyOf` beside it.
 pub(super) fn describe_second_union(
     members: &mut Map<String, Value>,
     cursor: &mut SchemaCursor<'_>,

@@ -12,10 +12,10 @@ use crate::lower::pass::applies_to::is_assertion;
 use crate::lower::pass::describe::describe_keyword;
 use crate::lower::{KeywordLookup, KeywordLookupMut, SchemaCursor, Severity};
 
-/// More names are not written out as properties, more alternatives not as a union.
+/// More names are not written as properties, and more alternatives not as a union.
 const MAX_NAMES: usize = 64;
 
-/// Keywords through which another schema speaks about the same value.
+/// Keywords whose subschemas apply to the same value.
 const SAME_VALUE_KEYWORDS: [&str; 10] = [
     "$dynamicRef",
     "$recursiveRef",
@@ -29,7 +29,7 @@ const SAME_VALUE_KEYWORDS: [&str; 10] = [
     "then",
 ];
 
-/// `unevaluatedProperties` speaks of the same properties as `additionalProperties` where nothing else evaluates any.
+/// Replaces `unevaluatedProperties` by `additionalProperties` where nothing else evaluates properties.
 pub(super) fn resolve_unevaluated_properties(
     members: &mut Map<String, Value>,
     cursor: &mut SchemaCursor<'_>,
@@ -68,7 +68,7 @@ fn subschema_names_properties(keyword: &str, subschema: &Value) -> bool {
     }
 }
 
-/// Whether a schema names properties, itself or through others.
+/// Returns true if a schema declares properties, directly or in a subschema.
 fn names_properties(schema: &Value) -> bool {
     match schema {
         Value::Object(members) => {
@@ -85,12 +85,12 @@ fn names_properties(schema: &Value) -> bool {
                     }
                 })
         }
-        // A boolean evaluates nothing; what a reference leads to is not known here.
+        // A boolean evaluates nothing; the target of a reference is unknown here.
         other => !other.is_boolean(),
     }
 }
 
-/// What a property asks for when it is given.
+/// What must hold if a property is present.
 enum Dependency {
     Names(Vec<String>),
     Schema(Value),
@@ -116,7 +116,7 @@ impl Dependency {
         }
     }
 
-    /// What is asked for, unless the properties that are given anyway see to it.
+    /// The sentence for it, unless the required properties already imply it.
     fn describe(&self, name: &str, sure: &HashSet<String>) -> Option<String> {
         match self {
             Self::Names(names) => {
@@ -139,7 +139,7 @@ impl Dependency {
     }
 }
 
-/// `dependentRequired`, `dependentSchemas`, and `dependencies`, which is both.
+/// `dependentRequired`, `dependentSchemas`, and `dependencies`, which is either.
 pub(super) fn rewrite_dependencies(
     members: &mut Map<String, Value>,
     cursor: &mut SchemaCursor<'_>,
@@ -163,7 +163,7 @@ pub(super) fn rewrite_dependencies(
     }
 }
 
-/// Requires what a required property asks for, and what that asks for in turn; returns all that is required then.
+/// Adds the dependencies of required properties to `required`, transitively; returns all required names.
 fn require_dependencies(
     members: &mut Map<String, Value>,
     demands: &[(&str, String, Dependency)],
@@ -191,7 +191,7 @@ fn require_dependencies(
     sure
 }
 
-/// `propertyNames`; returns whether a schema was copied to several names.
+/// `propertyNames`; returns true if a schema was copied to several names.
 pub(super) fn rewrite_property_names(
     members: &mut Map<String, Value>,
     cursor: &mut SchemaCursor<'_>,
@@ -233,7 +233,7 @@ pub(super) fn rewrite_property_names(
     false
 }
 
-/// Closes an object to the names it may have, each with the schema that it had.
+/// Closes an object to the allowed names, each with the schema that it had.
 fn close_to_names(members: &mut Map<String, Value>, allowed: &[&str]) {
     let rest = members.set_keyword("additionalProperties", Value::Bool(false));
     let mut old = match members.remove_keyword("properties") {
@@ -241,7 +241,7 @@ fn close_to_names(members: &mut Map<String, Value>, allowed: &[&str]) {
         _ => Map::new(),
     };
     let mut properties = Map::new();
-    // Names that were described keep their order.
+    // Declared names keep their order.
     old.retain(|name, _| allowed.contains(&name.as_str()));
     properties.append(&mut old);
     if rest != Some(Value::Bool(false)) {
@@ -253,7 +253,7 @@ fn close_to_names(members: &mut Map<String, Value>, allowed: &[&str]) {
     members.set_keyword("properties", Value::Object(properties));
 }
 
-/// `patternProperties`: where other properties are limited, what the patterns admitted must stay admitted.
+/// `patternProperties`: where other properties are limited, matching properties must stay valid.
 pub(super) fn rewrite_pattern_properties(
     members: &mut Map<String, Value>,
     cursor: &mut SchemaCursor<'_>,
@@ -267,7 +267,7 @@ pub(super) fn rewrite_pattern_properties(
         && !members.has_keyword("properties")
         && patterns.keys().all(|pattern| every(pattern))
     {
-        // No name is left that would be additional.
+        // No name remains that would be additional.
         members.remove_keyword("additionalProperties");
         members.extend(
             patterns
@@ -313,7 +313,7 @@ pub(super) fn rewrite_pattern_properties(
     describe_loss(members, cursor, "patternProperties", told);
 }
 
-/// The schema of what fits one of several; `None` for anything.
+/// The union of several schemas; `None` if any value is valid.
 fn any_of(subschemas: impl Iterator<Item = Value>) -> Option<Value> {
     let mut distinct: Vec<Value> = Vec::new();
     for subschema in subschemas.filter(|subschema| !admits_nothing(subschema)) {
@@ -334,7 +334,7 @@ fn any_of(subschemas: impl Iterator<Item = Value>) -> Option<Value> {
     }
 }
 
-/// `minProperties` and `maxProperties`, unless other keywords see to it.
+/// `minProperties` and `maxProperties`, unless other keywords imply them.
 pub(super) fn describe_property_counts(
     members: &mut Map<String, Value>,
     cursor: &mut SchemaCursor<'_>,

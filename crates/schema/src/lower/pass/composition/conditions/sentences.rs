@@ -1,4 +1,4 @@
-//! A schema in, a sentence about a value out.
+//! Sentences about the values that a schema accepts.
 
 use serde_json::{Map, Value};
 
@@ -7,10 +7,10 @@ use crate::lower::KeywordLookup;
 use crate::lower::pass::applies_to::is_assertion;
 use crate::lower::pass::describe::{describe_enum, describe_schema, truncated};
 
-/// Longer words are cut.
+/// Longer text is truncated.
 const MAX_CHARS: usize = 200;
 
-/// What a value is: `a string`, `one of "a", "b"`.
+/// A description of a value: `a string`, `one of "a", "b"`.
 pub(crate) fn describe_value(schema: &Value) -> String {
     match schema.keyword("enum").and_then(Value::as_array) {
         _ if admits_nothing(schema) => "nothing".to_owned(),
@@ -33,12 +33,12 @@ pub(super) fn join_names<'n>(names: impl IntoIterator<Item = &'n str>) -> String
     truncated(&join_list(&names, "and"), MAX_CHARS)
 }
 
-/// What holds of a value: `` `a` is given and `b` is a string ``.
+/// What is true of a value: `` `a` is given and `b` is a string ``.
 pub(super) fn describe_condition(schema: &Value) -> String {
     truncated(&constraint_sentence(schema, GrammaticalMood::Is), MAX_CHARS)
 }
 
-/// What has to hold of a value: `` `a` must be given and `b` must be a string ``.
+/// What must be true of a value: `` `a` must be given and `b` must be a string ``.
 pub(super) fn describe_requirement(schema: &Value) -> String {
     truncated(
         &constraint_sentence(schema, GrammaticalMood::Must),

@@ -1,6 +1,7 @@
-//! Two schemas in, whether no value can fit both out.
+//! Proves that no value is valid for two schemas.
 //!
-//! The answer is a proof or "not known": every rule here finds a reason why a value that fits one is refused by the other.
+//! The result is a proof or "unknown": every rule here finds a reason why a value that is valid for one is invalid for the
+//! other.
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -12,10 +13,10 @@ use crate::lower::KeywordLookup;
 use crate::lower::pass::conditions::{admits_nothing, as_count};
 use crate::lower::pass::constants::type_set::TypeSet;
 
-/// How many comparisons are made for one schema to be lowered.
+/// How many comparisons are made per lowered schema.
 const MAX_STEPS: usize = 100_000;
 
-/// How many of them for one pair of alternatives.
+/// How many comparisons are made per pair of alternatives.
 const MAX_STEPS_PER_PAIR: usize = 1_000;
 
 /// How many elements of two arrays are compared.
@@ -26,9 +27,9 @@ const MAX_NAMES: usize = 32;
 
 type Members = Map<String, Value>;
 
-/// Looks for reasons within an allowance.
+/// Searches for a proof within a limited number of steps.
 pub(super) struct DisjointnessProver<'s> {
-    /// What references that were kept lead to.
+    /// The definitions of the references that were kept.
     pub(super) definitions: &'s Value,
     remaining_steps: usize,
 }
@@ -41,7 +42,7 @@ impl<'s> DisjointnessProver<'s> {
         }
     }
 
-    /// Whether no value fits two of these, which stand in the schema `around` that speaks about the same value.
+    /// Returns true if no value is valid for two of the branches; `parent` is the schema that contains them.
     pub(super) fn all_disjoint(&mut self, branches: &[Value], around: &Members) -> bool {
         if are_distinct_string_constants(branches) {
             return true;
@@ -67,7 +68,7 @@ impl<'s> DisjointnessProver<'s> {
     }
 }
 
-/// The quick way for long lists of described constants.
+/// Shortcut for long lists of string constants.
 fn are_distinct_string_constants(branches: &[Value]) -> bool {
     let mut seen = HashSet::new();
     branches.iter().all(|branch| {
@@ -85,7 +86,7 @@ struct PairProver<'s> {
 }
 
 impl PairProver<'_> {
-    /// Takes from the allowance.
+    /// Counts steps; returns false when the limit is reached.
     fn use_steps(&mut self, steps: usize) -> bool {
         match self.remaining_steps.checked_sub(steps) {
             Some(left) => {
@@ -96,7 +97,7 @@ impl PairProver<'_> {
         }
     }
 
-    /// `here` tells that both speak about the value the alternatives speak about, not about something in it.
+    /// `same_value`: both apply to the value of the union itself, not to a value inside it.
     fn are_disjoint(&mut self, one: &Value, other: &Value, here: bool) -> bool {
         if admits_nothing(one) || admits_nothing(other) {
             return true;
@@ -109,7 +110,7 @@ impl PairProver<'_> {
             || self.disjoint_by_subschemas(b, one, here)
     }
 
-    /// Through the schemas that one of the two is made of.
+    /// By the subschemas of one of the two.
     fn disjoint_by_subschemas(&mut self, members: &Members, other: &Value, here: bool) -> bool {
         let definitions = self.definitions;
         let target = members
@@ -149,7 +150,7 @@ impl PairProver<'_> {
         {
             return true;
         }
-        // Every kind that both admit needs its own reason.
+        // Every type that both accept needs its own proof.
         !shared.intersects(TypeSet::NULL.union(TypeSet::BOOLEAN))
             && (!shared.intersects(TypeSet::STRING)
                 || size_ranges_disjoint(a, b, "minLength", "maxLength"))
@@ -162,7 +163,7 @@ impl PairProver<'_> {
                 || self.disjoint_by_properties(a, b, here))
     }
 
-    /// A property that one requires, and on which the two do not agree.
+    /// A property that one requires, and whose schemas are disjoint.
     fn disjoint_by_properties(&mut self, a: &Members, b: &Members, here: bool) -> bool {
         let around = if here {
             required_names(self.parent)
@@ -182,7 +183,7 @@ impl PairProver<'_> {
         })
     }
 
-    /// An element that arrays of one must have, and on which the two do not agree.
+    /// An element that arrays of one must have, and whose schemas are disjoint.
     fn disjoint_by_elements(&mut self, a: &Members, b: &Members) -> bool {
         let least = |members: &Members| members.keyword("minItems").and_then(as_count).unwrap_or(0);
         let sure = least(a).max(least(b)).min(MAX_ELEMENTS) as usize;
@@ -195,7 +196,7 @@ impl PairProver<'_> {
     }
 }
 
-/// The kinds of values that a schema may admit.
+/// The types that a schema may accept.
 fn possible_types(members: &Members) -> TypeSet {
     let by_type = members
         .keyword("type")
@@ -210,7 +211,7 @@ fn possible_types(members: &Members) -> TypeSet {
     }
 }
 
-/// The only values that a schema may admit.
+/// The values of `enum` or `const`.
 fn enum_values(members: &Members) -> Option<&[Value]> {
     match members.keyword("const") {
         Some(only) => Some(std::slice::from_ref(only)),
@@ -223,7 +224,7 @@ fn required_names(members: &Members) -> &[Value] {
     names.map(Vec::as_slice).unwrap_or_default()
 }
 
-/// What a schema says about a property.
+/// The schema of a property.
 fn property_schema<'s>(members: &'s Members, name: &str) -> Option<&'s Value> {
     let own = members
         .keyword("properties")
@@ -235,7 +236,7 @@ fn property_schema<'s>(members: &'s Members, name: &str) -> Option<&'s Value> {
     own.or_else(others)
 }
 
-/// What a schema says about an element.
+/// The schema of an element.
 fn element_schema(members: &Members, at: usize) -> Option<&Value> {
     let places = |keyword: &str| members.keyword(keyword).and_then(Value::as_array);
     match (places("prefixItems"), places("items")) {
@@ -260,7 +261,7 @@ fn number_ranges_disjoint(a: &Members, b: &Members) -> bool {
     range_ends_before(a, b) || range_ends_before(b, a)
 }
 
-/// Whether the numbers of one end before those of the other begin.
+/// Returns true if the numbers of one end before those of the other begin.
 fn range_ends_before(a: &Members, b: &Members) -> bool {
     let ends = ["maximum", "exclusiveMaximum"].map(|keyword| (keyword, a.keyword(keyword)));
     let starts = ["minimum", "exclusiveMinimum"].map(|keyword| (keyword, b.keyword(keyword)));
@@ -281,12 +282,12 @@ fn range_ends_before(a: &Members, b: &Members) -> bool {
     })
 }
 
-/// How two numbers compare; `None` where floating point cannot tell.
+/// Compares two numbers; `None` where floating point is not exact enough.
 fn compare_numbers(a: &Number, b: &Number) -> Option<Ordering> {
     if cmp::equal_numbers(a, b) {
         return Some(Ordering::Equal);
     }
-    // Rounding keeps the order, except that it may make equal.
+    // Rounding keeps the order, but may make two numbers equal.
     a.as_f64()?
         .partial_cmp(&b.as_f64()?)
         .filter(|order| order.is_ne())

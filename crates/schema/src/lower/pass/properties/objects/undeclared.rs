@@ -1,4 +1,4 @@
-//! An object that declares no property: a map becomes pairs, anything else text.
+//! Rewrites objects without declared properties: a map becomes an array of pairs, anything else JSON text.
 
 use serde_json::{Map, Value, json};
 
@@ -11,14 +11,14 @@ use crate::lower::{
     KeywordLookup, KeywordLookupMut, LIFT_KEYWORD, LiftMark, SchemaCursor, Severity, add_lift_mark,
 };
 
-/// What else a value may be at the same place.
+/// The other types that the same value may have.
 #[derive(Clone, Copy, Default)]
 pub(super) struct SiblingTypes {
     has_string: bool,
     has_array: bool,
 }
 
-/// The branches of a union, counted by what they may be.
+/// The branches of a union, counted by their types.
 #[derive(Default)]
 pub(super) struct BranchTypeCounts {
     strings: usize,
@@ -31,7 +31,7 @@ impl BranchTypeCounts {
         self.arrays += usize::from(may_have_type(branch, "array"));
     }
 
-    /// Takes one out, and returns what the others are.
+    /// Removes one branch, and returns the types of the others.
     pub(super) fn siblings_of(&mut self, branch: &Value) -> SiblingTypes {
         self.strings -= usize::from(may_have_type(branch, "string"));
         self.arrays -= usize::from(may_have_type(branch, "array"));
@@ -42,7 +42,7 @@ impl BranchTypeCounts {
     }
 }
 
-/// Where a reference leads to is not looked up.
+/// The target of a reference is unknown, so it may have any type.
 fn may_have_type(branch: &Value, wanted: &str) -> bool {
     match branch.keyword("type") {
         Some(kind) => kind == wanted,
@@ -73,7 +73,7 @@ fn object_to_json_text(members: &mut Map<String, Value>, cursor: &mut SchemaCurs
     cursor.report_loss("type", Severity::Wider, Some(words));
 }
 
-/// The one object without properties.
+/// The object without properties.
 fn rewrite_empty_object(
     members: &mut Map<String, Value>,
     cursor: &mut SchemaCursor<'_>,
@@ -117,13 +117,13 @@ fn map_to_pairs(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>)
     if let Some(most) = most {
         members.set_keyword("maxItems", most);
     }
-    // An array cannot say that a key comes once; one that comes twice is refused when it comes back.
+    // An array cannot require unique keys; a duplicate is rejected by the validator.
     let words = "each entry is a key, given once, and its value";
     cursor.move_to_description(members, "additionalProperties", words.to_owned());
     add_lift_mark(members, LiftMark::KeyValuePairs);
 }
 
-/// Tells whatever else the schema asks of its value.
+/// Describes all other assertions of the schema.
 fn describe_other_keywords(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) {
     let said = ["type", "properties", "additionalProperties"];
     let others: Vec<(String, Value)> = members

@@ -1,8 +1,8 @@
-//! Types as sets, where the whole numbers are a part of the numbers.
+//! Sets of JSON types, in which integers are a subset of numbers.
 
 use serde_json::{Number, Value};
 
-/// A set of kinds of values; numbers that are whole and numbers that are not are two of them.
+/// A set of types; integers and fractions are two of its members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TypeSet(u8);
 
@@ -18,7 +18,7 @@ impl TypeSet {
     pub(crate) const NULL: Self = Self(64);
     pub(crate) const ALL: Self = Self(127);
 
-    /// The kind that one value is of.
+    /// The type of one value.
     pub(crate) fn type_of(value: &Value) -> Self {
         match value {
             Value::Null => Self::NULL,
@@ -31,7 +31,7 @@ impl TypeSet {
         }
     }
 
-    /// The kinds that the keyword `type` admits.
+    /// The types that the keyword `type` allows.
     pub(crate) fn from_type_keyword(kind: &Value) -> Self {
         let of_name = |name: &str| match name {
             "null" => Self::NULL,
@@ -73,7 +73,7 @@ impl TypeSet {
         !self.intersection(other).is_empty()
     }
 
-    /// The value of `type` that admits these kinds, always in the same order; `None` where there is no such value.
+    /// The value of `type` for these types, in a fixed order; `None` where there is none.
     pub(crate) fn to_type_keyword(self) -> Option<Value> {
         let number = match (
             self.intersects(Self::INTEGER),
@@ -102,7 +102,7 @@ impl TypeSet {
     }
 }
 
-/// Whether JSON Schema takes a number for an integer: `1.0` is one.
+/// Returns true if JSON Schema accepts the number as an integer, such as `1.0`.
 fn is_integer(number: &Number) -> bool {
     number.is_i64() || number.is_u64() || number.as_f64().is_some_and(|float| float.fract() == 0.0)
 }

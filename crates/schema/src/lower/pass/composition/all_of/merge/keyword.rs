@@ -1,4 +1,4 @@
-//! What two schemas say under one keyword in, what both say out.
+//! Merges the values of one keyword in two schemas.
 
 use std::cmp::Ordering;
 
@@ -9,15 +9,15 @@ use super::SchemaMerger;
 use crate::lower::KeywordLookup;
 use crate::lower::pass::applies_to::is_assertion;
 
-/// How many alternatives two unions may multiply to.
+/// How many branches the product of two unions may have.
 const MAX_BRANCHES: usize = 32;
 
-/// What became of two values of a keyword.
+/// The result of merging two values of a keyword.
 pub(super) enum KeywordMerge {
     Merged(Value),
     /// No value can satisfy both.
     Unsatisfiable,
-    /// It cannot be said in one keyword.
+    /// One keyword cannot express both.
     Inexpressible,
 }
 
@@ -96,12 +96,12 @@ impl SchemaMerger<'_> {
             "anyOf" => self.union_product(ours, theirs),
             keyword if is_assertion(keyword) => KeywordMerge::Inexpressible,
             "description" => KeywordMerge::Merged(merge_descriptions(ours, theirs)),
-            // Of two things that only inform, the outer one is kept.
+            // Of two annotations the outer one is kept.
             _ => KeywordMerge::Merged(ours.clone()),
         }
     }
 
-    /// Each alternative of one with each of the other.
+    /// Each branch of one union merged with each of the other.
     fn union_product(&mut self, ours: &Value, theirs: &Value) -> KeywordMerge {
         let (Value::Array(ours), Value::Array(theirs)) = (ours, theirs) else {
             return KeywordMerge::Inexpressible;
@@ -150,7 +150,7 @@ fn merge_descriptions(ours: &Value, theirs: &Value) -> Value {
     }
 }
 
-/// The names of types that both admit.
+/// The names of types that both accept.
 fn common_types<'s>(one: &'s Value, other: &'s Value) -> Vec<&'s str> {
     let names = |value: &'s Value| -> Vec<&'s str> {
         match value {
@@ -176,7 +176,7 @@ fn common_types<'s>(one: &'s Value, other: &'s Value) -> Vec<&'s str> {
     both
 }
 
-/// The least common multiple of two whole numbers.
+/// The least common multiple of two integers.
 fn least_common_multiple(one: &Value, other: &Value) -> Option<Number> {
     let (a, b) = (
         one.as_u64().filter(|n| *n > 0)?,

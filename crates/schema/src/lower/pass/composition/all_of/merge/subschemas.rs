@@ -1,4 +1,4 @@
-//! Properties and elements of two schemas in, those of both out.
+//! Merges the properties and items of two schemas.
 
 use serde_json::{Map, Value, json};
 
@@ -6,7 +6,7 @@ use super::{SchemaMerger, never_schema};
 use crate::lower::{KeywordLookup, KeywordLookupMut};
 
 impl SchemaMerger<'_> {
-    /// Joins what two schemas say about properties.
+    /// Merges the properties of two schemas.
     pub(super) fn merge_properties(
         &mut self,
         one: &mut Map<String, Value>,
@@ -28,7 +28,7 @@ impl SchemaMerger<'_> {
                 .iter()
                 .any(|keyword| one.keyword(keyword) != other.keyword(keyword))
         {
-            // Which pattern covers which name cannot be told from here.
+            // It is unknown which pattern matches which name.
             for keyword in OURS {
                 if let Some(value) = other.remove_keyword(keyword) {
                     self.add_conflict(keyword, value);
@@ -74,7 +74,7 @@ impl SchemaMerger<'_> {
         }
     }
 
-    /// A schema and another one, if there is one; what a closed object does not list cannot be given.
+    /// Merges two schemas of a property; a property that a closed object does not declare is never valid.
     fn merge_optional(&mut self, one: &Value, other: Option<&Value>) -> Value {
         match other {
             Some(Value::Bool(false)) => Value::Object(never_schema()),
@@ -83,7 +83,7 @@ impl SchemaMerger<'_> {
         }
     }
 
-    /// Joins what two schemas say about elements.
+    /// Merges the items of two schemas.
     pub(super) fn merge_items(
         &mut self,
         one: &mut Map<String, Value>,
