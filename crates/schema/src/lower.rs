@@ -1,8 +1,7 @@
 //! Converts a canonical schema to the form that a dialect accepts, and arguments between the two forms.
 //!
 //! The canonical schema is never changed. A dialect is a list of [passes](pass); each rewrites a copy of the schema and
-//! reports
-//! the constraints that the dialect cannot express.
+//! reports the constraints that the dialect cannot express.
 
 pub(crate) mod cost;
 mod keyword_lookup;

@@ -1,8 +1,7 @@
 //! Converts imprecise or foreign schemas to JSON Schema 2020-12, with a note for every change.
 //!
 //! A schema that cannot be understood is rejected with its path: if it were silently emptied, the tool would be called
-//! without
-//! the arguments it needs.
+//! without the arguments it needs.
 
 mod keyword_table;
 mod keyword_values;
@@ -73,8 +72,8 @@ pub fn normalise(schema: &mut Value) -> Result<Vec<SchemaFix>, SchemaError> {
     size_limit::check_size(schema)?;
     let mut normaliser = Normaliser::default();
     root::prepare_root(&mut normaliser, schema)?;
-    if let Some(wish) = normaliser.normalise_schema(schema)? {
-        wish.note_dropped(&mut normaliser);
+    if let Some(flag) = normaliser.normalise_schema(schema)? {
+        flag.note_dropped(&mut normaliser);
     }
     root::finish_root(&mut normaliser, schema)?;
     Ok(normaliser.fixes)
@@ -103,9 +102,9 @@ impl Normaliser {
             }
             Value::String(text) => {
                 let text = std::mem::take(text);
-                let (read, wish) = type_keyword::schema_from_type_name(self, &text)?;
+                let (read, flag) = type_keyword::schema_from_type_name(self, &text)?;
                 *value = read;
-                Ok(wish)
+                Ok(flag)
             }
             Value::Number(_) | Value::Array(_) => Err(self.error(format!(
                 "a schema is an object or a boolean, not {}",
@@ -122,15 +121,15 @@ impl Normaliser {
         bare_properties::collect_bare_properties(self, members)?;
         keyword_values::normalise_values(self, members)?;
         legacy_keywords::upgrade_keywords(self, members)?;
-        let wish = type_keyword::normalise_type(self, members)?;
+        let flag = type_keyword::normalise_type(self, members)?;
         tuple_items::normalise_tuple_items(self, members)?;
-        let wish = RequiredFlag::extract(self, members, wish)?;
+        let flag = RequiredFlag::extract(self, members, flag)?;
         property_map::normalise_properties(self, members)?;
         subschemas::normalise_subschemas(self, members)?;
         literal_values::normalise_lists(self, members)?;
         nullable::replace_nullable(self, members);
         literal_values::convert_to_type(self, members)?;
-        Ok(wish)
+        Ok(flag)
     }
 
     fn add_fix(&mut self, message: impl Into<String>) {
@@ -152,10 +151,10 @@ impl Normaliser {
     }
 
     fn with_path_segment<T>(&mut self, step: &str, mend: impl FnOnce(&mut Self) -> T) -> T {
-        let here = self.path.len();
+        let length = self.path.len();
         push_pointer_token(&mut self.path, step);
         let outcome = mend(self);
-        self.path.truncate(here);
+        self.path.truncate(length);
         outcome
     }
 

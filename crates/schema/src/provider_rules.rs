@@ -1,8 +1,7 @@
 //! Checks a schema against the rules of a provider, as an independent test of what lowering produced.
 //!
 //! Written from the providers' documentation alone. It shares neither code nor tables with `dialect` and `lower`, so that
-//! each
-//! side can reveal mistakes of the other. Where a rule is uncertain, the stricter reading is used.
+//! each side can reveal mistakes of the other. Where a rule is uncertain, the stricter reading is used.
 
 use std::fmt;
 
@@ -52,8 +51,7 @@ impl fmt::Display for Rejection {
 /// Lists what a provider would reject in the schema of a tool's parameters; empty if it is accepted.
 ///
 /// Accepts any JSON. A schema with more than 100,000 values or 128 levels is rejected unread, and at most 100 rejections
-/// are
-/// listed. Limits that hold for a request as a whole are applied as if this tool were the only one.
+/// are listed. Limits that hold for a request as a whole are applied as if this tool were the only one.
 ///
 /// ```
 /// use serde_json::json;

@@ -1,8 +1,7 @@
 //! Generates random values that are valid for a schema, reproducible by seed.
 //!
 //! Keywords are read one by one and may contradict each other, so a value is generated, validated, and generated again
-//! where
-//! the validator rejects it. Every value that is returned as valid has passed the validator.
+//! where the validator rejects it. Every value that is returned as valid has passed the validator.
 
 mod constraints;
 mod generator;
@@ -97,8 +96,7 @@ impl<'s> Sampler<'s> {
     /// A value that is one mistake away from a valid one: usually, but not always, invalid.
     ///
     /// The mistake is a wrong type, a missing or unknown property, a violated bound, a misspelt enum member, an extra
-    /// element
-    /// or similar. `None` when no valid value was found, or none that can be mutated.
+    /// element or similar. `None` when no valid value was found, or none that can be mutated.
     pub fn near_miss(&mut self) -> Option<Value> {
         let seed = self.next_seed();
         let settled = self.generate(SamplePlan::new(seed, false))?;

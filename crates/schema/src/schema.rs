@@ -61,8 +61,7 @@ impl Schema {
     /// # Errors
     ///
     /// Rejects schemas that are too large or too deep, keywords of the wrong type, references that are remote (nothing is
-    /// ever
-    /// fetched) or cannot be resolved, and patterns that do not compile.
+    /// ever fetched) or cannot be resolved, and patterns that do not compile.
     pub fn check(value: Value) -> Result<Self, SchemaError> {
         if !value.is_object() && !value.is_boolean() {
             return Err(SchemaError::new("", "a schema is an object or a boolean"));

@@ -1,8 +1,7 @@
 //! JSON text parsed once into a flat, borrowed tape that both the validator and serde read.
 //!
 //! Parsing once makes validation affordable on every call. The tape is also the single place where size, depth and
-//! duplicate
-//! keys are checked.
+//! duplicate keys are checked.
 
 mod access;
 mod buffer_pool;

@@ -64,7 +64,7 @@ impl KeywordLookupMut for Map<String, Value> {
     #[inline]
     fn set_keyword(&mut self, keyword: &str, value: Value) -> Option<Value> {
         match self.keyword_mut(keyword) {
-            Some(place) => Some(std::mem::replace(place, value)),
+            Some(current) => Some(std::mem::replace(current, value)),
             None => self.insert(keyword.to_owned(), value),
         }
     }

@@ -65,7 +65,7 @@ impl KeywordSet {
                 Value::Bool(false),
             ) => {}
             (_, Value::Bool(_)) => self.0 |= BOOLEAN_SCHEMA,
-            ("type", Value::String(kind)) if kind == "null" => self.0 |= NULL_TYPE,
+            ("type", Value::String(json_type)) if json_type == "null" => self.0 |= NULL_TYPE,
             _ => {}
         }
     }
@@ -82,7 +82,7 @@ impl KeywordSet {
 /// One bit per keyword that a pass looks for; 0 for those that any pass may write.
 fn keyword_bit(keyword: &str) -> u64 {
     // The most frequent keywords come first.
-    let place = match keyword {
+    let index = match keyword {
         "type" | "description" | "properties" | "required" | LIFT_KEYWORD => return 0,
         "items" => 0,
         "enum" => 1,
@@ -133,5 +133,5 @@ fn keyword_bit(keyword: &str) -> u64 {
         "$dynamicRef" => 46,
         _ => return OTHER_KEYWORD,
     };
-    1 << place
+    1 << index
 }

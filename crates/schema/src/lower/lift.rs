@@ -1,8 +1,7 @@
 //! Converts arguments between a dialect's form and the canonical form.
 //!
 //! A pass that changes the form of a value leaves a [`LiftMark`] in the schema. At the end the marks are removed from the
-//! schema
-//! and become a tree beside it. A conversion walks both: what the tree does not contain is in the schema.
+//! schema and become a tree beside it. A conversion walks both: what the tree does not contain is in the schema.
 
 mod build;
 
@@ -191,11 +190,11 @@ impl LiftRun<'_> {
                 self.transform_object(members, rest, schema, object);
             }
             (LiftStep::Array { first, rest }, Value::Array(elements)) => {
-                let places = subschema("prefixItems").as_array();
+                let prefix = subschema("prefixItems").as_array();
                 for (at, element) in elements.iter_mut().enumerate() {
-                    let place = places.and_then(|places| places.get(at));
-                    let place = place.unwrap_or_else(|| subschema("items"));
-                    self.transform(first.get(at).unwrap_or(rest), place, element);
+                    let element_schema = prefix.and_then(|prefix| prefix.get(at));
+                    let element_schema = element_schema.unwrap_or_else(|| subschema("items"));
+                    self.transform(first.get(at).unwrap_or(rest), element_schema, element);
                 }
             }
             (LiftStep::AnyOf(branches), _) => {
@@ -204,7 +203,7 @@ impl LiftRun<'_> {
             }
             (LiftStep::Definition(name), _) => {
                 let mut named = self.plan.definition_steps.iter();
-                if let Some((_, step)) = named.find(|(known, _)| known == name) {
+                if let Some((_, step)) = named.find(|(candidate, _)| candidate == name) {
                     let schema = self.definitions().and_then(|all| all.get(name));
                     self.transform(step, schema.unwrap_or(&Value::Null), value);
                 }
@@ -226,8 +225,8 @@ impl LiftRun<'_> {
     ) {
         let properties = schema.keyword("properties");
         let others = schema.keyword("additionalProperties");
-        let given = std::mem::take(object);
-        for (name, mut value) in given {
+        let input = std::mem::take(object);
+        for (name, mut value) in input {
             let member = members.iter().find(|member| match self.lifting {
                 true => member.wire_name == name,
                 false => member.canonical_name_or_wire() == name,
@@ -297,16 +296,17 @@ fn unwrap_single_any_of(schema: &Value) -> &Value {
 /// Returns true if a value has the type of an alternative.
 fn has_matching_type(schema: &Value, value: &Value) -> bool {
     // `nullable` accepts two types.
-    let Some(Value::String(kind)) = schema.keyword("type").filter(|_| !is_nullable(schema)) else {
+    let Some(Value::String(json_type)) = schema.keyword("type").filter(|_| !is_nullable(schema))
+    else {
         return true;
     };
     match value {
-        Value::Null => kind == "null",
-        Value::Bool(_) => kind == "boolean",
-        Value::Number(_) => kind == "number" || kind == "integer",
-        Value::String(_) => kind == "string",
-        Value::Array(_) => kind == "array",
-        Value::Object(_) => kind == "object",
+        Value::Null => json_type == "null",
+        Value::Bool(_) => json_type == "boolean",
+        Value::Number(_) => json_type == "number" || json_type == "integer",
+        Value::String(_) => json_type == "string",
+        Value::Array(_) => json_type == "array",
+        Value::Object(_) => json_type == "object",
     }
 }
 

@@ -22,33 +22,33 @@ pub(super) struct Prescan {
 impl Prescan {
     /// Rejects a schema that is too large or too deep.
     pub(super) fn scan(schema: &Value) -> Result<Self, LowerError> {
-        let mut look = Self {
+        let mut scan = Self {
             remaining_nodes: MAX_NODES,
             keywords: KeywordSet::default(),
             has_lift_marks: false,
         };
-        look.keywords.insert_subschema(schema);
-        match look.scan_value(schema, false, MAX_DEPTH) {
-            SizeCheck::WithinLimits => Ok(look),
+        scan.keywords.insert_subschema(schema);
+        match scan.scan_value(schema, false, MAX_DEPTH) {
+            SizeCheck::WithinLimits => Ok(scan),
             SizeCheck::TooDeep => Err(too_deep_error()),
             SizeCheck::TooLarge => Err(too_large_error()),
         }
     }
 
     /// Scans a value; `names`: its keys are names of schemas, not keywords.
-    fn scan_value(&mut self, value: &Value, names: bool, deeper: usize) -> SizeCheck {
+    fn scan_value(&mut self, value: &Value, names: bool, remaining_depth: usize) -> SizeCheck {
         let Some(rest) = self.remaining_nodes.checked_sub(1) else {
             return SizeCheck::TooLarge;
         };
         self.remaining_nodes = rest;
-        let Some(deeper) = deeper.checked_sub(1) else {
+        let Some(remaining_depth) = remaining_depth.checked_sub(1) else {
             return SizeCheck::TooDeep;
         };
         match value {
             Value::Array(elements) => {
                 for element in elements {
                     self.keywords.insert_subschema(element);
-                    match self.scan_value(element, false, deeper) {
+                    match self.scan_value(element, false, remaining_depth) {
                         SizeCheck::WithinLimits => {}
                         other => return other,
                     }
@@ -65,7 +65,7 @@ impl Prescan {
                     let names = !names
                         && value.is_object()
                         && subschema_shape(keyword) == SubschemaShape::Map;
-                    match self.scan_value(value, names, deeper) {
+                    match self.scan_value(value, names, remaining_depth) {
                         SizeCheck::WithinLimits => {}
                         other => return other,
                     }

@@ -83,10 +83,10 @@ impl SchemaCursor<'_> {
         &mut self,
         schema: &mut Map<String, Value>,
         keyword: &str,
-        words: String,
+        addition: String,
     ) {
-        append_to_description(schema, &words);
-        self.report_loss(keyword, Severity::Wider, Some(words));
+        append_to_description(schema, &addition);
+        self.report_loss(keyword, Severity::Wider, Some(addition));
     }
 
     /// The cursor of a subschema.
@@ -105,15 +105,15 @@ impl SchemaCursor<'_> {
 
 impl LoweringState {
     pub(crate) fn new(canonical: &Value, dialect: Dialect) -> Result<Self, LowerError> {
-        let look = Prescan::scan(canonical)?;
+        let scan = Prescan::scan(canonical)?;
         let mut state = Self {
             schema: canonical.clone(),
             rules: dialect.rules(),
             losses: Vec::new(),
             description_suffix: None,
-            keywords: Some(look.keywords),
+            keywords: Some(scan.keywords),
         };
-        if look.has_lift_marks {
+        if scan.has_lift_marks {
             remove_lift_marks(&mut state.schema);
         }
         Ok(state)
@@ -155,8 +155,8 @@ impl LoweringState {
 
     /// Returns true if any of these occurs.
     pub(crate) fn contains_any(&mut self, any: KeywordSet) -> bool {
-        let look = || Prescan::scan(&self.schema).map_or(KeywordSet::ALL, |look| look.keywords);
-        self.keywords.get_or_insert_with(look).intersects(any)
+        let scan = || Prescan::scan(&self.schema).map_or(KeywordSet::ALL, |scan| scan.keywords);
+        self.keywords.get_or_insert_with(scan).intersects(any)
     }
 
     /// Adds keywords that a pass may have written.
@@ -173,10 +173,10 @@ impl LoweringState {
 
     /// Returns true if the keyword set contains all that occur.
     pub(crate) fn keywords_are_complete(&self) -> bool {
-        let (Some(seen), Ok(look)) = (self.keywords, Prescan::scan(&self.schema)) else {
+        let (Some(seen), Ok(scan)) = (self.keywords, Prescan::scan(&self.schema)) else {
             return true;
         };
-        seen.contains_all(look.keywords)
+        seen.contains_all(scan.keywords)
     }
 
     pub(crate) fn finish(self) -> (Value, Vec<Loss>, Option<String>) {
@@ -306,12 +306,14 @@ fn inverts_validity(keyword: &str) -> bool {
 }
 
 /// Appends text to a schema's description.
-pub(crate) fn append_to_description(schema: &mut Map<String, Value>, words: &str) {
+pub(crate) fn append_to_description(schema: &mut Map<String, Value>, addition: &str) {
     let text = match schema.keyword("description").and_then(Value::as_str) {
-        Some(told) if told.contains(words) => return,
-        Some(told) if !told.trim().is_empty() => format!("{} ({words})", told.trim_end()),
+        Some(description) if description.contains(addition) => return,
+        Some(description) if !description.trim().is_empty() => {
+            format!("{} ({addition})", description.trim_end())
+        }
         _ => {
-            let mut letters = words.chars();
+            let mut letters = addition.chars();
             let first = letters.next().into_iter().flat_map(char::to_uppercase);
             first.chain(letters).collect()
         }

@@ -90,7 +90,7 @@ fn rename_keyword(
         Some(value) => from != "defs" || value.is_object(),
     };
     if fits && members.contains_key(to) {
-        let message = format!("stands beside `{to}`, which says the same in 2020-12");
+        let message = format!("stands beside `{to}`, which replaces it in 2020-12");
         return Err(normaliser.error_at(from, message));
     }
     if fits && let Some(value) = members.shift_remove(from) {

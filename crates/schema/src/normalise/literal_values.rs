@@ -56,7 +56,7 @@ pub(super) fn convert_to_type(
     if !members.contains_key("enum") && !members.contains_key("default") {
         return Ok(());
     }
-    let kinds: Vec<String> = match members.get("type") {
+    let types: Vec<String> = match members.get("type") {
         Some(Value::String(word)) => vec![word.clone()],
         Some(Value::Array(words)) => words
             .iter()
@@ -65,28 +65,28 @@ pub(super) fn convert_to_type(
         _ => return Ok(()),
     };
     if let Some(Value::Array(options)) = members.get_mut("enum") {
-        let unfit = convert_options(normaliser, options, &kinds);
+        let unfit = convert_options(normaliser, options, &types);
         if unfit == options.len() {
-            return move_enum_to_items(normaliser, members, &kinds);
+            return move_enum_to_items(normaliser, members, &types);
         }
         for option in options
             .iter()
-            .filter(|option| !matches_type(option, &kinds))
+            .filter(|option| !matches_type(option, &types))
         {
-            let (option, kinds) = (normaliser.excerpt(option), kinds.join(" or "));
+            let (option, types) = (normaliser.excerpt(option), types.join(" or "));
             normaliser.add_fix(format!(
-                "`enum` names {option}, which is no {kinds}: it can never be sent"
+                "`enum` names {option}, which is no {types}: it can never be sent"
             ));
         }
     }
     let Some(default) = members.get_mut("default") else {
         return Ok(());
     };
-    if matches_type(default, &kinds) {
+    if matches_type(default, &types) {
         return Ok(());
     }
     let shown = normaliser.excerpt(default);
-    match convert(default, &kinds) {
+    match convert(default, &types) {
         Some(read) => {
             normaliser.add_fix(format!(
                 "`default: {shown}` read as {}",
@@ -96,20 +96,20 @@ pub(super) fn convert_to_type(
         }
         None => normaliser.add_fix(format!(
             "`default: {shown}` kept, though it is no {}",
-            kinds.join(" or ")
+            types.join(" or ")
         )),
     }
     Ok(())
 }
 
 /// Returns how many options have the wrong type and cannot be converted.
-fn convert_options(normaliser: &mut Normaliser, options: &mut [Value], kinds: &[String]) -> usize {
+fn convert_options(normaliser: &mut Normaliser, options: &mut [Value], types: &[String]) -> usize {
     let mut unfit = 0;
     for option in options
         .iter_mut()
-        .filter(|option| !matches_type(option, kinds))
+        .filter(|option| !matches_type(option, types))
     {
-        match convert(option, kinds) {
+        match convert(option, types) {
             Some(read) => {
                 let (from, to) = (normaliser.excerpt(option), normaliser.excerpt(&read));
                 normaliser.add_fix(format!("`enum`: {from} read as {to}"));
@@ -125,13 +125,13 @@ fn convert_options(normaliser: &mut Normaliser, options: &mut [Value], kinds: &[
 fn move_enum_to_items(
     normaliser: &mut Normaliser,
     members: &mut Members,
-    kinds: &[String],
+    types: &[String],
 ) -> NormaliseResult {
     let none_fits = |normaliser: &Normaliser| {
-        let message = format!("none of the options is of type {}", kinds.join(" or "));
+        let message = format!("none of the options is of type {}", types.join(" or "));
         Err(normaliser.error_at("enum", message))
     };
-    if !kinds.iter().any(|kind| kind == "array") {
+    if !types.iter().any(|json_type| json_type == "array") {
         return none_fits(normaliser);
     }
     let items = members.entry("items").or_insert_with(|| json!({}));
@@ -154,8 +154,8 @@ fn move_enum_to_items(
     Ok(())
 }
 
-fn matches_type(value: &Value, kinds: &[String]) -> bool {
-    kinds.iter().any(|kind| match kind.as_str() {
+fn matches_type(value: &Value, types: &[String]) -> bool {
+    types.iter().any(|json_type| match json_type.as_str() {
         "string" => value.is_string(),
         "number" => value.is_number(),
         "integer" => {
@@ -170,7 +170,7 @@ fn matches_type(value: &Value, kinds: &[String]) -> bool {
 }
 
 /// The only conversion of a value to one of these types.
-fn convert(value: &Value, kinds: &[String]) -> Option<Value> {
+fn convert(value: &Value, types: &[String]) -> Option<Value> {
     let readings = match value {
         Value::String(text) => [
             parse_number(value),
@@ -183,7 +183,7 @@ fn convert(value: &Value, kinds: &[String]) -> Option<Value> {
     readings
         .into_iter()
         .flatten()
-        .find(|read| matches_type(read, kinds))
+        .find(|read| matches_type(read, types))
 }
 
 /// The object or array in a text.

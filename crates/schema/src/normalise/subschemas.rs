@@ -71,8 +71,8 @@ pub(super) fn normalise_subschemas(
 }
 
 fn normalise_subschema(normaliser: &mut Normaliser, value: &mut Value) -> NormaliseResult {
-    if let Some(wish) = normaliser.normalise_schema(value)? {
-        wish.note_dropped(normaliser);
+    if let Some(flag) = normaliser.normalise_schema(value)? {
+        flag.note_dropped(normaliser);
     }
     Ok(())
 }

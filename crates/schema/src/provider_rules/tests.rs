@@ -52,7 +52,7 @@ fn closed_object(a: Value) -> Value {
     json!({"type": "object", "properties": {"a": a}, "required": ["a"], "additionalProperties": false})
 }
 
-/// An object with the one property `a`, and nothing said beyond that.
+/// An object with the one property `a` and no other keywords.
 fn open_object(a: Value) -> Value {
     json!({"type": "object", "properties": {"a": a}})
 }
@@ -103,7 +103,7 @@ fn assert_rejects<'w>(dialect: Dialect, rows: impl IntoIterator<Item = (Value, &
         assert_eq!(refusal.path, path, "{refusal} in {schema}");
         assert!(
             refusal.rule.contains(words),
-            "{} says {refusal} about {schema}",
+            "{} reports {refusal} for {schema}",
             dialect.name()
         );
     }

@@ -20,13 +20,13 @@ struct ToolNameRule {
 const fn name_rule(
     first: fn(char) -> bool,
     rest: fn(char) -> bool,
-    most: usize,
+    max: usize,
     written: &'static str,
 ) -> ToolNameRule {
     ToolNameRule {
         is_valid_first: first,
         is_valid_rest: rest,
-        max_length: most,
+        max_length: max,
         pattern: written,
     }
 }
@@ -124,7 +124,7 @@ pub fn validate_tools_for<'n>(
         path: String::new(),
         rule,
     };
-    let Some((rule, fewest, most)) = tool_rules(dialect.name()) else {
+    let Some((rule, min, max)) = tool_rules(dialect.name()) else {
         return vec![whole(format!(
             "nothing is known about the dialect `{}`",
             dialect.name()
@@ -152,16 +152,16 @@ pub fn validate_tools_for<'n>(
         }
         count += 1;
     }
-    if count < fewest {
+    if count < min {
         refusals.insert(
             0,
             whole("an empty list of tools is not accepted: leave it out".to_owned()),
         );
     }
-    if count > most {
+    if count > max {
         refusals.insert(
             0,
-            whole(format!("{count} tools, and at most {most} are accepted")),
+            whole(format!("{count} tools, and at most {max} are accepted")),
         );
     }
     refusals

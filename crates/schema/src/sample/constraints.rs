@@ -37,7 +37,7 @@ impl<'s> ValueConstraints<'s> {
     pub(super) fn keyword_values(&self, keyword: &str) -> impl Iterator<Item = &'s Value> {
         self.schemas
             .iter()
-            .filter_map(move |part| part.get(keyword))
+            .filter_map(move |schema| schema.get(keyword))
     }
 
     /// The tightest lower limit on a length.
@@ -81,18 +81,18 @@ impl<'s> ValueConstraints<'s> {
 
     /// The types that the keywords imply.
     pub(super) fn implied_types(&self) -> TypeSet {
-        self.schemas.iter().fold(TypeSet::NONE, |kinds, part| {
-            kinds.union(TypeSet::implied_by(part))
+        self.schemas.iter().fold(TypeSet::NONE, |types, schema| {
+            types.union(TypeSet::implied_by(schema))
         })
     }
 
     /// Adds what `not` excludes, for simple schemas.
-    fn exclude(&mut self, refused: &'s Value) {
-        let Value::Object(refused) = refused else {
+    fn exclude(&mut self, excluded: &'s Value) {
+        let Value::Object(excluded) = excluded else {
             return;
         };
-        match refused.iter().next() {
-            Some((keyword, value)) if refused.len() == 1 => match (keyword.as_str(), value) {
+        match excluded.iter().next() {
+            Some((keyword, value)) if excluded.len() == 1 => match (keyword.as_str(), value) {
                 ("type", names) => {
                     self.types = self.types.difference(TypeSet::from_type_keyword(names))
                 }
@@ -154,7 +154,7 @@ impl<'s> Generator<'_, 's> {
         if constraints
             .schemas
             .iter()
-            .any(|part| std::ptr::eq(*part, object))
+            .any(|schema| std::ptr::eq(*schema, object))
         {
             return Some(());
         }
@@ -177,7 +177,7 @@ impl<'s> Generator<'_, 's> {
                         self.collect_constraints(constraints, schema, location, rng, depth)?;
                     }
                 }
-                ("not", refused) => constraints.exclude(refused),
+                ("not", excluded) => constraints.exclude(excluded),
                 ("anyOf" | "oneOf" | "if", _) => chooses = true,
                 _ => {}
             }
@@ -212,20 +212,20 @@ impl<'s> Generator<'_, 's> {
         depth: usize,
     ) -> Option<()> {
         self.use_work(branches.len() / 16)?;
-        let mut open: Vec<&'s Value> = branches
+        let mut remaining: Vec<&'s Value> = branches
             .iter()
             .filter(|branch| constraints.types.intersects(TypeSet::allowed_by(branch)))
             .collect();
         if !self.allows_optional(location) {
-            self.use_work(open.len())?;
-            open.sort_by_cached_key(|branch| self.cache.min_size(branch));
+            self.use_work(remaining.len())?;
+            remaining.sort_by_cached_key(|branch| self.cache.min_size(branch));
         } else if self.is_natural(location) {
-            open.sort_by_key(|branch| TypeSet::allowed_by(branch) == TypeSet::NULL);
-        } else if !open.is_empty() {
-            let start = rng.below(open.len());
-            open.rotate_left(start);
+            remaining.sort_by_key(|branch| TypeSet::allowed_by(branch) == TypeSet::NULL);
+        } else if !remaining.is_empty() {
+            let start = rng.below(remaining.len());
+            remaining.rotate_left(start);
         }
-        for branch in open.into_iter().take(MAX_BRANCHES) {
+        for branch in remaining.into_iter().take(MAX_BRANCHES) {
             let mut tried = constraints.clone();
             let gathered = self.collect_constraints(&mut tried, branch, location, rng, depth);
             if gathered.is_some() && tried.types != TypeSet::NONE {

@@ -71,10 +71,10 @@ pub(super) struct AttemptStats {
 }
 
 impl<'d, 's> Generator<'d, 's> {
-    pub(super) fn new(known: &'d mut SchemaCache<'s>, plan: &'d SamplePlan, work: usize) -> Self {
+    pub(super) fn new(cache: &'d mut SchemaCache<'s>, plan: &'d SamplePlan, work: usize) -> Self {
         let varied = !plan.is_natural() && Rng::new(plan.seed()).chance_one_in(2);
         Self {
-            cache: known,
+            cache,
             plan,
             edge_case_rate: if varied { 3 } else { 0 },
             stats: AttemptStats {
@@ -214,25 +214,26 @@ impl<'d, 's> Generator<'d, 's> {
         location: ValueLocation,
         rng: &mut Rng,
     ) -> TypeSet {
-        let mut kinds = constraints.types;
-        let mut untold = false;
+        let mut types = constraints.types;
+        let mut is_untyped = false;
         if !constraints.has_type {
-            let meant = constraints.implied_types().intersection(kinds);
-            untold = meant == TypeSet::NONE;
+            let implied = constraints.implied_types().intersection(types);
+            is_untyped = implied == TypeSet::NONE;
             let stray = self.plan.tries_all_types() && rng.chance_one_in(2)
                 || self.wants_edge_case(rng) && rng.chance_one_in(4);
-            if !untold && !stray {
-                kinds = meant;
+            if !is_untyped && !stray {
+                types = implied;
             }
         }
         let mut each: Vec<TypeSet> = TypeSet::JSON_TYPES
             .into_iter()
-            .filter(|kind| kinds.intersects(*kind))
+            .filter(|json_type| types.intersects(*json_type))
             .collect();
-        let scalar = |kind: &TypeSet| !TypeSet::ARRAY.union(TypeSet::OBJECT).intersects(*kind);
+        let scalar =
+            |json_type: &TypeSet| !TypeSet::ARRAY.union(TypeSet::OBJECT).intersects(*json_type);
         let simply =
             self.is_natural(location) || !self.allows_optional(location) || location.depth > 2;
-        if untold && simply && each.iter().any(scalar) {
+        if is_untyped && simply && each.iter().any(scalar) {
             each.retain(scalar);
         }
         let chosen = if self.is_natural(location) {

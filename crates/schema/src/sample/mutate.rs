@@ -70,15 +70,15 @@ impl Mutator<'_, '_> {
             mutations: found,
         } = self;
         let count = text.chars().count();
-        let least = constraints.min_limit("minLength");
-        if least > 0 {
-            found.push(text.chars().take(least - 1).collect::<String>().into());
+        let min = constraints.min_limit("minLength");
+        if min > 0 {
+            found.push(text.chars().take(min - 1).collect::<String>().into());
         }
-        if let Some(most) = constraints
+        if let Some(max) = constraints
             .max_limit("maxLength")
-            .filter(|most| *most < 100_000)
+            .filter(|max| *max < 100_000)
         {
-            let more = "x".repeat(most.saturating_sub(count) + 1);
+            let more = "x".repeat(max.saturating_sub(count) + 1);
             found.push(format!("{text}{more}").into());
         }
         let judged = ["enum", "const", "pattern", "format"];
@@ -178,13 +178,13 @@ impl Mutator<'_, '_> {
             });
             found.push(Value::Object(renamed.collect()));
         }
-        let told = [
+        let has_property_rules = [
             "additionalProperties",
             "unevaluatedProperties",
             "propertyNames",
             "maxProperties",
         ];
-        if told
+        if has_property_rules
             .iter()
             .any(|keyword| constraints.keyword_values(keyword).next().is_some())
         {

@@ -19,13 +19,13 @@ impl Rng {
     }
 
     /// A number from `min` to `max`; `min` if the range is empty.
-    pub(super) fn between(&mut self, least: i128, most: i128) -> i128 {
-        let count = most.saturating_sub(least).saturating_add(1);
+    pub(super) fn between(&mut self, min: i128, max: i128) -> i128 {
+        let count = max.saturating_sub(min).saturating_add(1);
         if count <= 1 {
-            return least;
+            return min;
         }
         let wide = u128::from(self.next_u64()) << 64 | u128::from(self.next_u64());
-        least.saturating_add((wide % count.unsigned_abs()) as i128)
+        min.saturating_add((wide % count.unsigned_abs()) as i128)
     }
 
     /// True once in `many` times, never if `many` is 0.

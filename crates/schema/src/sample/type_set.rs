@@ -71,8 +71,8 @@ impl TypeSet {
                 "object" => Self::OBJECT,
                 _ => Self::NONE,
             },
-            Value::Array(names) => names.iter().fold(Self::NONE, |kinds, name| {
-                kinds.union(Self::from_type_keyword(name))
+            Value::Array(names) => names.iter().fold(Self::NONE, |types, name| {
+                types.union(Self::from_type_keyword(name))
             }),
             _ => Self::ALL,
         }
@@ -91,8 +91,8 @@ impl TypeSet {
 
     /// The types that the keywords of a schema without `type` imply.
     pub(super) fn implied_by(object: &Map<String, Value>) -> Self {
-        object.keys().fold(Self::NONE, |kinds, keyword| {
-            kinds.union(match keyword.as_str() {
+        object.keys().fold(Self::NONE, |types, keyword| {
+            types.union(match keyword.as_str() {
                 "properties"
                 | "required"
                 | "additionalProperties"

@@ -54,8 +54,8 @@ impl CostCache {
         depth: usize,
     ) -> ValidationCost {
         let name = std::ptr::from_ref(schema).addr();
-        if let Some(known) = self.0.get(&name) {
-            return *known;
+        if let Some(cost) = self.0.get(&name) {
+            return *cost;
         }
         // A schema that refers to itself for the same value adds nothing.
         self.0.insert(name, ValidationCost::default());

@@ -1,8 +1,7 @@
 //! Makes a schema reject unknown properties.
 //!
 //! A dropped `dry_run` must never become a real run, so fields that serde would skip are rejected. Where an object is
-//! composed
-//! of several schemas (`allOf`), each sees only its own properties: there only the outermost schema can be closed.
+//! composed of several schemas (`allOf`), each sees only its own properties: there only the outermost schema can be closed.
 
 use serde_json::{Map, Value};
 

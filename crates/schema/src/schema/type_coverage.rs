@@ -9,8 +9,7 @@ use crate::schema::violation::resolve_local_ref;
 /// Returns true if deserialising a strict tape into the type that this schema was generated from enforces every keyword.
 ///
 /// Correct for derived types; it cannot see hand-written `Deserialize` code, `deserialize_with`, or an `alias` that the
-/// schema
-/// does not mention.
+/// schema does not mention.
 pub fn is_enforced_by_type(schema: &Value) -> bool {
     TypeCoverage {
         root: schema,

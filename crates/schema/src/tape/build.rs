@@ -11,8 +11,7 @@ use super::{InputLimits, Item, Node, ParseError, buffer_pool};
 const MAX_PAIRWISE_KEYS: usize = 16;
 
 /// serde_json gives keys with this prefix a special meaning when it reads a `Value`: the tool would receive something other
-/// than
-/// what the validator saw.
+/// than what the validator saw.
 const RESERVED_KEY_PREFIX: &str = "$serde_json::private::";
 
 pub(super) fn from_text<'t>(

@@ -1,8 +1,7 @@
 //! serde's `Deserializer` for a tape.
 //!
 //! serde's derive accepts more than a schema: a struct from an array, a unit variant from `{"x":null}`, and unknown fields.
-//! All
-//! of these are rejected here, so that the types accept exactly what the schema accepts.
+//! All of these are rejected here, so that the types accept exactly what the schema accepts.
 
 use serde::de::{
     DeserializeSeed, Deserializer, EnumAccess, Error, VariantAccess, Visitor,

@@ -94,7 +94,7 @@ fn keys_that_serde_json_would_not_read_as_data_are_refused() {
 }
 
 #[test]
-fn broken_text_is_placed_and_a_cut_off_one_told_apart() {
+fn syntax_errors_have_a_position_and_truncation_is_distinguished() {
     let error = parse("{\n \"a\": ?}").unwrap_err();
     assert_eq!(
         error.to_string(),

@@ -16,8 +16,7 @@ use crate::lower::{
 };
 
 /// How far recursion is expanded, until the result is small enough: how often a schema within itself, and how many levels
-/// of
-/// references to recursive schemas.
+/// of references to recursive schemas.
 const EXPANSION_LIMITS: [(usize, usize); 6] = [
     (2, MAX_DEPTH),
     (1, MAX_DEPTH),
@@ -147,8 +146,8 @@ fn expand(state: &mut LoweringState, keep: bool) -> Result<(), LowerError> {
     let index = RefIndex::new(&state.schema);
     for (attempt, shown) in EXPANSION_LIMITS.into_iter().enumerate() {
         let last = attempt + 1 == EXPANSION_LIMITS.len();
-        let most = if last { MAX_NODES } else { TARGET_SCHEMA_COUNT };
-        let mut writer = RefExpander::new(&index, keep, shown, most);
+        let max_schemas = if last { MAX_NODES } else { TARGET_SCHEMA_COUNT };
+        let mut writer = RefExpander::new(&index, keep, shown, max_schemas);
         let Some(mut schema) = writer.expand_schema(index.root(), &SchemaPath::ROOT) else {
             continue;
         };
@@ -226,16 +225,20 @@ impl<'s> RefExpander<'s> {
     }
 
     /// Copies a schema without references; `None` if it becomes too large.
-    fn expand_schema(&mut self, place: ResolvedSchema<'s>, path: &SchemaPath<'_>) -> Option<Value> {
+    fn expand_schema(
+        &mut self,
+        source: ResolvedSchema<'s>,
+        path: &SchemaPath<'_>,
+    ) -> Option<Value> {
         self.remaining_schemas = self.remaining_schemas.checked_sub(1)?;
-        let Value::Object(members) = place.schema else {
-            return Some(place.schema.clone());
+        let Value::Object(members) = source.schema else {
+            return Some(source.schema.clone());
         };
         if self.depth >= MAX_DEPTH {
             return None;
         }
         self.depth += 1;
-        let place = place.enter_resource();
+        let source = source.enter_resource();
         let mut out = Map::with_capacity(members.len());
         for (keyword, value) in members {
             if REFERENCE_KEYWORDS.contains(&keyword.as_str()) {
@@ -244,14 +247,14 @@ impl<'s> RefExpander<'s> {
             let written = match (subschema_shape(keyword), value) {
                 (SubschemaShape::Single | SubschemaShape::SingleOrList, Value::Object(_)) => self
                     .expand_schema(
-                    place.with_schema(value),
+                    source.with_schema(value),
                     &path.child(keyword, PathSegment::Single),
                 )?,
                 (SubschemaShape::List | SubschemaShape::SingleOrList, Value::Array(elements)) => {
                     let mut list = Vec::with_capacity(elements.len());
                     for (at, element) in elements.iter().enumerate() {
                         let path = path.child(keyword, PathSegment::Index(at));
-                        list.push(self.expand_schema(place.with_schema(element), &path)?);
+                        list.push(self.expand_schema(source.with_schema(element), &path)?);
                     }
                     Value::Array(list)
                 }
@@ -261,7 +264,7 @@ impl<'s> RefExpander<'s> {
                         let path = path.child(keyword, PathSegment::Name(name));
                         map.insert(
                             name.clone(),
-                            self.expand_schema(place.with_schema(subschema), &path)?,
+                            self.expand_schema(source.with_schema(subschema), &path)?,
                         );
                     }
                     Value::Object(map)
@@ -274,7 +277,7 @@ impl<'s> RefExpander<'s> {
             let Some(reference) = members.keyword(keyword).and_then(Value::as_str) else {
                 continue;
             };
-            match self.index.resolve(place, reference, keyword) {
+            match self.index.resolve(source, reference, keyword) {
                 Some(target) => {
                     let target = self.expand_reference(target, reference, path)?;
                     out = merge_siblings(target, out);
@@ -324,14 +327,14 @@ impl<'s> RefExpander<'s> {
         path: &SchemaPath<'_>,
     ) -> Value {
         let words = format!("again as in `{}`", last_segment(reference));
-        let mut open = Map::new();
-        if let Some(kind) = target.schema.keyword("type") {
-            open.set_keyword("type", kind.clone());
+        let mut placeholder = Map::new();
+        if let Some(json_type) = target.schema.keyword("type") {
+            placeholder.set_keyword("type", json_type.clone());
         }
-        crate::lower::append_to_description(&mut open, &words);
+        crate::lower::append_to_description(&mut placeholder, &words);
         self.truncated_refs
             .push((path.to_json_pointer(), Some(words)));
-        Value::Object(open)
+        Value::Object(placeholder)
     }
 
     /// Writes a recursive schema once, under `$defs`.

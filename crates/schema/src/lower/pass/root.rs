@@ -23,9 +23,11 @@ const COMPOSITION_KEYWORDS: [&str; 8] = [
 
 /// Returns true if the root is a plain object already.
 pub(crate) fn is_plain_object(schema: &Value) -> bool {
-    let speaks = |keyword: &&str| schema.keyword(keyword).is_some();
-    schema.keyword("type").is_some_and(|kind| kind == "object")
-        && !COMPOSITION_KEYWORDS.iter().any(speaks)
+    let present = |keyword: &&str| schema.keyword(keyword).is_some();
+    schema
+        .keyword("type")
+        .is_some_and(|json_type| json_type == "object")
+        && !COMPOSITION_KEYWORDS.iter().any(present)
 }
 
 /// Adds `type: object` to the root; other keywords may stay.
@@ -116,9 +118,9 @@ pub(crate) fn move_annotations_out(state: &mut LoweringState) -> Result<(), Lowe
 
 fn set_object_type(schema: &mut Map<String, Value>) -> Result<(), LowerError> {
     match schema.keyword("type") {
-        Some(Value::String(kind)) if kind == "object" => return Ok(()),
+        Some(Value::String(json_type)) if json_type == "object" => return Ok(()),
         Some(Value::String(_)) => return Err(not_an_object_error()),
-        Some(Value::Array(kinds)) if !kinds.iter().any(|kind| kind == "object") => {
+        Some(Value::Array(types)) if !types.iter().any(|json_type| json_type == "object") => {
             return Err(not_an_object_error());
         }
         Some(_) => {
@@ -265,10 +267,10 @@ fn flatten_union(
         .filter_map(|branch| branch.keyword("properties")?.as_object())
         .flatten()
     {
-        let known = properties
+        let merged = properties
             .entry(name.as_str())
             .or_insert_with(|| json!({"anyOf": []}));
-        if let Some(Value::Array(forms)) = known.keyword_mut("anyOf")
+        if let Some(Value::Array(forms)) = merged.keyword_mut("anyOf")
             && !forms.contains(subschema)
         {
             forms.push(subschema.clone());
@@ -304,12 +306,12 @@ fn flatten_union(
         whole.set_keyword("additionalProperties", Value::Bool(false));
     }
     let silent = |branch: &Map<String, Value>| {
-        let known = branch.keyword("properties").and_then(Value::as_object);
+        let declared = branch.keyword("properties").and_then(Value::as_object);
         let all = whole.keyword("properties").and_then(Value::as_object);
         !closed(branch)
             && all.is_some_and(|all| {
                 all.keys()
-                    .any(|name| known.is_none_or(|known| !known.contains_key(name)))
+                    .any(|name| declared.is_none_or(|declared| !declared.contains_key(name)))
             })
     };
     if opened.iter().any(silent) {
@@ -333,8 +335,8 @@ fn flatten_union(
 
 fn admits_objects(branch: &Map<String, Value>) -> bool {
     match branch.keyword("type") {
-        Some(Value::String(kind)) => kind == "object",
-        Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "object"),
+        Some(Value::String(json_type)) => json_type == "object",
+        Some(Value::Array(types)) => types.iter().any(|json_type| json_type == "object"),
         _ => true,
     }
 }
@@ -381,16 +383,16 @@ fn merge_alternatives(subschema: &mut Value) {
         }
         _ => form.keyword("const").map(|value| vec![value.clone()]),
     };
-    let kinds: Vec<Option<&Value>> = forms.iter().map(|form| form.keyword("type")).collect();
-    let alike = kinds.windows(2).all(|pair| pair.first() == pair.last());
+    let types: Vec<Option<&Value>> = forms.iter().map(|form| form.keyword("type")).collect();
+    let alike = types.windows(2).all(|pair| pair.first() == pair.last());
     let tags: Option<Vec<Vec<Value>>> = forms.iter().map(values).collect();
     match (forms.len(), tags) {
         (1, _) => *subschema = forms.pop().unwrap_or_default(),
         (_, Some(tags)) if alike => {
-            let kind = kinds.first().copied().flatten().cloned();
+            let json_type = types.first().copied().flatten().cloned();
             let mut whole = Map::new();
-            if let Some(kind) = kind {
-                whole.set_keyword("type", kind);
+            if let Some(json_type) = json_type {
+                whole.set_keyword("type", json_type);
             }
             let mut all: Vec<Value> = Vec::new();
             for value in tags.into_iter().flatten() {

@@ -1,4 +1,4 @@
-//! Golden pairs: what one pass makes of a schema, and what it says that cost.
+//! Golden pairs: the output of one pass for a schema, and the losses it reports.
 
 mod arrays;
 mod budgets;

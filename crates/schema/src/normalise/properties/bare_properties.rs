@@ -64,13 +64,13 @@ pub(crate) fn collect_bare_properties(
 
 /// A schema without any known keyword accepts everything, which is not what its author intended.
 fn reject_unknown_keywords(normaliser: &Normaliser, members: &Members) -> NormaliseResult {
-    let said = || {
+    let effective = || {
         members
             .iter()
             .filter(|(name, value)| has_effect(name, value))
     };
-    match said().next() {
-        Some((first, _)) if said().all(|(name, _)| keyword_value(name).is_none()) => {
+    match effective().next() {
+        Some((first, _)) if effective().all(|(name, _)| keyword_value(name).is_none()) => {
             Err(unknown_keyword_error(normaliser, first))
         }
         _ => Ok(()),
@@ -128,7 +128,7 @@ fn merge_inner_schema(
     normaliser: &Normaliser,
     members: &mut Members,
     inner: Members,
-    place: &str,
+    keyword_path: &str,
 ) -> NormaliseResult {
     for (keyword, value) in inner {
         match members.get(&keyword) {
@@ -138,8 +138,8 @@ fn merge_inner_schema(
             Some(outer)
                 if *outer == value || keyword_value(&keyword) == Some(KeywordValue::Prose) => {}
             Some(_) => {
-                let message = format!("says `{keyword}`, and so does the schema around it");
-                return Err(normaliser.error_at(place, message));
+                let message = format!("repeats `{keyword}` of the schema around it");
+                return Err(normaliser.error_at(keyword_path, message));
             }
         }
     }
@@ -182,10 +182,10 @@ fn all_members_are_parameters(members: &Members) -> bool {
             )
         )
     };
-    let mut said = members
+    let mut effective = members
         .iter()
         .filter(|(name, value)| has_effect(name, value));
-    said.all(|(name, value)| is_parameter(name, value)) && !members.keys().all(is_keyword)
+    effective.all(|(name, value)| is_parameter(name, value)) && !members.keys().all(is_keyword)
 }
 
 /// A keyword that holds null will be dropped.

@@ -16,18 +16,18 @@ pub(crate) fn normalise_properties(
     let Some(Value::Object(properties)) = members.get_mut("properties") else {
         return Ok(());
     };
-    let mut wishes = Vec::new();
+    let mut flags = Vec::new();
     normaliser.with_path_segment("properties", |normaliser| {
         for (name, schema) in properties {
-            if let Some(wish) = normaliser
+            if let Some(flag) = normaliser
                 .with_path_segment(name, |normaliser| normaliser.normalise_schema(schema))?
             {
-                wishes.push((name.clone(), wish));
+                flags.push((name.clone(), flag));
             }
         }
         Ok(())
     })?;
-    required_flag::apply_required_flags(normaliser, members, wishes);
+    required_flag::apply_required_flags(normaliser, members, flags);
     Ok(())
 }
 

@@ -17,12 +17,9 @@ pub(crate) struct RequiredFlag {
 }
 
 impl RequiredFlag {
-    fn new(required: bool, said: impl Into<String>) -> Self {
-        let said = said.into();
-        Self {
-            required,
-            source: said,
-        }
+    fn new(required: bool, source: impl Into<String>) -> Self {
+        let source = source.into();
+        Self { required, source }
     }
 
     /// Splits `string (optional)` and `str, optional`.
@@ -40,8 +37,8 @@ impl RequiredFlag {
             tail if tail.eq_ignore_ascii_case("optional") => false,
             _ => return (text, None),
         };
-        let wish = Self::new(required, format!("type {}", Value::from(text)));
-        (word.trim_end(), Some(wish))
+        let flag = Self::new(required, format!("type {}", Value::from(text)));
+        (word.trim_end(), Some(flag))
     }
 
     /// Removes the flag from a schema: draft 3's `required: true`, or `optional: true`.
@@ -58,25 +55,25 @@ impl RequiredFlag {
             let names_property = given
                 .as_str()
                 .is_some_and(|name| is_property(members, name));
-            let said = match given {
-                Value::Bool(said) => Some(*said),
+            let value = match given {
+                Value::Bool(flag) => Some(*flag),
                 text if !names_property => parse_bool(text).and_then(|flag| flag.as_bool()),
                 _ => None,
             };
-            let Some(said) = said else {
+            let Some(value) = value else {
                 continue;
             };
-            let wish = Self::new(
-                said == (keyword == "required"),
+            let flag = Self::new(
+                value == (keyword == "required"),
                 format!("`{keyword}: {given}`"),
             );
             members.shift_remove(keyword);
             match &found {
-                Some(other) if other.required != wish.required => {
-                    let message = format!("{} contradicts {}", wish.source, other.source);
+                Some(other) if other.required != flag.required => {
+                    let message = format!("{} contradicts {}", flag.source, other.source);
                     return Err(normaliser.error(message));
                 }
-                _ => found = Some(wish),
+                _ => found = Some(flag),
             }
         }
         Ok(found)
@@ -101,9 +98,9 @@ impl RequiredFlag {
 pub(crate) fn apply_required_flags(
     normaliser: &mut Normaliser,
     members: &mut Members,
-    wishes: Vec<(String, RequiredFlag)>,
+    flags: Vec<(String, RequiredFlag)>,
 ) {
-    if wishes.is_empty() {
+    if flags.is_empty() {
         return;
     }
     let mut names: Vec<String> = match members.get("required") {
@@ -113,20 +110,20 @@ pub(crate) fn apply_required_flags(
             .collect(),
         _ => Vec::new(),
     };
-    let mut known: HashSet<String> = names.iter().cloned().collect();
-    let before = known.len();
-    for (name, wish) in wishes {
-        let message = wish.fix_message(known.contains(&name));
+    let mut listed: HashSet<String> = names.iter().cloned().collect();
+    let before = listed.len();
+    for (name, flag) in flags {
+        let message = flag.fix_message(listed.contains(&name));
         normaliser.with_path_segment("properties", |normaliser| {
             normaliser.with_path_segment(&name, |normaliser| normaliser.add_fix(message));
         });
-        if !wish.required {
-            known.remove(&name);
-        } else if known.insert(name.clone()) {
+        if !flag.required {
+            listed.remove(&name);
+        } else if listed.insert(name.clone()) {
             names.push(name);
         }
     }
-    names.retain(|name| known.contains(name));
+    names.retain(|name| listed.contains(name));
     if !names.is_empty() {
         members.insert("required".to_owned(), Value::from(names));
     } else if before > 0 {

@@ -178,7 +178,7 @@ fn a_type_that_speaks_of_its_elements_agrees_with_them_or_is_refused() {
     );
     assert_eq!(
         refusal(json!({"type": "list[str]", "items": {"type": "integer"}})),
-        r#"/items: says otherwise than the type, which means {"type":"string"}"#
+        r#"/items: conflicts with the type, which means {"type":"string"}"#
     );
 }
 

@@ -19,7 +19,7 @@ impl TypeExpression {
     /// The equivalent schema.
     pub(crate) fn into_schema(self) -> Map<String, Value> {
         let schema = match self {
-            Self::Plain(kind) => kind
+            Self::Plain(json_type) => json_type
                 .json_schema_name()
                 .map_or_else(|| json!({}), |word| json!({"type": word})),
             Self::Array(element) => match element.into_schema() {
@@ -27,9 +27,9 @@ impl TypeExpression {
                 items => json!({"type": "array", "items": items}),
             },
             Self::Tuple(elements) => {
-                let least = elements.len();
+                let min_items = elements.len();
                 let each: Vec<_> = elements.into_iter().map(Self::into_schema).collect();
-                json!({"type": "array", "prefixItems": each, "items": false, "minItems": least})
+                json!({"type": "array", "prefixItems": each, "items": false, "minItems": min_items})
             }
             Self::Map(value) => match value.into_schema() {
                 any if any.is_empty() => json!({"type": "object"}),
@@ -81,7 +81,7 @@ fn flatten_union(branches: Vec<TypeExpression>, flat: &mut Vec<TypeExpression>) 
 
 fn simple_type_name(branch: &TypeExpression) -> Option<&'static str> {
     match branch {
-        TypeExpression::Plain(kind) => kind.json_schema_name(),
+        TypeExpression::Plain(json_type) => json_type.json_schema_name(),
         _ => None,
     }
 }

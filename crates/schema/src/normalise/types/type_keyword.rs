@@ -22,7 +22,7 @@ pub(crate) fn normalise_type(
         Some(Value::Array(words)) if are_json_schema_types(words) => return Ok(None),
         Some(given) => given.clone(),
     };
-    let (meant, wish) = match &given {
+    let (parsed, flag) = match &given {
         Value::Null => (Map::new(), None),
         Value::String(word) if word.trim().is_empty() => (Map::new(), None),
         // The options determine the type.
@@ -32,8 +32,8 @@ pub(crate) fn normalise_type(
             (Map::new(), None)
         }
         Value::String(word) => {
-            let (meant, wish) = parse_type(normaliser, word, "type")?;
-            (meant.into_schema(), wish)
+            let (parsed, flag) = parse_type(normaliser, word, "type")?;
+            (parsed.into_schema(), flag)
         }
         Value::Array(words) => (parse_type_list(normaliser, words)?, None),
         other => {
@@ -44,9 +44,9 @@ pub(crate) fn normalise_type(
             return Err(normaliser.error_at("type", message));
         }
     };
-    normaliser.add_fix(format!("type {given} read as {}", describe_type(&meant)));
-    apply_type(normaliser, members, meant)?;
-    Ok(wish)
+    normaliser.add_fix(format!("type {given} read as {}", describe_type(&parsed)));
+    apply_type(normaliser, members, parsed)?;
+    Ok(flag)
 }
 
 /// The schema for a text that is only a type name, or a boolean in quotes.
@@ -63,12 +63,12 @@ pub(crate) fn schema_from_type_name(
         normaliser.add_fix(format!("\"{flag}\" read as {flag}"));
         return Ok((Value::Bool(flag), None));
     }
-    let (word, wish) = RequiredFlag::split_type_text(text);
-    let meant = type_parser::parse_type(word)
+    let (word, flag) = RequiredFlag::split_type_text(text);
+    let parsed = type_parser::parse_type(word)
         .map_err(|piece| unknown_type_error(normaliser, &piece, normaliser.error("")))?;
-    let schema = Value::Object(meant.into_schema());
+    let schema = Value::Object(parsed.into_schema());
     normaliser.add_fix(format!("{} read as {schema}", Value::from(text)));
-    Ok((schema, wish))
+    Ok((schema, flag))
 }
 
 /// Returns true if a text is a type of any supported language.
@@ -90,11 +90,11 @@ fn parse_type(
     text: &str,
     keyword: &str,
 ) -> NormaliseResult<(TypeExpression, Option<RequiredFlag>)> {
-    let (word, wish) = RequiredFlag::split_type_text(text);
-    let meant = type_parser::parse_type(word).map_err(|piece| {
+    let (word, flag) = RequiredFlag::split_type_text(text);
+    let parsed = type_parser::parse_type(word).map_err(|piece| {
         unknown_type_error(normaliser, &piece, normaliser.error_at(keyword, ""))
     })?;
-    Ok((meant, wish))
+    Ok((parsed, flag))
 }
 
 fn parse_type_list(
@@ -118,25 +118,25 @@ fn parse_type_list(
     })
 }
 
-fn unknown_type_error(normaliser: &Normaliser, piece: &str, place: SchemaError) -> SchemaError {
+fn unknown_type_error(normaliser: &Normaliser, piece: &str, location: SchemaError) -> SchemaError {
     // In prose a type name occurs only by chance.
-    let known = match piece.trim().contains(' ') {
+    let suggestions = match piece.trim().contains(' ') {
         true => Vec::new(),
         false => nearest(piece, type_names::all_names(), 1),
     };
-    let hint = match known.first() {
+    let hint = match suggestions.first() {
         Some(word) => format!("; did you mean `{word}`?"),
         None => String::new(),
     };
     let shown = normaliser.excerpt(&Value::from(piece));
-    SchemaError::new(place.pointer(), format!("{shown} is no type{hint}"))
+    SchemaError::new(location.pointer(), format!("{shown} is no type{hint}"))
 }
 
-fn describe_type(meant: &Map<String, Value>) -> String {
-    match (meant.len(), meant.get("type")) {
+fn describe_type(parsed: &Map<String, Value>) -> String {
+    match (parsed.len(), parsed.get("type")) {
         (0, _) => "any value".to_owned(),
         (1, Some(word)) => word.to_string(),
-        _ => Value::Object(meant.clone()).to_string(),
+        _ => Value::Object(parsed.clone()).to_string(),
     }
 }
 
@@ -144,12 +144,12 @@ fn describe_type(meant: &Map<String, Value>) -> String {
 fn apply_type(
     normaliser: &Normaliser,
     members: &mut Members,
-    meant: Map<String, Value>,
+    parsed: Map<String, Value>,
 ) -> NormaliseResult {
-    if !meant.contains_key("type") {
+    if !parsed.contains_key("type") {
         members.shift_remove("type");
     }
-    for (keyword, value) in meant {
+    for (keyword, value) in parsed {
         let own = members.get_mut(&keyword).filter(|_| keyword != "type");
         let agrees = match (own, &value) {
             (None, _) => {
@@ -157,11 +157,11 @@ fn apply_type(
                 continue;
             }
             (Some(own), value) if own == value => true,
-            (Some(Value::Object(own)), Value::Object(said)) => merge_element_type(own, said),
+            (Some(Value::Object(own)), Value::Object(named)) => merge_element_type(own, named),
             (Some(_), _) => keyword == "minItems",
         };
         if !agrees {
-            let message = format!("says otherwise than the type, which means {value}");
+            let message = format!("conflicts with the type, which means {value}");
             return Err(normaliser.error_at(&keyword, message));
         }
     }
@@ -169,16 +169,16 @@ fn apply_type(
 }
 
 /// Returns true if the schema of the elements agrees with the type text; one without a type takes it over.
-fn merge_element_type(own: &mut Members, said: &Members) -> bool {
+fn merge_element_type(own: &mut Members, named: &Members) -> bool {
     match own.get("type") {
         None => {
-            for (keyword, value) in said {
+            for (keyword, value) in named {
                 own.entry(keyword.as_str()).or_insert_with(|| value.clone());
             }
             true
         }
         Some(Value::String(word)) => type_parser::parse_type(RequiredFlag::split_type_text(word).0)
-            .is_ok_and(|own| own.into_schema().get("type") == said.get("type")),
-        Some(own) => Some(own) == said.get("type"),
+            .is_ok_and(|own| own.into_schema().get("type") == named.get("type")),
+        Some(own) => Some(own) == named.get("type"),
     }
 }

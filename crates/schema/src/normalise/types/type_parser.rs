@@ -19,8 +19,8 @@ const MAX_DEPTH: usize = 8;
 ///
 /// Returns the part that is not understood.
 pub(crate) fn parse_type(text: &str) -> Result<TypeExpression, String> {
-    if let Some(kind) = json_type(text.trim()) {
-        return Ok(TypeExpression::Plain(kind));
+    if let Some(json_type) = json_type(text.trim()) {
+        return Ok(TypeExpression::Plain(json_type));
     }
     let tokens = (text.len() <= MAX_LENGTH).then(|| tokenise(text)).flatten();
     let tokens = tokens.ok_or_else(|| text.to_owned())?;
@@ -202,31 +202,31 @@ impl<'t> Parser<'_, 't> {
             return self.parse_literals(end);
         }
         let mut inside = vec![self.parse_union()?];
-        let mut open = false;
+        let mut variadic = false;
         while self.consume(&[Token::Punctuation(',')]) {
             if self.consume(&[Token::Word("...")]) {
-                open = true;
+                variadic = true;
                 break;
             }
             inside.push(self.parse_union()?);
         }
         self.expect_punctuation(end)?;
         let is = |name: &str| word.eq_ignore_ascii_case(name);
-        let fixed = is("tuple") && !open;
+        let fixed = is("tuple") && !variadic;
         match (json_type(word), inside.as_mut_slice()) {
             (Some(JsonType::Array), _) if fixed => Ok(TypeExpression::Tuple(inside)),
-            (Some(JsonType::Array), [one]) if open == is("tuple") => {
+            (Some(JsonType::Array), [one]) if variadic == is("tuple") => {
                 Ok(TypeExpression::Array(Box::new(one.clone())))
             }
             (Some(JsonType::Object), [TypeExpression::Plain(key), value])
-                if !open && !matches!(key, JsonType::Array | JsonType::Object) =>
+                if !variadic && !matches!(key, JsonType::Array | JsonType::Object) =>
             {
                 Ok(TypeExpression::Map(Box::new(value.clone())))
             }
-            (None, [one]) if !open && (is("optional") || is("nullable")) => {
+            (None, [one]) if !variadic && (is("optional") || is("nullable")) => {
                 Ok(nullable(one.clone()))
             }
-            (None, _) if !open && is("union") => Ok(TypeExpression::Union(inside)),
+            (None, _) if !variadic && is("union") => Ok(TypeExpression::Union(inside)),
             (None, _) => Err(TypeParseError::UnknownName(word)),
             _ => Err(TypeParseError::Malformed),
         }

@@ -77,13 +77,13 @@ pub(crate) fn forbid_recursion(report: &mut RejectionReport<'_, '_>) {
         if !entered.insert(start.clone()) {
             continue;
         }
-        let mut open = vec![(start.clone(), 0)];
+        let mut stack = vec![(start.clone(), 0)];
         let mut on_the_way = BTreeSet::from([start.clone()]);
-        while let Some((node, next)) = open.last_mut() {
+        while let Some((node, next)) = stack.last_mut() {
             let Some((target, subschema)) = leaving.get(node).and_then(|edges| edges.get(*next))
             else {
                 on_the_way.remove(node);
-                open.pop();
+                stack.pop();
                 continue;
             };
             *next += 1;
@@ -91,7 +91,7 @@ pub(crate) fn forbid_recursion(report: &mut RejectionReport<'_, '_>) {
                 report.reject(subschema, "a recursive `$ref` is not accepted");
             } else if entered.insert(target.clone()) {
                 on_the_way.insert(target.clone());
-                open.push((target.clone(), 0));
+                stack.push((target.clone(), 0));
             }
         }
     }

@@ -35,10 +35,10 @@ pub(crate) fn require_draft_7(report: &mut RejectionReport<'_, '_>) {
 /// The schema must be valid by the draft that `$schema` names, 2020-12 by default.
 pub(crate) fn require_declared_draft(report: &mut RejectionReport<'_, '_>) {
     let root = report.subschemas().root();
-    let Some(said) = root.get("$schema").and_then(Value::as_str) else {
+    let Some(uri) = root.get("$schema").and_then(Value::as_str) else {
         return require_2020_12(report);
     };
-    let bare = said.trim_end_matches('#');
+    let bare = uri.trim_end_matches('#');
     let bare = bare
         .strip_prefix("https")
         .or_else(|| bare.strip_prefix("http"));

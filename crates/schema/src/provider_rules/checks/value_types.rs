@@ -21,8 +21,8 @@ pub(crate) fn type_names(subschema: &Subschema<'_>) -> Vec<String> {
         .collect()
 }
 
-pub(crate) fn has_type(subschema: &Subschema<'_>, kind: &str) -> bool {
-    type_names(subschema).iter().any(|name| name == kind)
+pub(crate) fn has_type(subschema: &Subschema<'_>, json_type: &str) -> bool {
+    type_names(subschema).iter().any(|name| name == json_type)
 }
 
 /// A schema below the root must have a `type`, or one of the keywords `instead`.
@@ -43,7 +43,10 @@ pub(crate) fn require_single_type<'a>(
     subschema: &Subschema<'a>,
     report: &mut RejectionReport<'_, 'a>,
 ) {
-    if subschema.get("type").is_some_and(|kind| !kind.is_string()) {
+    if subschema
+        .get("type")
+        .is_some_and(|json_type| !json_type.is_string())
+    {
         report.reject(subschema, "`type` must be a single type");
     }
 }
@@ -54,12 +57,14 @@ pub(crate) fn require_known_type<'a>(
     known: &[&str],
     report: &mut RejectionReport<'_, 'a>,
 ) {
-    if let Some(kind) = subschema.get("type").and_then(Value::as_str)
-        && !known.iter().any(|known| known.eq_ignore_ascii_case(kind))
+    if let Some(json_type) = subschema.get("type").and_then(Value::as_str)
+        && !known
+            .iter()
+            .any(|known| known.eq_ignore_ascii_case(json_type))
     {
         report.reject(
             subschema,
-            format!("the type `{}` is not accepted", excerpt(kind)),
+            format!("the type `{}` is not accepted", excerpt(json_type)),
         );
     }
 }
@@ -124,9 +129,9 @@ pub(crate) fn require_values_match_type<'a>(
     {
         report.reject(subschema, "an empty `enum` is not accepted");
     }
-    let kinds = type_names(subschema);
-    let fits = |value: &Value| kinds.iter().any(|kind| matches_type(value, kind));
-    if !kinds.is_empty() && !enum_and_const_values(subschema).all(fits) {
+    let types = type_names(subschema);
+    let fits = |value: &Value| types.iter().any(|json_type| matches_type(value, json_type));
+    if !types.is_empty() && !enum_and_const_values(subschema).all(fits) {
         report.reject(
             subschema,
             "a value of `enum` or `const` does not fit `type`",
@@ -134,18 +139,18 @@ pub(crate) fn require_values_match_type<'a>(
     }
 }
 
-fn matches_type(value: &Value, kind: &str) -> bool {
+fn matches_type(value: &Value, json_type: &str) -> bool {
     match value {
-        Value::Null => kind == "null",
-        Value::Bool(_) => kind == "boolean",
-        Value::String(_) => kind == "string",
-        Value::Array(_) => kind == "array",
-        Value::Object(_) => kind == "object",
+        Value::Null => json_type == "null",
+        Value::Bool(_) => json_type == "boolean",
+        Value::String(_) => json_type == "string",
+        Value::Array(_) => json_type == "array",
+        Value::Object(_) => json_type == "object",
         Value::Number(number) => {
             let whole = number.is_i64()
                 || number.is_u64()
                 || number.as_f64().is_some_and(|float| float.fract() == 0.0);
-            kind == "number" || kind == "integer" && whole
+            json_type == "number" || json_type == "integer" && whole
         }
     }
 }

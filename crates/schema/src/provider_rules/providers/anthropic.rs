@@ -74,12 +74,11 @@ pub(crate) fn check_strict(schema: &Value) -> Vec<Rejection> {
 }
 
 fn limit_min_items_to_one<'a>(subschema: &Subschema<'a>, report: &mut RejectionReport<'_, 'a>) {
-    let few = |least: &Value| {
-        least
-            .as_f64()
-            .is_some_and(|least| least == 0.0 || least == 1.0)
-    };
-    if subschema.get("minItems").is_some_and(|least| !few(least)) {
+    let is_zero_or_one = |min: &Value| min.as_f64().is_some_and(|min| min == 0.0 || min == 1.0);
+    if subschema
+        .get("minItems")
+        .is_some_and(|min| !is_zero_or_one(min))
+    {
         report.reject(subschema, "`minItems` may only be 0 or 1");
     }
 }

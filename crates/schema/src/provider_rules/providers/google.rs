@@ -53,8 +53,8 @@ pub(crate) fn check_json_schema(schema: &Value) -> Vec<Rejection> {
         object_properties::require_identifier_names(subschema, &mut report);
         require_known_property_ordering(subschema, &mut report);
     }
-    let most = |subschema: &Subschema<'_>| subschema.get("maxItems").and_then(Value::as_f64);
-    let items: f64 = subschemas.entries().iter().filter_map(most).sum();
+    let max_items = |subschema: &Subschema<'_>| subschema.get("maxItems").and_then(Value::as_f64);
+    let items: f64 = subschemas.entries().iter().filter_map(max_items).sum();
     if items > MAX_ITEMS_TOTAL {
         report.reject_root(format!(
             "`maxItems` add up to {items}, and at most {MAX_ITEMS_TOTAL} are accepted"

@@ -30,8 +30,8 @@ fn require_valid_header_parameter<'a>(
     if subschema.get("x-mcp-header").is_none() {
         return;
     }
-    let kinds = value_types::type_names(subschema);
-    if !matches!(kinds.as_slice(), [kind] if ["string", "integer", "boolean"].contains(&kind.as_str()))
+    let types = value_types::type_names(subschema);
+    if !matches!(types.as_slice(), [json_type] if ["string", "integer", "boolean"].contains(&json_type.as_str()))
     {
         report.reject(
             subschema,

@@ -129,7 +129,7 @@ fn forbid_containers_in_type_list<'a>(
     subschema: &Subschema<'a>,
     report: &mut RejectionReport<'_, 'a>,
 ) {
-    let contains = |kind| value_types::has_type(subschema, kind);
+    let contains = |json_type| value_types::has_type(subschema, json_type);
     if subschema.get("type").is_some_and(Value::is_array)
         && (contains("object") || contains("array"))
     {

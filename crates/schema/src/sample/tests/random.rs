@@ -1,4 +1,4 @@
-//! Schemas that nobody would write, put together at random.
+//! Random schemas, far from what authors write.
 
 use proptest::{collection::vec, prelude::*, sample::select};
 use serde_json::{Map, Value, json};

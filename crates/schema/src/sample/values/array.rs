@@ -44,34 +44,34 @@ impl<'s> Generator<'_, 's> {
         rng: &mut Rng,
     ) -> Option<usize> {
         let ArrayShape {
-            min_length: least,
-            max_length: most,
+            min_length: min,
+            max_length: max,
             ..
         } = *shape;
-        if least > most.min(MAX_CONTAINER_LENGTH) {
+        if min > max.min(MAX_CONTAINER_LENGTH) {
             return None;
         }
         if !self.allows_optional(location) {
-            return Some(least);
+            return Some(min);
         }
         if self.is_natural(location) {
-            return Some(shape.prefix_length.max(1).clamp(least, most));
+            return Some(shape.prefix_length.max(1).clamp(min, max));
         }
         if self.wants_edge_case(rng) {
             return Some(match rng.below(3) {
-                0 => least,
-                1 => most.min(least.saturating_add(8)),
-                _ => most.min(least.saturating_add(1)),
+                0 => min,
+                1 => max.min(min.saturating_add(8)),
+                _ => max.min(min.saturating_add(1)),
             });
         }
-        let usual = shape.prefix_length.max(least).saturating_add(rng.below(4));
+        let usual = shape.prefix_length.max(min).saturating_add(rng.below(4));
         let short = shape.prefix_length > 0 && rng.chance_one_in(4);
         let usual = if short {
             rng.below(shape.prefix_length)
         } else {
             usual
         };
-        Some(usual.clamp(least, most))
+        Some(usual.clamp(min, max))
     }
 
     fn array_element(
@@ -111,7 +111,7 @@ impl ArrayShape {
             Some(_) => constraints.max_limit("minContains").unwrap_or(1),
             None => 0,
         };
-        let mut most = constraints.max_limit("maxItems").unwrap_or(usize::MAX);
+        let mut max = constraints.max_limit("maxItems").unwrap_or(usize::MAX);
         let mut prefix = 0;
         for part in &constraints.schemas {
             let own = match (part.get("prefixItems"), part.get("items")) {
@@ -120,18 +120,18 @@ impl ArrayShape {
             };
             prefix = prefix.max(own.len());
             if let Some(refused) = own.iter().position(|own| own == &Value::Bool(false)) {
-                most = most.min(refused);
+                max = max.min(refused);
             }
             let closed = ["items", "additionalItems", "unevaluatedItems"]
                 .iter()
                 .any(|keyword| part.get(*keyword) == Some(&Value::Bool(false)));
             if closed {
-                most = most.min(own.len());
+                max = max.min(own.len());
             }
         }
         Self {
             min_length: constraints.min_limit("minItems").max(contained),
-            max_length: most,
+            max_length: max,
             unique: constraints
                 .keyword_values("uniqueItems")
                 .any(|it| it == &Value::Bool(true)),

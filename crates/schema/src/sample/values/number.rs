@@ -137,23 +137,23 @@ impl<'s> NumberRange<'s> {
 fn tightest_bound<'s>(
     constraints: &ValueConstraints<'s>,
     closed: &str,
-    open: &str,
+    exclusive: &str,
     tighter: impl Fn(f64, f64) -> bool,
 ) -> Option<RangeEnd<'s>> {
     let mut found: Option<RangeEnd<'s>> = None;
     for part in &constraints.schemas {
         // In draft 4 a boolean makes the bound of the other keyword exclusive.
-        let says_open = part.get(open) == Some(&Value::Bool(true));
-        for (keyword, open) in [(closed, says_open), (open, true)] {
+        let is_exclusive_flag = part.get(exclusive) == Some(&Value::Bool(true));
+        for (keyword, exclusive) in [(closed, is_exclusive_flag), (exclusive, true)] {
             let Some(at @ Value::Number(_)) = part.get(keyword) else {
                 continue;
             };
             let new = RangeEnd {
                 value: at,
-                exclusive: open,
+                exclusive,
             };
             let replaces = found.is_none_or(|old| {
-                tighter(new.as_f64(), old.as_f64()) || new.as_f64() == old.as_f64() && open
+                tighter(new.as_f64(), old.as_f64()) || new.as_f64() == old.as_f64() && exclusive
             });
             if replaces {
                 found = Some(new);

@@ -25,11 +25,11 @@ impl<'s> Generator<'_, 's> {
         location: ValueLocation,
         rng: &mut Rng,
     ) -> Option<Value> {
-        let least = constraints.min_limit("minProperties");
-        if least > MAX_CONTAINER_LENGTH {
+        let min = constraints.min_limit("minProperties");
+        if min > MAX_CONTAINER_LENGTH {
             return None;
         }
-        let most = constraints.max_limit("maxProperties").unwrap_or(usize::MAX);
+        let max = constraints.max_limit("maxProperties").unwrap_or(usize::MAX);
         let required: HashSet<&str> = constraints
             .keyword_strings("required")
             .chain(constraints.extra_required.iter().copied())
@@ -49,11 +49,11 @@ impl<'s> Generator<'_, 's> {
         if !is_closed(constraints) {
             let wanted = self
                 .extra_property_count(constraints, location, rng)
-                .max(least.saturating_sub(members.len()));
-            let wanted = wanted.min(most.saturating_sub(members.len()));
+                .max(min.saturating_sub(members.len()));
+            let wanted = wanted.min(max.saturating_sub(members.len()));
             self.add_extra_properties(constraints, wanted, location, rng, &mut members)?;
         }
-        (members.len() >= least).then_some(Value::Object(members))
+        (members.len() >= min).then_some(Value::Object(members))
     }
 
     /// How many additional properties are generated.
@@ -66,7 +66,7 @@ impl<'s> Generator<'_, 's> {
         if !self.allows_optional(location) {
             return 0;
         }
-        let told = [
+        let has_property_rules = [
             "additionalProperties",
             "patternProperties",
             "unevaluatedProperties",
@@ -74,7 +74,7 @@ impl<'s> Generator<'_, 's> {
         .iter()
         .any(|keyword| constraints.keyword_values(keyword).any(Value::is_object));
         let is_map = constraints.keyword_values("properties").next().is_none();
-        match (is_map, told) {
+        match (is_map, has_property_rules) {
             (true, true) if self.is_natural(location) => 1,
             _ if self.is_natural(location) => 0,
             (true, _) => rng.below(4),

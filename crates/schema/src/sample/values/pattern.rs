@@ -1,8 +1,7 @@
 //! Generates text that matches a regular expression.
 //!
 //! Supports what schemas commonly use: literals, classes, groups, alternatives, repetition and anchors. Look-around is
-//! skipped,
-//! and then the text may not match.
+//! skipped, and then the text may not match.
 
 mod parse;
 
@@ -84,13 +83,9 @@ struct PatternWriter<'w> {
 impl PatternWriter<'_> {
     fn write_alternative(&mut self, alternatives: &[Sequence]) -> Option<()> {
         for repeated in self.rng.pick(alternatives)? {
-            let Repeated {
-                piece,
-                min: least,
-                max: most,
-            } = repeated;
-            let most = least.saturating_add(self.extra_repeats).min(*most);
-            for _ in 0..self.rng.between(*least as i128, most as i128) {
+            let Repeated { piece, min, max } = repeated;
+            let max = min.saturating_add(self.extra_repeats).min(*max);
+            for _ in 0..self.rng.between(*min as i128, max as i128) {
                 self.remaining_pieces = self.remaining_pieces.checked_sub(1)?;
                 match piece {
                     Piece::Character(character) => self.text.push(*character),

@@ -87,7 +87,7 @@ impl<'s> Generator<'_, 's> {
             sources.iter().filter_map(|it| Pattern::parse(it)).collect();
         patterns.sort_by_key(|pattern| (pattern.open_start, !pattern.open_end));
         // The validator is used only where the text may not match, because compiling the pattern takes time.
-        let sure = sources.len() == 1 && patterns.iter().any(Pattern::is_exact);
+        let always_matches = sources.len() == 1 && patterns.iter().any(Pattern::is_exact);
         for turn in 0..MAX_PATTERN_ATTEMPTS {
             self.use_work(1)?;
             let text = match patterns.as_slice() {
@@ -108,7 +108,7 @@ impl<'s> Generator<'_, 's> {
             };
             self.use_work(text.len() / 16)?;
             if lengths.contains(&text)
-                && (sure || sources.iter().all(|it| self.cache.matches(it, &text)))
+                && (always_matches || sources.iter().all(|it| self.cache.matches(it, &text)))
             {
                 return Some(text);
             }
@@ -118,8 +118,9 @@ impl<'s> Generator<'_, 's> {
 
     /// A name for an additional property.
     pub(crate) fn property_name(&mut self, rng: &mut Rng) -> String {
-        let odd = self.wants_edge_case(rng).then(|| rng.pick_str(&EDGE_CASES));
-        odd.unwrap_or_else(|| rng.pick_str(&ORDINARY_WORDS))
+        let edge_case = self.wants_edge_case(rng).then(|| rng.pick_str(&EDGE_CASES));
+        edge_case
+            .unwrap_or_else(|| rng.pick_str(&ORDINARY_WORDS))
             .to_owned()
     }
 }

@@ -19,7 +19,7 @@ fn admits(schema: &Schema, value: &Value) -> bool {
     schema.is_valid(Tape::from_value(value).root())
 }
 
-/// Each value must survive closing; the same with an extra key, put where each pointer says, must not.
+/// Each value must stay valid after closing; the same with an extra key, inserted at each pointer, must be rejected.
 fn assert_closed<T: JsonSchema + Serialize>(values: &[T], places: &[&[&str]]) {
     let schema = closed::<T>();
     for (value, places) in values.iter().zip(places) {

@@ -27,7 +27,7 @@ fn a_valid_value_has_no_violations() {
 }
 
 #[test]
-fn a_wrong_kind_is_told_with_what_was_sent() {
+fn a_wrong_type_is_reported_with_what_was_sent() {
     assert_eq!(
         property_message(json!({"type": "number"}), json!("abc")),
         "/a: expected a number, got \"abc\""
@@ -125,7 +125,7 @@ fn options_are_listed_with_the_nearest() {
 }
 
 #[test]
-fn bounds_are_told_plainly() {
+fn bounds_are_described_plainly() {
     for (schema, value, message) in [
         (
             json!({"minimum": 1}),
@@ -287,15 +287,15 @@ fn secrets_are_not_repeated() {
 }
 
 #[test]
-fn many_mistakes_are_counted_not_told() {
+fn many_mistakes_are_counted_not_listed() {
     let wrong: Vec<Value> = (0..50).map(|n| json!(n.to_string())).collect();
-    let told = messages(json!({"items": {"type": "integer"}}), Value::Array(wrong));
-    assert_eq!(told.len(), 21);
-    assert_eq!(told[20], "… and 30 more");
+    let listed = messages(json!({"items": {"type": "integer"}}), Value::Array(wrong));
+    assert_eq!(listed.len(), 21);
+    assert_eq!(listed[20], "… and 30 more");
     let keys: serde_json::Map<_, _> = (0..100_000).map(|n| (format!("k{n}"), json!(1))).collect();
-    let told = self::messages(
+    let listed = self::messages(
         json!({"properties": {"known": {}}, "additionalProperties": false}),
         Value::Object(keys),
     );
-    assert_eq!(told[20], "… and 99980 more");
+    assert_eq!(listed[20], "… and 99980 more");
 }

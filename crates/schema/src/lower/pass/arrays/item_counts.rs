@@ -6,7 +6,7 @@ use crate::lower::pass::describe::describe_keyword;
 use crate::lower::{KeywordLookup, KeywordLookupMut, LowerError, LoweringState, Severity, cost};
 
 pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
-    let Some(most) = state.rules.max_items_total else {
+    let Some(max_total) = state.rules.max_items_total else {
         return Ok(());
     };
     if !state.contains_any_keyword(&["maxItems"]) {
@@ -15,11 +15,11 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
     let mut bounds: Vec<u64> = Vec::new();
     cost::for_each_max_items(&state.schema, &mut |bound| bounds.push(bound));
     bounds.sort_unstable();
-    let mut left = most;
+    let mut remaining = max_total;
     let mut too_long = None;
     for bound in bounds {
-        match left.checked_sub(bound) {
-            Some(rest) => left = rest,
+        match remaining.checked_sub(bound) {
+            Some(rest) => remaining = rest,
             None => {
                 too_long = Some(bound);
                 break;

@@ -61,11 +61,11 @@ pub(crate) fn close_tuples(state: &mut LoweringState) -> Result<(), LowerError> 
         };
         if members.keyword("items").is_some_and(admits_nothing) {
             members.remove_keyword("items");
-            let places = members
+            let prefix = members
                 .keyword("prefixItems")
                 .and_then(Value::as_array)
                 .map_or(0, Vec::len);
-            lower_maximum(members, "maxItems", places as u64);
+            lower_maximum(members, "maxItems", prefix as u64);
         }
     });
     state.note_added_keywords(KeywordSet::from_keywords(&["maxItems"]));
@@ -73,30 +73,30 @@ pub(crate) fn close_tuples(state: &mut LoweringState) -> Result<(), LowerError> 
 }
 
 fn tuple_to_array(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) {
-    let (mut places, rest) = take_item_schemas(members);
+    let (mut prefix, rest) = take_item_schemas(members);
     // An array ends before an element that is never valid.
-    let end = places.iter().position(admits_nothing);
-    places.truncate(end.unwrap_or(places.len()));
+    let end = prefix.iter().position(admits_nothing);
+    prefix.truncate(end.unwrap_or(prefix.len()));
     if end.is_some() || rest.as_ref().is_some_and(admits_nothing) {
-        lower_maximum(members, "maxItems", places.len() as u64);
+        lower_maximum(members, "maxItems", prefix.len() as u64);
     }
-    let most = members
+    let max = members
         .keyword("maxItems")
         .and_then(as_count)
         .unwrap_or(u64::MAX);
-    let rest = match most > places.len() as u64 {
+    let rest = match max > prefix.len() as u64 {
         true => Some(rest.unwrap_or_else(|| json!({}))),
         false => None,
     };
-    places.truncate(usize::try_from(most).unwrap_or(usize::MAX));
-    if places.is_empty() {
+    prefix.truncate(usize::try_from(max).unwrap_or(usize::MAX));
+    if prefix.is_empty() {
         if let Some(rest) = rest.filter(|rest| !admits_anything(rest)) {
             members.set_keyword("items", rest);
         }
         return;
     }
-    let words = describe_order(&places, rest.as_ref());
-    let all: Vec<Value> = places.into_iter().chain(rest).collect();
+    let text = describe_order(&prefix, rest.as_ref());
+    let all: Vec<Value> = prefix.into_iter().chain(rest).collect();
     if let Some((first, others)) = all.split_first()
         && others.iter().all(|other| other == first)
     {
@@ -112,13 +112,13 @@ fn tuple_to_array(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_
     if let Some(items) = item_union(all, same) {
         members.set_keyword("items", items);
     }
-    append_to_description(members, &words);
+    append_to_description(members, &text);
     let severity = if same {
         Severity::Note
     } else {
         Severity::Wider
     };
-    cursor.report_loss("prefixItems", severity, Some(words));
+    cursor.report_loss("prefixItems", severity, Some(text));
 }
 
 /// Removes the schemas by position, and the schema of the elements after them.
@@ -126,8 +126,8 @@ fn take_item_schemas(members: &mut Map<String, Value>) -> (Vec<Value>, Option<Va
     let [first, items, additional] =
         ["prefixItems", "items", "additionalItems"].map(|keyword| members.remove_keyword(keyword));
     match (first, items) {
-        (_, Some(Value::Array(places))) => (places, additional),
-        (Some(Value::Array(places)), rest) => (places, rest),
+        (_, Some(Value::Array(prefix))) => (prefix, additional),
+        (Some(Value::Array(prefix)), rest) => (prefix, rest),
         (_, rest) => (Vec::new(), rest),
     }
 }
@@ -166,24 +166,24 @@ fn item_union(all: Vec<Value>, same: bool) -> Option<Value> {
 }
 
 /// `in this order: a string, then an integer`.
-fn describe_order(places: &[Value], rest: Option<&Value>) -> String {
-    let mut told: Vec<String> = places
+fn describe_order(prefix: &[Value], rest: Option<&Value>) -> String {
+    let mut descriptions: Vec<String> = prefix
         .iter()
         .take(MAX_DESCRIBED_ITEMS)
         .map(describe_element)
         .collect();
-    if places.len() > MAX_DESCRIBED_ITEMS {
-        told.push("…".to_owned());
+    if prefix.len() > MAX_DESCRIBED_ITEMS {
+        descriptions.push("…".to_owned());
     }
     match rest {
-        Some(rest) if admits_anything(rest) => told.push("anything after that".to_owned()),
-        Some(rest) => told.push(format!(
+        Some(rest) if admits_anything(rest) => descriptions.push("anything after that".to_owned()),
+        Some(rest) => descriptions.push(format!(
             "each further item {}",
             self::describe_element(rest)
         )),
         None => {}
     }
-    format!("in this order: {}", told.join(", then "))
+    format!("in this order: {}", descriptions.join(", then "))
 }
 
 fn describe_element(element: &Value) -> String {
@@ -206,15 +206,15 @@ pub(crate) fn tuples_to_draft_7(state: &mut LoweringState) -> Result<(), LowerEr
         let Value::Object(members) = schema else {
             return;
         };
-        let Some(Value::Array(places)) = members.remove_keyword("prefixItems") else {
+        let Some(Value::Array(prefix)) = members.remove_keyword("prefixItems") else {
             return;
         };
         // Draft 7 has no `prefixItems` and allows no empty list; beside a list of `items` it had no effect.
-        if places.is_empty() || members.keyword("items").is_some_and(Value::is_array) {
+        if prefix.is_empty() || members.keyword("items").is_some_and(Value::is_array) {
             return;
         }
         members.remove_keyword("additionalItems");
-        if let Some(rest) = members.set_keyword("items", Value::Array(places)) {
+        if let Some(rest) = members.set_keyword("items", Value::Array(prefix)) {
             members.set_keyword("additionalItems", rest);
         }
     });

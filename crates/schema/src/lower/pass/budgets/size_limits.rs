@@ -21,9 +21,9 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
     let mut size = SchemaSize::default();
     size.measure(&state.schema, 0, &budget);
     if exceeded_limit(budget.max_depth, size.depth).is_some() {
-        let most = budget.max_depth.unwrap_or(usize::MAX);
+        let limit = budget.max_depth.unwrap_or(usize::MAX);
         let (schema, mut cursor) = state.root();
-        flatten_below_depth(schema, &mut cursor, 0, most);
+        flatten_below_depth(schema, &mut cursor, 0, limit);
         size = SchemaSize::default();
         size.measure(&state.schema, 0, &budget);
     }
@@ -32,28 +32,28 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
         size = SchemaSize::default();
         size.measure(&state.schema, 0, &budget);
     }
-    let refused = |has: usize, of: &str, most: usize| {
+    let rejected = |has: usize, of: &str, limit: usize| {
         Err(LowerError::new(
             "",
-            format!("it has {has} {of}, of which {most} are allowed"),
+            format!("it has {has} {of}, of which {limit} are allowed"),
         ))
     };
-    if let Some(most) = exceeded_limit(budget.max_properties, size.properties) {
-        return refused(size.properties, "properties", most);
+    if let Some(limit) = exceeded_limit(budget.max_properties, size.properties) {
+        return rejected(size.properties, "properties", limit);
     }
-    if let Some(most) = exceeded_limit(budget.max_characters, size.characters) {
-        return refused(
+    if let Some(limit) = exceeded_limit(budget.max_characters, size.characters) {
+        return rejected(
             size.characters,
             "characters in its names and enum values",
-            most,
+            limit,
         );
     }
     Ok(())
 }
 
 /// The limit, if it is exceeded.
-fn exceeded_limit(most: Option<usize>, has: usize) -> Option<usize> {
-    most.filter(|most| has > *most)
+fn exceeded_limit(limit: Option<usize>, has: usize) -> Option<usize> {
+    limit.filter(|limit| has > *limit)
 }
 
 /// The size of a schema, as its dialect counts it.
@@ -122,13 +122,13 @@ fn flatten_below_depth(
     schema: &mut Value,
     cursor: &mut SchemaCursor<'_>,
     level: usize,
-    most: usize,
+    limit: usize,
 ) {
     let Value::Object(members) = schema else {
         return;
     };
     let level = level + usize::from(is_container(members));
-    if level > most {
+    if level > limit {
         return replace_by_json_text(schema, cursor);
     }
     for_each_subschema(schema, cursor, &mut |subschema, cursor| {
@@ -137,7 +137,7 @@ fn flatten_below_depth(
         } else {
             level
         };
-        flatten_below_depth(subschema, cursor, level, most);
+        flatten_below_depth(subschema, cursor, level, limit);
     });
     if let Value::Object(members) = schema {
         json_text::merge_string_branches(members);
@@ -145,10 +145,10 @@ fn flatten_below_depth(
 }
 
 pub(crate) fn replace_by_json_text(schema: &mut Value, cursor: &mut SchemaCursor<'_>) {
-    let words = format!("{}, as JSON text", describe_schema(schema));
+    let description = format!("{}, as JSON text", describe_schema(schema));
     if let Value::Object(members) = schema {
-        json_text::replace_by_json_text(members, &words);
-        cursor.report_loss("type", Severity::Wider, Some(words));
+        json_text::replace_by_json_text(members, &description);
+        cursor.report_loss("type", Severity::Wider, Some(description));
     }
 }
 
@@ -186,10 +186,10 @@ fn drop_enums(state: &mut LoweringState, budget: &SizeLimits) {
     });
 }
 
-fn is_too_long(values: &[Value], most: Option<usize>) -> bool {
+fn is_too_long(values: &[Value], limit: Option<usize>) -> bool {
     values.len() > LONG_ENUM_THRESHOLD
         && values.iter().all(Value::is_string)
-        && exceeded_limit(most, values.iter().map(value_length).sum()).is_some()
+        && exceeded_limit(limit, values.iter().map(value_length).sum()).is_some()
 }
 
 /// Counted in bytes, which are never fewer than characters.

@@ -38,7 +38,7 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
     }
     loop {
         let weight = schema_cost(&state.schema);
-        let over = |has: usize, most: Option<usize>| most.is_some_and(|most| has > most);
+        let over = |has: usize, limit: Option<usize>| limit.is_some_and(|limit| has > limit);
         let (optional, unions) = (
             over(weight.optional, budget.max_optional_parameters),
             over(weight.unions, budget.max_union_parameters),

@@ -34,13 +34,13 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
         return Ok(());
     }
     for _ in 0..MAX_ROUNDS {
-        let mut open = false;
+        let mut found_ref = false;
         let definitions = state.schema.keyword("$defs").cloned().unwrap_or_default();
         state.visit_bottom_up(|schema, cursor| {
             if let Value::Object(members) = schema {
                 if members.has_keyword("allOf") {
                     merge_all_of(members, cursor, &definitions);
-                    open = true;
+                    found_ref = true;
                 }
                 if members.has_keyword("unevaluatedProperties")
                     || members.has_keyword("unevaluatedItems")
@@ -50,10 +50,10 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
             }
         });
         state.invalidate_keywords();
-        if open {
+        if found_ref {
             state.check_size()?;
         }
-        if !open || definitions.is_null() {
+        if !found_ref || definitions.is_null() {
             break;
         }
     }
@@ -76,8 +76,8 @@ fn merge_all_of(
     let mut whole = schema.clone();
     for subschema in subschemas.iter().filter_map(Value::as_object) {
         if has_no_assertions(&whole) {
-            let told = std::mem::replace(&mut whole, subschema.clone());
-            whole = with_annotations(whole, told);
+            let annotations = std::mem::replace(&mut whole, subschema.clone());
+            whole = with_annotations(whole, annotations);
         } else {
             whole = merge.merge(whole, subschema.clone());
         }
@@ -107,14 +107,14 @@ fn merge_all_of(
 /// Adds annotations to a schema; a reference gets a wrapper, because it may have no siblings.
 pub(crate) fn with_annotations(
     mut schema: Map<String, Value>,
-    told: Map<String, Value>,
+    annotations: Map<String, Value>,
 ) -> Map<String, Value> {
-    if schema.has_keyword("$ref") && !told.is_empty() {
-        let mut wrapped = told;
+    if schema.has_keyword("$ref") && !annotations.is_empty() {
+        let mut wrapped = annotations;
         wrapped.set_keyword("anyOf", Value::Array(vec![Value::Object(schema)]));
         return wrapped;
     }
-    schema.extend(told);
+    schema.extend(annotations);
     schema
 }
 

@@ -1,8 +1,7 @@
 //! Rewrites conditions between values (`if`, `not`, `dependentRequired` …) into other keywords or the description.
 //!
 //! All of these only reject values, so that dropping one makes the schema wider; the description explains it instead.
-//! Schemas
-//! in `not` and `if` invert that, so they are rewritten as a whole and never visited.
+//! Schemas in `not` and `if` invert that, so they are rewritten as a whole and never visited.
 
 mod arrays;
 mod negations;
@@ -83,7 +82,7 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
     if copied { state.check_size() } else { Ok(()) }
 }
 
-/// Returns true if a schema only says that no value is valid.
+/// Returns true if a schema is `false`, or has a `not` that every value matches.
 pub(crate) fn admits_nothing(schema: &Value) -> bool {
     match schema {
         Value::Bool(flag) => !flag,
@@ -207,23 +206,23 @@ pub(crate) fn as_count(value: &Value) -> Option<u64> {
 }
 
 /// Raises a lower bound.
-fn raise_minimum(members: &mut Map<String, Value>, keyword: &str, least: u64) {
+fn raise_minimum(members: &mut Map<String, Value>, keyword: &str, min: u64) {
     if members
         .keyword(keyword)
         .and_then(as_count)
-        .is_none_or(|given| given < least)
+        .is_none_or(|current| current < min)
     {
-        members.set_keyword(keyword, Value::from(least));
+        members.set_keyword(keyword, Value::from(min));
     }
 }
 
 /// Lowers an upper bound.
-pub(crate) fn lower_maximum(members: &mut Map<String, Value>, keyword: &str, most: u64) {
+pub(crate) fn lower_maximum(members: &mut Map<String, Value>, keyword: &str, max: u64) {
     if members
         .keyword(keyword)
         .and_then(as_count)
-        .is_none_or(|given| given > most)
+        .is_none_or(|current| current > max)
     {
-        members.set_keyword(keyword, Value::from(most));
+        members.set_keyword(keyword, Value::from(max));
     }
 }

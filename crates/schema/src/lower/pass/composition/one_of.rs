@@ -22,8 +22,8 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
 }
 
 /// Returns true if the alternatives are provably disjoint.
-pub(crate) fn are_disjoint(branches: &[Value], around: &Map<String, Value>) -> bool {
-    DisjointnessProver::new(&Value::Null).all_disjoint(branches, around)
+pub(crate) fn are_disjoint(branches: &[Value], parent: &Map<String, Value>) -> bool {
+    DisjointnessProver::new(&Value::Null).all_disjoint(branches, parent)
 }
 
 fn contains_keyword(value: &Value, keywords: &[&str]) -> bool {

@@ -105,16 +105,16 @@ pub(crate) fn isolate_any_of(state: &mut LoweringState) -> Result<(), LowerError
         if !members.has_keyword("anyOf") || members.len() == 1 {
             return;
         }
-        let told = members.remove_keyword("description");
+        let description = members.remove_keyword("description");
         let nullable = members.remove_keyword("nullable");
         let Some(Value::Array(branches)) = members.keyword_mut("anyOf") else {
             return;
         };
-        if let Some(Value::String(told)) = told
-            && !told.trim().is_empty()
+        if let Some(Value::String(description)) = description
+            && !description.trim().is_empty()
         {
             for branch in branches.iter_mut().filter_map(Value::as_object_mut) {
-                let own = branch.set_keyword("description", told.as_str().into());
+                let own = branch.set_keyword("description", description.as_str().into());
                 append_sentences(
                     branch,
                     own.as_ref().and_then(Value::as_str).unwrap_or_default(),
@@ -147,15 +147,15 @@ pub(crate) fn unwrap_single_branch(members: &mut Map<String, Value>) {
 pub(crate) fn merge_branch(outer: &mut Map<String, Value>, mut inner: Map<String, Value>) {
     // The description comes first, as in a union, so that lowering is idempotent.
     if !outer.has_keyword("description")
-        && let Some(told) = inner.remove_keyword("description")
+        && let Some(description) = inner.remove_keyword("description")
     {
-        outer.set_keyword("description", told);
+        outer.set_keyword("description", description);
     }
     for (keyword, value) in inner {
         match (keyword.as_str(), value) {
-            ("description", Value::String(told)) => append_sentences(outer, &told),
+            ("description", Value::String(description)) => append_sentences(outer, &description),
             (LIFT_KEYWORD, Value::Object(marks)) => match outer.keyword_mut(LIFT_KEYWORD) {
-                Some(Value::Object(known)) => known.extend(marks),
+                Some(Value::Object(existing)) => existing.extend(marks),
                 _ => {
                     outer.insert(keyword, Value::Object(marks));
                 }
@@ -169,14 +169,16 @@ pub(crate) fn merge_branch(outer: &mut Map<String, Value>, mut inner: Map<String
 
 /// Appends sentences to a description.
 fn append_sentences(schema: &mut Map<String, Value>, more: &str) {
-    let told = schema.keyword("description").and_then(Value::as_str);
-    let told = told.unwrap_or_default().trim_end();
-    let text = match (told, more.trim()) {
+    let description = schema.keyword("description").and_then(Value::as_str);
+    let description = description.unwrap_or_default().trim_end();
+    let text = match (description, more.trim()) {
         (_, "") => return,
         ("", more) => more.to_owned(),
-        (told, more) if told.contains(more) => return,
-        (told, more) if told.ends_with(['.', '!', '?', ':']) => format!("{told} {more}"),
-        (told, more) => format!("{told}. {more}"),
+        (description, more) if description.contains(more) => return,
+        (description, more) if description.ends_with(['.', '!', '?', ':']) => {
+            format!("{description} {more}")
+        }
+        (description, more) => format!("{description}. {more}"),
     };
     schema.set_keyword("description", text.into());
 }
@@ -321,5 +323,7 @@ fn has_value_lift_marks(value: &Value) -> bool {
 }
 
 pub(crate) fn is_null_schema(branch: &Value) -> bool {
-    branch.keyword("type").is_some_and(|kind| kind == "null")
+    branch
+        .keyword("type")
+        .is_some_and(|json_type| json_type == "null")
 }

@@ -70,13 +70,13 @@ impl SchemaDraft {
             .keyword("$schema")
             .and_then(Value::as_str)
             .unwrap_or_default();
-        let known = [
+        let drafts = [
             ("draft-04", 4),
             ("draft-06", 6),
             ("draft-07", 7),
             ("2019-09", 2019),
         ];
-        known
+        drafts
             .into_iter()
             .find(|(subschema, _)| name.contains(subschema))
             .map_or(Self::LATEST, |(_, number)| Self(number))
@@ -184,12 +184,12 @@ fn describe_content(
     edition: SchemaDraft,
 ) {
     let text = |keyword: &str| members.keyword(keyword).and_then(Value::as_str);
-    let words = match (text("contentMediaType"), text("contentEncoding")) {
-        (Some(kind), Some(encoding)) => format!("{kind} as {encoding} text"),
+    let description = match (text("contentMediaType"), text("contentEncoding")) {
+        (Some(media_type), Some(encoding)) => format!("{media_type} as {encoding} text"),
         (Some(one), None) | (None, Some(one)) => format!("{one} text"),
         (None, None) => return,
     };
-    append_to_description(members, &words);
+    append_to_description(members, &description);
     // Assertions in drafts 6 and 7, annotations in newer ones.
     let severity = match edition {
         SchemaDraft(6 | 7) => Severity::Wider,
@@ -197,16 +197,16 @@ fn describe_content(
     };
     for keyword in ["contentMediaType", "contentEncoding"] {
         if members.has_keyword(keyword) {
-            cursor.report_loss(keyword, severity, Some(words.clone()));
+            cursor.report_loss(keyword, severity, Some(description.clone()));
         }
     }
 }
 
 fn describe_default(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) {
     if let Some(value) = members.keyword("default") {
-        let words = format!("default: {}", excerpt(value));
-        append_to_description(members, &words);
-        cursor.report_loss("default", Severity::Note, Some(words));
+        let description = format!("default: {}", excerpt(value));
+        append_to_description(members, &description);
+        cursor.report_loss("default", Severity::Note, Some(description));
     }
 }
 

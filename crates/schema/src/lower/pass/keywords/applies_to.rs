@@ -54,8 +54,8 @@ pub(crate) fn has_no_assertions(schema: &Map<String, Value>) -> bool {
 }
 
 /// The types that a keyword applies to.
-pub(crate) fn type_names(subject: AppliesTo) -> &'static [&'static str] {
-    match subject {
+pub(crate) fn type_names(applies_to: AppliesTo) -> &'static [&'static str] {
+    match applies_to {
         AppliesTo::AllTypes | AppliesTo::NoValue => &[],
         AppliesTo::Numbers => &["integer", "number"],
         AppliesTo::Strings => &["string"],

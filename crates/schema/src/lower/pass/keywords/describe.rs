@@ -136,11 +136,11 @@ fn schema_text(schema: &Value, depth: usize) -> String {
     match schema {
         Value::Bool(false) => "nothing".to_owned(),
         Value::Object(members) if !has_no_assertions(members) => {
-            let said = match depth.checked_sub(1) {
+            let text = match depth.checked_sub(1) {
                 Some(depth) => members_text(members, depth),
                 None => members.keyword("type").and_then(types_text),
             };
-            said.unwrap_or_else(|| "a certain value".to_owned())
+            text.unwrap_or_else(|| "a certain value".to_owned())
         }
         _ => "anything".to_owned(),
     }
@@ -159,16 +159,16 @@ fn members_text(members: &Map<String, Value>, depth: usize) -> Option<String> {
     if let Some(Value::String(reference)) = members.keyword("$ref") {
         return Some(format!("as in `{}`", reference.rsplit('/').next()?));
     }
-    let kind = members.keyword("type").and_then(types_text);
-    let names = properties_text(members, kind.is_some(), depth);
+    let json_type = members.keyword("type").and_then(types_text);
+    let names = properties_text(members, json_type.is_some(), depth);
     let rest = members
         .iter()
         .filter(|(keyword, _)| !matches!(keyword.as_str(), "properties" | "required" | "type"))
         .filter(|(keyword, _)| is_assertion(keyword))
         .filter_map(|(keyword, value)| keyword_text(keyword, value, depth));
-    let (said, others): (String, Vec<String>) = match (kind, names) {
-        (Some(kind), Some(names)) => (format!("{kind} with {names}"), rest.collect()),
-        (Some(kind), None) => (kind, rest.collect()),
+    let (text, others): (String, Vec<String>) = match (json_type, names) {
+        (Some(json_type), Some(names)) => (format!("{json_type} with {names}"), rest.collect()),
+        (Some(json_type), None) => (json_type, rest.collect()),
         (None, Some(names)) => (names, rest.collect()),
         (None, None) => {
             let mut rest = rest;
@@ -176,7 +176,7 @@ fn members_text(members: &Map<String, Value>, depth: usize) -> Option<String> {
         }
     };
     Some(
-        std::iter::once(said)
+        std::iter::once(text)
             .chain(others)
             .collect::<Vec<_>>()
             .join(", "),
@@ -231,24 +231,24 @@ fn items_text(value: &Value, depth: usize) -> Option<String> {
 
 fn types_text(value: &Value) -> Option<String> {
     match value {
-        Value::String(kind) => Some(with_article(kind)),
-        Value::Array(kinds) => {
-            let kinds: Vec<String> = kinds
+        Value::String(json_type) => Some(with_article(json_type)),
+        Value::Array(types) => {
+            let types: Vec<String> = types
                 .iter()
                 .filter_map(Value::as_str)
                 .map(with_article)
                 .collect();
-            (!kinds.is_empty()).then(|| kinds.join(" or "))
+            (!types.is_empty()).then(|| types.join(" or "))
         }
         _ => None,
     }
 }
 
-fn with_article(kind: &str) -> String {
-    match kind {
-        "null" => kind.to_owned(),
-        "array" | "integer" | "object" => format!("an {kind}"),
-        _ => format!("a {kind}"),
+fn with_article(json_type: &str) -> String {
+    match json_type {
+        "null" => json_type.to_owned(),
+        "array" | "integer" | "object" => format!("an {json_type}"),
+        _ => format!("a {json_type}"),
     }
 }
 
@@ -278,7 +278,7 @@ fn names_text(names: &[Value]) -> String {
 /// `a`, `a and b`, `a, b and c`.
 fn join_with_and(names: &[String]) -> String {
     match names {
-        [most @ .., last] if !most.is_empty() => format!("{} and {last}", most.join(", ")),
+        [max @ .., last] if !max.is_empty() => format!("{} and {last}", max.join(", ")),
         _ => names.concat(),
     }
 }
@@ -286,10 +286,10 @@ fn join_with_and(names: &[String]) -> String {
 fn join_listed<T>(
     all: impl Iterator<Item = T>,
     between: &str,
-    say: impl FnMut(T) -> String,
+    describe: impl FnMut(T) -> String,
 ) -> Option<String> {
-    let said: Vec<String> = all.take(MAX_LISTED).map(say).collect();
-    (!said.is_empty()).then(|| said.join(between))
+    let text: Vec<String> = all.take(MAX_LISTED).map(describe).collect();
+    (!text.is_empty()).then(|| text.join(between))
 }
 
 fn at_least_text(value: &Value, of: &str) -> Option<String> {
@@ -310,7 +310,7 @@ fn count_noun(value: &Value, of: &str) -> Option<String> {
 }
 
 fn format_text(name: &str) -> String {
-    let known = match name {
+    let description = match name {
         "byte" => "base64 text",
         "date" => "a date such as 2026-11-15",
         "date-time" => "a date and time such as 2026-11-15T08:30:00Z",
@@ -329,20 +329,20 @@ fn format_text(name: &str) -> String {
         "uuid" => "a UUID",
         other => return format!("in the format `{}`", truncated(other, MAX_PART_CHARS)),
     };
-    known.to_owned()
+    description.to_owned()
 }
 
 /// The beginning of a text.
-pub(crate) fn truncated(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
+pub(crate) fn truncated(text: &str, max: usize) -> String {
+    match text.char_indices().nth(max) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),
     }
 }
 
 /// The same for an owned text.
-fn truncate(mut text: String, most: usize) -> String {
-    if let Some((end, _)) = text.char_indices().nth(most) {
+fn truncate(mut text: String, max: usize) -> String {
+    if let Some((end, _)) = text.char_indices().nth(max) {
         text.truncate(end);
         text.push('…');
     }

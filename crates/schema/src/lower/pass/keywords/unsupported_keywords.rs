@@ -72,7 +72,7 @@ fn drop_and_describe(
         stays
     });
     // One pair of brackets in the description, one loss per keyword.
-    let mut said = String::new();
+    let mut text = String::new();
     for (keyword, value) in gone {
         let spilled = match keyword.as_str() {
             "format" => {
@@ -89,14 +89,14 @@ fn drop_and_describe(
             "items" if tuple => describe_keyword("additionalItems", &value),
             keyword => describe_keyword(keyword, &value),
         };
-        if let Some(words) = &spilled {
-            said.push_str(if said.is_empty() { "" } else { "; " });
-            said.push_str(words);
+        if let Some(description) = &spilled {
+            text.push_str(if text.is_empty() { "" } else { "; " });
+            text.push_str(description);
         }
         cursor.report_loss(&keyword, Severity::Wider, spilled);
     }
-    if !said.is_empty() {
-        append_to_description(members, &said);
+    if !text.is_empty() {
+        append_to_description(members, &text);
     }
 }
 

@@ -1,8 +1,7 @@
 //! Gives objects declared properties only; objects without any become arrays of pairs or JSON text.
 //!
 //! A map becomes an array of pairs, which is wider: an array with a duplicate key is not a map, stays an array when
-//! arguments
-//! are lifted, and is rejected by the validator.
+//! arguments are lifted, and is rejected by the validator.
 
 mod undeclared;
 

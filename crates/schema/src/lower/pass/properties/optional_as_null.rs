@@ -43,8 +43,8 @@ fn require_all(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) 
         }
     }
     let names = properties.keys().map(|name| {
-        let known = required.iter_mut().find(|other| *other == name);
-        known.map_or_else(|| Value::from(name.as_str()), Value::take)
+        let existing = required.iter_mut().find(|other| *other == name);
+        existing.map_or_else(|| Value::from(name.as_str()), Value::take)
     });
     let names = names.collect();
     members.set_keyword("required", names);
@@ -63,8 +63,8 @@ pub(crate) fn allow_null_for_absent(
     } else {
         // Room for the description, the branches and a mark.
         let mut inner = std::mem::replace(subschema, Map::with_capacity(3));
-        if let Some((keyword, told)) = inner.shift_remove_entry("description") {
-            subschema.insert(keyword, told);
+        if let Some((keyword, description)) = inner.shift_remove_entry("description") {
+            subschema.insert(keyword, description);
         }
         if let Some(Value::Object(marks)) = inner.keyword_mut(LIFT_KEYWORD)
             && let Some(name) = marks.remove_keyword("name")

@@ -73,7 +73,7 @@ impl UsedNames {
     /// Takes the closest name that is not in use.
     fn claim_unique(&mut self, name: &str, rule: &NameRule) -> String {
         let fit = sanitise_name(name, rule);
-        let short = |most: usize| fit.chars().take(most).collect::<String>();
+        let short = |length: usize| fit.chars().take(length).collect::<String>();
         let mut wire = short(rule.max_length);
         let number = self.next_suffix.entry(wire.clone()).or_insert(1);
         while !self.taken.insert(wire.clone()) {
@@ -89,13 +89,13 @@ impl UsedNames {
 fn sanitise_name(name: &str, rule: &NameRule) -> String {
     let mut wire = String::with_capacity(name.len() + 1);
     for letter in name.chars() {
-        let place = usize::from(!wire.is_empty());
-        if rule.is_valid_char(place, letter) {
+        let index = usize::from(!wire.is_empty());
+        if rule.is_valid_char(index, letter) {
             wire.push(letter);
         } else {
             wire.push('_');
             // Only its position was wrong.
-            if place == 0 && rule.is_valid_char(1, letter) {
+            if index == 0 && rule.is_valid_char(1, letter) {
                 wire.push(letter);
             }
         }

@@ -60,7 +60,7 @@ impl<'s> RefIndex<'s> {
             recursive_schemas: OnceCell::new(),
         };
         let start = index.root();
-        visit_schemas(start, &mut |place| index.add(place));
+        visit_schemas(start, &mut |source| index.add(source));
         index
     }
 
@@ -71,25 +71,25 @@ impl<'s> RefIndex<'s> {
         }
     }
 
-    fn add(&mut self, place: ResolvedSchema<'s>) {
-        let text = |keyword| place.schema.keyword(keyword).and_then(Value::as_str);
-        if let Some(id) = resource_id(place.schema) {
+    fn add(&mut self, source: ResolvedSchema<'s>) {
+        let text = |keyword| source.schema.keyword(keyword).and_then(Value::as_str);
+        if let Some(id) = resource_id(source.schema) {
             self.resources
                 .entry(id)
-                .and_modify(|known| *known = None)
-                .or_insert(Some(place.schema));
+                .and_modify(|existing| *existing = None)
+                .or_insert(Some(source.schema));
         }
         for keyword in ["$anchor", "$dynamicAnchor"] {
             if let Some(name) = text(keyword) {
-                let resource = std::ptr::from_ref(place.resource);
-                self.anchors.insert((resource, name), place);
+                let resource = std::ptr::from_ref(source.resource);
+                self.anchors.insert((resource, name), source);
             }
         }
         if let Some(name) = text("$dynamicAnchor") {
             self.dynamic_anchors
                 .entry(name)
-                .and_modify(|known| *known = None)
-                .or_insert(Some(place));
+                .and_modify(|existing| *existing = None)
+                .or_insert(Some(source));
         }
     }
 
@@ -151,17 +151,17 @@ impl<'s> RefIndex<'s> {
         let mut left: HashMap<*const Value, HashSet<*const Value>> = HashMap::new();
         let mut next = self.reference_targets(self.root(), &mut 0)?;
         let mut steps = 0;
-        while let Some(place) = next.pop() {
-            let address = std::ptr::from_ref(place.schema);
+        while let Some(source) = next.pop() {
+            let address = std::ptr::from_ref(source.schema);
             if left.contains_key(&address) {
                 continue;
             }
-            let found = self.reference_targets(place, &mut steps)?;
+            let found = self.reference_targets(source, &mut steps)?;
             left.insert(
                 address,
                 found
                     .iter()
-                    .map(|place| std::ptr::from_ref(place.schema))
+                    .map(|source| std::ptr::from_ref(source.schema))
                     .collect(),
             );
             next.extend(found);
@@ -176,11 +176,11 @@ impl<'s> RefIndex<'s> {
     /// The targets of the references in a schema.
     fn reference_targets(
         &self,
-        place: ResolvedSchema<'s>,
+        source: ResolvedSchema<'s>,
         steps: &mut usize,
     ) -> Option<Vec<ResolvedSchema<'s>>> {
         let mut found = Vec::new();
-        visit_schemas(place, &mut |subschema| {
+        visit_schemas(source, &mut |subschema| {
             *steps += 1;
             for keyword in ["$ref", "$dynamicRef"] {
                 let reference = subschema.schema.keyword(keyword).and_then(Value::as_str);
@@ -230,26 +230,26 @@ fn reversed(
 }
 
 /// Visits a schema and all its subschemas.
-fn visit_schemas<'s>(place: ResolvedSchema<'s>, note: &mut dyn FnMut(ResolvedSchema<'s>)) {
-    let Value::Object(members) = place.schema else {
+fn visit_schemas<'s>(source: ResolvedSchema<'s>, note: &mut dyn FnMut(ResolvedSchema<'s>)) {
+    let Value::Object(members) = source.schema else {
         return;
     };
-    let place = place.enter_resource();
-    note(place);
+    let source = source.enter_resource();
+    note(source);
     for (keyword, value) in members {
         match (subschema_shape(keyword), value) {
             (SubschemaShape::Single | SubschemaShape::SingleOrList, Value::Object(_)) => {
-                visit_schemas(place.with_schema(value), note)
+                visit_schemas(source.with_schema(value), note)
             }
             (SubschemaShape::List | SubschemaShape::SingleOrList, Value::Array(subschemas)) => {
                 subschemas
                     .iter()
-                    .for_each(|subschema| visit_schemas(place.with_schema(subschema), note));
+                    .for_each(|subschema| visit_schemas(source.with_schema(subschema), note));
             }
             (SubschemaShape::Map, Value::Object(subschemas)) => {
                 subschemas
                     .values()
-                    .for_each(|subschema| visit_schemas(place.with_schema(subschema), note));
+                    .for_each(|subschema| visit_schemas(source.with_schema(subschema), note));
             }
             _ => {}
         }
@@ -258,17 +258,17 @@ fn visit_schemas<'s>(place: ResolvedSchema<'s>, note: &mut dyn FnMut(ResolvedSch
 
 /// Resolves a JSON pointer, tracking the resources that it enters.
 fn resolve_pointer<'s>(start: ResolvedSchema<'s>, pointer: &str) -> Option<ResolvedSchema<'s>> {
-    let mut place = start;
+    let mut source = start;
     for step in pointer.split('/').skip(1) {
         let step = step.replace("~1", "/").replace("~0", "~");
-        let below = match place.schema {
+        let below = match source.schema {
             Value::Object(members) => members.get(&step)?,
             Value::Array(elements) => elements.get(step.parse::<usize>().ok()?)?,
             _ => return None,
         };
-        place = place.with_schema(below).enter_resource();
+        source = source.with_schema(below).enter_resource();
     }
-    Some(place).filter(|place| place.schema.is_object() || place.schema.is_boolean())
+    Some(source).filter(|source| source.schema.is_object() || source.schema.is_boolean())
 }
 
 /// Decodes percent-encoding.

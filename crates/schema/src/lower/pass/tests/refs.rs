@@ -1,4 +1,4 @@
-//! References written out, kept or cut, and definitions nobody needs.
+//! References that are inlined, kept or cut off, and unused definitions.
 
 use serde_json::{Map, Value, json};
 
@@ -93,7 +93,7 @@ fn a_reference_is_replaced_by_what_it_means() {
 }
 
 #[test]
-fn what_is_told_beside_a_reference_is_told_of_its_target() {
+fn annotations_beside_a_reference_move_to_its_target() {
     assert_pass(
         inline,
         Dialect::PORTABLE,
@@ -187,7 +187,7 @@ fn where_references_are_followed_a_recursion_stays() {
                 "a_b_2": {"not": {"$ref": "#/$defs/a_b_2"}},
             }}),
         ),
-        // Beside a reference that stays nothing is told.
+        // A reference that stays keeps no siblings.
         (
             json!({"items": {"$ref": "#/$defs/node", "description": "First."}, "$defs": {"node": {"items": {"$ref": "#/$defs/node"}}}}),
             json!({"items": {"description": "First.", "anyOf": [{"$ref": "#/$defs/node"}]}, "$defs": {"node": {"items": {"$ref": "#/$defs/node"}}}}),

@@ -154,7 +154,7 @@ fn groups_of_arguments_become_words() {
 }
 
 #[test]
-fn alternatives_told_apart_by_a_tag_become_one_object() {
+fn alternatives_with_a_discriminator_become_one_object() {
     let words = "give one of these groups: kind = \"card\", number; or kind = \"cash\"";
     one(
         json!({"oneOf": [
@@ -173,7 +173,7 @@ fn alternatives_told_apart_by_a_tag_become_one_object() {
 }
 
 #[test]
-fn open_alternatives_took_more_than_can_be_said() {
+fn open_alternatives_accepted_more_than_can_be_expressed() {
     one(
         json!({"anyOf": [
             {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]},
@@ -192,7 +192,7 @@ fn open_alternatives_took_more_than_can_be_said() {
 }
 
 #[test]
-fn alternatives_that_require_nothing_are_not_told_as_groups() {
+fn alternatives_that_require_nothing_are_not_described_as_groups() {
     let (after, losses) = run_pass(
         require_single_object,
         Dialect::OPENAI,
@@ -259,7 +259,7 @@ fn what_only_a_whole_schema_can_say_is_described() {
 }
 
 #[test]
-fn what_the_root_tells_can_move_to_the_tool() {
+fn annotations_of_the_root_can_move_to_the_tool() {
     let mut state = LoweringState::new(
         &json!({"type": "object", "description": "Give a or b.", "properties": {"a": {"description": "A."}}}),
         Dialect::OLLAMA,

@@ -73,7 +73,7 @@ fn assert_round_trip(
         let wire = json!({"v": wire});
         let mut back = wire.clone();
         lowered.lift_arguments(&mut back);
-        // An object that could not be closed takes more, which a note says.
+        // An object that could not be closed accepts more, which is only a note.
         let is_open = !lowered.is_closed() && has_undeclared_property(&wire["v"]);
         if admits(&meaning, &wire) && !is_open {
             assert!(

@@ -54,8 +54,7 @@ impl BooleanUsage {
     }
 
     /// `true` also marks everything as evaluated. The keyword that depends on it may be far away, behind a reference, so
-    /// one such
-    /// keyword anywhere keeps them all.
+    /// one such keyword anywhere keeps them all.
     fn can_drop_true(&self, keyword: &str) -> bool {
         match keyword {
             "additionalProperties" | "unevaluatedProperties" => !self.unevaluated_properties,

@@ -80,10 +80,10 @@ pub(crate) fn limit_min_items_to_one(state: &mut LoweringState) -> Result<(), Lo
         let Value::Object(members) = schema else {
             return;
         };
-        let Some(least) = members.keyword("minItems").and_then(Value::as_f64) else {
+        let Some(min) = members.keyword("minItems").and_then(Value::as_f64) else {
             return;
         };
-        if least > 1.0
+        if min > 1.0
             && let Some(value) = members.set_keyword("minItems", Value::from(1))
             && let Some(words) = describe_keyword("minItems", &value)
         {

@@ -67,17 +67,17 @@ pub(crate) fn simplify_enum(members: &mut Map<String, Value>) -> bool {
         return false;
     }
     if !members.keyword("type").is_some_and(Value::is_string) {
-        let kinds = values.iter().fold(TypeSet::NONE, |all, value| {
+        let types = values.iter().fold(TypeSet::NONE, |all, value| {
             all.union(TypeSet::type_of(value))
         });
         // Fractions have no type of their own; the list of values decides anyway.
-        let kinds = if kinds.intersects(TypeSet::FRACTION) {
-            kinds.union(TypeSet::INTEGER)
+        let types = if types.intersects(TypeSet::FRACTION) {
+            types.union(TypeSet::INTEGER)
         } else {
-            kinds
+            types
         };
-        if let Some(kind) = kinds.to_type_keyword() {
-            members.set_keyword("type", kind);
+        if let Some(json_type) = types.to_type_keyword() {
+            members.set_keyword("type", json_type);
         }
     }
     members.set_keyword("enum", Value::Array(values));

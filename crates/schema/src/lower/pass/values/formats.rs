@@ -18,9 +18,9 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
         let Value::Object(members) = schema else {
             return;
         };
-        if let Some(known) = rules.formats
+        if let Some(supported) = rules.formats
             && members.has_keyword("format")
-            && !is_supported(members, known)
+            && !is_supported(members, supported)
             && let Some(format) = members.remove_keyword("format")
         {
             move_format_to_description(members, &format, cursor);
@@ -37,7 +37,7 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
     Ok(())
 }
 
-fn is_supported(schema: &Map<String, Value>, known: &[&str]) -> bool {
+fn is_supported(schema: &Map<String, Value>, supported: &[&str]) -> bool {
     let Some(Value::String(format)) = schema.keyword("format") else {
         return false;
     };
@@ -46,14 +46,13 @@ fn is_supported(schema: &Map<String, Value>, known: &[&str]) -> bool {
         Some("integer" | "number") => is_numeric_format(format),
         _ => true,
     };
-    fits && known.contains(&format.as_str())
+    fits && supported.contains(&format.as_str())
 }
 
 /// Describes a format that was removed from a schema.
 ///
 /// Not a loss if no validator checks the format. Formats of numbers are not even described, because schemars writes them
-/// beside
-/// the bounds that they imply.
+/// beside the bounds that they imply.
 pub(crate) fn move_format_to_description(
     schema: &mut Map<String, Value>,
     format: &Value,
@@ -62,7 +61,8 @@ pub(crate) fn move_format_to_description(
     let Some(name) = format.as_str() else {
         return;
     };
-    let is_text = !matches!(schema.keyword("type"), Some(Value::String(kind)) if kind != "string");
+    let is_text =
+        !matches!(schema.keyword("type"), Some(Value::String(json_type)) if json_type != "string");
     if !is_text || is_numeric_format(name) {
         return;
     }

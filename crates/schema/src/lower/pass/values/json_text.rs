@@ -8,19 +8,19 @@ use crate::lower::{
 };
 
 /// Makes a schema a string that contains the value as JSON; its description and its marks as a property stay.
-pub(crate) fn replace_by_json_text(schema: &mut Map<String, Value>, words: &str) {
-    let told = schema.remove_keyword("description");
+pub(crate) fn replace_by_json_text(schema: &mut Map<String, Value>, text: &str) {
+    let description = schema.remove_keyword("description");
     let marks = schema.remove_keyword(LIFT_KEYWORD);
     schema.clear();
     schema.set_keyword("type", json!("string"));
-    if let Some(told) = told {
-        schema.set_keyword("description", told);
+    if let Some(description) = description {
+        schema.set_keyword("description", description);
     }
     if let Some(Value::Object(mut marks)) = marks {
         marks.retain(|name, _| matches!(name.as_str(), "absent" | "name"));
         schema.set_keyword(LIFT_KEYWORD, Value::Object(marks));
     }
-    append_to_description(schema, words);
+    append_to_description(schema, text);
     add_lift_mark(schema, LiftMark::JsonText);
 }
 

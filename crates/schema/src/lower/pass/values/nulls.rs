@@ -44,8 +44,8 @@ fn null_to_type_list(members: &mut Map<String, Value>) {
         return;
     };
     let scalar = |branch: &Value| {
-        let kind = branch.keyword("type").and_then(Value::as_str);
-        matches!(kind, Some("boolean" | "integer" | "number" | "string"))
+        let json_type = branch.keyword("type").and_then(Value::as_str);
+        matches!(json_type, Some("boolean" | "integer" | "number" | "string"))
     };
     if branches.len() != 2 || !branches.iter().any(is_null_schema) || !branches.iter().any(scalar) {
         return;
@@ -54,8 +54,8 @@ fn null_to_type_list(members: &mut Map<String, Value>) {
         return;
     };
     keep_null_description(members, &null);
-    if let Some(kind) = members.keyword_mut("type") {
-        *kind = Value::Array(vec![kind.take(), Value::from("null")]);
+    if let Some(json_type) = members.keyword_mut("type") {
+        *json_type = Value::Array(vec![json_type.take(), Value::from("null")]);
     }
     if let Some(Value::Array(values)) = members.keyword_mut("enum") {
         values.push(Value::Null);
@@ -81,10 +81,10 @@ fn take_null_branch(members: &mut Map<String, Value>) -> Option<Value> {
 
 /// Keeps the description of null.
 fn keep_null_description(members: &mut Map<String, Value>, null: &Value) {
-    if let Some(told) = null.keyword("description").and_then(Value::as_str)
-        && !told.trim().is_empty()
+    if let Some(description) = null.keyword("description").and_then(Value::as_str)
+        && !description.trim().is_empty()
     {
-        append_to_description(members, &format!("null: {told}"));
+        append_to_description(members, &format!("null: {description}"));
     }
 }
 

@@ -40,7 +40,7 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
     state.check_size()
 }
 
-/// Brings one schema into normal form; its subschemas are in normal form already.
+/// Converts one schema to normal form; its subschemas are in normal form already.
 fn normalise_schema(
     schema: &mut Map<String, Value>,
     cursor: &mut SchemaCursor<'_>,
@@ -56,9 +56,9 @@ fn normalise_schema(
 fn split_types(schema: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) {
     let named = match schema.keyword("type") {
         // The usual case.
-        Some(Value::String(kind)) => match known_type(kind) {
-            Some(kind) => return retain_type_keywords(schema, kind),
-            None => return retain_type_keywords(schema, &kind.clone()),
+        Some(Value::String(json_type)) => match known_type(json_type) {
+            Some(json_type) => return retain_type_keywords(schema, json_type),
+            None => return retain_type_keywords(schema, &json_type.clone()),
         },
         Some(Value::Array(names)) => names
             .iter()
@@ -80,15 +80,15 @@ fn split_types(schema: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) {
         schema.set_keyword("type", json!(only));
         return retain_type_keywords(schema, &only);
     }
-    let mut said = take_assertions(schema);
-    if let Some(kinds) = said.keyword_mut("type") {
+    let mut assertions = take_assertions(schema);
+    if let Some(types) = assertions.keyword_mut("type") {
         // Each branch gets its own.
-        *kinds = Value::Null;
+        *types = Value::Null;
     }
     let branches: Vec<Value> = names
         .iter()
         .filter_map(|name| {
-            let mut branch = said.clone();
+            let mut branch = assertions.clone();
             branch.set_keyword("type", json!(name));
             retain_type_keywords(&mut branch, name);
             let empty = branch
@@ -101,11 +101,11 @@ fn split_types(schema: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) {
     set_branches(schema, branches, cursor);
 }
 
-fn known_type(kind: &str) -> Option<&'static str> {
+fn known_type(json_type: &str) -> Option<&'static str> {
     const TYPES: [&str; 7] = [
         "string", "integer", "number", "boolean", "array", "object", "null",
     ];
-    TYPES.into_iter().find(|known| *known == kind)
+    TYPES.into_iter().find(|name| *name == json_type)
 }
 
 /// The types that keywords apply to, if there is no `type`; values of other types are no longer accepted.
@@ -126,38 +126,38 @@ fn infer_types(schema: &Map<String, Value>, cursor: &mut SchemaCursor<'_>) -> Ve
 }
 
 /// Removes keywords that do not apply to this type.
-fn retain_type_keywords(schema: &mut Map<String, Value>, kind: &str) {
-    let speaks = |keyword: &str| match applies_to(keyword) {
+fn retain_type_keywords(schema: &mut Map<String, Value>, json_type: &str) {
+    let applies = |keyword: &str| match applies_to(keyword) {
         AppliesTo::AllTypes | AppliesTo::NoValue => true,
         // For numbers it is only an annotation.
         AppliesTo::Strings if keyword == "format" => {
-            matches!(kind, "string" | "integer" | "number")
+            matches!(json_type, "string" | "integer" | "number")
         }
-        subject => type_names(subject).contains(&kind),
+        subject => type_names(subject).contains(&json_type),
     };
-    if !schema.keys().all(|keyword| speaks(keyword)) {
-        schema.retain(|keyword, _| speaks(keyword));
+    if !schema.keys().all(|keyword| applies(keyword)) {
+        schema.retain(|keyword, _| applies(keyword));
     }
     if let Some(Value::Array(values)) = schema.keyword_mut("enum")
-        && !values.iter().all(|value| matches_type(value, kind))
+        && !values.iter().all(|value| matches_type(value, json_type))
     {
-        values.retain(|value| matches_type(value, kind));
+        values.retain(|value| matches_type(value, json_type));
     }
-    if kind == "array" && !schema.has_keyword("items") && !schema.has_keyword("prefixItems") {
+    if json_type == "array" && !schema.has_keyword("items") && !schema.has_keyword("prefixItems") {
         schema.set_keyword("items", json!({}));
     }
 }
 
-fn matches_type(value: &Value, kind: &str) -> bool {
+fn matches_type(value: &Value, json_type: &str) -> bool {
     match value {
-        Value::Null => kind == "null",
-        Value::Bool(_) => kind == "boolean",
-        Value::String(_) => kind == "string",
-        Value::Array(_) => kind == "array",
-        Value::Object(_) => kind == "object",
+        Value::Null => json_type == "null",
+        Value::Bool(_) => json_type == "boolean",
+        Value::String(_) => json_type == "string",
+        Value::Array(_) => json_type == "array",
+        Value::Object(_) => json_type == "object",
         Value::Number(number) => {
             let whole = number.as_f64().is_some_and(|number| number.fract() == 0.0);
-            kind == "number" || kind == "integer" && whole
+            json_type == "number" || json_type == "integer" && whole
         }
     }
 }
@@ -170,11 +170,11 @@ fn normalise_union(
     let Some(Value::Array(branches)) = schema.remove_keyword("anyOf") else {
         return;
     };
-    let said = take_assertions(schema);
+    let assertions = take_assertions(schema);
     let vacuous = |branch: &Value| branch.as_object().is_none_or(has_no_assertions);
     if branches.iter().any(vacuous) || branches.is_empty() {
         // One alternative accepts every value, and so does the union.
-        schema.extend(said);
+        schema.extend(assertions);
         return normalise_schema(schema, cursor, opening);
     }
     let mut all = Vec::new();
@@ -182,9 +182,9 @@ fn normalise_union(
         let Value::Object(mut branch) = branch else {
             continue;
         };
-        if !said.is_empty() {
+        if !assertions.is_empty() {
             let mut merge = opening.merger();
-            branch = merge.merge(branch, said.clone());
+            branch = merge.merge(branch, assertions.clone());
             if admits_nothing(&branch) {
                 continue;
             }
@@ -280,12 +280,12 @@ fn flatten_branch(mut branch: Map<String, Value>, all: &mut Vec<Value>) {
                 let Value::Object(subschema) = subschema else {
                     continue;
                 };
-                let told = branch
+                let annotations = branch
                     .clone()
                     .into_iter()
                     .filter(|(keyword, _)| !subschema.contains_key(keyword));
                 flatten_branch(
-                    without_annotations_on_ref(subschema.clone(), told.collect()),
+                    without_annotations_on_ref(subschema.clone(), annotations.collect()),
                     all,
                 );
             }
@@ -302,12 +302,12 @@ fn flatten_branch(mut branch: Map<String, Value>, all: &mut Vec<Value>) {
 /// A branch that is a reference may have no siblings: the annotations are dropped.
 fn without_annotations_on_ref(
     subschema: Map<String, Value>,
-    told: Map<String, Value>,
+    annotations: Map<String, Value>,
 ) -> Map<String, Value> {
     if subschema.has_keyword("$ref") {
         return subschema;
     }
-    with_annotations(subschema, told)
+    with_annotations(subschema, annotations)
 }
 
 /// Returns true if a union has other assertions beside it, which must be merged with it.
@@ -330,11 +330,11 @@ fn take_assertions(schema: &mut Map<String, Value>) -> Map<String, Value> {
     if has_no_assertions(schema) {
         return Map::new();
     }
-    let (said, told) = std::mem::take(schema)
+    let (assertions, annotations) = std::mem::take(schema)
         .into_iter()
         .partition(|(keyword, _)| is_assertion(keyword));
-    *schema = told;
-    said
+    *schema = annotations;
+    assertions
 }
 
 /// Makes a schema of annotations the union of these branches; a single branch is merged into it.
@@ -347,9 +347,9 @@ fn set_branches(
         // No dialect can express a schema that is never valid.
         0 => cursor.report_loss("not", Severity::Wider, None),
         1 => {
-            let told = std::mem::take(schema);
+            let annotations = std::mem::take(schema);
             if let Some(Value::Object(only)) = branches.pop() {
-                *schema = with_annotations(only, told);
+                *schema = with_annotations(only, annotations);
             }
         }
         _ => {

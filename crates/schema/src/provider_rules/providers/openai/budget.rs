@@ -57,11 +57,11 @@ fn check_depth(report: &mut RejectionReport<'_, '_>) {
     for subschema in subschemas {
         let outer = match (subschema.segment, subschema.parent_index()) {
             (PathSegment::Name("$defs", _), _) | (_, None) => 0,
-            (_, Some(around)) => levels.get(around).copied().unwrap_or_default(),
+            (_, Some(parent)) => levels.get(parent).copied().unwrap_or_default(),
         };
         let nests = ["object", "array"]
             .into_iter()
-            .any(|kind| value_types::has_type(subschema, kind));
+            .any(|json_type| value_types::has_type(subschema, json_type));
         let level = outer + usize::from(nests);
         if level > MAX_DEPTH && outer <= MAX_DEPTH {
             report.reject(

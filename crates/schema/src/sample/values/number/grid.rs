@@ -125,15 +125,15 @@ impl DecimalGrid {
         let whole = |digits| Decimal { digits, scale: 0 };
         let mut first = self.steps_to(whole(range.0), true)?.0;
         if let Some(low) = low {
-            let (low, open) = decimal_bound(low)?;
+            let (low, exclusive) = decimal_bound(low)?;
             let (steps, exact) = self.steps_to(low, true)?;
-            first = first.max(steps + i128::from(open && exact));
+            first = first.max(steps + i128::from(exclusive && exact));
         }
         let mut last = self.steps_to(whole(range.1), false)?.0;
         if let Some(high) = high {
-            let (high, open) = decimal_bound(high)?;
+            let (high, exclusive) = decimal_bound(high)?;
             let (steps, exact) = self.steps_to(high, false)?;
-            last = last.min(steps - i128::from(open && exact));
+            last = last.min(steps - i128::from(exclusive && exact));
         }
         Some(Self {
             low: first,

@@ -35,8 +35,8 @@ impl<'s> Generator<'_, 's> {
             })
             .collect();
         self.use_work(optional.len() / 16)?;
-        let most = constraints.max_limit("maxProperties").unwrap_or(usize::MAX);
-        let room = most.saturating_sub(required.len());
+        let max = constraints.max_limit("maxProperties").unwrap_or(usize::MAX);
+        let room = max.saturating_sub(required.len());
         let needed = constraints
             .min_limit("minProperties")
             .saturating_sub(required.len());
@@ -62,8 +62,8 @@ impl<'s> Generator<'_, 's> {
     fn pick_optional(
         &self,
         optional: &[(&'s str, &'s Value)],
-        least: usize,
-        most: usize,
+        min: usize,
+        max: usize,
         location: ValueLocation,
         rng: &mut Rng,
     ) -> HashSet<&'s str> {
@@ -85,11 +85,11 @@ impl<'s> Generator<'_, 's> {
             .iter()
             .filter(|(_, schema)| wanted(schema))
             .map(|(name, _)| *name)
-            .take(most)
+            .take(max)
             .collect();
         let start = rng.below(optional.len());
         for (name, _) in optional.iter().cycle().skip(start).take(optional.len()) {
-            if picked.len() >= least {
+            if picked.len() >= min {
                 break;
             }
             picked.insert(name);

@@ -52,7 +52,7 @@ impl Parser<'_> {
         let mut sequence = Vec::new();
         while let Some(next) = self.rest.next_if(|next| !matches!(next, '|' | ')')) {
             let piece = self.piece(next, depth)?;
-            let (least, most) = self.repetition()?;
+            let (min, max) = self.repetition()?;
             // An anchor in the middle of a text is left to the validator.
             let last = self
                 .rest
@@ -61,11 +61,7 @@ impl Parser<'_> {
             self.approximate |= next == '^' && !sequence.is_empty() || next == '$' && !last;
             self.anchored_start |= next == '^';
             self.anchored_end |= next == '$';
-            sequence.push(Repeated {
-                piece,
-                min: least,
-                max: most,
-            });
+            sequence.push(Repeated { piece, min, max });
         }
         Some(sequence)
     }
@@ -119,16 +115,16 @@ impl Parser<'_> {
         } else if self.consume('?') {
             (0, 1)
         } else if self.consume('{') {
-            let least = self.digits()?;
-            let most = match (self.consume(','), self.rest.peek()?) {
-                (false, _) => least,
+            let min = self.digits()?;
+            let max = match (self.consume(','), self.rest.peek()?) {
+                (false, _) => min,
                 (true, '}') => usize::MAX,
                 (true, _) => self.digits()?,
             };
             if !self.consume('}') {
                 return None;
             }
-            (least, most)
+            (min, max)
         } else {
             return Some((1, 1));
         };

@@ -122,10 +122,10 @@ impl<'d> SchemaMerger<'d> {
             }
         }
         for group in INTERDEPENDENT_KEYWORDS {
-            let speaks = |schema: &Map<String, Value>| {
+            let has_keywords = |schema: &Map<String, Value>| {
                 group.iter().any(|keyword| schema.has_keyword(keyword))
             };
-            if speaks(&one) && speaks(&other) {
+            if has_keywords(&one) && has_keywords(&other) {
                 for keyword in group {
                     if let Some(value) = other.remove_keyword(keyword) {
                         self.add_conflict(keyword, value);

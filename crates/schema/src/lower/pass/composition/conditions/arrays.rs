@@ -64,35 +64,35 @@ pub(super) fn end_before_unsatisfiable(members: &mut Map<String, Value>) {
 
 /// `contains`, `minContains` and `maxContains`.
 pub(super) fn describe_contains(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) {
-    let [sought, least, most] = ["contains", "minContains", "maxContains"]
+    let [contained, min, max] = ["contains", "minContains", "maxContains"]
         .map(|keyword| take_unsupported(members, cursor, keyword));
-    let Some(sought) = sought else {
+    let Some(contained) = contained else {
         return;
     };
-    let least = least.as_ref().and_then(as_count).unwrap_or(1);
-    let most = most.as_ref().and_then(as_count);
-    if admits_anything(&sought) {
-        if least > 0 {
-            raise_minimum(members, "minItems", least);
+    let min = min.as_ref().and_then(as_count).unwrap_or(1);
+    let max = max.as_ref().and_then(as_count);
+    if admits_anything(&contained) {
+        if min > 0 {
+            raise_minimum(members, "minItems", min);
         }
-        if let Some(most) = most {
-            lower_maximum(members, "maxItems", most);
+        if let Some(max) = max {
+            lower_maximum(members, "maxItems", max);
         }
         return;
     }
-    let often = match (least, most) {
+    let frequency = match (min, max) {
         (0, None) => return,
         (_, Some(0)) => "no".to_owned(),
-        (0, Some(most)) => format!("at most {most}"),
-        (least, None) => format!("at least {least}"),
-        (least, Some(most)) if least == most => format!("exactly {most}"),
-        (least, Some(most)) => format!("{least} to {most}"),
+        (0, Some(max)) => format!("at most {max}"),
+        (min, None) => format!("at least {min}"),
+        (min, Some(max)) if min == max => format!("exactly {max}"),
+        (min, Some(max)) => format!("{min} to {max}"),
     };
-    let items = match most.unwrap_or(least) {
+    let items = match max.unwrap_or(min) {
         0 | 1 => "item is",
         _ => "items are",
     };
-    let words = format!("{often} {items} {}", describe_value(&sought));
+    let words = format!("{frequency} {items} {}", describe_value(&contained));
     cursor.move_to_description(members, "contains", words);
 }
 
@@ -106,7 +106,7 @@ pub(super) fn describe_unique_items(
     if members
         .keyword("maxItems")
         .and_then(as_count)
-        .is_none_or(|most| most > 1)
+        .is_none_or(|max| max > 1)
     {
         cursor.move_to_description(members, "uniqueItems", "no item comes twice".to_owned());
     }

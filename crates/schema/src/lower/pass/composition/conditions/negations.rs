@@ -57,17 +57,17 @@ pub(super) fn rewrite_not(members: &mut Map<String, Value>, cursor: &mut SchemaC
             .map_or(single, Vec::as_slice),
         _ => single,
     };
-    for refused in each {
-        let possible = match asserted_keywords(refused).as_slice() {
-            [] if admits_nothing(refused) => true,
+    for excluded in each {
+        let possible = match asserted_keywords(excluded).as_slice() {
+            [] if admits_nothing(excluded) => true,
             [] => false,
-            ["type"] => exclude_type(members, cursor, refused),
+            ["type"] => exclude_type(members, cursor, excluded),
             ["enum" | "const"] | ["type", "enum" | "const"] | ["enum" | "const", "type"] => {
-                exclude_values(members, cursor, refused)
+                exclude_values(members, cursor, excluded)
             }
-            ["not"] if admits_nothing(refused) => true,
+            ["not"] if admits_nothing(excluded) => true,
             _ => {
-                let words = describe_negation(refused);
+                let words = describe_negation(excluded);
                 cursor.move_to_description(members, "not", words);
                 true
             }
@@ -93,28 +93,28 @@ fn asserted_keywords(schema: &Value) -> Vec<&str> {
 fn exclude_type(
     members: &mut Map<String, Value>,
     cursor: &mut SchemaCursor<'_>,
-    refused: &Value,
+    excluded: &Value,
 ) -> bool {
-    let kinds = refused
+    let types = excluded
         .keyword("type")
         .map_or(TypeSet::NONE, TypeSet::from_type_keyword);
     if let Some(Value::Array(values)) = members.keyword_mut("enum") {
-        values.retain(|value| !kinds.intersects(TypeSet::type_of(value)));
+        values.retain(|value| !types.intersects(TypeSet::type_of(value)));
         return simplify_enum(members);
     }
-    let left = members.keyword("type").map(|kind| {
+    let remaining = members.keyword("type").map(|json_type| {
         (
-            TypeSet::from_type_keyword(kind),
-            TypeSet::from_type_keyword(kind).difference(kinds),
+            TypeSet::from_type_keyword(json_type),
+            TypeSet::from_type_keyword(json_type).difference(types),
         )
     });
-    match left {
-        Some((before, left)) if before == left => {}
-        Some((_, left)) if left.is_empty() => return false,
-        Some((_, left)) if let Some(kind) = left.to_type_keyword() => {
-            members.set_keyword("type", kind);
+    match remaining {
+        Some((before, remaining)) if before == remaining => {}
+        Some((_, remaining)) if remaining.is_empty() => return false,
+        Some((_, remaining)) if let Some(json_type) = remaining.to_type_keyword() => {
+            members.set_keyword("type", json_type);
         }
-        _ => cursor.move_to_description(members, "not", describe_negation(refused)),
+        _ => cursor.move_to_description(members, "not", describe_negation(excluded)),
     }
     true
 }
@@ -123,11 +123,11 @@ fn exclude_type(
 fn exclude_values(
     members: &mut Map<String, Value>,
     cursor: &mut SchemaCursor<'_>,
-    refused: &Value,
+    excluded: &Value,
 ) -> bool {
-    let mut refused = refused.as_object().cloned().unwrap_or_default();
-    let Some(Value::Array(mut others)) = simplify_enum(&mut refused)
-        .then(|| refused.remove_keyword("enum"))
+    let mut excluded = excluded.as_object().cloned().unwrap_or_default();
+    let Some(Value::Array(mut others)) = simplify_enum(&mut excluded)
+        .then(|| excluded.remove_keyword("enum"))
         .flatten()
     else {
         return true;
@@ -138,8 +138,8 @@ fn exclude_values(
         values.retain(|value| !others.iter().any(|other| cmp::equal(value, other)));
         return simplify_enum(members);
     }
-    if let Some(kind) = members.keyword("type") {
-        let mut kinds = TypeSet::from_type_keyword(kind);
+    if let Some(json_type) = members.keyword("type") {
+        let mut types = TypeSet::from_type_keyword(json_type);
         let has = |value: Value| others.contains(&value);
         let mut whole = TypeSet::NONE;
         if has(Value::Null) {
@@ -148,14 +148,14 @@ fn exclude_values(
         if has(Value::Bool(true)) && has(Value::Bool(false)) {
             whole = whole.union(TypeSet::BOOLEAN);
         }
-        if kinds.intersects(whole) {
-            kinds = kinds.difference(whole);
-            match kinds.to_type_keyword() {
-                Some(kind) => members.set_keyword("type", kind),
+        if types.intersects(whole) {
+            types = types.difference(whole);
+            match types.to_type_keyword() {
+                Some(json_type) => members.set_keyword("type", json_type),
                 None => return false,
             };
         }
-        others.retain(|value| kinds.intersects(TypeSet::type_of(value)));
+        others.retain(|value| types.intersects(TypeSet::type_of(value)));
     }
     if !others.is_empty() {
         cursor.move_to_description(members, "not", format!("not {}", describe_values(&others)));
@@ -163,10 +163,10 @@ fn exclude_values(
     true
 }
 
-fn describe_negation(refused: &Value) -> String {
-    let list = refused.keyword("required").and_then(Value::as_array);
+fn describe_negation(excluded: &Value) -> String {
+    let list = excluded.keyword("required").and_then(Value::as_array);
     match (
-        asserted_keywords(refused).as_slice(),
+        asserted_keywords(excluded).as_slice(),
         list.map(Vec::as_slice),
     ) {
         (["required"], Some([Value::String(name)])) => format!("`{name}` must not be given"),
@@ -175,9 +175,9 @@ fn describe_negation(refused: &Value) -> String {
             format!("not {} together", join_names(several))
         }
         (keywords, _) if keywords.contains(&"properties") || keywords.contains(&"required") => {
-            format!("never so that {}", describe_condition(refused))
+            format!("never so that {}", describe_condition(excluded))
         }
-        _ => format!("not {}", describe_value(refused)),
+        _ => format!("not {}", describe_value(excluded)),
     }
 }
 

@@ -117,12 +117,12 @@ impl Dependency {
     }
 
     /// The sentence for it, unless the required properties already imply it.
-    fn describe(&self, name: &str, sure: &HashSet<String>) -> Option<String> {
+    fn describe(&self, name: &str, required: &HashSet<String>) -> Option<String> {
         match self {
             Self::Names(names) => {
                 let missing = names.iter().map(String::as_str);
                 let missing: Vec<&str> = missing
-                    .filter(|other| *other != name && !sure.contains(*other))
+                    .filter(|other| *other != name && !required.contains(*other))
                     .collect();
                 let missing = (!missing.is_empty()).then(|| sentences::join_names(missing))?;
                 Some(format!("if `{name}` is given, {missing} must be given too"))
@@ -144,42 +144,43 @@ pub(super) fn rewrite_dependencies(
     members: &mut Map<String, Value>,
     cursor: &mut SchemaCursor<'_>,
 ) {
-    let mut demands: Vec<(&str, String, Dependency)> = Vec::new();
+    let mut dependencies: Vec<(&str, String, Dependency)> = Vec::new();
     for keyword in ["dependentRequired", "dependentSchemas", "dependencies"] {
         if let Some(Value::Object(given)) = take_unsupported(members, cursor, keyword) {
             let given = given.into_iter();
-            demands
+            dependencies
                 .extend(given.map(|(name, value)| (keyword, name, Dependency::from_value(value))));
         }
     }
-    if demands.is_empty() {
+    if dependencies.is_empty() {
         return;
     }
-    let sure = require_dependencies(members, &demands);
+    let required = require_dependencies(members, &dependencies);
     for keyword in ["dependentRequired", "dependentSchemas", "dependencies"] {
-        let told = demands.iter().filter(|(from, ..)| *from == keyword);
-        let told = told.filter_map(|(_, name, demand)| demand.describe(name, &sure));
-        describe_loss(members, cursor, keyword, told.collect());
+        let sentences = dependencies.iter().filter(|(from, ..)| *from == keyword);
+        let sentences =
+            sentences.filter_map(|(_, name, dependency)| dependency.describe(name, &required));
+        describe_loss(members, cursor, keyword, sentences.collect());
     }
 }
 
 /// Adds the dependencies of required properties to `required`, transitively; returns all required names.
 fn require_dependencies(
     members: &mut Map<String, Value>,
-    demands: &[(&str, String, Dependency)],
+    dependencies: &[(&str, String, Dependency)],
 ) -> HashSet<String> {
     let mut asked: HashMap<&str, Vec<&String>> = HashMap::new();
-    for (_, name, demand) in demands {
-        if let Dependency::Names(names) = demand {
+    for (_, name, dependency) in dependencies {
+        if let Dependency::Names(names) = dependency {
             asked.entry(name).or_default().extend(names);
         }
     }
-    let mut sure: HashSet<String> = required_names(members).map(str::to_owned).collect();
+    let mut required: HashSet<String> = required_names(members).map(str::to_owned).collect();
     let mut next: Vec<String> = required_names(members).map(str::to_owned).collect();
     let mut added = Vec::new();
     while let Some(name) = next.pop() {
         for other in asked.remove(name.as_str()).into_iter().flatten() {
-            if sure.insert(other.clone()) {
+            if required.insert(other.clone()) {
                 next.push(other.clone());
                 added.push(Value::String(other.clone()));
             }
@@ -188,7 +189,7 @@ fn require_dependencies(
     if let (Some(Value::Array(list)), false) = (members.keyword_mut("required"), added.is_empty()) {
         list.append(&mut added);
     }
-    sure
+    required
 }
 
 /// `propertyNames`; returns true if a schema was copied to several names.
@@ -199,12 +200,12 @@ pub(super) fn rewrite_property_names(
     let Some(rule) = take_unsupported(members, cursor, "propertyNames") else {
         return false;
     };
-    let says_more = |(keyword, value): &(&String, &Value)| {
+    let is_relevant = |(keyword, value): &(&String, &Value)| {
         // Every name is a string anyway.
         is_assertion(keyword) && !(*keyword == "type" && *value == "string")
     };
-    let said = rule.as_object().into_iter().flatten().filter(says_more);
-    let keywords: Vec<&str> = said.map(|(keyword, _)| keyword.as_str()).collect();
+    let assertions = rule.as_object().into_iter().flatten().filter(is_relevant);
+    let keywords: Vec<&str> = assertions.map(|(keyword, _)| keyword.as_str()).collect();
     let allowed: Option<Vec<&str>> = match (
         keywords.as_slice(),
         rule.keyword("enum"),
@@ -286,7 +287,7 @@ pub(super) fn rewrite_pattern_properties(
     {
         return;
     }
-    let mut told: Vec<String> = patterns
+    let mut sentences: Vec<String> = patterns
         .iter()
         .map(|(pattern, subschema)| match admits_nothing(subschema) {
             true => format!("no property name matches `{pattern}`"),
@@ -301,7 +302,7 @@ pub(super) fn rewrite_pattern_properties(
         .collect();
     if let Some(rest) = rest {
         if !closed {
-            told.push(format!("each other property is {}", describe_value(&rest)));
+            sentences.push(format!("each other property is {}", describe_value(&rest)));
         }
         match any_of(
             std::iter::once(rest).chain(patterns.into_iter().map(|(_, subschema)| subschema)),
@@ -310,7 +311,7 @@ pub(super) fn rewrite_pattern_properties(
             None => members.remove_keyword("additionalProperties"),
         };
     }
-    describe_loss(members, cursor, "patternProperties", told);
+    describe_loss(members, cursor, "patternProperties", sentences);
 }
 
 /// The union of several schemas; `None` if any value is valid.
@@ -342,19 +343,19 @@ pub(super) fn describe_property_counts(
     let closed = members.keyword("additionalProperties") == Some(&Value::Bool(false))
         && !members.has_keyword("patternProperties");
     let properties = members.keyword("properties").and_then(Value::as_object);
-    let most = properties.map_or(0, Map::len) as u64;
-    let least = required_names(members).count() as u64;
+    let max = properties.map_or(0, Map::len) as u64;
+    let min = required_names(members).count() as u64;
     for keyword in ["minProperties", "maxProperties"] {
         let Some(value) = take_unsupported(members, cursor, keyword) else {
             continue;
         };
-        let sure = match (keyword, as_count(&value)) {
+        let required = match (keyword, as_count(&value)) {
             (_, None) => true,
-            ("minProperties", Some(bound)) => bound <= least,
-            (_, Some(bound)) => closed && most <= bound,
+            ("minProperties", Some(bound)) => bound <= min,
+            (_, Some(bound)) => closed && max <= bound,
         };
         match describe_keyword(keyword, &value) {
-            _ if sure => {}
+            _ if required => {}
             Some(words) => cursor.move_to_description(members, keyword, words),
             None => cursor.report_loss(keyword, Severity::Wider, None),
         }

@@ -64,7 +64,7 @@ impl GrammaticalMood {
 
 fn join_list(subschemas: &[String], last: &str) -> String {
     match subschemas {
-        [most @ .., end] if !most.is_empty() => format!("{} {last} {end}", most.join(", ")),
+        [first @ .., end] if !first.is_empty() => format!("{} {last} {end}", first.join(", ")),
         _ => subschemas.concat(),
     }
 }
@@ -90,9 +90,9 @@ fn constraint_sentence(schema: &Value, mood: GrammaticalMood) -> String {
         keyword => matches!(keyword, "properties" | "required"),
     };
     if let (Value::Object(members), true) = (schema, asserted.iter().all(of_properties)) {
-        let told = describe_properties(members, mood);
-        if !told.is_empty() {
-            return join_list(&told, "and");
+        let sentences = describe_properties(members, mood);
+        if !sentences.is_empty() {
+            return join_list(&sentences, "and");
         }
     }
     format!("it {} {}", mood.verb(false), describe_value(schema))
@@ -100,31 +100,33 @@ fn constraint_sentence(schema: &Value, mood: GrammaticalMood) -> String {
 
 fn describe_properties(members: &Map<String, Value>, mood: GrammaticalMood) -> Vec<String> {
     let properties = members.keyword("properties").and_then(Value::as_object);
-    let mut told = Vec::new();
+    let mut sentences = Vec::new();
     for (name, subschema) in properties.into_iter().flatten() {
         match mood {
             _ if admits_anything(subschema) => {}
             GrammaticalMood::Is if admits_nothing(subschema) => {
-                told.push(format!("`{name}` is not given"))
+                sentences.push(format!("`{name}` is not given"))
             }
             GrammaticalMood::Must if admits_nothing(subschema) => {
-                told.push(format!("`{name}` must not be given"))
+                sentences.push(format!("`{name}` must not be given"))
             }
-            _ => told.push(format!(
+            _ => sentences.push(format!(
                 "`{name}` {} {}",
                 mood.verb(false),
                 describe_value(subschema)
             )),
         }
     }
-    let untold = |name: &&str| {
+    let is_undescribed = |name: &&str| {
         let subschema = properties.and_then(|properties| properties.get(*name));
         subschema.is_none_or(admits_anything)
     };
-    let given: Vec<&str> = super::required_names(members).filter(untold).collect();
-    if !given.is_empty() {
-        let verb = mood.verb(given.len() > 1);
-        told.push(format!("{} {verb} given", join_names(given)));
+    let present: Vec<&str> = super::required_names(members)
+        .filter(is_undescribed)
+        .collect();
+    if !present.is_empty() {
+        let verb = mood.verb(present.len() > 1);
+        sentences.push(format!("{} {verb} given", join_names(present)));
     }
-    told
+    sentences
 }

@@ -43,21 +43,21 @@ impl<'s> DisjointnessProver<'s> {
     }
 
     /// Returns true if no value is valid for two of the branches; `parent` is the schema that contains them.
-    pub(super) fn all_disjoint(&mut self, branches: &[Value], around: &Members) -> bool {
+    pub(super) fn all_disjoint(&mut self, branches: &[Value], parent: &Members) -> bool {
         if are_distinct_string_constants(branches) {
             return true;
         }
         let mut rest = branches;
         while let Some((first, others)) = rest.split_first() {
             for other in others {
-                let left = self.remaining_steps.min(MAX_STEPS_PER_PAIR);
+                let steps = self.remaining_steps.min(MAX_STEPS_PER_PAIR);
                 let mut pair = PairProver {
                     definitions: self.definitions,
-                    parent: around,
-                    remaining_steps: left,
+                    parent,
+                    remaining_steps: steps,
                 };
                 let apart = pair.are_disjoint(first, other, true);
-                self.remaining_steps -= left - pair.remaining_steps;
+                self.remaining_steps -= steps - pair.remaining_steps;
                 if !apart {
                     return false;
                 }
@@ -98,26 +98,31 @@ impl PairProver<'_> {
     }
 
     /// `same_value`: both apply to the value of the union itself, not to a value inside it.
-    fn are_disjoint(&mut self, one: &Value, other: &Value, here: bool) -> bool {
+    fn are_disjoint(&mut self, one: &Value, other: &Value, same_value: bool) -> bool {
         if admits_nothing(one) || admits_nothing(other) {
             return true;
         }
         let (Value::Object(a), Value::Object(b), true) = (one, other, self.use_steps(1)) else {
             return false;
         };
-        self.disjoint_by_keywords(a, b, here)
-            || self.disjoint_by_subschemas(a, other, here)
-            || self.disjoint_by_subschemas(b, one, here)
+        self.disjoint_by_keywords(a, b, same_value)
+            || self.disjoint_by_subschemas(a, other, same_value)
+            || self.disjoint_by_subschemas(b, one, same_value)
     }
 
     /// By the subschemas of one of the two.
-    fn disjoint_by_subschemas(&mut self, members: &Members, other: &Value, here: bool) -> bool {
+    fn disjoint_by_subschemas(
+        &mut self,
+        members: &Members,
+        other: &Value,
+        same_value: bool,
+    ) -> bool {
         let definitions = self.definitions;
         let target = members
             .keyword("$ref")
             .and_then(Value::as_str)
             .and_then(|name| definitions.get(name.strip_prefix("#/$defs/")?));
-        if target.is_some_and(|target| self.are_disjoint(target, other, here)) {
+        if target.is_some_and(|target| self.are_disjoint(target, other, same_value)) {
             return true;
         }
         let list = |keyword: &str| members.keyword(keyword).and_then(Value::as_array);
@@ -128,18 +133,18 @@ impl PairProver<'_> {
                 !branches.is_empty()
                     && branches
                         .iter()
-                        .all(|branch| self.are_disjoint(branch, other, here))
+                        .all(|branch| self.are_disjoint(branch, other, same_value))
             })
             || list("allOf").is_some_and(|subschemas| {
                 subschemas
                     .iter()
-                    .any(|subschema| self.are_disjoint(subschema, other, here))
+                    .any(|subschema| self.are_disjoint(subschema, other, same_value))
             })
     }
 
-    fn disjoint_by_keywords(&mut self, a: &Members, b: &Members, here: bool) -> bool {
+    fn disjoint_by_keywords(&mut self, a: &Members, b: &Members, same_value: bool) -> bool {
         let mut shared = possible_types(a).intersection(possible_types(b));
-        if here {
+        if same_value {
             shared = shared.intersection(possible_types(self.parent));
         }
         if let (Some(these), Some(those)) = (enum_values(a), enum_values(b))
@@ -160,12 +165,12 @@ impl PairProver<'_> {
                 || self.disjoint_by_elements(a, b))
             && (!shared.intersects(TypeSet::OBJECT)
                 || size_ranges_disjoint(a, b, "minProperties", "maxProperties")
-                || self.disjoint_by_properties(a, b, here))
+                || self.disjoint_by_properties(a, b, same_value))
     }
 
     /// A property that one requires, and whose schemas are disjoint.
-    fn disjoint_by_properties(&mut self, a: &Members, b: &Members, here: bool) -> bool {
-        let around = if here {
+    fn disjoint_by_properties(&mut self, a: &Members, b: &Members, same_value: bool) -> bool {
+        let of_parent = if same_value {
             required_names(self.parent)
         } else {
             &[]
@@ -173,7 +178,7 @@ impl PairProver<'_> {
         let names = required_names(a)
             .iter()
             .chain(required_names(b))
-            .chain(around);
+            .chain(of_parent);
         let names = names.filter_map(Value::as_str).take(MAX_NAMES);
         names.into_iter().any(|name| {
             let (one, other) = (property_schema(a, name), property_schema(b, name));
@@ -185,9 +190,10 @@ impl PairProver<'_> {
 
     /// An element that arrays of one must have, and whose schemas are disjoint.
     fn disjoint_by_elements(&mut self, a: &Members, b: &Members) -> bool {
-        let least = |members: &Members| members.keyword("minItems").and_then(as_count).unwrap_or(0);
-        let sure = least(a).max(least(b)).min(MAX_ELEMENTS) as usize;
-        (0..sure).any(|at| {
+        let min_items =
+            |members: &Members| members.keyword("minItems").and_then(as_count).unwrap_or(0);
+        let count = min_items(a).max(min_items(b)).min(MAX_ELEMENTS) as usize;
+        (0..count).any(|at| {
             let (one, other) = (element_schema(a, at), element_schema(b, at));
             one.is_some_and(admits_nothing)
                 || other.is_some_and(admits_nothing)
@@ -252,7 +258,7 @@ fn size_ranges_disjoint(a: &Members, b: &Members, min: &str, max: &str) -> bool 
     let size = |members: &Members, keyword: &str| members.keyword(keyword).and_then(as_count);
     let below = |a: &Members, b: &Members| {
         let ends = (size(a, max), size(b, min));
-        matches!(ends, (Some(most), Some(least)) if most < least)
+        matches!(ends, (Some(max), Some(min_items)) if max < min_items)
     };
     below(a, b) || below(b, a)
 }

@@ -45,7 +45,7 @@ impl BranchTypeCounts {
 /// The target of a reference is unknown, so it may have any type.
 fn may_have_type(branch: &Value, wanted: &str) -> bool {
     match branch.keyword("type") {
-        Some(kind) => kind == wanted,
+        Some(json_type) => json_type == wanted,
         None => branch.keyword("$ref").is_some(),
     }
 }
@@ -64,13 +64,13 @@ pub(super) fn rewrite_undeclared(
 }
 
 fn object_to_json_text(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) {
-    let told = Value::Object(std::mem::take(members));
-    let words = format!("{}, as JSON text", describe_schema(&told));
-    if let Value::Object(told) = told {
-        *members = told;
+    let original = Value::Object(std::mem::take(members));
+    let text = format!("{}, as JSON text", describe_schema(&original));
+    if let Value::Object(original) = original {
+        *members = original;
     }
-    json_text::replace_by_json_text(members, &words);
-    cursor.report_loss("type", Severity::Wider, Some(words));
+    json_text::replace_by_json_text(members, &text);
+    cursor.report_loss("type", Severity::Wider, Some(text));
 }
 
 /// The object without properties.
@@ -95,8 +95,8 @@ fn rewrite_empty_object(
 /// A map as `[{"key": …, "value": …}]`.
 fn map_to_pairs(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) {
     let value = members.remove_keyword("additionalProperties");
-    let least = members.remove_keyword("minProperties");
-    let most = members.remove_keyword("maxProperties");
+    let min = members.remove_keyword("minProperties");
+    let max = members.remove_keyword("maxProperties");
     describe_other_keywords(members, cursor);
     members.retain(|keyword, _| matches!(keyword.as_str(), "description" | LIFT_KEYWORD));
     members.set_keyword("type", json!("array"));
@@ -111,32 +111,34 @@ fn map_to_pairs(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>)
         properties.set_keyword("value", value.unwrap_or_default());
     }
     members.set_keyword("items", items);
-    if let Some(least) = least.filter(|least| least.as_f64() != Some(0.0)) {
-        members.set_keyword("minItems", least);
+    if let Some(min) = min.filter(|min| min.as_f64() != Some(0.0)) {
+        members.set_keyword("minItems", min);
     }
-    if let Some(most) = most {
-        members.set_keyword("maxItems", most);
+    if let Some(max) = max {
+        members.set_keyword("maxItems", max);
     }
     // An array cannot require unique keys; a duplicate is rejected by the validator.
-    let words = "each entry is a key, given once, and its value";
-    cursor.move_to_description(members, "additionalProperties", words.to_owned());
+    let text = "each entry is a key, given once, and its value";
+    cursor.move_to_description(members, "additionalProperties", text.to_owned());
     add_lift_mark(members, LiftMark::KeyValuePairs);
 }
 
 /// Describes all other assertions of the schema.
 fn describe_other_keywords(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) {
-    let said = ["type", "properties", "additionalProperties"];
+    let handled = ["type", "properties", "additionalProperties"];
     let others: Vec<(String, Value)> = members
         .iter()
         .filter(|(keyword, value)| {
-            !said.contains(&keyword.as_str()) && is_assertion(keyword) && constrains(keyword, value)
+            !handled.contains(&keyword.as_str())
+                && is_assertion(keyword)
+                && constrains(keyword, value)
         })
         .map(|(keyword, value)| (keyword.clone(), value.clone()))
         .collect();
     for (keyword, value) in others {
         members.remove_keyword(&keyword);
         match describe_keyword(&keyword, &value) {
-            Some(words) => cursor.move_to_description(members, &keyword, words),
+            Some(text) => cursor.move_to_description(members, &keyword, text),
             None => cursor.report_loss(&keyword, Severity::Wider, None),
         }
     }

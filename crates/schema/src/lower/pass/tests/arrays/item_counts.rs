@@ -24,7 +24,7 @@ fn what_adds_up_to_what_is_allowed_stays() {
 
 #[test]
 fn of_more_the_longest_are_described() {
-    let told = |bound| format!("At most {bound} items");
+    let text = |bound| format!("At most {bound} items");
     for (bounds, lost) in [
         (&[961][..], &[0][..]),
         (&[1000, 10, 900], &[0]),
@@ -38,7 +38,7 @@ fn of_more_the_longest_are_described() {
             let bound = bounds[*at];
             let list = &mut after["properties"][format!("l{at}")];
             list.as_object_mut().unwrap().shift_remove("maxItems");
-            list["description"] = json!(told(bound));
+            list["description"] = json!(text(bound));
             losses.push(format!(
                 "/properties/l{at}: maxItems (wider), described as \"at most {bound} items\""
             ));

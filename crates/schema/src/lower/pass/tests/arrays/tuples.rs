@@ -49,11 +49,11 @@ fn elements_of_several_kinds_become_elements_of_any_of_them() {
         ),
     ] {
         let mut after = after;
-        let told = match before.get("description").and_then(Value::as_str) {
-            Some(told) => format!("{told} (in this order: {words})"),
+        let text = match before.get("description").and_then(Value::as_str) {
+            Some(text) => format!("{text} (in this order: {words})"),
             None => format!("In this order: {words}"),
         };
-        after["description"] = json!(told);
+        after["description"] = json!(text);
         assert_eq!(
             run_pass(tuples_to_arrays, Dialect::OPENAI_STRICT, before),
             (after, wider(words))
@@ -98,7 +98,7 @@ fn elements_of_one_kind_lose_nothing() {
 }
 
 #[test]
-fn what_is_told_of_each_place_is_told_of_the_whole() {
+fn descriptions_of_elements_move_to_the_array() {
     let before = json!({
         "prefixItems": [{"type": "number", "description": "latitude"}, {"type": "number", "description": "longitude"}],
         "items": false,
@@ -210,7 +210,7 @@ fn the_verdict_is_as_reported() {
     ];
     assert_losses_reported(tuples_to_arrays, Dialect::OPENAI_STRICT, &schemas, &values);
     assert_losses_reported(close_tuples, Dialect::GEMINI, &schemas, &values);
-    // Read as Draft 7, the other form says the same.
+    // Read as Draft 7, the other form is equivalent.
     for before in &schemas {
         let (mut after, _) = run_pass(tuples_to_draft_7, Dialect::MISTRAL, before.clone());
         after["$schema"] = json!("http://json-schema.org/draft-07/schema#");

@@ -91,7 +91,7 @@ fn what_is_text_now_is_one_with_other_text_and_keeps_the_marks_of_its_property()
 }
 
 #[test]
-fn a_long_enum_of_long_strings_is_told() {
+fn a_long_enum_of_long_strings_is_described() {
     let (after, losses) = run_pass(
         run,
         Dialect::OPENAI_STRICT,

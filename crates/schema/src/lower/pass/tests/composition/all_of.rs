@@ -256,7 +256,7 @@ fn what_is_left_over_is_settled_when_all_has_come_together() {
             json!({"properties": {"a": {}}, "additionalProperties": {"type": "string"}, "unevaluatedProperties": false}),
             json!({"properties": {"a": {}}, "additionalProperties": {"type": "string"}}),
         ),
-        // Told apart by a tag, each alternative can be closed for itself.
+        // Disjoint by a discriminator, so each alternative can be closed.
         (
             json!({
                 "type": "object",

@@ -1,4 +1,4 @@
-//! What conditions become, and how they are told.
+//! How conditions are rewritten, and how they are described.
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ fn assert_lossless(pairs: impl IntoIterator<Item = (Value, Value)>) {
     }
 }
 
-/// Schemas that keep `after` and tell the rest.
+/// Schemas that become `after`, with the rest described.
 fn assert_described(rows: impl IntoIterator<Item = (Value, Value, &'static str, &'static str)>) {
     for (before, mut after, keyword, words) in rows {
         let mut letters = words.chars();
@@ -198,7 +198,7 @@ fn what_must_not_be_is_left_out_of_the_type_or_the_list() {
 }
 
 #[test]
-fn cases_are_told() {
+fn cases_are_described() {
     assert_described([
         (
             json!({"if": {"properties": {"kind": {"const": "card"}}, "required": ["kind"]}, "then": {"required": ["number"]}}),
@@ -346,7 +346,7 @@ fn what_patterns_admit_stays_admitted() {
 }
 
 #[test]
-fn what_is_left_unevaluated_is_additional_or_told() {
+fn what_is_left_unevaluated_is_additional_or_described() {
     assert_lossless([
         (
             json!({"properties": {"a": {}}, "unevaluatedProperties": false}),
@@ -382,7 +382,7 @@ fn what_is_left_unevaluated_is_additional_or_told() {
 }
 
 #[test]
-fn what_arrays_contain_is_told() {
+fn what_arrays_contain_is_described() {
     assert_lossless([(
         json!({"contains": {}, "minContains": 2, "maxContains": 4, "maxItems": 3}),
         json!({"maxItems": 3, "minItems": 2}),
@@ -461,7 +461,7 @@ fn the_verdict_is_as_reported() {
 }
 
 #[test]
-fn of_many_things_only_the_first_are_told() {
+fn of_many_things_only_the_first_are_described() {
     let names: Vec<String> = (0..2000).map(|number| format!("n{number}")).collect();
     let chain: Value = names
         .windows(2)

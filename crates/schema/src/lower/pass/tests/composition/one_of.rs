@@ -1,4 +1,4 @@
-//! Where `oneOf` and `anyOf` say the same, and where not.
+//! Where `oneOf` and `anyOf` are equivalent, and where not.
 
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ fn alternatives_that_no_value_fits_twice_lose_nothing() {
         json!([{"type": "string"}]),
         json!([{"type": "string"}, {"type": ["integer", "null"]}, {"type": "object"}]),
         json!([{"const": "a", "description": "A."}, {"enum": ["b", "c"]}, {"const": 1}]),
-        // Told apart by a tag.
+        // Disjoint by a discriminator.
         json!([
             {"type": "object", "properties": {"kind": {"const": "a"}}, "required": ["kind"]},
             {"type": "object", "properties": {"kind": {"enum": ["b", "c"]}}, "required": ["kind"]}
@@ -31,7 +31,7 @@ fn alternatives_that_no_value_fits_twice_lose_nothing() {
             {"type": "object", "properties": {"kind": {"const": "a"}}},
             {"type": "object", "properties": {"kind": {"const": "b"}}, "required": ["kind"]}
         ]),
-        // Told apart by their only property.
+        // Disjoint by their only property.
         json!([
             {"type": "object", "properties": {"card": {}}, "required": ["card"], "additionalProperties": false},
             {"type": "object", "properties": {"cash": {}}, "required": ["cash"], "additionalProperties": false}
@@ -54,7 +54,7 @@ fn alternatives_that_a_value_might_fit_twice_are_reported() {
         json!([{"type": ["string", "null"]}, {"type": ["integer", "null"]}]),
         json!([{"enum": ["a", 1]}, {"enum": ["b", 1.0]}]),
         json!([{"required": ["a"]}, {"required": ["b"]}]),
-        // Neither says that it is an object.
+        // Neither has a type.
         json!([
             {"properties": {"kind": {"const": "a"}}, "required": ["kind"]},
             {"properties": {"kind": {"const": "b"}}, "required": ["kind"]}
@@ -172,7 +172,7 @@ fn the_verdict_is_as_reported() {
 }
 
 #[test]
-fn many_alternatives_are_told_apart_in_good_time() {
+fn many_alternatives_are_compared_in_reasonable_time() {
     let constants: Vec<Value> = (0..5000)
         .map(|number| json!({"const": format!("v{number}"), "description": "One."}))
         .collect();

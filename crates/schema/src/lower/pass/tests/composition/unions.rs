@@ -40,7 +40,7 @@ fn marks_stay_beside_it() {
 }
 
 #[test]
-fn branches_that_tell_the_same_now_are_one() {
+fn branches_with_equal_descriptions_are_merged() {
     assert_pass(
         isolate_any_of,
         Dialect::GEMINI_OPENAPI,
@@ -63,7 +63,7 @@ fn a_union_that_stands_alone_is_left_alone() {
 }
 
 #[test]
-fn a_reference_that_is_told_about_is_wrapped() {
+fn a_described_reference_is_wrapped() {
     assert_pass(
         wrap_described_refs,
         Dialect::OPENAI_STRICT,
@@ -92,7 +92,7 @@ fn branches_that_became_the_same_are_one() {
     );
 }
 
-/// Whether two schemas in a union cannot be told apart when their values come back.
+/// Returns true if the values of two schemas in a union are ambiguous when they are lifted.
 fn are_confused(one: Value, other: Value) -> bool {
     let (_, losses) = run_pass_with_marks(
         deduplicate_branches,
@@ -129,7 +129,7 @@ fn values_that_would_be_read_by_the_wrong_branch_are_reported() {
 }
 
 #[test]
-fn a_tag_tells_branches_apart() {
+fn a_discriminator_separates_branches() {
     let tagged = |tag: &str, value: Value| json!({"type": "object", "properties": {"kind": {"type": "string", "enum": [tag]}, "value": value}, "required": ["kind", "value"]});
     let json_text = json!({"type": "string", (LIFT_KEYWORD): {"json": true}});
     assert!(!are_confused(
@@ -153,7 +153,7 @@ fn leaving_out_is_read_the_same_in_every_branch() {
 }
 
 #[test]
-fn arrays_of_what_can_be_told_apart_can_be_told_apart() {
+fn arrays_of_disjoint_items_are_disjoint() {
     let array = |items: Value| json!({"type": "array", "items": items});
     let json_text = json!({"type": "string", (LIFT_KEYWORD): {"json": true}});
     assert!(!are_confused(

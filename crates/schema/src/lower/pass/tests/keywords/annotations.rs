@@ -1,4 +1,4 @@
-//! What is taken out, and what of it is told.
+//! Which annotations are removed, and which are described.
 
 use serde_json::json;
 
@@ -67,7 +67,7 @@ fn properties_may_be_named_like_keywords() {
 }
 
 #[test]
-fn a_default_is_told_where_it_cannot_be_written() {
+fn a_default_is_described_where_it_cannot_be_written() {
     let before = json!({"properties": {"days": {"type": "integer", "default": 5}, "unit": {"description": "In what.", "default": "C"}}});
     assert_eq!(
         run_pass(run, Dialect::OPENAI_STRICT, before.clone()),
@@ -99,7 +99,7 @@ fn a_long_default_is_cut() {
 }
 
 #[test]
-fn how_text_is_encoded_is_told() {
+fn the_encoding_of_text_is_described() {
     let losses = |words: &str, keywords: &[&str]| {
         let loss = |keyword: &&str| format!("/: {keyword} (note), described as \"{words}\"");
         keywords.iter().map(loss).collect::<Vec<_>>()
@@ -132,7 +132,7 @@ fn how_text_is_encoded_is_told() {
 }
 
 #[test]
-fn an_older_draft_is_said_in_the_words_of_the_newest() {
+fn an_older_draft_is_converted_to_the_newest() {
     const SEVEN: &str = "http://json-schema.org/draft-07/schema#";
     for (before, after) in [
         (

@@ -6,7 +6,7 @@ use crate::lower::pass::describe::{describe_keyword, describe_schema};
 
 #[test]
 fn every_assertion_has_words() {
-    for (keyword, value, said) in [
+    for (keyword, value, text) in [
         ("const", json!("a"), "always \"a\""),
         ("enum", json!(["a", 1]), "one of \"a\", 1"),
         ("type", json!(["string", "null"]), "a string or null"),
@@ -105,7 +105,7 @@ fn every_assertion_has_words() {
     ] {
         assert_eq!(
             describe_keyword(keyword, &value).as_deref(),
-            Some(said),
+            Some(text),
             "{keyword}"
         );
     }
@@ -137,13 +137,13 @@ fn words_are_few_whatever_the_schema() {
     let long = "é".repeat(5_000);
     let many: Value = (0..5_000).collect();
     let deep = (0..100).fold(json!({"type": "string"}), |inner, _| json!({"not": inner}));
-    for said in [
+    for text in [
         describe_keyword("pattern", &json!(long)),
         describe_keyword("enum", &many),
         describe_keyword("required", &json!([long])),
         describe_keyword("allOf", &json!([deep])),
     ] {
-        assert!(said.unwrap().chars().count() <= 201);
+        assert!(text.unwrap().chars().count() <= 201);
     }
     assert_eq!(describe_schema(&deep), "not not not a certain value");
 }

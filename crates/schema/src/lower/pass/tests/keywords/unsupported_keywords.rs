@@ -9,7 +9,7 @@ use crate::{
 };
 
 #[test]
-fn assertions_are_told_and_annotations_forgotten() {
+fn assertions_are_described_and_annotations_dropped() {
     assert_pass(
         run,
         Dialect::OPENAI_STRICT,
@@ -63,7 +63,7 @@ fn an_open_object_is_more_than_a_note_where_it_makes_others_invalid() {
 }
 
 #[test]
-fn a_map_is_told() {
+fn a_map_is_described() {
     assert_pass(
         run,
         Dialect::OLLAMA,

@@ -11,7 +11,7 @@ use crate::{
     },
 };
 
-/// What pairs cannot say.
+/// What pairs cannot express.
 const ONCE: &str = r#"/properties/properties: additionalProperties (wider), described as "each entry is a key, given once, and its value""#;
 
 /// A schema below the root.
@@ -45,7 +45,7 @@ fn a_map_becomes_pairs() {
 }
 
 #[test]
-fn what_a_map_requires_is_told() {
+fn what_a_map_requires_is_described() {
     assert_pass(
         require_declared_properties,
         Dialect::OPENAI_STRICT,
@@ -128,7 +128,7 @@ fn the_root_stays_an_object() {
 }
 
 #[test]
-fn in_a_union_texts_that_nobody_could_tell_apart_become_one() {
+fn in_a_union_ambiguous_strings_become_one() {
     assert_pass(
         require_declared_properties,
         Dialect::OPENAI_STRICT,
@@ -247,7 +247,7 @@ fn a_schema_is_not_copied_without_end() {
 }
 
 #[test]
-fn schemas_that_are_not_read_are_told_before_they_change() {
+fn unsupported_schemas_are_described_before_they_change() {
     assert_pass(
         require_declared_properties,
         Dialect::GEMINI_OPENAPI,

@@ -9,7 +9,7 @@ use crate::{
 };
 
 #[test]
-fn an_unfit_name_is_written_otherwise_and_told() {
+fn an_invalid_name_is_renamed_and_described() {
     assert_pass(
         run,
         Dialect::GEMINI,

@@ -99,7 +99,7 @@ fn a_property_that_is_called_like_a_bound_is_none() {
 }
 
 #[test]
-fn more_than_one_item_is_told() {
+fn more_than_one_item_is_described() {
     assert_pass(
         limit_min_items_to_one,
         Dialect::ANTHROPIC_STRICT,

@@ -86,7 +86,7 @@ fn an_empty_text_cannot_be_listed() {
 }
 
 #[test]
-fn arrays_and_objects_are_told_where_only_primitives_are_listed() {
+fn arrays_and_objects_are_described_where_only_primitives_are_listed() {
     assert_pass(
         run,
         Dialect::GEMINI,

@@ -9,7 +9,7 @@ use crate::{
 };
 
 #[test]
-fn a_format_that_is_not_read_is_told() {
+fn an_unsupported_format_is_described() {
     assert_pass(
         run,
         Dialect::OPENAI_STRICT,
@@ -61,7 +61,7 @@ fn a_format_is_read_on_its_own_type_only() {
 }
 
 #[test]
-fn patterns_that_look_around_are_told_where_patterns_are_read() {
+fn patterns_with_look_around_are_described_where_patterns_are_supported() {
     let before = json!({"type": "string", "pattern": "^(?!x)\\w+$"});
     assert_pass(
         run,
@@ -75,7 +75,7 @@ fn patterns_that_look_around_are_told_where_patterns_are_read() {
 }
 
 #[test]
-fn look_around_is_told_from_what_looks_like_it() {
+fn look_around_is_distinguished_from_what_looks_like_it() {
     for pattern in [
         "(?=a)",
         "a(?!b)",

@@ -183,7 +183,7 @@ fn what_stands_around_alternatives_goes_into_each() {
         let (made, losses) =
             crate::lower::pass::tests::run_pass(run, Dialect::OPENAI_STRICT, before);
         assert_eq!(made, after);
-        // Alternatives that name no type were read with the type they speak about before they were told it.
+        // Alternatives without a type were read with the type that their keywords apply to.
         assert!(
             losses.iter().all(|loss| loss.ends_with("type (narrower)")),
             "{losses:?}"

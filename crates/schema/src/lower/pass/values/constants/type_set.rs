@@ -32,7 +32,7 @@ impl TypeSet {
     }
 
     /// The types that the keyword `type` allows.
-    pub(crate) fn from_type_keyword(kind: &Value) -> Self {
+    pub(crate) fn from_type_keyword(json_type: &Value) -> Self {
         let of_name = |name: &str| match name {
             "null" => Self::NULL,
             "boolean" => Self::BOOLEAN,
@@ -43,7 +43,7 @@ impl TypeSet {
             "object" => Self::OBJECT,
             _ => Self::NONE,
         };
-        match kind {
+        match json_type {
             Value::String(name) => of_name(name),
             Value::Array(names) => names
                 .iter()
@@ -84,7 +84,8 @@ impl TypeSet {
             (false, true) => return None,
             (false, false) => None,
         };
-        let named = |kind: Self, name: &'static str| self.intersects(kind).then_some(name);
+        let named =
+            |json_type: Self, name: &'static str| self.intersects(json_type).then_some(name);
         let names = [
             named(Self::STRING, "string"),
             number,

@@ -13,9 +13,9 @@ impl SchemaMerger<'_> {
         other: &mut Map<String, Value>,
     ) {
         const OURS: [&str; 3] = ["properties", "patternProperties", "additionalProperties"];
-        let speaks =
+        let has_keywords =
             |schema: &Map<String, Value>| OURS.iter().any(|keyword| schema.has_keyword(keyword));
-        if !speaks(one) || !speaks(other) {
+        if !has_keywords(one) || !has_keywords(other) {
             return;
         }
         let patterned =
@@ -90,11 +90,11 @@ impl SchemaMerger<'_> {
         other: &mut Map<String, Value>,
     ) {
         const OURS: [&str; 2] = ["prefixItems", "items"];
-        let speaks =
+        let has_keywords =
             |schema: &Map<String, Value>| OURS.iter().any(|keyword| schema.has_keyword(keyword));
         let older =
             |schema: &Map<String, Value>| schema.keyword("items").is_some_and(Value::is_array);
-        if !speaks(one) || !speaks(other) || older(one) || older(other) {
+        if !has_keywords(one) || !has_keywords(other) || older(one) || older(other) {
             return;
         }
         let list = |schema: &mut Map<String, Value>| match schema.remove_keyword("prefixItems") {
