@@ -34,6 +34,7 @@ mod normalise;
 mod dialect;
 mod lower;
 
+#[cfg(feature = "provider-rules")]
 mod provider_rules;
 
 mod canonical_json;
@@ -51,6 +52,7 @@ pub use dialect::{Dialect, NameRule, StrictBudget, UnknownDialect};
 pub use lower::{Loss, LowerError, Lowered, SchemaCost, Severity};
 pub use nearest::{fold_name, nearest};
 pub use normalise::{SchemaFix, normalise};
+#[cfg(feature = "provider-rules")]
 pub use provider_rules::{Rejection, validate_for, validate_tools_for};
 pub use redact::{looks_secret_name, looks_secret_value, redact};
 pub use sample::Sampler;

@@ -6,43 +6,19 @@ const MASK: &str = "***";
 
 /// Words that make a name secret anywhere in it.
 const SECRET_WORDS: [&str; 16] = [
-    "password",
-    "passwords",
-    "passwd",
-    "passphrase",
-    "passcode",
-    "pwd",
-    "secret",
-    "secrets",
-    "apikey",
-    "authorization",
-    "credential",
-    "credentials",
-    "bearer",
-    "cookie",
-    "privatekey",
+    "password", "passwords", "passwd", "passphrase", "passcode", "pwd", "secret", "secrets",
+    "apikey", "authorization", "credential", "credentials", "bearer", "cookie", "privatekey",
     "jwt",
 ];
 
 /// Words that make a name secret as its last word: `auth_token` is, `token_count` is not.
 const SECRET_LAST_WORDS: [&str; 6] = [
-    "token",
-    "auth",
-    "accesskey",
-    "secretkey",
-    "authtoken",
-    "accesstoken",
+    "token", "auth", "accesskey", "secretkey", "authtoken", "accesstoken",
 ];
 
 /// Words that make `key` secret when it follows them.
 const SECRET_KEY_PREFIX_WORDS: [&str; 7] = [
-    "api",
-    "private",
-    "access",
-    "signing",
-    "encryption",
-    "auth",
-    "ssh",
+    "api", "private", "access", "signing", "encryption", "auth", "ssh",
 ];
 
 /// Prefixes of well-known tokens, and the minimum length of the rest.
@@ -220,15 +196,8 @@ mod tests {
     #[test]
     fn names_of_secrets_are_known_in_every_spelling() {
         for name in [
-            "password",
-            "apiKey",
-            "API_KEY",
-            "x-api-key",
-            "githubToken",
-            "Authorization",
-            "client_secret",
-            "privateKey",
-            "DB_PASSWD",
+            "password", "apiKey", "API_KEY", "x-api-key", "githubToken", "Authorization",
+            "client_secret", "privateKey", "DB_PASSWD",
         ] {
             assert!(looks_secret_name(name), "{name}");
         }
@@ -237,14 +206,7 @@ mod tests {
     #[test]
     fn names_that_only_resemble_secrets_stay_readable() {
         for name in [
-            "max_tokens",
-            "token_count",
-            "city",
-            "key",
-            "author",
-            "keyboard",
-            "monkey",
-            "passenger",
+            "max_tokens", "token_count", "city", "key", "author", "keyboard", "monkey", "passenger",
         ] {
             assert!(!looks_secret_name(name), "{name}");
         }
@@ -263,12 +225,7 @@ mod tests {
             assert!(looks_secret_value(value), "{value}");
         }
         for value in [
-            "sk-1",
-            "hello",
-            "risk-averse people",
-            "eyJ",
-            "Basic income",
-            "A-1042",
+            "sk-1", "hello", "risk-averse people", "eyJ", "Basic income", "A-1042",
         ] {
             assert!(!looks_secret_value(value), "{value}");
         }

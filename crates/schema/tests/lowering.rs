@@ -137,13 +137,7 @@ fn annotated(inner: impl Strategy<Value = Value> + Clone) -> impl Strategy<Value
     (
         inner,
         select(vec![
-            "description",
-            "title",
-            "default",
-            "examples",
-            "x-note",
-            "$comment",
-            "deprecated",
+            "description", "title", "default", "examples", "x-note", "$comment", "deprecated",
         ]),
     )
         .prop_map(|(mut part, keyword)| {

@@ -27,13 +27,7 @@ pub(super) static RULES: DialectRules = DialectRules {
         nulls::run,
     ],
     keywords: Some(&[
-        "anyOf",
-        "description",
-        "enum",
-        "items",
-        "properties",
-        "required",
-        "type",
+        "anyOf", "description", "enum", "items", "properties", "required", "type",
     ]),
     formats: Some(&[]),
     ..ANY_JSON_SCHEMA

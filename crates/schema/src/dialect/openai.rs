@@ -46,25 +46,9 @@ pub(super) static STRICT: DialectRules = DialectRules {
         refs::remove_unused_definitions,
     ],
     keywords: Some(&[
-        "$defs",
-        "$ref",
-        "additionalProperties",
-        "anyOf",
-        "description",
-        "enum",
-        "exclusiveMaximum",
-        "exclusiveMinimum",
-        "format",
-        "items",
-        "maxItems",
-        "maximum",
-        "minItems",
-        "minimum",
-        "multipleOf",
-        "pattern",
-        "properties",
-        "required",
-        "type",
+        "$defs", "$ref", "additionalProperties", "anyOf", "description", "enum",
+        "exclusiveMaximum", "exclusiveMinimum", "format", "items", "maxItems", "maximum",
+        "minItems", "minimum", "multipleOf", "pattern", "properties", "required", "type",
     ]),
     formats: Some(STRICT_FORMATS),
     size_limits: SizeLimits {
@@ -83,13 +67,5 @@ pub(super) static STRICT: DialectRules = DialectRules {
 };
 
 const STRICT_FORMATS: &[&str] = &[
-    "date",
-    "date-time",
-    "duration",
-    "email",
-    "hostname",
-    "ipv4",
-    "ipv6",
-    "time",
-    "uuid",
+    "date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "time", "uuid",
 ];

@@ -32,16 +32,10 @@ const fn name_rule(
 }
 
 const WORD_OR_DASH: ToolNameRule = name_rule(
-    is_word_or_dash,
-    is_word_or_dash,
-    64,
-    "^[a-zA-Z0-9_-]{1,64}$",
+    is_word_or_dash, is_word_or_dash, 64, "^[a-zA-Z0-9_-]{1,64}$",
 );
 const ANTHROPIC: ToolNameRule = name_rule(
-    is_word_or_dash,
-    is_word_or_dash,
-    128,
-    "^[a-zA-Z0-9_-]{1,128}$",
+    is_word_or_dash, is_word_or_dash, 128, "^[a-zA-Z0-9_-]{1,128}$",
 );
 const GEMINI: ToolNameRule = name_rule(
     is_letter_or_underscore,
@@ -50,16 +44,10 @@ const GEMINI: ToolNameRule = name_rule(
     "^[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}$",
 );
 const MCP: ToolNameRule = name_rule(
-    is_word_dash_or_dot,
-    is_word_dash_or_dot,
-    128,
-    "^[a-zA-Z0-9_.-]{1,128}$",
+    is_word_dash_or_dot, is_word_dash_or_dot, 128, "^[a-zA-Z0-9_.-]{1,128}$",
 );
 const PORTABLE: ToolNameRule = name_rule(
-    is_letter_or_underscore,
-    is_word_or_dash,
-    64,
-    "^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$",
+    is_letter_or_underscore, is_word_or_dash, 64, "^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$",
 );
 /// No documented rule, but a tool without a name cannot be called.
 const ANY: ToolNameRule = name_rule(|_| true, |_| true, usize::MAX, "^.+$");

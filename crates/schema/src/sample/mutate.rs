@@ -179,10 +179,7 @@ impl Mutator<'_, '_> {
             found.push(Value::Object(renamed.collect()));
         }
         let has_property_rules = [
-            "additionalProperties",
-            "unevaluatedProperties",
-            "propertyNames",
-            "maxProperties",
+            "additionalProperties", "unevaluatedProperties", "propertyNames", "maxProperties",
         ];
         if has_property_rules
             .iter()

@@ -9,22 +9,12 @@ use crate::schema::violation::resolve_local_ref;
 
 /// Keywords whose subschemas apply to the same value as the schema that contains them.
 const SAME_VALUE_KEYWORDS: [&str; 8] = [
-    "allOf",
-    "anyOf",
-    "oneOf",
-    "if",
-    "then",
-    "else",
-    "dependentSchemas",
-    "$ref",
+    "allOf", "anyOf", "oneOf", "if", "then", "else", "dependentSchemas", "$ref",
 ];
 
 /// Keywords that constrain properties.
 const PROPERTY_KEYWORDS: [&str; 4] = [
-    "properties",
-    "patternProperties",
-    "additionalProperties",
-    "unevaluatedProperties",
+    "properties", "patternProperties", "additionalProperties", "unevaluatedProperties",
 ];
 
 /// Closes every struct-like object of a schema, so that an unknown property is invalid.

@@ -58,9 +58,7 @@ fn patterns_must_compile() {
 #[test]
 fn references_must_stay_inside_the_schema() {
     for target in [
-        "https://example.com/x.json",
-        "file:///etc/passwd",
-        "#/$defs/none",
+        "https://example.com/x.json", "file:///etc/passwd", "#/$defs/none",
     ] {
         let message = refusal(json!({"properties": {"a": {"$ref": target}}}));
         assert!(

@@ -201,13 +201,8 @@ fn enums_are_read_in_their_one_form() {
     );
     assert_eq!(strict(r#"{"Pair":[1,2]}"#), Ok(Mode::Pair(1, 2)));
     for text in [
-        r#"{"Walk":null}"#,
-        r#""Ride""#,
-        r#"{"Drive":[2]}"#,
-        r#"{"Pair":[1,2,3]}"#,
-        r#"{"Ride":"a","Walk":null}"#,
-        "0",
-        r#"{"Drive":{"seats":2,"x":1}}"#,
+        r#"{"Walk":null}"#, r#""Ride""#, r#"{"Drive":[2]}"#, r#"{"Pair":[1,2,3]}"#,
+        r#"{"Ride":"a","Walk":null}"#, "0", r#"{"Drive":{"seats":2,"x":1}}"#,
     ] {
         assert!(strict::<Mode>(text).is_err(), "{text}");
     }

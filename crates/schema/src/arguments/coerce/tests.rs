@@ -52,17 +52,8 @@ fn a_whole_number_loses_its_empty_fraction() {
 #[test]
 fn what_would_lose_something_stays() {
     for text in [
-        "007",
-        "+7",
-        " 7",
-        "7 ",
-        "1e3",
-        "123456789012345678901234567890",
-        "NaN",
-        "",
-        "0x10",
-        "1_000",
-        "-0",
+        "007", "+7", " 7", "7 ", "1e3", "123456789012345678901234567890", "NaN", "", "0x10",
+        "1_000", "-0",
     ] {
         assert_unchanged(json!({"type": "number"}), json!(text));
     }

@@ -132,18 +132,8 @@ fn a_byte_order_mark_is_dropped() {
 #[test]
 fn cut_off_text_is_never_mended() {
     for text in [
-        "{",
-        "{\"a\"",
-        "{\"a\":",
-        "{'a': 'b",
-        "{'a': 1",
-        "[1, 2,",
-        "{a: 1,",
-        "```json\n{\"a\": 1}",
-        "```",
-        "{“a”: “b",
-        "\"abc",
-        "{'a': 'b'",
+        "{", "{\"a\"", "{\"a\":", "{'a': 'b", "{'a': 1", "[1, 2,", "{a: 1,", "```json\n{\"a\": 1}",
+        "```", "{“a”: “b", "\"abc", "{'a': 'b'",
     ] {
         assert_eq!(refusal(text), RepairError::Truncated, "{text}");
     }
@@ -159,18 +149,8 @@ fn what_could_mean_two_things_is_refused_with_its_place() {
         }
     );
     for text in [
-        "[1,,2]",
-        "[,1]",
-        "{,}",
-        "{\"a\" 1}",
-        "{\"a\": b}",
-        "{a-b: 1}",
-        "{\"a\": 1} {}",
-        "{\"a\": 1]",
-        "}",
-        "hello",
-        "[01]",
-        "{\"a\": \"\\x\"}",
+        "[1,,2]", "[,1]", "{,}", "{\"a\" 1}", "{\"a\": b}", "{a-b: 1}", "{\"a\": 1} {}",
+        "{\"a\": 1]", "}", "hello", "[01]", "{\"a\": \"\\x\"}",
     ] {
         assert!(
             matches!(refusal(text), RepairError::Ambiguous { .. }),

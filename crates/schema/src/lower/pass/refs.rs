@@ -185,13 +185,7 @@ fn uses_unevaluated(value: &Value) -> bool {
 
 /// Keywords that only serve references.
 const REFERENCE_KEYWORDS: [&str; 7] = [
-    "$ref",
-    "$dynamicRef",
-    "$defs",
-    "definitions",
-    "$anchor",
-    "$dynamicAnchor",
-    "$id",
+    "$ref", "$dynamicRef", "$defs", "definitions", "$anchor", "$dynamicAnchor", "$id",
 ];
 
 struct RefExpander<'s> {

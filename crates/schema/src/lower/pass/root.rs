@@ -11,14 +11,7 @@ use crate::lower::{
 
 /// Keywords that only [`require_single_object`] handles.
 const COMPOSITION_KEYWORDS: [&str; 8] = [
-    "$ref",
-    "$dynamicRef",
-    "allOf",
-    "anyOf",
-    "oneOf",
-    "not",
-    "enum",
-    "const",
+    "$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "not", "enum", "const",
 ];
 
 /// Returns true if the root is a plain object already.
@@ -53,8 +46,7 @@ pub(crate) fn require_single_object(state: &mut LoweringState) -> Result<(), Low
     };
     state.note_added_keywords(
         KeywordSet::NON_SCHEMA_ITEMS.union(KeywordSet::from_keywords(&[
-            "additionalProperties",
-            "items",
+            "additionalProperties", "items",
         ])),
     );
     let (Value::Object(schema), mut cursor) = state.root() else {

@@ -14,18 +14,8 @@ use crate::normalise::{
 
 /// Fields that OpenAPI has on a parameter beside its `schema`.
 const OPENAPI_PARAMETER_FIELDS: [&str; 12] = [
-    "name",
-    "in",
-    "description",
-    "title",
-    "required",
-    "optional",
-    "deprecated",
-    "example",
-    "examples",
-    "style",
-    "explode",
-    "allowReserved",
+    "name", "in", "description", "title", "required", "optional", "deprecated", "example",
+    "examples", "style", "explode", "allowReserved",
 ];
 
 /// Moves parameters into `properties`.

@@ -16,13 +16,7 @@ fn all(words: &[&str], meant: &str) {
 fn the_words_of_other_languages_become_json_types() {
     all(
         &[
-            "dict",
-            "map",
-            "HashMap",
-            "Hashtable",
-            "Object",
-            "OBJECT",
-            "Dictionary",
+            "dict", "map", "HashMap", "Hashtable", "Object", "OBJECT", "Dictionary",
         ],
         "object",
     );
@@ -40,14 +34,7 @@ fn the_words_of_other_languages_become_json_types() {
     all(&["bool", "Boolean", "BOOLEAN"], "boolean");
     all(
         &[
-            "list",
-            "tuple",
-            "Array",
-            "ArrayList",
-            "set",
-            "Queue",
-            "Stack",
-            "ARRAY",
+            "list", "tuple", "Array", "ArrayList", "set", "Queue", "Stack", "ARRAY",
         ],
         "array",
     );
@@ -223,16 +210,7 @@ fn a_word_that_is_no_type_is_refused_with_the_nearest_one() {
     assert!(place(&"list[".repeat(200)).contains("is no type"));
     assert!(place(&format!("{}int{}", "list[".repeat(20), "]".repeat(20))).contains("is no type"));
     for odd in [
-        "list[",
-        "[]",
-        "|",
-        "dict[str]",
-        "list[str, int]",
-        "a[b]",
-        "()",
-        "'x",
-        "list[str]]",
-        "é<",
+        "list[", "[]", "|", "dict[str]", "list[str, int]", "a[b]", "()", "'x", "list[str]]", "é<",
         "list of dict of str",
     ] {
         refusal(json!({"type": odd}));

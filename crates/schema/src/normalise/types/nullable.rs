@@ -6,32 +6,13 @@ use crate::normalise::{Members, Normaliser};
 
 /// Keywords that stay outside when a schema becomes a branch of a union: annotations, and targets of references.
 const KEPT_OUTSIDE_UNION: [&str; 15] = [
-    "title",
-    "description",
-    "default",
-    "deprecated",
-    "readOnly",
-    "writeOnly",
-    "examples",
-    "example",
-    "$comment",
-    "$schema",
-    "$id",
-    "$anchor",
-    "$dynamicAnchor",
-    "$defs",
-    "definitions",
+    "title", "description", "default", "deprecated", "readOnly", "writeOnly", "examples",
+    "example", "$comment", "$schema", "$id", "$anchor", "$dynamicAnchor", "$defs", "definitions",
 ];
 
 /// Keywords that reject `null` even without a `type`.
 const NULL_REJECTING_KEYWORDS: [&str; 7] = [
-    "$ref",
-    "$dynamicRef",
-    "allOf",
-    "oneOf",
-    "const",
-    "not",
-    "if",
+    "$ref", "$dynamicRef", "allOf", "oneOf", "const", "not", "if",
 ];
 
 /// Allows `null` if `nullable` is true.

@@ -23,20 +23,8 @@ pub(crate) fn check_non_strict(schema: &Value) -> Vec<Rejection> {
 
 /// The keywords of strict mode.
 const STRICT_KEYWORDS: [&str; 14] = [
-    "type",
-    "description",
-    "enum",
-    "const",
-    "anyOf",
-    "allOf",
-    "$defs",
-    "$ref",
-    "format",
-    "items",
-    "minItems",
-    "properties",
-    "required",
-    "additionalProperties",
+    "type", "description", "enum", "const", "anyOf", "allOf", "$defs", "$ref", "format", "items",
+    "minItems", "properties", "required", "additionalProperties",
 ];
 
 /// How many parameters of a request may be optional.

@@ -15,23 +15,9 @@ mod openapi;
 pub(crate) use openapi::openapi;
 
 const JSON_SCHEMA_KEYWORDS: [&str; 17] = [
-    "type",
-    "title",
-    "description",
-    "enum",
-    "anyOf",
-    "$defs",
-    "$ref",
-    "minimum",
-    "maximum",
-    "items",
-    "prefixItems",
-    "minItems",
-    "maxItems",
-    "properties",
-    "required",
-    "additionalProperties",
-    "propertyOrdering",
+    "type", "title", "description", "enum", "anyOf", "$defs", "$ref", "minimum", "maximum",
+    "items", "prefixItems", "minItems", "maxItems", "properties", "required",
+    "additionalProperties", "propertyOrdering",
 ];
 
 /// The highest sum of `maxItems` in a tool: the API rejects more with an unspecific error.

@@ -9,13 +9,7 @@ use crate::provider_rules::{
 const ROOT_KEYWORDS: [&str; 5] = ["type", "$defs", "items", "required", "properties"];
 
 const NESTED_KEYWORDS: [&str; 7] = [
-    "anyOf",
-    "type",
-    "items",
-    "description",
-    "enum",
-    "properties",
-    "required",
+    "anyOf", "type", "items", "description", "enum", "properties", "required",
 ];
 
 pub(crate) fn check(schema: &Value) -> Vec<Rejection> {

@@ -28,39 +28,14 @@ pub(crate) fn require_plain_object_schema(report: &mut RejectionReport<'_, '_>) 
 
 /// The keywords of strict mode.
 const STRICT_KEYWORDS: [&str; 20] = [
-    "type",
-    "description",
-    "enum",
-    "const",
-    "anyOf",
-    "$defs",
-    "$ref",
-    "pattern",
-    "format",
-    "multipleOf",
-    "minimum",
-    "maximum",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
-    "items",
-    "minItems",
-    "maxItems",
-    "properties",
-    "required",
-    "additionalProperties",
+    "type", "description", "enum", "const", "anyOf", "$defs", "$ref", "pattern", "format",
+    "multipleOf", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "items",
+    "minItems", "maxItems", "properties", "required", "additionalProperties",
 ];
 
 /// The formats of strict mode.
 pub(crate) const STRICT_FORMATS: [&str; 9] = [
-    "date-time",
-    "time",
-    "date",
-    "duration",
-    "email",
-    "hostname",
-    "ipv4",
-    "ipv6",
-    "uuid",
+    "date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid",
 ];
 
 /// With strict mode.

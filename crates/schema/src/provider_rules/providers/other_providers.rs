@@ -13,19 +13,9 @@ use crate::provider_rules::{
 
 /// Keywords newer than Draft 7, which it silently ignores.
 const AFTER_DRAFT_7: [&str; 13] = [
-    "prefixItems",
-    "dependentRequired",
-    "dependentSchemas",
-    "unevaluatedItems",
-    "unevaluatedProperties",
-    "minContains",
-    "maxContains",
-    "contentSchema",
-    "$anchor",
-    "$dynamicAnchor",
-    "$dynamicRef",
-    "$recursiveAnchor",
-    "$recursiveRef",
+    "prefixItems", "dependentRequired", "dependentSchemas", "unevaluatedItems",
+    "unevaluatedProperties", "minContains", "maxContains", "contentSchema", "$anchor",
+    "$dynamicAnchor", "$dynamicRef", "$recursiveAnchor", "$recursiveRef",
 ];
 
 /// Mistral: Draft 7.
@@ -74,25 +64,9 @@ pub(crate) fn check_bedrock(schema: &Value) -> Vec<Rejection> {
 
 /// The keywords of DeepSeek's strict mode.
 const DEEPSEEK_STRICT_KEYWORDS: [&str; 19] = [
-    "type",
-    "description",
-    "enum",
-    "const",
-    "anyOf",
-    "allOf",
-    "$defs",
-    "$ref",
-    "pattern",
-    "format",
-    "multipleOf",
-    "minimum",
-    "maximum",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
-    "items",
-    "properties",
-    "required",
-    "additionalProperties",
+    "type", "description", "enum", "const", "anyOf", "allOf", "$defs", "$ref", "pattern", "format",
+    "multipleOf", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "items",
+    "properties", "required", "additionalProperties",
 ];
 
 /// DeepSeek with strict mode.

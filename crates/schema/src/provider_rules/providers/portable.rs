@@ -8,13 +8,7 @@ use crate::provider_rules::{
 };
 
 const KEYWORDS: [&str; 7] = [
-    "type",
-    "description",
-    "enum",
-    "anyOf",
-    "items",
-    "properties",
-    "required",
+    "type", "description", "enum", "anyOf", "items", "properties", "required",
 ];
 
 const TYPES: [&str; 6] = ["string", "integer", "number", "boolean", "array", "object"];

@@ -61,10 +61,7 @@ fn duration(rng: &mut Rng) -> String {
 
 fn hostname(rng: &mut Rng) -> String {
     rng.pick_str(&[
-        "example.com",
-        "example.org",
-        "www.example.net",
-        "a.b-c.example",
+        "example.com", "example.org", "www.example.net", "a.b-c.example",
     ])
     .to_owned()
 }

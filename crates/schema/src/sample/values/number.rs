@@ -14,13 +14,7 @@ use grid::{Decimal, DecimalGrid};
 
 /// Numbers that programs often handle wrongly, used where the schema allows them.
 const EDGE_CASES: [f64; 7] = [
-    0.1,
-    -0.5,
-    5.0,
-    1e21,
-    1e300,
-    5e-324,
-    -1.797_693_134_862_315_7e308,
+    0.1, -0.5, 5.0, 1e21, 1e300, 5e-324, -1.797_693_134_862_315_7e308,
 ];
 
 impl<'s> Generator<'_, 's> {

@@ -67,9 +67,7 @@ impl<'s> Generator<'_, 's> {
             return 0;
         }
         let has_property_rules = [
-            "additionalProperties",
-            "patternProperties",
-            "unevaluatedProperties",
+            "additionalProperties", "patternProperties", "unevaluatedProperties",
         ]
         .iter()
         .any(|keyword| constraints.keyword_values(keyword).any(Value::is_object));

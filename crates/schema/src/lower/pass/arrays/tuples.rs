@@ -25,9 +25,7 @@ const MAX_BRANCHES: usize = 64;
 pub(crate) fn tuples_to_arrays(state: &mut LoweringState) -> Result<(), LowerError> {
     if !state.contains_any(
         KeywordSet::NON_SCHEMA_ITEMS.union(KeywordSet::from_keywords(&[
-            "additionalItems",
-            "not",
-            "prefixItems",
+            "additionalItems", "not", "prefixItems",
         ])),
     ) {
         return Ok(());

@@ -15,15 +15,7 @@ pub(crate) use merge::{Conflict, SchemaMerger, never_schema};
 
 /// Keywords whose subschemas apply to the same value.
 const SAME_VALUE_KEYWORDS: [&str; 9] = [
-    "$dynamicRef",
-    "$ref",
-    "allOf",
-    "anyOf",
-    "dependentSchemas",
-    "else",
-    "if",
-    "oneOf",
-    "then",
+    "$dynamicRef", "$ref", "allOf", "anyOf", "dependentSchemas", "else", "if", "oneOf", "then",
 ];
 
 /// How often merging is repeated for `allOf` that came from inlined references.

@@ -25,34 +25,15 @@ const MAX_DESCRIBED: usize = 12;
 /// Keywords that are always rewritten; others only if they contain a schema that is never valid, which is a `not` or a
 /// boolean.
 const CONDITION_KEYWORDS: [&str; 18] = [
-    "contains",
-    "dependencies",
-    "dependentRequired",
-    "dependentSchemas",
-    "else",
-    "if",
-    "maxContains",
-    "maxProperties",
-    "minContains",
-    "minProperties",
-    "not",
-    "oneOf",
-    "patternProperties",
-    "propertyNames",
-    "then",
-    "unevaluatedItems",
-    "unevaluatedProperties",
+    "contains", "dependencies", "dependentRequired", "dependentSchemas", "else", "if",
+    "maxContains", "maxProperties", "minContains", "minProperties", "not", "oneOf",
+    "patternProperties", "propertyNames", "then", "unevaluatedItems", "unevaluatedProperties",
     "uniqueItems",
 ];
 
 /// Keywords that this pass may write.
 const WRITTEN_KEYWORDS: [&str; 6] = [
-    "additionalProperties",
-    "anyOf",
-    "enum",
-    "items",
-    "maxItems",
-    "minItems",
+    "additionalProperties", "anyOf", "enum", "items", "maxItems", "minItems",
 ];
 
 pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {

@@ -12,12 +12,7 @@ use crate::lower::{
 
 /// Removed besides unknown keywords.
 const ANNOTATION_KEYWORDS: [&str; 6] = [
-    "$anchor",
-    "$dynamicAnchor",
-    "$id",
-    "$schema",
-    "default",
-    "title",
+    "$anchor", "$dynamicAnchor", "$id", "$schema", "default", "title",
 ];
 
 /// Longer values are truncated.

@@ -126,15 +126,7 @@ fn dependents_of_dropped(
 /// Where nothing else evaluates properties, the unevaluated ones are the additional ones.
 pub(crate) fn resolve_unevaluated_properties(members: &mut Map<String, Value>) {
     const IN_PLACE: [&str; 10] = [
-        "$dynamicRef",
-        "$ref",
-        "allOf",
-        "anyOf",
-        "dependentSchemas",
-        "else",
-        "if",
-        "not",
-        "oneOf",
+        "$dynamicRef", "$ref", "allOf", "anyOf", "dependentSchemas", "else", "if", "not", "oneOf",
         "then",
     ];
     if !members.has_keyword("unevaluatedProperties")

@@ -33,11 +33,7 @@ pub(crate) fn require_declared_properties(state: &mut LoweringState) -> Result<(
         }
     });
     state.note_added_keywords(KeywordSet::from_keywords(&[
-        "additionalProperties",
-        "enum",
-        "items",
-        "maxItems",
-        "minItems",
+        "additionalProperties", "enum", "items", "maxItems", "minItems",
     ]));
     Ok(())
 }

@@ -12,17 +12,8 @@ use crate::lower::{
 const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
 
 const BOUND_KEYWORDS: [&str; 11] = [
-    "exclusiveMaximum",
-    "exclusiveMinimum",
-    "maxItems",
-    "maxLength",
-    "maxProperties",
-    "maximum",
-    "minItems",
-    "minLength",
-    "minProperties",
-    "minimum",
-    "uniqueItems",
+    "exclusiveMaximum", "exclusiveMinimum", "maxItems", "maxLength", "maxProperties", "maximum",
+    "minItems", "minLength", "minProperties", "minimum", "uniqueItems",
 ];
 
 /// Makes the bounds of integers inclusive and whole; drops those without effect.

@@ -61,16 +61,7 @@ fn plain_takes_any_2020_12_schema_of_an_object() {
 #[test]
 fn strict_takes_its_subset() {
     let formats = [
-        "date-time",
-        "time",
-        "date",
-        "duration",
-        "email",
-        "hostname",
-        "ipv4",
-        "ipv6",
-        "uuid",
-        "uri",
+        "date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid", "uri",
     ];
     assert_accepts(
         Dialect::ANTHROPIC_STRICT,

@@ -8,15 +8,7 @@ use crate::provider_rules::tests::*;
 fn takes_its_subset() {
     let text = json!({"type": "string"});
     let formats = [
-        "date-time",
-        "time",
-        "date",
-        "duration",
-        "email",
-        "hostname",
-        "ipv4",
-        "ipv6",
-        "uuid",
+        "date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid",
     ];
     assert_accepts(
         Dialect::OPENAI_STRICT,

@@ -10,15 +10,7 @@ use crate::lower::{KeywordLookup, KeywordLookupMut, SchemaCursor};
 
 /// Keywords whose subschemas may evaluate elements.
 const EVALUATING_KEYWORDS: [&str; 10] = [
-    "$dynamicRef",
-    "$ref",
-    "allOf",
-    "anyOf",
-    "contains",
-    "dependentSchemas",
-    "else",
-    "if",
-    "oneOf",
+    "$dynamicRef", "$ref", "allOf", "anyOf", "contains", "dependentSchemas", "else", "if", "oneOf",
     "then",
 ];
 

@@ -17,16 +17,8 @@ const MAX_NAMES: usize = 64;
 
 /// Keywords whose subschemas apply to the same value.
 const SAME_VALUE_KEYWORDS: [&str; 10] = [
-    "$dynamicRef",
-    "$recursiveRef",
-    "$ref",
-    "allOf",
-    "anyOf",
-    "dependentSchemas",
-    "else",
-    "if",
-    "oneOf",
-    "then",
+    "$dynamicRef", "$recursiveRef", "$ref", "allOf", "anyOf", "dependentSchemas", "else", "if",
+    "oneOf", "then",
 ];
 
 /// Replaces `unevaluatedProperties` by `additionalProperties` where nothing else evaluates properties.
