@@ -7,7 +7,7 @@ use std::{fmt, ptr, str::FromStr};
 
 use serde::{Serialize, Serializer};
 
-use crate::{lower::pass::Pass, nearest};
+use crate::{did_you_mean, lower::pass::Pass};
 
 mod anthropic;
 mod google;
@@ -371,22 +371,9 @@ pub struct UnknownDialect(String);
 impl fmt::Display for UnknownDialect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = || Dialect::ALL.into_iter().map(Dialect::name);
-        match nearest(&self.0, names(), 1).first() {
-            Some(near) => write!(
-                f,
-                "there is no dialect `{}`; did you mean `{near}`?",
-                self.0
-            ),
-            None => {
-                let all: Vec<&str> = names().collect();
-                write!(
-                    f,
-                    "there is no dialect `{}`; there are {}",
-                    self.0,
-                    all.join(", ")
-                )
-            }
-        }
+        let hint = did_you_mean(&self.0, names())
+            .unwrap_or_else(|| format!("there are {}", names().collect::<Vec<_>>().join(", ")));
+        write!(f, "there is no dialect `{}`; {hint}", self.0)
     }
 }
 

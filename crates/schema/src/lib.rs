@@ -38,8 +38,10 @@ mod lower;
 mod provider_rules;
 
 mod canonical_json;
+mod json_pointer;
 mod nearest;
 mod redact;
+mod type_set;
 
 mod sample;
 
@@ -49,8 +51,9 @@ pub use arguments::{
 };
 pub use canonical_json::canonical_json;
 pub use dialect::{Dialect, NameRule, StrictBudget, UnknownDialect};
+pub use json_pointer::escape_pointer_token;
 pub use lower::{Loss, LowerError, Lowered, SchemaCost, Severity};
-pub use nearest::{fold_name, nearest};
+pub use nearest::{did_you_mean, fold_name, nearest};
 pub use normalise::{SchemaFix, normalise};
 #[cfg(feature = "provider-rules")]
 pub use provider_rules::{Rejection, validate_for, validate_tools_for};

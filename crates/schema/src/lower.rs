@@ -22,7 +22,7 @@ pub(crate) use path::{PathSegment, SchemaPath};
 pub(crate) use prescan::{MAX_NODES, too_large_error};
 pub(crate) use state::{
     LoweringState, SchemaCursor, SubschemaShape, append_to_description, for_each_subschema,
-    subschema_shape, visit_bottom_up,
+    subschema_shape, subschemas_of, visit_bottom_up,
 };
 
 use std::sync::OnceLock;

@@ -30,6 +30,17 @@ pub fn nearest<'a>(
         .collect()
 }
 
+/// The sentence "did you mean `…`?" with the closest candidate, if one is similar.
+pub fn did_you_mean<'a>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<String> {
+    let closest = nearest(name, candidates, 1);
+    closest
+        .first()
+        .map(|name| format!("did you mean `{name}`?"))
+}
+
 fn truncate_name(name: &str) -> String {
     let end = name
         .char_indices()

@@ -19,7 +19,7 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::SchemaError;
+use crate::{SchemaError, escape_pointer_token};
 use properties::{bare_properties, property_map, required_flag, required_list};
 use required_flag::RequiredFlag;
 use types::{nullable, type_expression, type_keyword, type_names, type_parser};
@@ -150,10 +150,10 @@ impl Normaliser {
         SchemaError::new(path, message)
     }
 
-    fn with_path_segment<T>(&mut self, step: &str, mend: impl FnOnce(&mut Self) -> T) -> T {
+    fn with_path_segment<T>(&mut self, step: &str, action: impl FnOnce(&mut Self) -> T) -> T {
         let length = self.path.len();
         push_pointer_token(&mut self.path, step);
-        let outcome = mend(self);
+        let outcome = action(self);
         self.path.truncate(length);
         outcome
     }
@@ -166,13 +166,7 @@ impl Normaliser {
 
 fn push_pointer_token(path: &mut String, step: &str) {
     path.push('/');
-    for letter in step.chars() {
-        match letter {
-            '~' => path.push_str("~0"),
-            '/' => path.push_str("~1"),
-            _ => path.push(letter),
-        }
-    }
+    path.push_str(&escape_pointer_token(step));
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use crate::{
     Dialect, InputLimits, LowerError, Lowered, Node, ParseError, Tape, Violation, dialect,
-    tape::TapeJson,
+    escape_pointer_token, tape::TapeJson,
 };
 use violation::invalid_schema_violation;
 
@@ -242,27 +242,27 @@ fn compile_error(schema: &Value, error: ValidationError<'static>) -> SchemaError
 fn unresolved_reference<'s>(
     schema: &'s Value,
     pointer: &str,
-    complaint: &str,
+    message: &str,
 ) -> Option<(String, &'s str)> {
     let members = match schema {
         Value::Object(members) => members,
         Value::Array(elements) => {
             return elements.iter().enumerate().find_map(|(at, element)| {
-                unresolved_reference(element, &format!("{pointer}/{at}"), complaint)
+                unresolved_reference(element, &format!("{pointer}/{at}"), message)
             });
         }
         _ => return None,
     };
     members.iter().find_map(|(key, value)| {
-        let pointer = format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"));
+        let pointer = format!("{pointer}/{}", escape_pointer_token(key));
         match value {
             Value::String(target) if matches!(key.as_str(), "$ref" | "$dynamicRef" | "$schema") => {
                 let name = target.trim_start_matches('#');
-                complaint
+                message
                     .contains(&format!("'{name}'"))
                     .then_some((pointer, target.as_str()))
             }
-            _ => unresolved_reference(value, &pointer, complaint),
+            _ => unresolved_reference(value, &pointer, message),
         }
     })
 }

@@ -9,8 +9,9 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::{Schema, schema::violation::excerpt};
+use crate::{Schema, escape_pointer_token, schema::violation::excerpt};
 use candidates::{Candidate, as_integer, candidates};
+pub(crate) use candidates::{parse_json_container, parse_number};
 use subschema_path::{child_subschema_path, type_names};
 
 /// How many values are visited; the rest is left unchanged.
@@ -118,7 +119,7 @@ impl Coercer<'_> {
             Value::Object(members) => {
                 for (key, member) in members.iter_mut().take(self.remaining_visits) {
                     if let Some(path) = child_subschema_path(root, path, Ok(key)) {
-                        let step = key.replace('~', "~0").replace('/', "~1");
+                        let step = escape_pointer_token(key);
                         self.walk(member, &path, &format!("{pointer}/{step}"), valid, depth);
                     }
                 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{KeywordLookup, KeywordLookupMut, SubschemaShape, subschema_shape};
+use super::{KeywordLookup, KeywordLookupMut, SubschemaShape, subschema_shape, subschemas_of};
 
 /// What one tool's schema uses of a request's limits; references are not followed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -80,19 +80,6 @@ fn for_each_schema(schema: &Value, visit: &mut dyn FnMut(&Value)) {
     };
     visit(schema);
     for (keyword, value) in members {
-        match (subschema_shape(keyword), value) {
-            (SubschemaShape::Single | SubschemaShape::SingleOrList, Value::Object(_)) => {
-                for_each_schema(value, visit)
-            }
-            (SubschemaShape::List | SubschemaShape::SingleOrList, Value::Array(subschemas)) => {
-                subschemas
-                    .iter()
-                    .for_each(|subschema| for_each_schema(subschema, visit))
-            }
-            (SubschemaShape::Map, Value::Object(subschemas)) => subschemas
-                .values()
-                .for_each(|subschema| for_each_schema(subschema, visit)),
-            _ => {}
-        }
+        subschemas_of(keyword, value).for_each(|subschema| for_each_schema(subschema, visit));
     }
 }

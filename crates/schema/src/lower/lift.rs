@@ -11,7 +11,7 @@ use jsonschema::json::cmp;
 use serde_json::{Map, Value, json};
 
 use super::{KeywordLookup, KeywordLookupMut};
-use crate::{InputLimits, Schema, Tape};
+use crate::{InputLimits, Schema, Tape, type_set::TypeSet};
 
 /// The keyword that holds the marks while passes run; it is removed from the input first.
 pub(crate) const LIFT_KEYWORD: &str = "\u{1}lift";
@@ -300,14 +300,7 @@ fn has_matching_type(schema: &Value, value: &Value) -> bool {
     else {
         return true;
     };
-    match value {
-        Value::Null => json_type == "null",
-        Value::Bool(_) => json_type == "boolean",
-        Value::Number(_) => json_type == "number" || json_type == "integer",
-        Value::String(_) => json_type == "string",
-        Value::Array(_) => json_type == "array",
-        Value::Object(_) => json_type == "object",
-    }
+    TypeSet::from_name(json_type).intersects(TypeSet::json_type_of(value))
 }
 
 fn is_nullable(schema: &Value) -> bool {

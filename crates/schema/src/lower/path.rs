@@ -2,6 +2,8 @@
 //!
 //! Every pass visits every schema, and few of them lose anything, so a path is a linked list on the stack.
 
+use crate::escape_pointer_token;
+
 /// The path of a schema.
 #[derive(Clone, Copy)]
 pub(crate) enum SchemaPath<'p> {
@@ -45,7 +47,7 @@ impl<'p> SchemaPath<'p> {
     }
 
     /// The JSON pointer.
-    pub(crate) fn to_json_pointer(&self) -> String {
+    pub(crate) fn json_pointer(&self) -> String {
         let mut pointer = String::with_capacity(self.estimated_len());
         self.write(&mut pointer);
         pointer
@@ -90,11 +92,7 @@ impl<'p> SchemaPath<'p> {
             }
             PathSegment::Name(name) => {
                 pointer.push('/');
-                if name.contains(['~', '/']) {
-                    pointer.push_str(&name.replace('~', "~0").replace('/', "~1"));
-                } else {
-                    pointer.push_str(name);
-                }
+                pointer.push_str(&escape_pointer_token(name));
             }
         }
     }

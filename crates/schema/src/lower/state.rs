@@ -35,7 +35,7 @@ impl SchemaCursor<'_> {
         severity: Severity,
         spilled: Option<String>,
     ) {
-        let path = self.path.to_json_pointer();
+        let path = self.path.json_pointer();
         if severity != Severity::Note && path.split('/').any(inverts_validity) {
             // Inside a negation, wider becomes narrower and vice versa.
             let other = match severity {
@@ -68,7 +68,7 @@ impl SchemaCursor<'_> {
 
     /// Reports a closed object that becomes an open one.
     pub(crate) fn report_opened_object(&mut self, keyword: &str) {
-        let path = self.path.to_json_pointer();
+        let path = self.path.json_pointer();
         // The effect of a definition depends on where it is used.
         let is_definition = path.starts_with("/$defs/");
         match is_definition || path.split('/').any(inverts_validity) {
@@ -264,6 +264,25 @@ pub(crate) fn for_each_subschema(
             _ => {}
         }
     }
+}
+
+/// The subschemas that a keyword holds, without boolean ones.
+pub(crate) fn subschemas_of<'s>(
+    keyword: &str,
+    value: &'s Value,
+) -> impl Iterator<Item = &'s Value> {
+    use SubschemaShape::{List, Map, Single, SingleOrList};
+    let (single, list, map) = match (subschema_shape(keyword), value) {
+        (Single | SingleOrList, Value::Object(_)) => (Some(value), None, None),
+        (List | SingleOrList, Value::Array(list)) => (None, Some(list), None),
+        (Map, Value::Object(map)) => (None, None, Some(map)),
+        _ => (None, None, None),
+    };
+    let map = map.into_iter().flat_map(|map| map.values());
+    single
+        .into_iter()
+        .chain(list.into_iter().flatten())
+        .chain(map)
 }
 
 /// How a keyword holds subschemas.

@@ -1,14 +1,12 @@
 //! Converts the values of keywords that expect a number, a boolean or text.
 
-use serde_json::{Number, Value};
+use serde_json::Value;
 
 use super::{
     Members, NormaliseResult, Normaliser,
     keyword_table::{KeywordValue, keyword_value},
 };
-
-/// Longer text is not parsed as a number.
-const MAX_NUMBER_LENGTH: usize = 32;
+use crate::arguments::coerce;
 
 /// Converts the value of every keyword to its type, or rejects it.
 pub(super) fn normalise_values(
@@ -94,9 +92,7 @@ fn to_prose(value: &Value) -> Option<Value> {
 
 /// The number in a text, if it is written back as the same text.
 pub(super) fn parse_number(value: &Value) -> Option<Value> {
-    let text = value.as_str()?.trim();
-    let number: Number = (text.len() <= MAX_NUMBER_LENGTH).then(|| text.parse().ok())??;
-    (number.to_string() == text).then_some(Value::Number(number))
+    coerce::parse_number(value.as_str()?.trim())
 }
 
 /// The boolean in a text.

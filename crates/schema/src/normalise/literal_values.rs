@@ -6,7 +6,7 @@ use super::{
     Members, NormaliseResult, Normaliser,
     keyword_values::{parse_bool, parse_number},
 };
-use crate::{InputLimits, Tape};
+use crate::{arguments::coerce::parse_json_container, type_set::TypeSet};
 
 /// Makes `enum` and `examples` lists.
 pub(super) fn normalise_lists(
@@ -155,18 +155,8 @@ fn move_enum_to_items(
 }
 
 fn matches_type(value: &Value, types: &[String]) -> bool {
-    types.iter().any(|json_type| match json_type.as_str() {
-        "string" => value.is_string(),
-        "number" => value.is_number(),
-        "integer" => {
-            value.is_i64() || value.is_u64() || value.as_f64().is_some_and(|it| it.fract() == 0.0)
-        }
-        "boolean" => value.is_boolean(),
-        "null" => value.is_null(),
-        "array" => value.is_array(),
-        "object" => value.is_object(),
-        _ => false,
-    })
+    let types = TypeSet::from_names(types.iter().map(String::as_str));
+    types.intersects(TypeSet::type_of(value))
 }
 
 /// The only conversion of a value to one of these types.
@@ -184,12 +174,4 @@ fn convert(value: &Value, types: &[String]) -> Option<Value> {
         .into_iter()
         .flatten()
         .find(|read| matches_type(read, types))
-}
-
-/// The object or array in a text.
-fn parse_json_container(text: &str) -> Option<Value> {
-    if !text.trim_start().starts_with(['{', '[']) {
-        return None;
-    }
-    Some(Tape::parse(text, &InputLimits::default()).ok()?.to_value())
 }

@@ -4,6 +4,8 @@ use std::iter;
 
 use serde_json::{Map, Value};
 
+use crate::escape_pointer_token;
+
 /// All subschemas of the schema of a tool, parents before children.
 pub(super) struct SubschemaList<'a> {
     entries: Vec<Subschema<'a>>,
@@ -128,11 +130,10 @@ impl<'a> Subschema<'a> {
 
 impl std::fmt::Display for PathSegment<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let escaped = |token: &str| token.replace('~', "~0").replace('/', "~1");
         match self {
             Self::Root => Ok(()),
             Self::Keyword(keyword) => write!(f, "/{keyword}"),
-            Self::Name(keyword, name) => write!(f, "/{keyword}/{}", escaped(name)),
+            Self::Name(keyword, name) => write!(f, "/{keyword}/{}", escape_pointer_token(name)),
             Self::Index(keyword, number) => write!(f, "/{keyword}/{number}"),
         }
     }

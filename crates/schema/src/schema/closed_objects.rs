@@ -5,6 +5,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::escape_pointer_token;
+
 use crate::schema::violation::resolve_local_ref;
 
 /// Keywords whose subschemas apply to the same value as the schema that contains them.
@@ -85,7 +87,7 @@ fn close(schema: &mut Value, own_ref: &str, composed: bool, shared: &[(String, b
         match value {
             Value::Object(definitions) if named => {
                 for (name, definition) in definitions {
-                    let step = name.replace('~', "~0").replace('/', "~1");
+                    let step = escape_pointer_token(name);
                     close(definition, &format!("#/{keyword}/{step}"), false, shared);
                 }
             }

@@ -169,41 +169,13 @@ fn single_value_message(error: &ValidationError<'_>) -> String {
         Kind::MultipleOf { multiple_of } => {
             format!("expected a multiple of {multiple_of}, got {}", got())
         }
-        Kind::MinLength { limit } => format!(
-            "expected at least {}, got {}",
-            count_noun(*limit, "character"),
-            value_size(value)
-        ),
-        Kind::MaxLength { limit } => format!(
-            "expected at most {}, got {}",
-            count_noun(*limit, "character"),
-            value_size(value)
-        ),
-        Kind::MinItems { limit } => format!(
-            "expected at least {}, got {}",
-            count_noun(*limit, "item"),
-            value_size(value)
-        ),
-        Kind::MaxItems { limit } => format!(
-            "expected at most {}, got {}",
-            count_noun(*limit, "item"),
-            value_size(value)
-        ),
-        Kind::MinProperties { limit } => format!(
-            "expected at least {}, got {}",
-            count_noun(*limit, "property"),
-            value_size(value)
-        ),
-        Kind::MaxProperties { limit } => format!(
-            "expected at most {}, got {}",
-            count_noun(*limit, "property"),
-            value_size(value)
-        ),
-        Kind::AdditionalItems { limit } => format!(
-            "expected at most {}, got {}",
-            count_noun(*limit as u64, "item"),
-            value_size(value)
-        ),
+        Kind::MinLength { limit } => size_message("least", *limit, "character", value),
+        Kind::MaxLength { limit } => size_message("most", *limit, "character", value),
+        Kind::MinItems { limit } => size_message("least", *limit, "item", value),
+        Kind::MaxItems { limit } => size_message("most", *limit, "item", value),
+        Kind::MinProperties { limit } => size_message("least", *limit, "property", value),
+        Kind::MaxProperties { limit } => size_message("most", *limit, "property", value),
+        Kind::AdditionalItems { limit } => size_message("most", *limit as u64, "item", value),
         Kind::UnevaluatedItems { .. } => "has more items than expected".to_owned(),
         Kind::Pattern { pattern } => {
             format!("expected text that matches `{pattern}`, got {}", got())
@@ -223,13 +195,17 @@ fn single_value_message(error: &ValidationError<'_>) -> String {
     }
 }
 
-fn value_size(value: &Value) -> usize {
-    match value {
+fn size_message(bound: &str, limit: u64, noun: &str, value: &Value) -> String {
+    let size = match value {
         Value::String(text) => text.chars().count(),
         Value::Array(elements) => elements.len(),
         Value::Object(members) => members.len(),
         _ => 0,
-    }
+    };
+    format!(
+        "expected at {bound} {}, got {size}",
+        count_noun(limit, noun)
+    )
 }
 
 #[cfg(test)]

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::de;
 
+use crate::escape_pointer_token;
+
 /// Why text was rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -94,7 +96,8 @@ impl ReadError {
 
     /// Pointers are built from the inside out while the error returns, so a successful read does not pay for them.
     pub(super) fn prefix_pointer(mut self, step: impl fmt::Display) -> Self {
-        let step = step.to_string().replace('~', "~0").replace('/', "~1");
+        let step = step.to_string();
+        let step = escape_pointer_token(&step);
         self.0.pointer.insert_str(0, &step);
         self.0.pointer.insert(0, '/');
         self

@@ -3,6 +3,7 @@
 use serde_json::{Number, Value};
 
 use super::subschema_path::{enum_strings, type_names};
+use crate::type_set::TypeSet;
 use crate::{InputLimits, Tape};
 
 /// One possible conversion of a value.
@@ -16,15 +17,8 @@ pub(super) enum Candidate {
 ///
 /// Without `type` there are none: such a schema accepts arrays and objects alike and asks for neither.
 pub(super) fn candidates(root: &Value, path: &str, value: &Value) -> Vec<Candidate> {
-    let types = type_names(root, path);
-    let named = |value: &Value| match value {
-        Value::Null => false,
-        Value::Bool(_) => types.contains(&"boolean"),
-        Value::Number(_) => types.contains(&"number") || types.contains(&"integer"),
-        Value::String(_) => types.contains(&"string"),
-        Value::Array(_) => types.contains(&"array"),
-        Value::Object(_) => types.contains(&"object"),
-    };
+    let types = TypeSet::from_names(type_names(root, path));
+    let named = |value: &Value| !value.is_null() && types.intersects(TypeSet::json_type_of(value));
     let mut found = Vec::new();
     if let Value::String(text) = value {
         found.extend(matching_enum_member(root, path, text).map(Candidate::Converted));
@@ -50,19 +44,18 @@ pub(super) fn candidates(root: &Value, path: &str, value: &Value) -> Vec<Candida
             .filter(|option| named(option))
             .map(Candidate::Converted),
     );
-    if !value.is_null() && !spells_array && types.contains(&"array") {
+    if !value.is_null() && !spells_array && types.intersects(TypeSet::ARRAY) {
         found.push(Candidate::Wrapped(Value::Array(vec![value.clone()])));
     }
     found
 }
 
+/// Longer text is not parsed as a number.
+const MAX_NUMBER_LENGTH: usize = 32;
+
 /// Only if the number is written back as the same text: `007`, `+7`, `1e3` and numbers with too many digits stay text.
-fn parse_number(text: &str) -> Option<Value> {
-    let number: Number = if text.len() <= 32 {
-        text.parse().ok()?
-    } else {
-        return None;
-    };
+pub(crate) fn parse_number(text: &str) -> Option<Value> {
+    let number: Number = (text.len() <= MAX_NUMBER_LENGTH).then(|| text.parse().ok())??;
     (number.to_string() == text).then_some(Value::Number(number))
 }
 
@@ -75,7 +68,7 @@ fn parse_bool(text: &str) -> Option<Value> {
 }
 
 /// The object or array in a text that was encoded twice.
-fn parse_json_container(text: &str) -> Option<Value> {
+pub(crate) fn parse_json_container(text: &str) -> Option<Value> {
     if !text.trim_start().starts_with(['{', '[']) {
         return None;
     }

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::escape_pointer_token;
+
 /// How many subschemas are visited per lookup: schemas may come from untrusted servers.
 const MAX_VISITED_SUBSCHEMAS: usize = 64;
 
@@ -10,10 +12,7 @@ fn subschema_at<'s>(root: &'s Value, path: &str) -> Option<&'s Value> {
 }
 
 fn child_pointer(path: &str, keyword: &str, name: &str) -> String {
-    format!(
-        "{path}/{keyword}/{}",
-        name.replace('~', "~0").replace('/', "~1")
-    )
+    format!("{path}/{keyword}/{}", escape_pointer_token(name))
 }
 
 /// Collects the paths of all subschemas that apply to the same value as `path`. Of several alternatives one is followed, if

@@ -276,7 +276,7 @@ impl<'s> RefExpander<'s> {
                     let target = self.expand_reference(target, reference, path)?;
                     out = merge_siblings(target, out);
                 }
-                None => self.truncated_refs.push((path.to_json_pointer(), None)),
+                None => self.truncated_refs.push((path.json_pointer(), None)),
             }
         }
         self.depth -= 1;
@@ -326,8 +326,7 @@ impl<'s> RefExpander<'s> {
             placeholder.set_keyword("type", json_type.clone());
         }
         crate::lower::append_to_description(&mut placeholder, &words);
-        self.truncated_refs
-            .push((path.to_json_pointer(), Some(words)));
+        self.truncated_refs.push((path.json_pointer(), Some(words)));
         Value::Object(placeholder)
     }
 

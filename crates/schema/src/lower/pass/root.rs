@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::lower::pass::all_of::{Conflict, SchemaMerger, resolve_unevaluated};
 use crate::lower::pass::applies_to::has_no_assertions;
-use crate::lower::pass::describe::describe_keyword;
+use crate::lower::pass::describe::drop_keyword;
 use crate::lower::{
     KeywordLookup, KeywordLookupMut, KeywordSet, LowerError, LoweringState, SchemaCursor, Severity,
 };
@@ -141,18 +141,6 @@ fn collect_definitions(schema: &Value) -> Value {
         Value::Null
     } else {
         Value::Object(all)
-    }
-}
-
-fn drop_keyword(
-    schema: &mut Map<String, Value>,
-    cursor: &mut SchemaCursor<'_>,
-    keyword: &str,
-    value: &Value,
-) {
-    match describe_keyword(keyword, value) {
-        Some(words) => cursor.move_to_description(schema, keyword, words),
-        None => cursor.report_loss(keyword, Severity::Wider, None),
     }
 }
 

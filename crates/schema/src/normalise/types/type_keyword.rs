@@ -9,7 +9,7 @@ use crate::normalise::{
     type_names::{self, is_json_schema_type},
     type_parser,
 };
-use crate::{SchemaError, nearest};
+use crate::{SchemaError, did_you_mean};
 
 /// Converts `type` to the names of JSON Schema; returns the required flag that its text contains.
 pub(crate) fn normalise_type(
@@ -120,14 +120,11 @@ fn parse_type_list(
 
 fn unknown_type_error(normaliser: &Normaliser, piece: &str, location: SchemaError) -> SchemaError {
     // In prose a type name occurs only by chance.
-    let suggestions = match piece.trim().contains(' ') {
-        true => Vec::new(),
-        false => nearest(piece, type_names::all_names(), 1),
+    let hint = match piece.trim().contains(' ') {
+        true => None,
+        false => did_you_mean(piece, type_names::all_names()),
     };
-    let hint = match suggestions.first() {
-        Some(word) => format!("; did you mean `{word}`?"),
-        None => String::new(),
-    };
+    let hint = hint.map_or_else(String::new, |hint| format!("; {hint}"));
     let shown = normaliser.excerpt(&Value::from(piece));
     SchemaError::new(location.pointer(), format!("{shown} is no type{hint}"))
 }

@@ -4,7 +4,7 @@ use jsonschema::{JsonType, error::TypeKind};
 use serde_json::Value;
 
 use crate::{
-    nearest,
+    escape_pointer_token, nearest,
     redact::{looks_secret_name, looks_secret_value, redact},
 };
 
@@ -50,10 +50,7 @@ pub(super) fn redact_pointer(pointer: &str) -> String {
 }
 
 pub(super) fn child_pointer(parent: &str, step: &str) -> String {
-    redact_pointer(&format!(
-        "{parent}/{}",
-        step.replace('~', "~0").replace('/', "~1")
-    ))
+    redact_pointer(&format!("{parent}/{}", escape_pointer_token(step)))
 }
 
 pub(super) fn type_names(kind: &TypeKind) -> String {

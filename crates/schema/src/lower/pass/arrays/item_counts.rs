@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::lower::pass::describe::describe_keyword;
-use crate::lower::{KeywordLookup, KeywordLookupMut, LowerError, LoweringState, Severity, cost};
+use crate::lower::pass::describe::drop_keyword;
+use crate::lower::{KeywordLookup, KeywordLookupMut, LowerError, LoweringState, cost};
 
 pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
     let Some(max_total) = state.rules.max_items_total else {
@@ -38,10 +38,7 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
             return;
         };
         members.remove_keyword("maxItems");
-        match describe_keyword("maxItems", &Value::from(bound)) {
-            Some(words) => cursor.move_to_description(members, "maxItems", words),
-            None => cursor.report_loss("maxItems", Severity::Wider, None),
-        }
+        drop_keyword(members, cursor, "maxItems", &Value::from(bound));
     });
     Ok(())
 }

@@ -9,8 +9,8 @@ use crate::lower::pass::describe::describe_schema;
 use crate::lower::pass::enums;
 use crate::lower::pass::json_text::{self, single_type};
 use crate::lower::{
-    KeywordLookup, LowerError, LoweringState, SchemaCursor, Severity, SubschemaShape,
-    for_each_subschema, subschema_shape,
+    KeywordLookup, LowerError, LoweringState, SchemaCursor, Severity, for_each_subschema,
+    subschemas_of,
 };
 
 /// From this many strings on an enum has its own limit on characters.
@@ -89,21 +89,8 @@ impl SchemaSize {
             }
             // The depth of each definition is counted from its own root.
             let level = if keyword == "$defs" { 0 } else { level };
-            match (subschema_shape(keyword), value) {
-                (SubschemaShape::Single | SubschemaShape::SingleOrList, Value::Object(_)) => {
-                    self.measure(value, level, budget)
-                }
-                (SubschemaShape::List | SubschemaShape::SingleOrList, Value::Array(subschemas)) => {
-                    subschemas
-                        .iter()
-                        .for_each(|subschema| self.measure(subschema, level, budget));
-                }
-                (SubschemaShape::Map, Value::Object(subschemas)) => {
-                    subschemas
-                        .values()
-                        .for_each(|subschema| self.measure(subschema, level, budget));
-                }
-                _ => {}
+            for subschema in subschemas_of(keyword, value) {
+                self.measure(subschema, level, budget);
             }
         }
     }
@@ -165,7 +152,7 @@ fn drop_enums(state: &mut LoweringState, budget: &SizeLimits) {
         if is_too_long(values, budget.max_long_enum_characters) {
             enums::move_enum_to_description(members, cursor);
         } else {
-            enums.push((values.len(), cursor.path.to_json_pointer()));
+            enums.push((values.len(), cursor.path.json_pointer()));
         }
     });
     let mut left = enums.iter().map(|(values, _)| values).sum();
@@ -179,7 +166,7 @@ fn drop_enums(state: &mut LoweringState, budget: &SizeLimits) {
     state.visit_top_down(|schema, cursor| {
         if let Value::Object(members) = schema
             && members.has_keyword("enum")
-            && gone.contains(&cursor.path.to_json_pointer())
+            && gone.contains(&cursor.path.json_pointer())
         {
             enums::move_enum_to_description(members, cursor);
         }

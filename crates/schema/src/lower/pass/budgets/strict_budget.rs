@@ -48,7 +48,7 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
         }
         let mut heaviest = (0, String::new());
         state.visit_top_down(|schema, cursor| {
-            let path = cursor.path.to_json_pointer();
+            let path = cursor.path.json_pointer();
             let is_property = path.rsplit('/').nth(1) == Some("properties");
             let weight = schema_cost(schema);
             let own = usize::from(
@@ -75,7 +75,7 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
             ));
         }
         state.visit_top_down(|schema, cursor| {
-            if cursor.path.to_json_pointer() == path {
+            if cursor.path.json_pointer() == path {
                 replace_by_json_text(schema, cursor);
             }
             if let Value::Object(members) = schema {

@@ -6,10 +6,8 @@ use serde_json::{Map, Value};
 
 use super::one_of::are_disjoint;
 use crate::lower::pass::applies_to::{has_no_assertions, is_assertion};
-use crate::lower::pass::describe::describe_keyword;
-use crate::lower::{
-    KeywordLookup, KeywordLookupMut, LowerError, LoweringState, SchemaCursor, Severity,
-};
+use crate::lower::pass::describe::drop_keyword;
+use crate::lower::{KeywordLookup, KeywordLookupMut, LowerError, LoweringState, SchemaCursor};
 
 pub(crate) use merge::{Conflict, SchemaMerger, never_schema};
 
@@ -82,10 +80,7 @@ fn merge_all_of(
         schema.set_keyword("allOf", Value::Array(subschemas));
     } else {
         for Conflict { keyword, value } in merge.conflicts {
-            match describe_keyword(&keyword, &value) {
-                Some(words) => cursor.move_to_description(&mut whole, &keyword, words),
-                None => cursor.report_loss(&keyword, Severity::Wider, None),
-            }
+            drop_keyword(&mut whole, cursor, &keyword, &value);
         }
         *schema = whole;
     }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::applies_to::{has_no_assertions, is_assertion};
-use crate::lower::KeywordLookup;
+use crate::lower::{KeywordLookup, SchemaCursor, Severity};
 
 /// Longer text is truncated.
 const MAX_CHARS: usize = 200;
@@ -20,6 +20,19 @@ const MAX_DEPTH: usize = 3;
 /// A description of a keyword; `None` if it has no effect, or none that a description would help with.
 pub(crate) fn describe_keyword(keyword: &str, value: &Value) -> Option<String> {
     keyword_text(keyword, value, MAX_DEPTH).map(|words| truncate(words, MAX_CHARS))
+}
+
+/// Reports that a keyword was removed, and describes it if possible.
+pub(crate) fn drop_keyword(
+    schema: &mut Map<String, Value>,
+    cursor: &mut SchemaCursor<'_>,
+    keyword: &str,
+    value: &Value,
+) {
+    match describe_keyword(keyword, value) {
+        Some(text) => cursor.move_to_description(schema, keyword, text),
+        None => cursor.report_loss(keyword, Severity::Wider, None),
+    }
 }
 
 /// A short description of a schema: `a string`, ``an object with `name` and `age` ``.

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use crate::lower::{KeywordLookup, SubschemaShape, subschema_shape};
+use crate::lower::{KeywordLookup, subschemas_of};
 
 /// How many references are followed to find recursive schemas.
 const MAX_STEPS: usize = 1_000_000;
@@ -237,21 +237,8 @@ fn visit_schemas<'s>(source: ResolvedSchema<'s>, note: &mut dyn FnMut(ResolvedSc
     let source = source.enter_resource();
     note(source);
     for (keyword, value) in members {
-        match (subschema_shape(keyword), value) {
-            (SubschemaShape::Single | SubschemaShape::SingleOrList, Value::Object(_)) => {
-                visit_schemas(source.with_schema(value), note)
-            }
-            (SubschemaShape::List | SubschemaShape::SingleOrList, Value::Array(subschemas)) => {
-                subschemas
-                    .iter()
-                    .for_each(|subschema| visit_schemas(source.with_schema(subschema), note));
-            }
-            (SubschemaShape::Map, Value::Object(subschemas)) => {
-                subschemas
-                    .values()
-                    .for_each(|subschema| visit_schemas(source.with_schema(subschema), note));
-            }
-            _ => {}
+        for subschema in subschemas_of(keyword, value) {
+            visit_schemas(source.with_schema(subschema), note);
         }
     }
 }

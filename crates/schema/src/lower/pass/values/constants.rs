@@ -1,16 +1,14 @@
 //! Replaces `const` by `enum`, and removes values that are never valid from every `enum`.
 
-pub(crate) mod type_set;
-
 use std::collections::HashSet;
 
 use jsonschema::json::cmp;
 use serde_json::{Map, Value, json};
 
-use self::type_set::TypeSet;
 use super::booleans::never_valid_error;
 use crate::lower::pass::applies_to::is_assertion;
 use crate::lower::{KeywordLookup, KeywordLookupMut, KeywordSet, LowerError, LoweringState};
+use crate::type_set::TypeSet;
 
 /// Shorter lists are compared pairwise.
 const MAX_PAIRWISE_VALUES: usize = 16;

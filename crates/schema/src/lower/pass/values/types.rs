@@ -6,10 +6,11 @@ use crate::lower::pass::all_of::{Conflict, SchemaMerger, with_annotations};
 use crate::lower::pass::applies_to::{
     AppliesTo, applies_to, has_no_assertions, is_assertion, type_names,
 };
-use crate::lower::pass::describe::describe_keyword;
+use crate::lower::pass::describe::drop_keyword;
 use crate::lower::{
     KeywordLookup, KeywordLookupMut, LowerError, LoweringState, PathSegment, SchemaCursor, Severity,
 };
+use crate::type_set::TypeSet;
 
 /// How many times references inside a union are inlined, and in how many unions of one schema.
 const MAX_REF_EXPANSIONS: (usize, usize) = (2, 256);
@@ -149,17 +150,7 @@ fn retain_type_keywords(schema: &mut Map<String, Value>, json_type: &str) {
 }
 
 fn matches_type(value: &Value, json_type: &str) -> bool {
-    match value {
-        Value::Null => json_type == "null",
-        Value::Bool(_) => json_type == "boolean",
-        Value::String(_) => json_type == "string",
-        Value::Array(_) => json_type == "array",
-        Value::Object(_) => json_type == "object",
-        Value::Number(number) => {
-            let whole = number.as_f64().is_some_and(|number| number.fract() == 0.0);
-            json_type == "number" || json_type == "integer" && whole
-        }
-    }
+    TypeSet::from_name(json_type).intersects(TypeSet::type_of(value))
 }
 
 fn normalise_union(
@@ -191,7 +182,9 @@ fn normalise_union(
             opening.depth += 1;
             normalise_deep(&mut branch, cursor, opening);
             opening.depth -= 1;
-            report_conflicts(merge.conflicts, &mut branch, cursor);
+            for Conflict { keyword, value } in merge.conflicts {
+                drop_keyword(&mut branch, cursor, &keyword, &value);
+            }
         }
         flatten_branch(branch, &mut all);
     }
@@ -210,19 +203,6 @@ impl<'d> RefExpansionBudget<'d> {
                 SchemaMerger::new(self.definitions)
             }
             _ => SchemaMerger::without_refs(self.definitions),
-        }
-    }
-}
-
-fn report_conflicts(
-    conflicts: Vec<Conflict>,
-    schema: &mut Map<String, Value>,
-    cursor: &mut SchemaCursor<'_>,
-) {
-    for Conflict { keyword, value } in conflicts {
-        match describe_keyword(&keyword, &value) {
-            Some(words) => cursor.move_to_description(schema, &keyword, words),
-            None => cursor.report_loss(&keyword, Severity::Wider, None),
         }
     }
 }

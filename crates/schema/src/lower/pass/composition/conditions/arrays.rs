@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::sentences::describe_value;
+use super::sentences::{describe_rest, describe_value};
 use super::{
     admits_anything, admits_nothing, as_count, lower_maximum, raise_minimum, take_unsupported,
 };
@@ -30,11 +30,9 @@ pub(super) fn resolve_unevaluated_items(
         .any(|keyword| members.has_keyword(keyword))
     {
         members.set_keyword("items", rest);
-    } else if admits_nothing(&rest) {
-        cursor.move_to_description(members, "unevaluatedItems", "no other items".to_owned());
     } else {
-        let words = format!("each other item is {}", describe_value(&rest));
-        cursor.move_to_description(members, "unevaluatedItems", words);
+        let text = describe_rest(&rest, "item", "items");
+        cursor.move_to_description(members, "unevaluatedItems", text);
     }
 }
 

@@ -11,8 +11,8 @@ use super::sentences::{
 use super::{admits_anything, admits_nothing, describe_loss, required_names, take_unsupported};
 use crate::lower::pass::applies_to::is_assertion;
 use crate::lower::pass::constants::simplify_enum;
-use crate::lower::pass::constants::type_set::TypeSet;
 use crate::lower::{KeywordLookup, KeywordLookupMut, SchemaCursor};
+use crate::type_set::TypeSet;
 
 /// Longer lists are not compared value by value.
 const MAX_COMPARISONS: usize = 1 << 20;

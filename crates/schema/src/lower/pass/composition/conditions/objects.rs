@@ -9,8 +9,8 @@ use super::{
     admits_anything, admits_nothing, as_count, describe_loss, required_names, take_unsupported,
 };
 use crate::lower::pass::applies_to::is_assertion;
-use crate::lower::pass::describe::describe_keyword;
-use crate::lower::{KeywordLookup, KeywordLookupMut, SchemaCursor, Severity};
+use crate::lower::pass::describe::drop_keyword;
+use crate::lower::{KeywordLookup, KeywordLookupMut, SchemaCursor};
 
 /// More names are not written as properties, and more alternatives not as a union.
 const MAX_NAMES: usize = 64;
@@ -38,15 +38,9 @@ pub(super) fn resolve_unevaluated_properties(
     });
     if !elsewhere {
         members.set_keyword("additionalProperties", rest);
-    } else if admits_nothing(&rest) {
-        cursor.move_to_description(
-            members,
-            "unevaluatedProperties",
-            "no other properties".to_owned(),
-        );
     } else {
-        let words = format!("each other property is {}", describe_value(&rest));
-        cursor.move_to_description(members, "unevaluatedProperties", words);
+        let text = sentences::describe_rest(&rest, "property", "properties");
+        cursor.move_to_description(members, "unevaluatedProperties", text);
     }
 }
 
@@ -341,15 +335,13 @@ pub(super) fn describe_property_counts(
         let Some(value) = take_unsupported(members, cursor, keyword) else {
             continue;
         };
-        let required = match (keyword, as_count(&value)) {
+        let implied = match (keyword, as_count(&value)) {
             (_, None) => true,
             ("minProperties", Some(bound)) => bound <= min,
             (_, Some(bound)) => closed && max <= bound,
         };
-        match describe_keyword(keyword, &value) {
-            _ if required => {}
-            Some(words) => cursor.move_to_description(members, keyword, words),
-            None => cursor.report_loss(keyword, Severity::Wider, None),
+        if !implied {
+            drop_keyword(members, cursor, keyword, &value);
         }
     }
 }

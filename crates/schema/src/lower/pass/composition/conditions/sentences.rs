@@ -19,6 +19,14 @@ pub(crate) fn describe_value(schema: &Value) -> String {
     }
 }
 
+/// What unevaluated properties or items must be.
+pub(super) fn describe_rest(schema: &Value, one: &str, many: &str) -> String {
+    match super::admits_nothing(schema) {
+        true => format!("no other {many}"),
+        false => format!("each other {one} is {}", describe_value(schema)),
+    }
+}
+
 /// `"a"`, or `one of "a", "b"`.
 pub(super) fn describe_values(values: &[Value]) -> String {
     match values {

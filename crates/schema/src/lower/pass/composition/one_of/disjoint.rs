@@ -11,7 +11,7 @@ use serde_json::{Map, Number, Value};
 
 use crate::lower::KeywordLookup;
 use crate::lower::pass::conditions::{admits_nothing, as_count};
-use crate::lower::pass::constants::type_set::TypeSet;
+use crate::type_set::TypeSet;
 
 /// How many comparisons are made per lowered schema.
 const MAX_STEPS: usize = 100_000;

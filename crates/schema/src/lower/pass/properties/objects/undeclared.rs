@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::AdditionalProperties;
 use crate::lower::pass::applies_to::is_assertion;
-use crate::lower::pass::describe::{describe_keyword, describe_schema};
+use crate::lower::pass::describe::{describe_schema, drop_keyword};
 use crate::lower::pass::json_text;
 use crate::lower::pass::unsupported_keywords::constrains;
 use crate::lower::{
@@ -137,9 +137,6 @@ fn describe_other_keywords(members: &mut Map<String, Value>, cursor: &mut Schema
         .collect();
     for (keyword, value) in others {
         members.remove_keyword(&keyword);
-        match describe_keyword(&keyword, &value) {
-            Some(text) => cursor.move_to_description(members, &keyword, text),
-            None => cursor.report_loss(&keyword, Severity::Wider, None),
-        }
+        drop_keyword(members, cursor, &keyword, &value);
     }
 }

@@ -31,9 +31,18 @@ impl TypeSet {
         }
     }
 
-    /// The types that the keyword `type` allows.
-    pub(crate) fn from_type_keyword(json_type: &Value) -> Self {
-        let of_name = |name: &str| match name {
+    /// The type of one value; integers and fractions are both [`TypeSet::NUMBER`].
+    pub(crate) fn json_type_of(value: &Value) -> Self {
+        if value.is_number() {
+            Self::NUMBER
+        } else {
+            Self::type_of(value)
+        }
+    }
+
+    /// The type of that name; none if it is unknown.
+    pub(crate) fn from_name(name: &str) -> Self {
+        match name {
             "null" => Self::NULL,
             "boolean" => Self::BOOLEAN,
             "integer" => Self::INTEGER,
@@ -42,13 +51,21 @@ impl TypeSet {
             "array" => Self::ARRAY,
             "object" => Self::OBJECT,
             _ => Self::NONE,
-        };
+        }
+    }
+
+    /// The types of these names.
+    pub(crate) fn from_names<'n>(names: impl IntoIterator<Item = &'n str>) -> Self {
+        names
+            .into_iter()
+            .fold(Self::NONE, |all, name| all.union(Self::from_name(name)))
+    }
+
+    /// The types that the keyword `type` allows.
+    pub(crate) fn from_type_keyword(json_type: &Value) -> Self {
         match json_type {
-            Value::String(name) => of_name(name),
-            Value::Array(names) => names
-                .iter()
-                .filter_map(Value::as_str)
-                .fold(Self::NONE, |all, name| all.union(of_name(name))),
+            Value::String(name) => Self::from_name(name),
+            Value::Array(names) => Self::from_names(names.iter().filter_map(Value::as_str)),
             _ => Self::ALL,
         }
     }
