@@ -1,10 +1,10 @@
-//! A value in, one spelling of it out.
+//! Canonical JSON text: equal values are written as equal text.
 
 use serde_json::Value;
 
 /// Writes a value as JSON with every object's keys sorted, so that equal values have equal text.
 ///
-/// Numbers keep their kind: `1` and `1.0` stay apart.
+/// Numbers keep their form: `1` and `1.0` are different.
 pub fn canonical_json(value: &Value) -> String {
     let mut text = String::new();
     write(value, &mut text);

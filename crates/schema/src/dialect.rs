@@ -1,13 +1,13 @@
-//! What each provider accepts, as data: a dated list of passes and limits.
+//! The schema rules of each provider, as data: a dated list of passes and limits.
 //!
-//! A new dialect is a [`Rules`] in one of the files below and a line in [`Dialect::ALL`]. Where a provider's rule is not
-//! known for sure, the stricter reading is taken, and `about` says so.
+//! A new dialect is a [`DialectRules`] in one of the files below and a line in [`Dialect::ALL`]. Where a provider's rule is
+//! uncertain, the stricter reading is used, and `about` mentions it.
 
 use std::{fmt, ptr, str::FromStr};
 
 use serde::{Serialize, Serializer};
 
-use crate::{nearest, pass::Pass};
+use crate::{did_you_mean, lower::pass::Pass};
 
 mod anthropic;
 mod google;
@@ -20,34 +20,34 @@ mod portable;
 #[derive(Clone, Copy)]
 pub struct Dialect(&'static DialectRules);
 
-/// What a dialect is made of.
+/// The rules of a dialect.
 pub(crate) struct DialectRules {
     pub(crate) name: &'static str,
-    /// The month these rules were last compared with what the provider says.
+    /// The month in which these rules were last compared with the provider's documentation.
     pub(crate) as_of: &'static str,
     pub(crate) about: &'static str,
     pub(crate) passes: &'static [Pass],
-    /// The keywords that may stand in a schema; `None` admits all.
+    /// The supported keywords; `None` allows all.
     pub(crate) keywords: Option<&'static [&'static str]>,
-    /// The values of `format` that are understood; `None` admits all.
+    /// The supported values of `format`; `None` allows all.
     pub(crate) formats: Option<&'static [&'static str]>,
     pub(crate) null_style: NullStyle,
     pub(crate) enum_values: EnumValues,
-    /// Whether an object below the root may have no properties at all.
+    /// Whether an object below the root may be without properties.
     pub(crate) allows_empty_objects: bool,
     pub(crate) size_limits: SizeLimits,
     pub(crate) parameter_name_rule: Option<NameRule>,
     pub(crate) tool_name_rule: NameRule,
     pub(crate) max_tools: Option<usize>,
-    /// What `maxItems` may add up to over a request.
+    /// The highest sum of all `maxItems` in a request.
     pub(crate) max_items_total: Option<u64>,
     pub(crate) strict_mode: StrictMode,
 }
 
 impl DialectRules {
-    /// Whether a keyword may stand in a schema.
+    /// Returns true if a schema may contain the keyword.
     pub(crate) fn allows_keyword(&self, keyword: &str) -> bool {
-        // By far the most frequent, which every dialect takes.
+        // The most frequent keywords, which every dialect supports.
         matches!(
             keyword,
             "type" | "description" | "properties" | "required" | "items" | "enum" | "anyOf"
@@ -55,7 +55,7 @@ impl DialectRules {
     }
 }
 
-/// A dialect that takes any JSON Schema: the rows below say in what they differ.
+/// A dialect that accepts any JSON Schema; the dialects below override some fields.
 const ANY_JSON_SCHEMA: DialectRules = DialectRules {
     name: "",
     as_of: "2026-11",
@@ -74,7 +74,7 @@ const ANY_JSON_SCHEMA: DialectRules = DialectRules {
     strict_mode: StrictMode::NONE,
 };
 
-/// How a dialect says that a value may be null.
+/// How a dialect expresses that a value may be null.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NullStyle {
     /// `"type": ["string", "null"]`, or a branch of `anyOf`.
@@ -83,7 +83,7 @@ pub(crate) enum NullStyle {
     AnyOfBranch,
     /// `"nullable": true`.
     NullableKeyword,
-    /// Not at all.
+    /// There is no way to express it.
     Unsupported,
 }
 
@@ -91,22 +91,22 @@ pub(crate) enum NullStyle {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EnumValues {
     Any,
-    /// No arrays and objects.
+    /// All but arrays and objects.
     Primitives,
-    /// Strings only: other values are written as text, and read back.
+    /// Strings only: other values are written as text, and converted back in the arguments.
     StringsOnly,
 }
 
-/// How large one tool's schema may be.
+/// Limits on the size of one tool's schema.
 #[derive(Clone, Copy)]
 pub(crate) struct SizeLimits {
-    /// How deep objects and arrays may nest, the root counted as 1.
+    /// How many levels of objects and arrays, counting the root as 1.
     pub(crate) max_depth: Option<usize>,
     pub(crate) max_properties: Option<usize>,
     pub(crate) max_enum_values: Option<usize>,
-    /// How many characters the strings of one `enum` of more than 250 values may have.
+    /// The total length in characters of an `enum` with more than 250 strings.
     pub(crate) max_long_enum_characters: Option<usize>,
-    /// How many characters names, enum values and constants may have together.
+    /// The total length in characters of all names, enum values and constants.
     pub(crate) max_characters: Option<usize>,
 }
 
@@ -120,70 +120,70 @@ impl SizeLimits {
     };
 }
 
-/// How names are written.
+/// The syntax of names.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct NameRule {
-    /// The most characters.
+    /// The maximum length in characters.
     pub max_length: usize,
     is_valid_first: fn(char) -> bool,
     is_valid_rest: fn(char) -> bool,
 }
 
 impl NameRule {
-    const fn new(most: usize, first: fn(char) -> bool, rest: fn(char) -> bool) -> Self {
+    const fn new(max_length: usize, first: fn(char) -> bool, rest: fn(char) -> bool) -> Self {
         Self {
-            max_length: most,
+            max_length,
             is_valid_first: first,
             is_valid_rest: rest,
         }
     }
 
-    /// Whether a name may stand as it is.
+    /// Returns true if the name can be used unchanged.
     pub fn is_valid(&self, name: &str) -> bool {
-        let mut letters = name.chars();
-        letters.next().is_some_and(self.is_valid_first)
-            && letters.all(self.is_valid_rest)
+        let mut chars = name.chars();
+        chars.next().is_some_and(self.is_valid_first)
+            && chars.all(self.is_valid_rest)
             && name.chars().count() <= self.max_length
     }
 
-    /// Whether a character may stand at this place of a name.
-    pub fn is_valid_char(&self, place: usize, letter: char) -> bool {
-        if place == 0 {
-            (self.is_valid_first)(letter)
+    /// Returns true if a name may have this character at this index.
+    pub fn is_valid_char(&self, index: usize, c: char) -> bool {
+        if index == 0 {
+            (self.is_valid_first)(c)
         } else {
-            (self.is_valid_rest)(letter)
+            (self.is_valid_rest)(c)
         }
     }
 }
 
-fn is_word_char(letter: char) -> bool {
-    letter.is_ascii_alphanumeric() || letter == '_'
+fn is_word_char(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
 }
 
-fn is_word_or_dash(letter: char) -> bool {
-    is_word_char(letter) || letter == '-'
+fn is_word_or_dash(c: char) -> bool {
+    is_word_char(c) || c == '-'
 }
 
-fn is_letter_or_underscore(letter: char) -> bool {
-    letter.is_ascii_alphabetic() || letter == '_'
+fn is_letter_or_underscore(c: char) -> bool {
+    c.is_ascii_alphabetic() || c == '_'
 }
 
-/// `[a-zA-Z0-9_-]`, at most 64: what most providers want.
+/// `[a-zA-Z0-9_-]`, at most 64 characters: the rule of most providers.
 const WORD_OR_DASH_64: NameRule = NameRule::new(64, is_word_or_dash, is_word_or_dash);
 
-/// What strict mode means in a dialect.
+/// The strict mode of a dialect.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct StrictMode {
-    /// Whether these are the rules of strict mode.
+    /// Whether the dialect is a strict mode.
     pub(crate) enabled: bool,
-    /// The rules of the same provider's strict mode.
+    /// The strict dialect of the same provider.
     pub(crate) strict_dialect: Option<Dialect>,
-    /// What all strict tools of a request may use together.
+    /// The limits that all strict tools of a request share.
     pub(crate) request_budget: StrictBudget,
 }
 
-/// What a request may spend on strict tools.
+/// Limits on the strict tools of one request; `None` is unlimited.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct StrictBudget {
@@ -191,7 +191,7 @@ pub struct StrictBudget {
     pub max_strict_tools: Option<usize>,
     /// How many parameters may be optional.
     pub max_optional_parameters: Option<usize>,
-    /// How many parameters may have a union for a type.
+    /// How many parameters may have a union type.
     pub max_union_parameters: Option<usize>,
 }
 
@@ -236,10 +236,10 @@ impl Dialect {
     pub const BEDROCK: Self = Self(&other_providers::BEDROCK);
     /// The Model Context Protocol.
     pub const MCP: Self = Self(&other_providers::MCP);
-    /// What all of them have in common.
+    /// The common subset of all of them.
     pub const PORTABLE: Self = Self(&portable::RULES);
 
-    /// Every dialect, in the order they are shown.
+    /// Every dialect, in display order.
     pub const ALL: [Self; DIALECT_COUNT] = [
         Self::OPENAI,
         Self::OPENAI_STRICT,
@@ -258,32 +258,32 @@ impl Dialect {
         Self::PORTABLE,
     ];
 
-    /// The name on the command line and in reports, as `openai-strict`.
+    /// The name on the command line and in reports, for example `openai-strict`.
     pub fn name(self) -> &'static str {
         self.0.name
     }
 
-    /// The month its rules were last compared with what the provider says.
+    /// The month in which its rules were last compared with the provider's documentation.
     pub fn as_of(self) -> &'static str {
         self.0.as_of
     }
 
-    /// One line on where it is spoken.
+    /// One line that describes which API uses the dialect.
     pub fn about(self) -> &'static str {
         self.0.about
     }
 
-    /// Whether the provider holds the model to schemas in this dialect while it writes.
+    /// Returns true if the provider constrains the model's output to schemas in this dialect.
     pub fn is_strict(self) -> bool {
         self.0.strict_mode.enabled
     }
 
-    /// The strict mode of the same provider.
+    /// The strict dialect of the same provider.
     pub fn strict(self) -> Option<Self> {
         self.0.strict_mode.strict_dialect
     }
 
-    /// The same provider's rules without strict mode; itself where there are none.
+    /// The non-strict dialect of the same provider; itself if it is not strict.
     pub fn non_strict(self) -> Self {
         let twin = Self::ALL
             .into_iter()
@@ -291,22 +291,22 @@ impl Dialect {
         twin.unwrap_or(self)
     }
 
-    /// What a request may spend on strict tools.
+    /// The limits on the strict tools of one request.
     pub fn strict_budget(self) -> StrictBudget {
         self.0.strict_mode.request_budget
     }
 
-    /// How tools are named.
+    /// The syntax of tool names.
     pub fn tool_name(self) -> NameRule {
         self.0.tool_name_rule
     }
 
-    /// How many tools a request may carry.
+    /// The maximum number of tools in a request.
     pub fn max_tools(self) -> Option<usize> {
         self.0.max_tools
     }
 
-    /// What `maxItems` may add up to over a request.
+    /// The highest sum of all `maxItems` in a request.
     pub fn max_items_total(self) -> Option<u64> {
         self.0.max_items_total
     }
@@ -315,7 +315,7 @@ impl Dialect {
         self.0
     }
 
-    /// The place in [`Dialect::ALL`].
+    /// The index in [`Dialect::ALL`].
     pub(crate) fn index(self) -> usize {
         Self::ALL
             .iter()
@@ -324,7 +324,7 @@ impl Dialect {
     }
 }
 
-/// How many dialects there are.
+/// The number of dialects.
 pub(crate) const DIALECT_COUNT: usize = 15;
 
 impl PartialEq for Dialect {
@@ -364,29 +364,16 @@ impl FromStr for Dialect {
     }
 }
 
-/// A name that is no dialect's.
+/// The error for a name that is not a dialect's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownDialect(String);
 
 impl fmt::Display for UnknownDialect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = || Dialect::ALL.into_iter().map(Dialect::name);
-        match nearest(&self.0, names(), 1).first() {
-            Some(near) => write!(
-                f,
-                "there is no dialect `{}`; did you mean `{near}`?",
-                self.0
-            ),
-            None => {
-                let all: Vec<&str> = names().collect();
-                write!(
-                    f,
-                    "there is no dialect `{}`; there are {}",
-                    self.0,
-                    all.join(", ")
-                )
-            }
-        }
+        let hint = did_you_mean(&self.0, names())
+            .unwrap_or_else(|| format!("there are {}", names().collect::<Vec<_>>().join(", ")));
+        write!(f, "there is no dialect `{}`; {hint}", self.0)
     }
 }
 

@@ -1,8 +1,8 @@
-//! JSON Schema for tools: `text → tape → verdict, typed value, or a sentence a model can act on`.
+//! JSON Schema for tools: parses arguments, validates them, and describes violations in sentences a model can act on.
 //!
 //! ```
 //! use serde_json::json;
-//! use toolwright_schema::{Limits, Schema, Tape, coerce};
+//! use toolwright_schema::{InputLimits, Schema, Tape, coerce};
 //!
 //! let schema = Schema::check(json!({
 //!     "type": "object",
@@ -11,55 +11,56 @@
 //!     "additionalProperties": false
 //! }))?;
 //!
-//! let tape = Tape::parse(r#"{"citty": "Rome", "days": "3"}"#, &Limits::default())?;
+//! let tape = Tape::parse(r#"{"citty": "Rome", "days": "3"}"#, &InputLimits::default())?;
 //! assert!(!schema.is_valid(tape.root()));
 //!
 //! let mut value = tape.to_value();
 //! let notes = coerce(&mut value, &schema);
 //! assert_eq!(notes[0].to_string(), r#"/days: "3" read as 3"#);
 //!
-//! let told: Vec<String> = schema.violations(&value).iter().map(ToString::to_string).collect();
-//! assert_eq!(told, ["/citty: unknown argument; did you mean `city`?", "/city: missing; expected a string"]);
+//! let violations: Vec<String> = schema.violations(&value).iter().map(ToString::to_string).collect();
+//! assert_eq!(violations, ["/citty: unknown argument; did you mean `city`?", "/city: missing; expected a string"]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod tape;
 
 mod schema;
-mod violation;
 
-mod coerce;
-mod repair;
+mod arguments;
 
 mod normalise;
 
-mod closed_objects;
-mod type_coverage;
-
 mod dialect;
 mod lower;
-mod pass;
 
+#[cfg(feature = "provider-rules")]
 mod provider_rules;
 
 mod canonical_json;
+mod json_pointer;
 mod nearest;
 mod redact;
+mod type_set;
 
 mod sample;
 
+pub use arguments::{
+    coerce::{Coercion, coerce},
+    repair::{RepairError, Repaired, repair},
+};
 pub use canonical_json::canonical_json;
-pub use closed_objects::close_objects;
-pub use coerce::{Coercion, coerce};
 pub use dialect::{Dialect, NameRule, StrictBudget, UnknownDialect};
+pub use json_pointer::escape_pointer_token;
 pub use lower::{Loss, LowerError, Lowered, SchemaCost, Severity};
-pub use nearest::{fold_name, nearest};
+pub use nearest::{did_you_mean, fold_name, nearest};
 pub use normalise::{SchemaFix, normalise};
+#[cfg(feature = "provider-rules")]
 pub use provider_rules::{Rejection, validate_for, validate_tools_for};
 pub use redact::{looks_secret_name, looks_secret_value, redact};
-pub use repair::{RepairError, Repaired, repair};
 pub use sample::Sampler;
-pub use schema::{Schema, SchemaError};
+pub use schema::{
+    Schema, SchemaError, closed_objects::close_objects, type_coverage::is_enforced_by_type,
+    violation::Violation,
+};
 pub use tape::{InputLimits, Node, ParseError, ReadError, Tape};
-pub use type_coverage::is_enforced_by_type;
-pub use violation::Violation;

@@ -1,13 +1,14 @@
-//! Canonical schema in; the form that a dialect accepts, what that cost, and the way back out.
+//! Converts a canonical schema to the form that a dialect accepts, and arguments between the two forms.
 //!
-//! The canonical schema is never changed. A dialect is a list of [passes](pass); each changes a draft and reports what could
-//! not be said in other words.
+//! The canonical schema is never changed. A dialect is a list of [passes](pass); each rewrites a copy of the schema and
+//! reports the constraints that the dialect cannot express.
 
 pub(crate) mod cost;
 mod keyword_lookup;
 mod keyword_set;
 mod lift;
 mod loss;
+pub(crate) mod pass;
 mod path;
 mod prescan;
 mod state;
@@ -21,7 +22,7 @@ pub(crate) use path::{PathSegment, SchemaPath};
 pub(crate) use prescan::{MAX_NODES, too_large_error};
 pub(crate) use state::{
     LoweringState, SchemaCursor, SubschemaShape, append_to_description, for_each_subschema,
-    subschema_shape, visit_bottom_up,
+    subschema_shape, subschemas_of, visit_bottom_up,
 };
 
 use std::sync::OnceLock;
@@ -31,7 +32,7 @@ use serde_json::Value;
 use crate::{Dialect, Schema};
 use lift::LiftPlan;
 
-/// A schema in the words of one dialect.
+/// A schema in the form of one dialect.
 #[derive(Debug)]
 pub struct Lowered {
     schema: Value,
@@ -45,15 +46,15 @@ pub struct Lowered {
 impl Lowered {
     /// Runs the passes of a dialect over a copy of the schema.
     pub(crate) fn new(canonical: &Value, dialect: Dialect) -> Result<Self, LowerError> {
-        let mut draft = LoweringState::new(canonical, dialect)?;
+        let mut state = LoweringState::new(canonical, dialect)?;
         for pass in dialect.rules().passes {
-            pass(&mut draft)?;
+            pass(&mut state)?;
             debug_assert!(
-                draft.keywords_are_complete(),
+                state.keywords_are_complete(),
                 "a pass wrote a keyword in silence"
             );
         }
-        let (mut schema, losses, remark) = draft.finish();
+        let (mut schema, losses, remark) = state.finish();
         let lift = LiftPlan::extract(&mut schema);
         Ok(Self {
             schema,
@@ -65,39 +66,39 @@ impl Lowered {
         })
     }
 
-    /// The schema as the dialect wants it.
+    /// The schema in the dialect's form.
     pub fn schema(&self) -> &Value {
         &self.schema
     }
 
-    /// The same as JSON text, written once.
+    /// The same as JSON text, cached.
     pub fn text(&self) -> &str {
         self.text.get_or_init(|| self.schema.to_string())
     }
 
-    /// What it takes from the budgets of a request.
+    /// What it uses of the limits of a request.
     pub fn cost(&self) -> SchemaCost {
         *self.cost.get_or_init(|| cost::schema_cost(&self.schema))
     }
 
-    /// The schema without one keyword, wherever it stands.
+    /// The schema without one keyword, in all subschemas.
     pub fn schema_without(&self, keyword: &str) -> Value {
         let mut schema = self.schema.clone();
         cost::remove_keyword_everywhere(&mut schema, keyword);
         schema
     }
 
-    /// What could not be said, in the order it was given up.
+    /// The constraints that were dropped, in the order of the passes.
     pub fn losses(&self) -> &[Loss] {
         &self.losses
     }
 
-    /// What belongs into the tool's description, because the dialect has no room for it in the schema.
+    /// Text for the tool's description, where the dialect does not allow it in the schema.
     pub fn description_suffix(&self) -> Option<&str> {
         self.description_suffix.as_deref()
     }
 
-    /// Returns true if it admits what the canonical schema admits, except that objects may be open.
+    /// Returns true if it accepts the same arguments as the canonical schema, except that objects may be open.
     pub fn is_lossless(&self) -> bool {
         self.losses
             .iter()
@@ -113,30 +114,30 @@ impl Lowered {
             .any(|loss| loss.severity == Severity::Note && closing.contains(&loss.keyword.as_str()))
     }
 
-    /// Whether arguments come back in the form they have anyway.
+    /// Returns true if arguments have the same form in both schemas.
     pub fn keeps_argument_form(&self) -> bool {
         self.lift_plan.is_identity()
     }
 
-    /// Returns arguments from this dialect's form to the canonical one.
+    /// Converts arguments from this dialect's form to the canonical one.
     ///
-    /// What is in neither form is left as it is, for the validator to refuse.
+    /// Values in neither form are left unchanged; the validator rejects them.
     pub fn lift_arguments(&self, arguments: &mut Value) {
         self.lift_plan.lift(&self.schema, arguments);
     }
 
-    /// Brings canonical arguments into this dialect's form, as for a call of the past that a model reads again.
+    /// Converts canonical arguments to this dialect's form, for earlier calls that are sent to the model again.
     pub fn lower_arguments(&self, arguments: &mut Value) {
         self.lift_plan.lower(&self.schema, arguments);
     }
 }
 
 impl Schema {
-    /// Lowers the schema to a dialect; the work is done once per dialect.
+    /// Lowers the schema to a dialect; the result is cached per dialect.
     ///
     /// # Errors
     ///
-    /// Nothing the dialect could express admits the same arguments, or the schema is beyond every bound.
+    /// The dialect cannot express any schema for these arguments, or the schema is too large.
     pub fn lower(&self, dialect: Dialect) -> Result<&Lowered, &LowerError> {
         let lowered = self.lowered_slot(dialect);
         let lowered = lowered.get_or_init(|| Box::new(Lowered::new(self.as_value(), dialect)));

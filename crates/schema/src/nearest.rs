@@ -1,9 +1,9 @@
-//! A mistyped name in, the names it may have meant out.
+//! Suggestions for mistyped names, by edit distance.
 
-/// Past this many characters a name is compared by its beginning only.
+/// Names are compared by their first characters only.
 const MAX_COMPARED_CHARS: usize = 128;
 
-/// The form in which names are compared: lower case, with `-` and `.` as `_`.
+/// The form in which names are compared: lower case, with `-` and `.` replaced by `_`.
 pub fn fold_name(name: &str) -> String {
     name.chars()
         .flat_map(char::to_lowercase)
@@ -11,19 +11,34 @@ pub fn fold_name(name: &str) -> String {
         .collect()
 }
 
-/// The known names that `wanted` plausibly means, closest first, at most `most` of them.
+/// The candidates that are similar to `candidate`, closest first, at most `limit` of them.
 pub fn nearest<'a>(
-    wanted: &str,
-    known: impl IntoIterator<Item = &'a str>,
-    most: usize,
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+    limit: usize,
 ) -> Vec<&'a str> {
-    let wanted = truncate_name(wanted);
-    let mut found: Vec<_> = known
+    let name = truncate_name(name);
+    let mut found: Vec<_> = candidates
         .into_iter()
-        .filter_map(|name| Some((edit_distance(&wanted, &truncate_name(name))?, name)))
+        .filter_map(|candidate| Some((edit_distance(&name, &truncate_name(candidate))?, candidate)))
         .collect();
     found.sort_by_key(|(distance, _)| *distance);
-    found.into_iter().map(|(_, name)| name).take(most).collect()
+    found
+        .into_iter()
+        .map(|(_, candidate)| candidate)
+        .take(limit)
+        .collect()
+}
+
+/// The sentence "did you mean `…`?" with the closest candidate, if one is similar.
+pub fn did_you_mean<'a>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<String> {
+    let closest = nearest(name, candidates, 1);
+    closest
+        .first()
+        .map(|name| format!("did you mean `{name}`?"))
 }
 
 fn truncate_name(name: &str) -> String {
@@ -34,19 +49,19 @@ fn truncate_name(name: &str) -> String {
     fold_name(name.get(..end).unwrap_or(name))
 }
 
-fn edit_distance(wanted: &str, name: &str) -> Option<usize> {
-    let (long, short) = (wanted.chars().count(), name.chars().count());
+fn edit_distance(name: &str, candidate: &str) -> Option<usize> {
+    let (long, short) = (name.chars().count(), candidate.chars().count());
     let (short, long) = (short.min(long), short.max(long));
     let tolerated = (long / 3).max(1);
     let edits = if long - short <= tolerated {
-        strsim::osa_distance(wanted, name)
+        strsim::osa_distance(name, candidate)
     } else {
         usize::MAX
     };
     if edits <= tolerated && edits < long {
         return Some(edits);
     }
-    let contained = short >= 3 && (wanted.contains(name) || name.contains(wanted));
+    let contained = short >= 3 && (name.contains(candidate) || candidate.contains(name));
     contained.then_some(long)
 }
 

@@ -1,40 +1,35 @@
-//! A sloppy schema, or one of another dialect, in; the 2020-12 schema that it means out, with a note for every change.
+//! Converts imprecise or foreign schemas to JSON Schema 2020-12, with a note for every change.
 //!
-//! What cannot be understood is refused with its place: a definition that is quietly emptied would be called without the
-//! arguments it needs.
+//! A schema that cannot be understood is rejected with its path: if it were silently emptied, the tool would be called
+//! without the arguments it needs.
 
-mod bare_properties;
 mod keyword_table;
 mod keyword_values;
 mod legacy_keywords;
 mod literal_values;
-mod nullable;
-mod property_map;
-mod required_flag;
-mod required_list;
+mod properties;
 mod root;
 mod size_limit;
 mod subschemas;
 mod tuple_items;
-mod type_expression;
-mod type_keyword;
-mod type_names;
-mod type_parser;
+mod types;
 
 use std::fmt;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::SchemaError;
+use crate::{SchemaError, escape_pointer_token};
+use properties::{bare_properties, property_map, required_flag, required_list};
 use required_flag::RequiredFlag;
+use types::{nullable, type_expression, type_keyword, type_names, type_parser};
 
-/// One thing that was read otherwise than it was written.
+/// One change that was made to a schema.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SchemaFix {
     /// The JSON pointer of the schema that was changed, empty for the whole.
     pub pointer: String,
-    /// What was changed there.
+    /// What was changed.
     pub message: String,
 }
 
@@ -47,15 +42,15 @@ impl fmt::Display for SchemaFix {
     }
 }
 
-/// Turns a schema as other software writes it into the 2020-12 schema that it means.
+/// Converts a schema as other software writes it to the 2020-12 schema that it means.
 ///
-/// It reads the type words of other languages, older drafts, OpenAPI and Gemini, and what hands and generators often get
-/// wrong. A schema that is right already stays as it is, to the byte, with no notes. References are never followed. Whether
-/// the outcome compiles is for [`Schema::check`](crate::Schema::check) to say.
+/// Understands the type names of other languages, older drafts, OpenAPI and Gemini, and common mistakes of authors and
+/// generators. A valid schema stays unchanged, byte for byte, without notes. References are never followed.
+/// [`Schema::check`](crate::Schema::check) decides whether the result compiles.
 ///
 /// # Errors
 ///
-/// Refuses, with the place, what cannot be understood, and what is too large or too deep; the schema is then half changed.
+/// Rejects, with the path, what cannot be understood, and what is too large or too deep; the schema is then partly changed.
 ///
 /// # Examples
 ///
@@ -69,25 +64,25 @@ impl fmt::Display for SchemaFix {
 /// assert_eq!(notes[0].to_string(), r#"type "dict" read as "object""#);
 ///
 /// let mut typo = json!({"type": "object", "properties": {"city": {"type": "strng"}}});
-/// let refused = normalise(&mut typo).unwrap_err();
-/// assert_eq!(refused.to_string(), r#"/properties/city/type: "strng" is no type; did you mean `string`?"#);
+/// let error = normalise(&mut typo).unwrap_err();
+/// assert_eq!(error.to_string(), r#"/properties/city/type: "strng" is no type; did you mean `string`?"#);
 /// # Ok::<(), toolwright_schema::SchemaError>(())
 /// ```
 pub fn normalise(schema: &mut Value) -> Result<Vec<SchemaFix>, SchemaError> {
     size_limit::check_size(schema)?;
-    let mut walker = Normaliser::default();
-    root::prepare_root(&mut walker, schema)?;
-    if let Some(wish) = walker.normalise_schema(schema)? {
-        wish.note_dropped(&mut walker);
+    let mut normaliser = Normaliser::default();
+    root::prepare_root(&mut normaliser, schema)?;
+    if let Some(flag) = normaliser.normalise_schema(schema)? {
+        flag.note_dropped(&mut normaliser);
     }
-    root::finish_root(&mut walker, schema)?;
-    Ok(walker.fixes)
+    root::finish_root(&mut normaliser, schema)?;
+    Ok(normaliser.fixes)
 }
 
 type Members = Map<String, Value>;
 type NormaliseResult<T = ()> = Result<T, SchemaError>;
 
-/// Where we are, and what was changed so far.
+/// The current path, and the changes so far.
 #[derive(Default)]
 struct Normaliser {
     path: String,
@@ -95,7 +90,7 @@ struct Normaliser {
 }
 
 impl Normaliser {
-    /// Mends a schema and all below it; returns what it says about its own being required.
+    /// Normalises a schema and its subschemas; returns its own required flag, if it has one.
     fn normalise_schema(&mut self, value: &mut Value) -> NormaliseResult<Option<RequiredFlag>> {
         match value {
             Value::Object(members) => self.normalise_members(members),
@@ -107,9 +102,9 @@ impl Normaliser {
             }
             Value::String(text) => {
                 let text = std::mem::take(text);
-                let (read, wish) = type_keyword::schema_from_type_name(self, &text)?;
+                let (read, flag) = type_keyword::schema_from_type_name(self, &text)?;
                 *value = read;
-                Ok(wish)
+                Ok(flag)
             }
             Value::Number(_) | Value::Array(_) => Err(self.error(format!(
                 "a schema is an object or a boolean, not {}",
@@ -118,7 +113,7 @@ impl Normaliser {
         }
     }
 
-    /// The stages, in the order in which each can rely on those before it.
+    /// The stages, ordered so that each can rely on the previous ones.
     fn normalise_members(
         &mut self,
         members: &mut Members,
@@ -126,15 +121,15 @@ impl Normaliser {
         bare_properties::collect_bare_properties(self, members)?;
         keyword_values::normalise_values(self, members)?;
         legacy_keywords::upgrade_keywords(self, members)?;
-        let wish = type_keyword::normalise_type(self, members)?;
+        let flag = type_keyword::normalise_type(self, members)?;
         tuple_items::normalise_tuple_items(self, members)?;
-        let wish = RequiredFlag::extract(self, members, wish)?;
+        let flag = RequiredFlag::extract(self, members, flag)?;
         property_map::normalise_properties(self, members)?;
         subschemas::normalise_subschemas(self, members)?;
         literal_values::normalise_lists(self, members)?;
         nullable::replace_nullable(self, members);
         literal_values::convert_to_type(self, members)?;
-        Ok(wish)
+        Ok(flag)
     }
 
     fn add_fix(&mut self, message: impl Into<String>) {
@@ -148,36 +143,30 @@ impl Normaliser {
         SchemaError::new(self.path.as_str(), message)
     }
 
-    /// An error about one keyword of the schema we are at.
+    /// An error about one keyword of the current schema.
     fn error_at(&self, keyword: &str, message: impl Into<String>) -> SchemaError {
         let mut path = self.path.clone();
         push_pointer_token(&mut path, keyword);
         SchemaError::new(path, message)
     }
 
-    fn with_path_segment<T>(&mut self, step: &str, mend: impl FnOnce(&mut Self) -> T) -> T {
-        let here = self.path.len();
+    fn with_path_segment<T>(&mut self, step: &str, action: impl FnOnce(&mut Self) -> T) -> T {
+        let length = self.path.len();
         push_pointer_token(&mut self.path, step);
-        let outcome = mend(self);
-        self.path.truncate(here);
+        let outcome = action(self);
+        self.path.truncate(length);
         outcome
     }
 
-    /// A value as it is shown to people: short, and without secrets.
+    /// A value for messages: truncated, and with secrets redacted.
     fn excerpt(&self, value: &Value) -> String {
-        crate::violation::excerpt(value, &self.path)
+        crate::schema::violation::excerpt(value, &self.path)
     }
 }
 
 fn push_pointer_token(path: &mut String, step: &str) {
     path.push('/');
-    for letter in step.chars() {
-        match letter {
-            '~' => path.push_str("~0"),
-            '/' => path.push_str("~1"),
-            _ => path.push(letter),
-        }
-    }
+    path.push_str(&escape_pointer_token(step));
 }
 
 #[cfg(test)]

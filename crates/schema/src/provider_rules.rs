@@ -1,7 +1,7 @@
-//! Schema in, what the provider would refuse out: a second opinion on what lowering produced.
+//! Checks a schema against the rules of a provider, as an independent test of what lowering produced.
 //!
-//! Written from the providers' rules alone. It shares neither code nor tables with `dialect`, `lower` and `pass`, so that
-//! each side can find the other's mistakes. Where a rule is not known for sure, the stricter reading is taken.
+//! Written from the providers' documentation alone. It shares neither code nor tables with `dialect` and `lower`, so that
+//! each side can reveal mistakes of the other. Where a rule is uncertain, the stricter reading is used.
 
 use std::fmt;
 
@@ -10,39 +10,30 @@ use serde_json::Value;
 
 use crate::Dialect;
 
+mod checks;
+mod providers;
 mod report;
 mod size_limit;
 mod subschemas;
 
-mod definition_refs;
-mod keywords;
-mod local_refs;
-mod meta_schema;
-mod object_properties;
-mod pattern;
-mod root;
-mod value_types;
-
-mod anthropic;
-mod google;
-mod mcp;
-mod ollama;
-mod openai;
-mod other_providers;
-mod portable;
 mod tool_names;
 
 #[cfg(test)]
 mod tests;
 
+use checks::{
+    definition_refs, keywords, local_refs, meta_schema, object_properties, pattern, root,
+    value_types,
+};
+use providers::{anthropic, google, mcp, ollama, openai, other_providers, portable};
 pub use tool_names::validate_tools_for;
 
-/// One thing a provider would not accept.
+/// One rule of a provider that a schema violates.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Rejection {
-    /// A JSON pointer to the guilty part; empty for the whole.
+    /// The JSON pointer of the rejected part; empty for the whole.
     pub path: String,
-    /// The rule it breaks, as one sentence.
+    /// The rule that it violates, as one sentence.
     pub rule: String,
 }
 
@@ -57,9 +48,9 @@ impl fmt::Display for Rejection {
     }
 }
 
-/// Tells what a provider would refuse about the schema of a tool's parameters; nothing when it is accepted.
+/// Lists what a provider would reject in the schema of a tool's parameters; empty if it is accepted.
 ///
-/// Takes any JSON. What is larger than 100,000 values or deeper than 128 is refused unread, and no more than 100 refusals
+/// Accepts any JSON. A schema with more than 100,000 values or 128 levels is rejected unread, and at most 100 rejections
 /// are listed. Limits that hold for a request as a whole are applied as if this tool were the only one.
 ///
 /// ```
@@ -74,8 +65,8 @@ impl fmt::Display for Rejection {
 /// });
 /// assert!(validate_for(Dialect::ANTHROPIC_STRICT, &schema).is_empty());
 ///
-/// let refusals = validate_for(Dialect::OPENAI_STRICT, &schema);
-/// assert_eq!(refusals[0].to_string(), "/properties/page: format `uri` is not accepted");
+/// let rejections = validate_for(Dialect::OPENAI_STRICT, &schema);
+/// assert_eq!(rejections[0].to_string(), "/properties/page: format `uri` is not accepted");
 /// ```
 pub fn validate_for(dialect: Dialect, schema: &Value) -> Vec<Rejection> {
     let refusal = |rule| {

@@ -1,51 +1,27 @@
-//! Text in, the same text without what looks secret out.
+//! Masks passwords, tokens and keys in text that is logged or shown.
 
 use std::borrow::Cow;
 
 const MASK: &str = "***";
 
-/// Words that make a name secret wherever they stand in it.
+/// Words that make a name secret anywhere in it.
 const SECRET_WORDS: [&str; 16] = [
-    "password",
-    "passwords",
-    "passwd",
-    "passphrase",
-    "passcode",
-    "pwd",
-    "secret",
-    "secrets",
-    "apikey",
-    "authorization",
-    "credential",
-    "credentials",
-    "bearer",
-    "cookie",
-    "privatekey",
+    "password", "passwords", "passwd", "passphrase", "passcode", "pwd", "secret", "secrets",
+    "apikey", "authorization", "credential", "credentials", "bearer", "cookie", "privatekey",
     "jwt",
 ];
 
-/// Words that make a name secret when they end it: `auth_token` is, `token_count` is not.
+/// Words that make a name secret as its last word: `auth_token` is, `token_count` is not.
 const SECRET_LAST_WORDS: [&str; 6] = [
-    "token",
-    "auth",
-    "accesskey",
-    "secretkey",
-    "authtoken",
-    "accesstoken",
+    "token", "auth", "accesskey", "secretkey", "authtoken", "accesstoken",
 ];
 
-/// What `key` may follow to name a secret.
+/// Words that make `key` secret when it follows them.
 const SECRET_KEY_PREFIX_WORDS: [&str; 7] = [
-    "api",
-    "private",
-    "access",
-    "signing",
-    "encryption",
-    "auth",
-    "ssh",
+    "api", "private", "access", "signing", "encryption", "auth", "ssh",
 ];
 
-/// How issuers begin their secrets, and how much must follow for it to be one.
+/// Prefixes of well-known tokens, and the minimum length of the rest.
 const SECRET_PREFIXES: [(&str, usize); 19] = [
     ("sk-", 8),
     ("sk_live_", 8),
@@ -68,7 +44,7 @@ const SECRET_PREFIXES: [(&str, usize); 19] = [
     ("hf_", 20),
 ];
 
-/// Whether a property, header or variable of this name usually holds a secret.
+/// Returns true if a property, header or variable of this name usually contains a secret.
 pub fn looks_secret_name(name: &str) -> bool {
     let words = split_words(name);
     let last = words.last().map(String::as_str).unwrap_or_default();
@@ -77,7 +53,7 @@ pub fn looks_secret_name(name: &str) -> bool {
         || words.windows(2).any(|pair| matches!(pair, [owner, key] if SECRET_KEY_PREFIX_WORDS.contains(&owner.as_str()) && key == "key"))
 }
 
-/// Splits `apiKey`, `api-key` and `API_KEY` alike.
+/// Splits `apiKey`, `api-key` and `API_KEY` into the same words.
 fn split_words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut lower_before = false;
@@ -94,7 +70,7 @@ fn split_words(name: &str) -> Vec<String> {
     words
 }
 
-/// Whether this text itself has the shape of a secret.
+/// Returns true if the text has the form of a secret.
 pub fn looks_secret_value(text: &str) -> bool {
     text.contains("-----BEGIN ") && text.contains("PRIVATE KEY")
         || text
@@ -112,16 +88,16 @@ fn is_secret_token(word: &str) -> bool {
         rest.bytes()
             .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
     };
-    SECRET_PREFIXES.iter().any(|(prefix, least)| {
+    SECRET_PREFIXES.iter().any(|(prefix, min_length)| {
         word.strip_prefix(prefix)
-            .is_some_and(|rest| rest.len() >= *least && plain(rest))
+            .is_some_and(|rest| rest.len() >= *min_length && plain(rest))
     }) || (word.starts_with("eyJ")
         && word.len() >= 20
         && word.matches('.').count() == 2
         && word.split('.').all(plain))
 }
 
-/// Masks secret-looking tokens, values of secret-looking names and the user part of addresses inside free text.
+/// Masks tokens, the values of secret names, and the user part of URLs inside free text.
 pub fn redact(text: &str) -> Cow<'_, str> {
     let mut out = String::new();
     let mut kept = 0;
@@ -151,7 +127,7 @@ fn next_word(text: &str, at: usize) -> Option<(usize, usize)> {
     Some((at + start, at + start + len))
 }
 
-/// The range to mask that this word is, or announces.
+/// The byte range to mask: this word itself, or the value that follows it.
 fn secret_range(text: &str, start: usize, end: usize) -> Option<(usize, usize)> {
     let word = text.get(start..end)?;
     let rest = text.get(end..)?;
@@ -220,15 +196,8 @@ mod tests {
     #[test]
     fn names_of_secrets_are_known_in_every_spelling() {
         for name in [
-            "password",
-            "apiKey",
-            "API_KEY",
-            "x-api-key",
-            "githubToken",
-            "Authorization",
-            "client_secret",
-            "privateKey",
-            "DB_PASSWD",
+            "password", "apiKey", "API_KEY", "x-api-key", "githubToken", "Authorization",
+            "client_secret", "privateKey", "DB_PASSWD",
         ] {
             assert!(looks_secret_name(name), "{name}");
         }
@@ -237,14 +206,7 @@ mod tests {
     #[test]
     fn names_that_only_resemble_secrets_stay_readable() {
         for name in [
-            "max_tokens",
-            "token_count",
-            "city",
-            "key",
-            "author",
-            "keyboard",
-            "monkey",
-            "passenger",
+            "max_tokens", "token_count", "city", "key", "author", "keyboard", "monkey", "passenger",
         ] {
             assert!(!looks_secret_name(name), "{name}");
         }
@@ -263,12 +225,7 @@ mod tests {
             assert!(looks_secret_value(value), "{value}");
         }
         for value in [
-            "sk-1",
-            "hello",
-            "risk-averse people",
-            "eyJ",
-            "Basic income",
-            "A-1042",
+            "sk-1", "hello", "risk-averse people", "eyJ", "Basic income", "A-1042",
         ] {
             assert!(!looks_secret_value(value), "{value}");
         }

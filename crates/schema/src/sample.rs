@@ -1,25 +1,19 @@
-//! A schema in, values it admits out, the same ones for the same seed.
+//! Generates random values that are valid for a schema, reproducible by seed.
 //!
-//! Keywords are read one by one and may contradict each other, so a value is drawn, shown to the validator, and drawn anew
-//! where the validator finds fault. What comes out as valid has therefore always passed the validator.
+//! Keywords are read one by one and may contradict each other, so a value is generated, validated, and generated again
+//! where the validator rejects it. Every value that is returned as valid has passed the validator.
 
-mod array;
 mod constraints;
-mod format;
 mod generator;
 mod min_size;
 mod mutate;
-mod number;
-mod object;
-mod pattern;
 mod plan;
 mod refs;
 mod rng;
 mod schema_cache;
-mod schema_values;
-mod text;
 mod type_set;
 mod validation_cost;
+mod values;
 
 use serde_json::Value;
 
@@ -28,20 +22,21 @@ use generator::Generator;
 use plan::SamplePlan;
 use rng::{Rng, ValueLocation, combine_seeds};
 use schema_cache::SchemaCache;
+use values::{array, format, number, pattern};
 
-/// How often a value is drawn anew before giving up.
+/// How many attempts are made per value.
 const MAX_ATTEMPTS: u32 = 64;
 
-/// How much is looked at for one value, all attempts together.
+/// The work limit per value, over all attempts.
 const MAX_WORK: usize = 100_000;
 
-/// Up to so many visits of the validator it is asked where the fault lies; explaining takes it far longer than judging.
+/// The maximum number of validator visits for which violations are collected, which is far slower than validating.
 const MAX_EXPLAINED_VISITS: u64 = 20_000;
 
-/// How many mistakes are tried before one that the schema tolerates is handed out.
+/// How many mutations are tried before a value that is still valid is returned.
 const MAX_MUTATIONS: usize = 8;
 
-/// Values for a schema, the same ones for the same seed.
+/// Generates values for a schema; the same seed gives the same values.
 ///
 /// # Examples
 ///
@@ -58,19 +53,19 @@ const MAX_MUTATIONS: usize = 8;
 ///
 /// let mut sampler = Sampler::new(&schema, 7);
 /// let value = sampler.valid().expect("the schema admits something");
-/// assert!(schema.is_valid(Tape::of(&value).root()));
+/// assert!(schema.is_valid(Tape::from_value(&value).root()));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Sampler<'s> {
     schema: &'s Schema,
     cache: SchemaCache<'s>,
     seed: u64,
-    /// How many values were asked for.
+    /// The number of values generated so far.
     samples_taken: u64,
 }
 
 impl<'s> Sampler<'s> {
-    /// Values for `schema`; other seeds give other values.
+    /// Creates a sampler for `schema`; other seeds give other values.
     pub fn new(schema: &'s Schema, seed: u64) -> Self {
         Self {
             schema,
@@ -80,17 +75,17 @@ impl<'s> Sampler<'s> {
         }
     }
 
-    /// The most natural value, for showing to a person: required and defaulted properties only, as the schema's own
-    /// examples have them.
+    /// The most natural value, for documentation: only required properties and those with a default, from the schema's own
+    /// examples.
     ///
-    /// It is the first valid value of seed 0.
+    /// The same as the first valid value of seed 0.
     pub fn example(schema: &Schema) -> Option<Value> {
         Sampler::new(schema, 0).valid()
     }
 
-    /// A value the schema admits; `None` when none was found, because the schema admits nothing or is too intricate.
+    /// A valid value; `None` when none was found, because the schema is never valid or too complex.
     ///
-    /// Too intricate are, for one, patterns that refer back to a group, and schemas that ask for very large values.
+    /// Too complex are, for example, patterns with back-references, and schemas that require very large values.
     pub fn valid(&mut self) -> Option<Value> {
         let natural = self.seed == 0 && self.samples_taken == 0;
         let seed = self.next_seed();
@@ -98,24 +93,24 @@ impl<'s> Sampler<'s> {
             .map(|settled| settled.value)
     }
 
-    /// A value that is one mistake away from a valid one: usually, but not surely, refused by the schema.
+    /// A value that is one mistake away from a valid one: usually, but not always, invalid.
     ///
-    /// The mistake is of the wrong type, a missing or an unknown property, out of bounds, close to an enum member, an element
-    /// too many or the like. `None` when no valid value was found, or none that can be got wrong.
+    /// The mistake is a wrong type, a missing or unknown property, a violated bound, a misspelt enum member, an extra
+    /// element or similar. `None` when no valid value was found, or none that can be mutated.
     pub fn near_miss(&mut self) -> Option<Value> {
         let seed = self.next_seed();
         let settled = self.generate(SamplePlan::new(seed, false))?;
-        let mut dice = Rng::new(combine_seeds(seed, 1));
+        let mut rng = Rng::new(combine_seeds(seed, 1));
         let mut tolerated = None;
         for turn in 0..MAX_MUTATIONS {
             let mut draw = Generator::new(&mut self.cache, &settled.plan, MAX_WORK);
-            // Where anything goes no mistake is possible, but more is asked of the whole.
+            // A part that accepts any value cannot be invalidated, but the root is constrained further.
             let spots = if turn < MAX_MUTATIONS / 2 {
                 settled.location_count
             } else {
                 1
             };
-            draw.mutate_at(dice.below(spots), dice.next_u64());
+            draw.mutate_at(rng.below(spots), rng.next_u64());
             let Some(value) = draw.value(&[self.schema.as_value()], ValueLocation::root(seed))
             else {
                 continue;
@@ -139,7 +134,7 @@ impl<'s> Sampler<'s> {
         self.schema.is_valid(Tape::from_value(value).root())
     }
 
-    /// Draws until the validator is content.
+    /// Generates values until one is valid.
     fn generate(&mut self, mut plan: SamplePlan) -> Option<Sample> {
         let root = self.schema.as_value();
         let mut work = MAX_WORK;
@@ -170,7 +165,7 @@ impl<'s> Sampler<'s> {
     }
 }
 
-/// A valid value and how it was come by.
+/// A valid value and how it was generated.
 struct Sample {
     value: Value,
     plan: SamplePlan,

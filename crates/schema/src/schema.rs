@@ -1,4 +1,8 @@
-//! The canonical schema of a tool and its verdict on arguments.
+//! The canonical schema of a tool, which validates its arguments.
+
+pub(crate) mod closed_objects;
+pub(crate) mod type_coverage;
+pub(crate) mod violation;
 
 use std::{
     fmt,
@@ -14,29 +18,29 @@ use serde_json::Value;
 
 use crate::{
     Dialect, InputLimits, LowerError, Lowered, Node, ParseError, Tape, Violation, dialect,
-    tape::TapeJson,
-    violation::{self, invalid_schema_violation},
+    escape_pointer_token, tape::TapeJson,
 };
+use violation::invalid_schema_violation;
 
-/// A JSON Schema, cheap to clone, compiled when it is first needed.
+/// A JSON Schema, cheap to clone, compiled on first use.
 ///
-/// The schema is kept exactly as given, key order included. One that names no draft is read as 2020-12.
+/// The schema is kept exactly as given, including key order. Without `$schema` it is read as 2020-12.
 #[derive(Clone)]
 pub struct Schema(Arc<Inner>);
 
 struct Inner {
     value: Value,
     compiled: OnceLock<Result<Validator<TapeJson>, SchemaError>>,
-    /// One validator per subschema, for coercion only.
+    /// One validator per subschema, used only by coercion.
     subschema_validators: OnceLock<Option<ValidatorMap<TapeJson>>>,
-    /// One slot per dialect, made when the first is asked for.
+    /// One slot per dialect, allocated on the first call of [`Schema::lower`].
     lowered: OnceLock<Box<[LoweredSlot; dialect::DIALECT_COUNT]>>,
 }
 
 /// Boxed, because most of the slots stay empty.
 type LoweredSlot = OnceLock<Box<Result<Lowered, LowerError>>>;
 
-/// A larger schema is not compiled part by part: each part compiles all that is below it.
+/// Subschemas of a larger schema are not compiled one by one, because each of them compiles all its descendants.
 const MAX_SUBSCHEMA_VALIDATORS_SIZE: usize = 1 << 18;
 
 impl Schema {
@@ -44,7 +48,7 @@ impl Schema {
     ///
     /// # Errors
     ///
-    /// See [`Schema::check`]; also text that is no acceptable JSON.
+    /// See [`Schema::check`]; also text that is not JSON or exceeds a limit.
     pub fn parse(text: &str) -> Result<Self, SchemaError> {
         let value = Tape::parse(text, &InputLimits::default())
             .map_err(SchemaError::from_parse_error)?
@@ -52,12 +56,12 @@ impl Schema {
         Self::check(value)
     }
 
-    /// Checks a schema of unknown origin and compiles it.
+    /// Checks a schema from an untrusted source and compiles it.
     ///
     /// # Errors
     ///
-    /// Refuses what is too large or too deep, keywords of a wrong shape, references that lead nowhere or elsewhere (nothing
-    /// is ever fetched) and patterns that do not compile.
+    /// Rejects schemas that are too large or too deep, keywords of the wrong type, references that are remote (nothing is
+    /// ever fetched) or cannot be resolved, and patterns that do not compile.
     pub fn check(value: Value) -> Result<Self, SchemaError> {
         if !value.is_object() && !value.is_boolean() {
             return Err(SchemaError::new("", "a schema is an object or a boolean"));
@@ -72,9 +76,9 @@ impl Schema {
         })))
     }
 
-    /// Takes a schema that was generated from a Rust type; it is compiled on first use.
+    /// Creates a schema that was generated from a Rust type; it is compiled on first use.
     ///
-    /// Should it not compile then, every value is refused with one violation that says so.
+    /// If it does not compile, every value is rejected with one violation that contains the error.
     pub fn trusted(value: Value) -> Self {
         Self(Arc::new(Inner {
             value,
@@ -89,16 +93,16 @@ impl Schema {
         &self.0.value
     }
 
-    /// Whether the schema admits this value.
+    /// Returns true if the value is valid.
     pub fn is_valid(&self, node: Node<'_>) -> bool {
         self.compiled()
             .as_ref()
             .is_ok_and(|validator| validator.is_valid(node))
     }
 
-    /// Everything that is wrong with this value, one violation per mistake; empty if it is valid.
+    /// The violations of a value; empty if it is valid.
     ///
-    /// Past twenty mistakes the last entry only counts the rest.
+    /// After twenty violations the last entry only counts the rest.
     pub fn violations(&self, value: &Value) -> Vec<Violation> {
         match self.compiled() {
             Ok(validator) => violation::violations_from_errors(
@@ -109,8 +113,8 @@ impl Schema {
         }
     }
 
-    /// Whether the subschema at `place` (`#/properties/a`) admits the value; `None` if there is no such subschema.
-    pub(crate) fn admits_at(&self, place: &str, value: &Value) -> Option<bool> {
+    /// Validates a value against the subschema at `path` (`#/properties/a`); `None` if there is no such subschema.
+    pub(crate) fn admits_at(&self, path: &str, value: &Value) -> Option<bool> {
         let parts = self.0.subschema_validators.get_or_init(|| {
             let small = self.0.value.to_string().len() <= MAX_SUBSCHEMA_VALIDATORS_SIZE;
             small
@@ -120,12 +124,12 @@ impl Schema {
         Some(
             parts
                 .as_ref()?
-                .get(place)?
+                .get(path)?
                 .is_valid(Tape::from_value(value).root()),
         )
     }
 
-    /// Where the form for a dialect is kept.
+    /// The cached result of lowering to a dialect.
     #[expect(
         clippy::indexing_slicing,
         reason = "there are as many slots as dialects"
@@ -157,7 +161,7 @@ impl Serialize for Schema {
     }
 }
 
-/// Why a schema was refused.
+/// Why a schema was rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemaError {
     pointer: String,
@@ -176,12 +180,12 @@ impl SchemaError {
         Self::new("", error.to_string())
     }
 
-    /// The JSON pointer of the guilty part of the schema, empty for the whole.
+    /// The JSON pointer of the invalid part of the schema, empty for the whole.
     pub fn pointer(&self) -> &str {
         &self.pointer
     }
 
-    /// What is wrong there.
+    /// What is wrong.
     pub fn message(&self) -> &str {
         &self.message
     }
@@ -234,31 +238,31 @@ fn compile_error(schema: &Value, error: ValidationError<'static>) -> SchemaError
     SchemaError::new(pointer, message)
 }
 
-/// Finds the reference that a message complains about.
+/// Finds the reference that an error message of the validator mentions.
 fn unresolved_reference<'s>(
     schema: &'s Value,
-    here: &str,
-    complaint: &str,
+    pointer: &str,
+    message: &str,
 ) -> Option<(String, &'s str)> {
     let members = match schema {
         Value::Object(members) => members,
         Value::Array(elements) => {
             return elements.iter().enumerate().find_map(|(at, element)| {
-                unresolved_reference(element, &format!("{here}/{at}"), complaint)
+                unresolved_reference(element, &format!("{pointer}/{at}"), message)
             });
         }
         _ => return None,
     };
     members.iter().find_map(|(key, value)| {
-        let here = format!("{here}/{}", key.replace('~', "~0").replace('/', "~1"));
+        let pointer = format!("{pointer}/{}", escape_pointer_token(key));
         match value {
             Value::String(target) if matches!(key.as_str(), "$ref" | "$dynamicRef" | "$schema") => {
                 let name = target.trim_start_matches('#');
-                complaint
+                message
                     .contains(&format!("'{name}'"))
-                    .then_some((here, target.as_str()))
+                    .then_some((pointer, target.as_str()))
             }
-            _ => unresolved_reference(value, &here, complaint),
+            _ => unresolved_reference(value, &pointer, message),
         }
     })
 }

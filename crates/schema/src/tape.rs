@@ -1,7 +1,7 @@
-//! JSON text in, one flat borrowed tape out, read alike by the validator and by serde.
+//! JSON text parsed once into a flat, borrowed tape that both the validator and serde read.
 //!
-//! Parsing once and letting both readers walk the same items is what makes validation affordable on every call; the tape
-//! also is the one place where size, depth and doubled keys are refused.
+//! Parsing once makes validation affordable on every call. The tape is also the single place where size, depth and
+//! duplicate keys are checked.
 
 mod access;
 mod buffer_pool;
@@ -17,12 +17,12 @@ use serde_json::{Map, Number, Value};
 pub use error::{ParseError, ReadError};
 pub(crate) use validator::TapeJson;
 
-/// How much text and how much nesting a parse admits.
+/// Limits on the size and nesting of JSON text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InputLimits {
-    /// The longest text, in bytes.
+    /// The maximum length of the text in bytes.
     pub bytes: usize,
-    /// How deep arrays and objects may nest; a scalar has depth 0. More than 126 counts as 126.
+    /// The maximum nesting of arrays and objects; a scalar has depth 0. Values above 126 count as 126.
     pub depth: usize,
 }
 
@@ -53,16 +53,16 @@ enum Item<'t> {
 }
 
 impl<'t> Tape<'t> {
-    /// Parses JSON text strictly: nothing may follow the document and no object may name a key twice.
+    /// Parses JSON text strictly: no trailing characters and no duplicate keys.
     ///
     /// # Errors
     ///
-    /// Says which limit was passed, which key is doubled, or where the text stops being JSON.
+    /// Reports the limit that was exceeded, the duplicate key, or the position of the syntax error.
     pub fn parse(text: &'t str, limits: &InputLimits) -> Result<Self, ParseError> {
         build::from_text(text, limits).map(|items| Self { items })
     }
 
-    /// Lays out a value that is already in memory.
+    /// Creates a tape from a value in memory.
     pub fn from_value(value: &'t Value) -> Self {
         Self {
             items: build::from_value(value),
@@ -74,7 +74,7 @@ impl<'t> Tape<'t> {
         self.root().to_value()
     }
 
-    /// The document, read strictly: a struct refuses fields it does not know.
+    /// The root, read strictly: a struct rejects unknown fields.
     pub fn root(&self) -> Node<'_> {
         Node {
             items: &self.items,
@@ -83,7 +83,7 @@ impl<'t> Tape<'t> {
         }
     }
 
-    /// The document, read leniently: a struct skips fields it does not know.
+    /// The root, read leniently: a struct skips unknown fields.
     pub fn root_lenient(&self) -> Node<'_> {
         Node {
             items: &self.items,
@@ -99,9 +99,9 @@ impl Drop for Tape<'_> {
     }
 }
 
-/// One value on a tape; a handle that is free to copy.
+/// One value on a tape; cheap to copy.
 ///
-/// Read it with serde (`T::deserialize(node)`) or hand it to [`Schema::is_valid`](crate::Schema::is_valid).
+/// Read it with serde (`T::deserialize(node)`) or pass it to [`Schema::is_valid`](crate::Schema::is_valid).
 #[derive(Clone, Copy, Debug)]
 pub struct Node<'t> {
     items: &'t [Item<'t>],
@@ -110,7 +110,7 @@ pub struct Node<'t> {
 }
 
 impl<'t> Node<'t> {
-    /// Copies this value and all below it.
+    /// Copies this value with all its descendants.
     pub fn to_value(&self) -> Value {
         match self.item() {
             Item::Null => Value::Null,
@@ -127,7 +127,7 @@ impl<'t> Node<'t> {
     }
 
     fn item(&self) -> &'t Item<'t> {
-        // A tape always holds its root, and every handle was made from one of its items.
+        // A tape is never empty, and every node was created from one of its items.
         self.items.get(self.index as usize).unwrap_or(&Item::Null)
     }
 
@@ -157,14 +157,14 @@ impl<'t> Node<'t> {
     }
 
     fn children(&self) -> Children<'t> {
-        let left = match self.item() {
+        let remaining = match self.item() {
             Item::Array { len, .. } => *len,
             Item::Object { len, .. } => len.saturating_mul(2),
             _ => 0,
         };
         Children {
             next_node: self.at_index(self.index + 1),
-            remaining: left,
+            remaining,
         }
     }
 
@@ -173,7 +173,7 @@ impl<'t> Node<'t> {
     }
 }
 
-/// The items directly below a container, keys included.
+/// The direct children of a container, keys included.
 pub struct Children<'t> {
     next_node: Node<'t>,
     remaining: u32,
@@ -190,7 +190,7 @@ impl<'t> Iterator for Children<'t> {
     }
 }
 
-/// The members of an object in the order they were sent.
+/// The members of an object in their original order.
 pub struct Members<'t>(Children<'t>);
 
 impl<'t> Iterator for Members<'t> {

@@ -16,7 +16,7 @@ fn schema() -> BoxedStrategy<Value> {
                 4 => object(inner.clone()),
                 2 => array(inner.clone()),
                 2 => combined(inner.clone()),
-                1 => told(inner),
+                1 => annotated(inner),
             ]
         })
         .boxed()
@@ -133,17 +133,11 @@ fn combined(inner: impl Strategy<Value = Value> + Clone) -> impl Strategy<Value 
 }
 
 /// Things that only inform must not disturb.
-fn told(inner: impl Strategy<Value = Value> + Clone) -> impl Strategy<Value = Value> {
+fn annotated(inner: impl Strategy<Value = Value> + Clone) -> impl Strategy<Value = Value> {
     (
         inner,
         select(vec![
-            "description",
-            "title",
-            "default",
-            "examples",
-            "x-note",
-            "$comment",
-            "deprecated",
+            "description", "title", "default", "examples", "x-note", "$comment", "deprecated",
         ]),
     )
         .prop_map(|(mut part, keyword)| {

@@ -4,12 +4,12 @@ use super::{
     ANY_JSON_SCHEMA, Dialect, DialectRules, EnumValues, NameRule, StrictBudget, StrictMode,
     is_word_or_dash,
 };
-use crate::pass::{
+use crate::lower::pass::{
     all_of, annotations, booleans, bounds, conditions, constants, enums, formats, nulls, objects,
     one_of, refs, root, strict_budget, tuples, types, unions, unsupported_keywords,
 };
 
-/// 128 for the API; 64 where a remote MCP server is attached to an app, which is another road.
+/// 128 for the API; 64 where a remote MCP server is attached to an app, which is a different API.
 const TOOL_NAMES: NameRule = NameRule::new(128, is_word_or_dash, is_word_or_dash);
 
 pub(super) static NON_STRICT: DialectRules = DialectRules {
@@ -50,28 +50,11 @@ pub(super) static STRICT: DialectRules = DialectRules {
         nulls::run,
     ],
     keywords: Some(&[
-        "additionalProperties",
-        "anyOf",
-        "description",
-        "enum",
-        "format",
-        "items",
-        "minItems",
-        "properties",
-        "required",
-        "type",
+        "additionalProperties", "anyOf", "description", "enum", "format", "items", "minItems",
+        "properties", "required", "type",
     ]),
     formats: Some(&[
-        "date",
-        "date-time",
-        "duration",
-        "email",
-        "hostname",
-        "ipv4",
-        "ipv6",
-        "time",
-        "uri",
-        "uuid",
+        "date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "time", "uri", "uuid",
     ]),
     enum_values: EnumValues::Primitives,
     tool_name_rule: TOOL_NAMES,

@@ -1,7 +1,7 @@
-//! Ollama, which drops in silence whatever its own structures have no field for.
+//! Ollama, which silently ignores keywords that its own structs have no field for.
 
 use super::{ANY_JSON_SCHEMA, DialectRules};
-use crate::pass::{
+use crate::lower::pass::{
     all_of, annotations, booleans, conditions, constants, enums, nulls, one_of, refs, root, tuples,
     types, unions, unsupported_keywords,
 };
@@ -27,13 +27,7 @@ pub(super) static RULES: DialectRules = DialectRules {
         nulls::run,
     ],
     keywords: Some(&[
-        "anyOf",
-        "description",
-        "enum",
-        "items",
-        "properties",
-        "required",
-        "type",
+        "anyOf", "description", "enum", "items", "properties", "required", "type",
     ]),
     formats: Some(&[]),
     ..ANY_JSON_SCHEMA

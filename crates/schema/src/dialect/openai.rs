@@ -1,7 +1,7 @@
-//! OpenAI: anything goes, unless strict mode holds the model to the schema.
+//! OpenAI: any schema of an object, or the smaller subset of strict mode.
 
 use super::{ANY_JSON_SCHEMA, Dialect, DialectRules, SizeLimits, StrictMode};
-use crate::pass::{
+use crate::lower::pass::{
     all_of, annotations, booleans, bounds, conditions, constants, enums, formats, nulls, objects,
     one_of, optional_as_null, refs, root, size_limits, tuples, types, unions, unsupported_keywords,
 };
@@ -46,25 +46,9 @@ pub(super) static STRICT: DialectRules = DialectRules {
         refs::remove_unused_definitions,
     ],
     keywords: Some(&[
-        "$defs",
-        "$ref",
-        "additionalProperties",
-        "anyOf",
-        "description",
-        "enum",
-        "exclusiveMaximum",
-        "exclusiveMinimum",
-        "format",
-        "items",
-        "maxItems",
-        "maximum",
-        "minItems",
-        "minimum",
-        "multipleOf",
-        "pattern",
-        "properties",
-        "required",
-        "type",
+        "$defs", "$ref", "additionalProperties", "anyOf", "description", "enum",
+        "exclusiveMaximum", "exclusiveMinimum", "format", "items", "maxItems", "maximum",
+        "minItems", "minimum", "multipleOf", "pattern", "properties", "required", "type",
     ]),
     formats: Some(STRICT_FORMATS),
     size_limits: SizeLimits {
@@ -83,13 +67,5 @@ pub(super) static STRICT: DialectRules = DialectRules {
 };
 
 const STRICT_FORMATS: &[&str] = &[
-    "date",
-    "date-time",
-    "duration",
-    "email",
-    "hostname",
-    "ipv4",
-    "ipv6",
-    "time",
-    "uuid",
+    "date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "time", "uuid",
 ];

@@ -1,10 +1,10 @@
-//! What every provider understands: plain types, `anyOf` and `enum`.
+//! The subset that every provider supports: plain types, `anyOf` and `enum`.
 
 use super::{
     ANY_JSON_SCHEMA, DialectRules, EnumValues, NameRule, NullStyle, is_letter_or_underscore,
     is_word_char,
 };
-use crate::pass::{
+use crate::lower::pass::{
     all_of, annotations, booleans, conditions, constants, enums, nulls, objects, one_of,
     parameter_names, refs, root, tuples, types, unions, unsupported_keywords,
 };
@@ -32,13 +32,7 @@ pub(super) static RULES: DialectRules = DialectRules {
         unions::isolate_any_of,
     ],
     keywords: Some(&[
-        "anyOf",
-        "description",
-        "enum",
-        "items",
-        "properties",
-        "required",
-        "type",
+        "anyOf", "description", "enum", "items", "properties", "required", "type",
     ]),
     formats: Some(&[]),
     null_style: NullStyle::Unsupported,

@@ -1,20 +1,20 @@
-//! A lowered schema in, what it takes from the budgets of a request out.
+//! Counts what a lowered schema uses of the limits of a request.
 
 use serde_json::Value;
 
-use super::{KeywordLookup, KeywordLookupMut, SubschemaShape, subschema_shape};
+use super::{KeywordLookup, KeywordLookupMut, SubschemaShape, subschema_shape, subschemas_of};
 
-/// What one tool's schema takes from a request's budgets, references not followed.
+/// What one tool's schema uses of a request's limits; references are not followed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SchemaCost {
-    /// How many properties it has in all.
+    /// The number of properties.
     pub properties: usize,
-    /// How many of them may be left out.
+    /// The number of optional properties.
     pub optional: usize,
-    /// How many of them have a union for a type.
+    /// The number of properties with a union type.
     pub unions: usize,
-    /// What `maxItems` adds up to.
+    /// The sum of all `maxItems`.
     pub max_items_total: u64,
 }
 
@@ -29,8 +29,9 @@ pub(crate) fn schema_cost(schema: &Value) -> SchemaCost {
             |name: &str| required.is_some_and(|names| names.iter().any(|other| other == name));
         weight.properties += properties.len();
         weight.optional += properties.keys().filter(|name| !is_required(name)).count();
-        let is_union = |part: &&Value| {
-            part.keyword("anyOf").is_some() || part.keyword("type").is_some_and(Value::is_array)
+        let is_union = |subschema: &&Value| {
+            subschema.keyword("anyOf").is_some()
+                || subschema.keyword("type").is_some_and(Value::is_array)
         };
         weight.unions += properties.values().filter(is_union).count();
     });
@@ -40,7 +41,7 @@ pub(crate) fn schema_cost(schema: &Value) -> SchemaCost {
     weight
 }
 
-/// Calls with every `maxItems`.
+/// Calls `take` with every `maxItems`.
 pub(crate) fn for_each_max_items(schema: &Value, take: &mut dyn FnMut(u64)) {
     for_each_schema(schema, &mut |schema| {
         if let Some(bound) = schema.keyword("maxItems").and_then(Value::as_u64) {
@@ -49,7 +50,7 @@ pub(crate) fn for_each_max_items(schema: &Value, take: &mut dyn FnMut(u64)) {
     });
 }
 
-/// Takes a keyword out of every schema.
+/// Removes a keyword from every subschema.
 pub(crate) fn remove_keyword_everywhere(schema: &mut Value, keyword: &str) {
     let Value::Object(members) = schema else {
         return;
@@ -60,12 +61,14 @@ pub(crate) fn remove_keyword_everywhere(schema: &mut Value, keyword: &str) {
             (SubschemaShape::Single | SubschemaShape::SingleOrList, value @ Value::Object(_)) => {
                 remove_keyword_everywhere(value, keyword)
             }
-            (SubschemaShape::List | SubschemaShape::SingleOrList, Value::Array(parts)) => parts
-                .iter_mut()
-                .for_each(|part| remove_keyword_everywhere(part, keyword)),
-            (SubschemaShape::Map, Value::Object(parts)) => parts
+            (SubschemaShape::List | SubschemaShape::SingleOrList, Value::Array(subschemas)) => {
+                subschemas
+                    .iter_mut()
+                    .for_each(|subschema| remove_keyword_everywhere(subschema, keyword))
+            }
+            (SubschemaShape::Map, Value::Object(subschemas)) => subschemas
                 .values_mut()
-                .for_each(|part| remove_keyword_everywhere(part, keyword)),
+                .for_each(|subschema| remove_keyword_everywhere(subschema, keyword)),
             _ => {}
         }
     }
@@ -77,17 +80,6 @@ fn for_each_schema(schema: &Value, visit: &mut dyn FnMut(&Value)) {
     };
     visit(schema);
     for (keyword, value) in members {
-        match (subschema_shape(keyword), value) {
-            (SubschemaShape::Single | SubschemaShape::SingleOrList, Value::Object(_)) => {
-                for_each_schema(value, visit)
-            }
-            (SubschemaShape::List | SubschemaShape::SingleOrList, Value::Array(parts)) => {
-                parts.iter().for_each(|part| for_each_schema(part, visit))
-            }
-            (SubschemaShape::Map, Value::Object(parts)) => {
-                parts.values().for_each(|part| for_each_schema(part, visit))
-            }
-            _ => {}
-        }
+        subschemas_of(keyword, value).for_each(|subschema| for_each_schema(subschema, visit));
     }
 }

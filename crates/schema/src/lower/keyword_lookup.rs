@@ -1,33 +1,33 @@
-//! Keyword in, what a schema says under it out.
+//! Fast access to the keywords of a schema.
 //!
-//! A schema has a handful of keywords, and hashing one takes longer than looking through all of them.
+//! A schema has a handful of keywords, and hashing a key takes longer than comparing all of them.
 
 use serde_json::{Map, Value};
 
-/// More members are not looked through.
+/// Larger objects are looked up by hash.
 const MAX_LINEAR_SEARCH: usize = 16;
 
-/// A schema, asked by keyword; or its properties, by name.
+/// Lookup of a keyword in a schema, or of a name in its properties.
 pub(crate) trait KeywordLookup {
-    /// What stands under a keyword.
+    /// The value of a keyword.
     fn keyword(&self, keyword: &str) -> Option<&Value>;
 
-    /// What stands under a keyword, to be changed.
+    /// The value of a keyword, mutable.
     fn keyword_mut(&mut self, keyword: &str) -> Option<&mut Value>;
 
-    /// Whether there is a keyword.
+    /// Returns true if the keyword is present.
     #[inline]
     fn has_keyword(&self, keyword: &str) -> bool {
         self.keyword(keyword).is_some()
     }
 }
 
-/// A schema that is no boolean.
+/// Changes to the keywords of an object schema.
 pub(crate) trait KeywordLookupMut: KeywordLookup {
-    /// Takes a keyword out; the others keep their order.
+    /// Removes a keyword; the others keep their order.
     fn remove_keyword(&mut self, keyword: &str) -> Option<Value>;
 
-    /// Puts a value under a keyword, where it stands already if it does; returns what stood there.
+    /// Sets a keyword, in place if it is present; returns the previous value.
     fn set_keyword(&mut self, keyword: &str, value: Value) -> Option<Value>;
 }
 
@@ -64,7 +64,7 @@ impl KeywordLookupMut for Map<String, Value> {
     #[inline]
     fn set_keyword(&mut self, keyword: &str, value: Value) -> Option<Value> {
         match self.keyword_mut(keyword) {
-            Some(place) => Some(std::mem::replace(place, value)),
+            Some(current) => Some(std::mem::replace(current, value)),
             None => self.insert(keyword.to_owned(), value),
         }
     }

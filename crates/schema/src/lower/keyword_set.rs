@@ -1,20 +1,20 @@
-//! Which keywords occur in a schema, so that a pass that concerns none of them need not walk it.
+//! The set of keywords that occur in a schema, so that passes about other keywords can be skipped.
 
 use serde_json::Value;
 
 use super::LIFT_KEYWORD;
 
-/// What occurs somewhere in a schema; it may name more than there is, never less.
+/// Keywords that may occur somewhere in a schema: a superset of those that do.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct KeywordSet(u64);
 
-/// Any keyword that has no bit of its own.
+/// Any keyword without its own bit.
 const OTHER_KEYWORD: u64 = 1 << 63;
 
-/// A boolean that may be a schema, and is not one of those that every pass understands.
+/// A boolean schema other than those that every pass handles.
 const BOOLEAN_SCHEMA: u64 = 1 << 62;
 
-/// `items` that are not one schema.
+/// `items` that are not a single schema.
 const NON_SCHEMA_ITEMS: u64 = 1 << 61;
 
 /// The type `null`.
@@ -40,17 +40,17 @@ impl KeywordSet {
         Self(self.0 | other.0)
     }
 
-    /// Whether any of these occurs.
+    /// Returns true if any of these occurs.
     pub(crate) fn intersects(self, any: Self) -> bool {
         self.0 & any.0 != 0
     }
 
-    /// Whether all of these occur.
+    /// Returns true if all of these occur.
     pub(crate) fn contains_all(self, all: Self) -> bool {
         all.0 & !self.0 == 0
     }
 
-    /// Takes note of a keyword and what stands under it.
+    /// Adds a keyword and what its value implies.
     #[inline]
     pub(super) fn insert_keyword(&mut self, keyword: &str, value: &Value) {
         self.0 |= keyword_bit(keyword);
@@ -65,12 +65,12 @@ impl KeywordSet {
                 Value::Bool(false),
             ) => {}
             (_, Value::Bool(_)) => self.0 |= BOOLEAN_SCHEMA,
-            ("type", Value::String(kind)) if kind == "null" => self.0 |= NULL_TYPE,
+            ("type", Value::String(json_type)) if json_type == "null" => self.0 |= NULL_TYPE,
             _ => {}
         }
     }
 
-    /// Takes note of an element, or of a schema by its name.
+    /// Adds what an element or a named subschema implies.
     #[inline]
     pub(super) fn insert_subschema(&mut self, value: &Value) {
         if value.is_boolean() {
@@ -79,10 +79,10 @@ impl KeywordSet {
     }
 }
 
-/// One bit per keyword that a pass asks for, none for those that any pass may write.
+/// One bit per keyword that a pass looks for; 0 for those that any pass may write.
 fn keyword_bit(keyword: &str) -> u64 {
-    // The most frequent come first.
-    let place = match keyword {
+    // The most frequent keywords come first.
+    let index = match keyword {
         "type" | "description" | "properties" | "required" | LIFT_KEYWORD => return 0,
         "items" => 0,
         "enum" => 1,
@@ -133,5 +133,5 @@ fn keyword_bit(keyword: &str) -> u64 {
         "$dynamicRef" => 46,
         _ => return OTHER_KEYWORD,
     };
-    1 << place
+    1 << index
 }

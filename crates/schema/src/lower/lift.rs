@@ -1,7 +1,7 @@
-//! Arguments in a dialect's form, back to the canonical form, and the other way.
+//! Converts arguments between a dialect's form and the canonical form.
 //!
-//! A pass that changes the form of a value leaves a [`Mark`] in the schema. At the end the marks are taken out and become a
-//! tree of their own beside the schema. Whoever follows it walks through both: what the tree does not say is in the schema.
+//! A pass that changes the form of a value leaves a [`LiftMark`] in the schema. At the end the marks are removed from the
+//! schema and become a tree beside it. A conversion walks both: what the tree does not contain is in the schema.
 
 mod build;
 
@@ -11,28 +11,28 @@ use jsonschema::json::cmp;
 use serde_json::{Map, Value, json};
 
 use super::{KeywordLookup, KeywordLookupMut};
-use crate::{InputLimits, Schema, Tape};
+use crate::{InputLimits, Schema, Tape, type_set::TypeSet};
 
-/// The keyword marks are kept under while passes run; a schema that brings it along loses it first.
+/// The keyword that holds the marks while passes run; it is removed from the input first.
 pub(crate) const LIFT_KEYWORD: &str = "\u{1}lift";
 
 /// How a value's form differs from the canonical one.
 pub(crate) enum LiftMark {
-    /// On a property: `null` stands for leaving it out.
+    /// On a property: `null` means that it is absent.
     NullMeansAbsent,
-    /// On a property that may be left out: the dialect has no null, so that null is left out.
+    /// On an optional property: the dialect has no null, so a null is omitted.
     OmitNull,
     /// On a property: its canonical name.
     CanonicalName(String),
-    /// On text: it holds the value as JSON.
+    /// On a string: it contains the value as JSON.
     JsonText,
     /// On an array of `{key, value}`: the members of an object.
     KeyValuePairs,
-    /// On text with an `enum`: the values that stand behind the texts, in order.
+    /// On a string `enum`: the canonical values, in the same order as the strings.
     EnumAsText(Vec<Value>),
 }
 
-/// Leaves a mark in a schema.
+/// Adds a mark to a schema.
 pub(crate) fn add_lift_mark(schema: &mut Map<String, Value>, mark: LiftMark) {
     let marks = schema.entry(LIFT_KEYWORD).or_insert_with(|| json!({}));
     let (name, value) = match mark {
@@ -48,11 +48,11 @@ pub(crate) fn add_lift_mark(schema: &mut Map<String, Value>, mark: LiftMark) {
     }
 }
 
-/// The way between the two forms of a value.
+/// The conversion between the two forms of a value.
 #[derive(Debug, Default)]
 pub(crate) struct LiftPlan {
     root_step: LiftStep,
-    /// What `#/$defs/…` leads to, for schemas that contain themselves.
+    /// The steps of `#/$defs/…`, for recursive schemas.
     definition_steps: Vec<(String, LiftStep)>,
 }
 
@@ -75,7 +75,7 @@ enum LiftStep {
     Definition(String),
 }
 
-/// One alternative, and what tells whether a value is meant.
+/// One alternative of a union, and what identifies its values.
 #[derive(Debug)]
 struct LiftBranch {
     schema: OnceLock<Schema>,
@@ -85,7 +85,7 @@ struct LiftBranch {
 #[derive(Debug)]
 struct LiftProperty {
     wire_name: String,
-    /// The canonical name, where it is another.
+    /// The canonical name, if it differs.
     canonical_name: Option<String>,
     null_means_absent: bool,
     omit_null: bool,
@@ -99,7 +99,7 @@ impl LiftProperty {
 }
 
 impl LiftPlan {
-    /// Takes the marks out of a schema.
+    /// Removes the marks from a schema and builds the plan from them.
     pub(crate) fn extract(schema: &mut Value) -> Self {
         if !contains_lift_marks(schema) {
             return Self::default();
@@ -113,7 +113,7 @@ impl LiftPlan {
         matches!(self.root_step, LiftStep::Identity)
     }
 
-    /// From the form of the dialect's schema to the canonical one.
+    /// Converts from the dialect's form to the canonical one.
     pub(crate) fn lift(&self, schema: &Value, value: &mut Value) {
         let way = LiftRun {
             plan: self,
@@ -123,7 +123,7 @@ impl LiftPlan {
         way.transform(&self.root_step, schema, value);
     }
 
-    /// From the canonical form to that of the dialect's schema.
+    /// Converts from the canonical form to the dialect's.
     pub(crate) fn lower(&self, schema: &Value, value: &mut Value) {
         let way = LiftRun {
             plan: self,
@@ -134,7 +134,7 @@ impl LiftPlan {
     }
 }
 
-/// A lift in one direction, beside the schema whose marks it was made of.
+/// A conversion in one direction.
 struct LiftRun<'l> {
     plan: &'l LiftPlan,
     root_schema: &'l Value,
@@ -142,10 +142,10 @@ struct LiftRun<'l> {
 }
 
 impl LiftRun<'_> {
-    /// Changes the form of one value, to which a step and a schema belong.
+    /// Converts one value by its step and its schema.
     fn transform(&self, step: &LiftStep, schema: &Value, value: &mut Value) {
         let schema = unwrap_single_any_of(schema);
-        let part = |keyword: &str| schema.keyword(keyword).unwrap_or(&Value::Null);
+        let subschema = |keyword: &str| schema.keyword(keyword).unwrap_or(&Value::Null);
         match (step, &mut *value) {
             (LiftStep::JsonText, Value::String(text)) if self.lifting => {
                 let held = Tape::parse(text, &InputLimits::default()).map(|tape| tape.to_value());
@@ -169,18 +169,18 @@ impl LiftRun<'_> {
             }
             (LiftStep::KeyValuePairs(inner), Value::Array(pairs)) if self.lifting => {
                 if let Some(mut members) = object_from_pairs(pairs) {
-                    let part = build::pair_value_schema(schema).unwrap_or(&Value::Null);
+                    let subschema = build::pair_value_schema(schema).unwrap_or(&Value::Null);
                     members
                         .values_mut()
-                        .for_each(|member| self.transform(inner, part, member));
+                        .for_each(|member| self.transform(inner, subschema, member));
                     *value = Value::Object(members);
                 }
             }
             (LiftStep::KeyValuePairs(inner), Value::Object(members)) if !self.lifting => {
-                let part = build::pair_value_schema(schema).unwrap_or(&Value::Null);
+                let subschema = build::pair_value_schema(schema).unwrap_or(&Value::Null);
                 members
                     .values_mut()
-                    .for_each(|member| self.transform(inner, part, member));
+                    .for_each(|member| self.transform(inner, subschema, member));
                 *value = std::mem::take(members)
                     .into_iter()
                     .map(|(key, value)| json!({"key": key, "value": value}))
@@ -190,20 +190,20 @@ impl LiftRun<'_> {
                 self.transform_object(members, rest, schema, object);
             }
             (LiftStep::Array { first, rest }, Value::Array(elements)) => {
-                let places = part("prefixItems").as_array();
+                let prefix = subschema("prefixItems").as_array();
                 for (at, element) in elements.iter_mut().enumerate() {
-                    let place = places.and_then(|places| places.get(at));
-                    let place = place.unwrap_or_else(|| part("items"));
-                    self.transform(first.get(at).unwrap_or(rest), place, element);
+                    let element_schema = prefix.and_then(|prefix| prefix.get(at));
+                    let element_schema = element_schema.unwrap_or_else(|| subschema("items"));
+                    self.transform(first.get(at).unwrap_or(rest), element_schema, element);
                 }
             }
             (LiftStep::AnyOf(branches), _) => {
-                let schemas = part("anyOf").as_array().into_iter().flatten();
+                let schemas = subschema("anyOf").as_array().into_iter().flatten();
                 self.transform_any_of(branches.iter().zip(schemas), value);
             }
             (LiftStep::Definition(name), _) => {
                 let mut named = self.plan.definition_steps.iter();
-                if let Some((_, step)) = named.find(|(known, _)| known == name) {
+                if let Some((_, step)) = named.find(|(candidate, _)| candidate == name) {
                     let schema = self.definitions().and_then(|all| all.get(name));
                     self.transform(step, schema.unwrap_or(&Value::Null), value);
                 }
@@ -225,8 +225,8 @@ impl LiftRun<'_> {
     ) {
         let properties = schema.keyword("properties");
         let others = schema.keyword("additionalProperties");
-        let given = std::mem::take(object);
-        for (name, mut value) in given {
+        let input = std::mem::take(object);
+        for (name, mut value) in input {
             let member = members.iter().find(|member| match self.lifting {
                 true => member.wire_name == name,
                 false => member.canonical_name_or_wire() == name,
@@ -235,8 +235,9 @@ impl LiftRun<'_> {
                 Some(member) if self.lifting && member.null_means_absent && value.is_null() => {}
                 Some(member) if !self.lifting && member.omit_null && value.is_null() => {}
                 Some(member) => {
-                    let part = properties.and_then(|parts| parts.get(&member.wire_name));
-                    self.transform(&member.step, part.unwrap_or(&Value::Null), &mut value);
+                    let subschema =
+                        properties.and_then(|subschemas| subschemas.get(&member.wire_name));
+                    self.transform(&member.step, subschema.unwrap_or(&Value::Null), &mut value);
                     let other = match self.lifting {
                         true => member.canonical_name_or_wire(),
                         false => &member.wire_name,
@@ -281,7 +282,7 @@ impl LiftRun<'_> {
     }
 }
 
-/// A union of one is that one.
+/// A union with one branch is that branch.
 fn unwrap_single_any_of(schema: &Value) -> &Value {
     match schema.keyword("anyOf") {
         Some(Value::Array(branches)) => match branches.as_slice() {
@@ -292,20 +293,14 @@ fn unwrap_single_any_of(schema: &Value) -> &Value {
     }
 }
 
-/// Whether a value has an alternative's type.
+/// Returns true if a value has the type of an alternative.
 fn has_matching_type(schema: &Value, value: &Value) -> bool {
-    // `nullable` admits two.
-    let Some(Value::String(kind)) = schema.keyword("type").filter(|_| !is_nullable(schema)) else {
+    // `nullable` accepts two types.
+    let Some(Value::String(json_type)) = schema.keyword("type").filter(|_| !is_nullable(schema))
+    else {
         return true;
     };
-    match value {
-        Value::Null => kind == "null",
-        Value::Bool(_) => kind == "boolean",
-        Value::Number(_) => kind == "number" || kind == "integer",
-        Value::String(_) => kind == "string",
-        Value::Array(_) => kind == "array",
-        Value::Object(_) => kind == "object",
-    }
+    TypeSet::from_name(json_type).intersects(TypeSet::json_type_of(value))
 }
 
 fn is_nullable(schema: &Value) -> bool {
@@ -326,7 +321,7 @@ impl LiftBranch {
     }
 }
 
-/// Reads `[{"key": …, "value": …}]` as an object, unless a key comes twice or something else is said.
+/// Reads `[{"key": …, "value": …}]` as an object; `None` if a key is repeated or there are other members.
 fn object_from_pairs(pairs: &[Value]) -> Option<Map<String, Value>> {
     let mut members = Map::new();
     for pair in pairs {
@@ -363,7 +358,7 @@ pub(crate) fn remove_lift_marks(value: &mut Value) {
     }
 }
 
-/// Says `nullable`, which a validator does not read, in JSON Schema's own words.
+/// Replaces `nullable`, which validators ignore, by the type `null`.
 fn replace_nullable_keyword(value: &mut Value) {
     match value {
         Value::Array(elements) => elements.iter_mut().for_each(replace_nullable_keyword),

@@ -1,20 +1,20 @@
-//! What lowering gave up, and where.
+//! Reports of constraints that lowering dropped.
 
 use std::{error, fmt};
 
 use serde::Serialize;
 
-/// One thing that a dialect cannot say.
+/// One constraint that a dialect cannot express.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Loss {
-    /// Where, as a JSON pointer into the schema with its references written out.
+    /// The JSON pointer into the schema with its references inlined.
     pub path: String,
-    /// The keyword that was given up.
+    /// The keyword that was dropped.
     pub keyword: String,
-    /// What that means for the arguments.
+    /// The effect on the arguments.
     pub severity: Severity,
-    /// What the description says instead.
+    /// The text that was added to the description instead.
     #[serde(rename = "spilled")]
     pub described_as: Option<String>,
 }
@@ -24,13 +24,13 @@ pub struct Loss {
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Severity {
-    /// Not in what is accepted in the end: something that only informs was left out or moved, or an
-    /// object could not be closed. Every call is validated, so properties it does not declare are refused
-    /// all the same.
+    /// No effect on what is accepted: an annotation was removed or moved, or an object could not be
+    /// closed. Every call is validated against the canonical schema, so undeclared properties are still
+    /// rejected.
     Note,
-    /// It may send more than is valid; such a call is refused when it comes back.
+    /// The model may send invalid arguments; such a call is rejected by the validator.
     Wider,
-    /// There are valid arguments that it cannot send.
+    /// Some valid arguments cannot be sent.
     Narrower,
 }
 
@@ -59,13 +59,13 @@ impl fmt::Display for Loss {
     }
 }
 
-/// Why a schema cannot be lowered to a dialect at all.
+/// Why a schema cannot be lowered to a dialect.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct LowerError {
-    /// Where, as a JSON pointer; empty for the whole.
+    /// The JSON pointer of the problem; empty for the whole.
     pub path: String,
-    /// What is in the way.
+    /// What the dialect cannot express.
     pub reason: String,
 }
 

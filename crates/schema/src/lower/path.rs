@@ -1,21 +1,23 @@
-//! Where in a schema a pass is, written out only when it has something to report.
+//! The path of a schema that a pass visits, written out only for reports.
 //!
-//! Every pass goes through every schema, and few places lose anything: so a place is a chain of steps on the stack.
+//! Every pass visits every schema, and few of them lose anything, so a path is a linked list on the stack.
 
-/// A place in a schema.
+use crate::escape_pointer_token;
+
+/// The path of a schema.
 #[derive(Clone, Copy)]
 pub(crate) enum SchemaPath<'p> {
     /// A JSON pointer, empty for the root.
     Pointer(&'p str),
-    /// One step further down.
+    /// One step below another path.
     Below {
         up: &'p SchemaPath<'p>,
         keyword: &'p str,
-        part: PathSegment<'p>,
+        subschema: PathSegment<'p>,
     },
 }
 
-/// Which of the schemas under a keyword.
+/// Which of the subschemas of a keyword.
 #[derive(Clone, Copy)]
 pub(crate) enum PathSegment<'p> {
     Single,
@@ -26,12 +28,12 @@ pub(crate) enum PathSegment<'p> {
 impl<'p> SchemaPath<'p> {
     pub(crate) const ROOT: Self = Self::Pointer("");
 
-    /// One step further down.
-    pub(crate) fn child(&'p self, keyword: &'p str, part: PathSegment<'p>) -> Self {
+    /// The path one step below.
+    pub(crate) fn child(&'p self, keyword: &'p str, subschema: PathSegment<'p>) -> Self {
         Self::Below {
             up: self,
             keyword,
-            part,
+            subschema,
         }
     }
 
@@ -39,42 +41,50 @@ impl<'p> SchemaPath<'p> {
         matches!(self, Self::Pointer(""))
     }
 
-    /// Whether this is an entry of the root's `$defs`.
+    /// Returns true if this is an entry of the root's `$defs`.
     pub(crate) fn is_definition(&self) -> bool {
         matches!(self, Self::Below { up, keyword: "$defs", .. } if up.is_root())
     }
 
     /// The JSON pointer.
-    pub(crate) fn to_json_pointer(&self) -> String {
+    pub(crate) fn json_pointer(&self) -> String {
         let mut pointer = String::with_capacity(self.estimated_len());
         self.write(&mut pointer);
         pointer
     }
 
-    /// About how long the pointer is.
+    /// The approximate length of the pointer.
     fn estimated_len(&self) -> usize {
         match self {
             Self::Pointer(written) => written.len(),
-            Self::Below { up, keyword, part } => {
-                let part = match part {
+            Self::Below {
+                up,
+                keyword,
+                subschema,
+            } => {
+                let subschema = match subschema {
                     PathSegment::Single => 0,
                     PathSegment::Index(_) => "/00".len(),
                     PathSegment::Name(name) => "/".len() + name.len(),
                 };
-                up.estimated_len() + "/".len() + keyword.len() + part
+                up.estimated_len() + "/".len() + keyword.len() + subschema
             }
         }
     }
 
     fn write(&self, pointer: &mut String) {
-        let (up, keyword, part) = match self {
+        let (up, keyword, subschema) = match self {
             Self::Pointer(written) => return pointer.push_str(written),
-            Self::Below { up, keyword, part } => (up, keyword, part),
+            Self::Below {
+                up,
+                keyword,
+                subschema,
+            } => (up, keyword, subschema),
         };
         up.write(pointer);
         pointer.push('/');
         pointer.push_str(keyword);
-        match part {
+        match subschema {
             PathSegment::Single => {}
             PathSegment::Index(at) => {
                 pointer.push('/');
@@ -82,11 +92,7 @@ impl<'p> SchemaPath<'p> {
             }
             PathSegment::Name(name) => {
                 pointer.push('/');
-                if name.contains(['~', '/']) {
-                    pointer.push_str(&name.replace('~', "~0").replace('/', "~1"));
-                } else {
-                    pointer.push_str(name);
-                }
+                pointer.push_str(&escape_pointer_token(name));
             }
         }
     }

@@ -1,54 +1,54 @@
-//! A schema in, whether passes may work on it and what occurs in it out.
+//! Checks the size of a schema before the passes run, and collects its keywords.
 
 use serde_json::Value;
 
 use super::{KeywordSet, LIFT_KEYWORD, LowerError, SubschemaShape, subschema_shape};
 
-/// No schema that anybody wrote comes near it; references that multiply do.
+/// Far above hand-written schemas; references that multiply exceed it.
 pub(crate) const MAX_NODES: usize = 20_000;
 
-/// Passes call themselves for every level; values that deep are refused where a request is checked, too.
+/// Passes are recursive; arguments that deep are rejected by the parser, too.
 const MAX_DEPTH: usize = 128;
 
-/// What a look at a whole schema finds out.
+/// The result of scanning a whole schema.
 pub(super) struct Prescan {
-    /// How many more parts it may have.
+    /// How many more values it may have.
     remaining_nodes: usize,
     pub(super) keywords: KeywordSet,
-    /// Whether it brings along marks that only passes may leave.
+    /// Whether the input contains marks that only passes may add.
     pub(super) has_lift_marks: bool,
 }
 
 impl Prescan {
-    /// Refuses a schema that is beyond every bound.
+    /// Rejects a schema that is too large or too deep.
     pub(super) fn scan(schema: &Value) -> Result<Self, LowerError> {
-        let mut look = Self {
+        let mut scan = Self {
             remaining_nodes: MAX_NODES,
             keywords: KeywordSet::default(),
             has_lift_marks: false,
         };
-        look.keywords.insert_subschema(schema);
-        match look.scan_value(schema, false, MAX_DEPTH) {
-            SizeCheck::WithinLimits => Ok(look),
+        scan.keywords.insert_subschema(schema);
+        match scan.scan_value(schema, false, MAX_DEPTH) {
+            SizeCheck::WithinLimits => Ok(scan),
             SizeCheck::TooDeep => Err(too_deep_error()),
             SizeCheck::TooLarge => Err(too_large_error()),
         }
     }
 
-    /// Looks into a value; `names` tells that its keys are names of schemas, and no keywords.
-    fn scan_value(&mut self, value: &Value, names: bool, deeper: usize) -> SizeCheck {
+    /// Scans a value; `names`: its keys are names of schemas, not keywords.
+    fn scan_value(&mut self, value: &Value, names: bool, remaining_depth: usize) -> SizeCheck {
         let Some(rest) = self.remaining_nodes.checked_sub(1) else {
             return SizeCheck::TooLarge;
         };
         self.remaining_nodes = rest;
-        let Some(deeper) = deeper.checked_sub(1) else {
+        let Some(remaining_depth) = remaining_depth.checked_sub(1) else {
             return SizeCheck::TooDeep;
         };
         match value {
             Value::Array(elements) => {
                 for element in elements {
                     self.keywords.insert_subschema(element);
-                    match self.scan_value(element, false, deeper) {
+                    match self.scan_value(element, false, remaining_depth) {
                         SizeCheck::WithinLimits => {}
                         other => return other,
                     }
@@ -65,12 +65,12 @@ impl Prescan {
                     let names = !names
                         && value.is_object()
                         && subschema_shape(keyword) == SubschemaShape::Map;
-                    match self.scan_value(value, names, deeper) {
+                    match self.scan_value(value, names, remaining_depth) {
                         SizeCheck::WithinLimits => {}
                         other => return other,
                     }
                     if keyword == LIFT_KEYWORD {
-                        // A mark is counted, but it says nothing.
+                        // A mark is counted, but has no keywords.
                         self.has_lift_marks = true;
                         self.keywords = before;
                     }

@@ -1,4 +1,4 @@
-//! A schema on its way to a dialect, and how passes walk it.
+//! The schema that passes work on, and how they visit it.
 
 use serde_json::{Map, Value};
 
@@ -8,36 +8,36 @@ use super::{
 };
 use crate::{Dialect, dialect::DialectRules};
 
-/// What the passes work on.
+/// The state of a lowering.
 pub(crate) struct LoweringState {
     pub(crate) schema: Value,
     pub(crate) rules: &'static DialectRules,
     losses: Vec<Loss>,
-    /// What the root tells where the dialect has no room for it there.
+    /// The root's annotations, where the dialect does not allow them there.
     pub(crate) description_suffix: Option<String>,
-    /// What occurs in the schema, until a pass has changed that.
+    /// The keywords in the schema; `None` after a pass changed them.
     keywords: Option<KeywordSet>,
 }
 
-/// Where a pass is, and what it reports to.
+/// The current position of a pass, and where it reports losses.
 pub(crate) struct SchemaCursor<'p> {
-    /// The place of the schema being visited.
+    /// The path of the schema being visited.
     pub(crate) path: SchemaPath<'p>,
     pub(crate) rules: &'static DialectRules,
     losses: &'p mut Vec<Loss>,
 }
 
 impl SchemaCursor<'_> {
-    /// Reports something given up here.
+    /// Reports a loss at this schema.
     pub(crate) fn report_loss(
         &mut self,
         keyword: &str,
         severity: Severity,
         spilled: Option<String>,
     ) {
-        let path = self.path.to_json_pointer();
+        let path = self.path.json_pointer();
         if severity != Severity::Note && path.split('/').any(inverts_validity) {
-            // To admit more in what is negated is to admit less, and the other way round.
+            // Inside a negation, wider becomes narrower and vice versa.
             let other = match severity {
                 Severity::Wider => Severity::Narrower,
                 _ => Severity::Wider,
@@ -60,7 +60,7 @@ impl SchemaCursor<'_> {
             severity,
             described_as: spilled,
         };
-        // Passes that meet one schema twice, as a branch copied into several, report once.
+        // A schema that was copied into several branches is reported once.
         if !self.losses.contains(&loss) {
             self.losses.push(loss);
         }
@@ -68,35 +68,35 @@ impl SchemaCursor<'_> {
 
     /// Reports a closed object that becomes an open one.
     pub(crate) fn report_opened_object(&mut self, keyword: &str) {
-        let path = self.path.to_json_pointer();
-        // What a definition means depends on where it is referred to.
+        let path = self.path.json_pointer();
+        // The effect of a definition depends on where it is used.
         let is_definition = path.starts_with("/$defs/");
         match is_definition || path.split('/').any(inverts_validity) {
-            // There, an open object can make others invalid.
+            // There, an open object can make other values invalid.
             true => self.report_loss(keyword, Severity::Wider, None),
             false => self.push_loss(path, keyword, Severity::Note, None),
         }
     }
 
-    /// Gives up a keyword whose meaning the description takes over: more is admitted than before.
+    /// Drops a keyword and describes it instead: the schema becomes wider.
     pub(crate) fn move_to_description(
         &mut self,
         schema: &mut Map<String, Value>,
         keyword: &str,
-        words: String,
+        addition: String,
     ) {
-        append_to_description(schema, &words);
-        self.report_loss(keyword, Severity::Wider, Some(words));
+        append_to_description(schema, &addition);
+        self.report_loss(keyword, Severity::Wider, Some(addition));
     }
 
-    /// The same report, one step below.
+    /// The cursor of a subschema.
     pub(crate) fn child<'s>(
         &'s mut self,
         keyword: &'s str,
-        part: PathSegment<'s>,
+        subschema: PathSegment<'s>,
     ) -> SchemaCursor<'s> {
         SchemaCursor {
-            path: self.path.child(keyword, part),
+            path: self.path.child(keyword, subschema),
             rules: self.rules,
             losses: self.losses,
         }
@@ -105,31 +105,31 @@ impl SchemaCursor<'_> {
 
 impl LoweringState {
     pub(crate) fn new(canonical: &Value, dialect: Dialect) -> Result<Self, LowerError> {
-        let look = Prescan::scan(canonical)?;
-        let mut draft = Self {
+        let scan = Prescan::scan(canonical)?;
+        let mut state = Self {
             schema: canonical.clone(),
             rules: dialect.rules(),
             losses: Vec::new(),
             description_suffix: None,
-            keywords: Some(look.keywords),
+            keywords: Some(scan.keywords),
         };
-        if look.has_lift_marks {
-            remove_lift_marks(&mut draft.schema);
+        if scan.has_lift_marks {
+            remove_lift_marks(&mut state.schema);
         }
-        Ok(draft)
+        Ok(state)
     }
 
-    /// The whole schema, and the spot it is at.
+    /// The whole schema, and a cursor at its root.
     pub(crate) fn root(&mut self) -> (&mut Value, SchemaCursor<'_>) {
-        let spot = SchemaCursor {
+        let cursor = SchemaCursor {
             path: SchemaPath::ROOT,
             rules: self.rules,
             losses: &mut self.losses,
         };
-        (&mut self.schema, spot)
+        (&mut self.schema, cursor)
     }
 
-    /// Reports something given up at a place that no pass is at.
+    /// Reports a loss at another path.
     pub(crate) fn report_loss_at(
         &mut self,
         pointer: &str,
@@ -137,104 +137,104 @@ impl LoweringState {
         severity: Severity,
         spilled: Option<String>,
     ) {
-        let (_, mut spot) = self.root();
-        spot.path = SchemaPath::Pointer(pointer);
-        spot.report_loss(keyword, severity, spilled);
+        let (_, mut cursor) = self.root();
+        cursor.path = SchemaPath::Pointer(pointer);
+        cursor.report_loss(keyword, severity, spilled);
     }
 
-    /// Refuses a draft that has grown beyond all reason.
+    /// Rejects a schema that has grown too large.
     pub(crate) fn check_size(&mut self) -> Result<(), LowerError> {
         self.keywords = Some(Prescan::scan(&self.schema)?.keywords);
         Ok(())
     }
 
-    /// Whether any of these keywords occurs; a pass that concerns no others can leave the draft alone.
+    /// Returns true if any of these keywords occurs; otherwise a pass about them can be skipped.
     pub(crate) fn contains_any_keyword(&mut self, keywords: &[&str]) -> bool {
         self.contains_any(KeywordSet::from_keywords(keywords))
     }
 
-    /// Whether anything of this kind occurs.
+    /// Returns true if any of these occurs.
     pub(crate) fn contains_any(&mut self, any: KeywordSet) -> bool {
-        let look = || Prescan::scan(&self.schema).map_or(KeywordSet::ALL, |look| look.keywords);
-        self.keywords.get_or_insert_with(look).intersects(any)
+        let scan = || Prescan::scan(&self.schema).map_or(KeywordSet::ALL, |scan| scan.keywords);
+        self.keywords.get_or_insert_with(scan).intersects(any)
     }
 
-    /// Takes note of what a pass may have written for the first time.
+    /// Adds keywords that a pass may have written.
     pub(crate) fn note_added_keywords(&mut self, some: KeywordSet) {
         if let Some(seen) = &mut self.keywords {
             *seen = seen.union(some);
         }
     }
 
-    /// Has the draft looked through again before the next pass is left out.
+    /// Discards the keyword set, so that the next pass scans the schema again.
     pub(crate) fn invalidate_keywords(&mut self) {
         self.keywords = None;
     }
 
-    /// Whether what is said to occur is all that does.
+    /// Returns true if the keyword set contains all that occur.
     pub(crate) fn keywords_are_complete(&self) -> bool {
-        let (Some(seen), Ok(look)) = (self.keywords, Prescan::scan(&self.schema)) else {
+        let (Some(seen), Ok(scan)) = (self.keywords, Prescan::scan(&self.schema)) else {
             return true;
         };
-        seen.contains_all(look.keywords)
+        seen.contains_all(scan.keywords)
     }
 
     pub(crate) fn finish(self) -> (Value, Vec<Loss>, Option<String>) {
         (self.schema, self.losses, self.description_suffix)
     }
 
-    /// Visits every schema, each before the schemas in it; what a visit puts into a schema is visited too.
+    /// Visits every schema, each before its subschemas; subschemas that a visit adds are visited too.
     pub(crate) fn visit_top_down(
         &mut self,
         mut visit: impl FnMut(&mut Value, &mut SchemaCursor<'_>),
     ) {
-        let (schema, mut spot) = self.root();
-        visit_top_down(schema, &mut spot, &mut visit);
+        let (schema, mut cursor) = self.root();
+        visit_top_down(schema, &mut cursor, &mut visit);
     }
 
-    /// Visits every schema, each after the schemas in it.
+    /// Visits every schema, each after its subschemas.
     pub(crate) fn visit_bottom_up(
         &mut self,
         mut visit: impl FnMut(&mut Value, &mut SchemaCursor<'_>),
     ) {
-        let (schema, mut spot) = self.root();
-        visit_bottom_up(schema, &mut spot, &mut visit);
+        let (schema, mut cursor) = self.root();
+        visit_bottom_up(schema, &mut cursor, &mut visit);
     }
 }
 
 fn visit_top_down(
     schema: &mut Value,
-    spot: &mut SchemaCursor<'_>,
+    cursor: &mut SchemaCursor<'_>,
     visit: &mut impl FnMut(&mut Value, &mut SchemaCursor<'_>),
 ) {
-    visit(schema, spot);
-    for_each_subschema(schema, spot, &mut |part, spot| {
-        visit_top_down(part, spot, visit)
+    visit(schema, cursor);
+    for_each_subschema(schema, cursor, &mut |subschema, cursor| {
+        visit_top_down(subschema, cursor, visit)
     });
 }
 
 pub(crate) fn visit_bottom_up(
     schema: &mut Value,
-    spot: &mut SchemaCursor<'_>,
+    cursor: &mut SchemaCursor<'_>,
     visit: &mut impl FnMut(&mut Value, &mut SchemaCursor<'_>),
 ) {
-    for_each_subschema(schema, spot, &mut |part, spot| {
-        visit_bottom_up(part, spot, visit)
+    for_each_subschema(schema, cursor, &mut |subschema, cursor| {
+        visit_bottom_up(subschema, cursor, visit)
     });
-    visit(schema, spot);
+    visit(schema, cursor);
 }
 
-/// Visits the schemas directly in this one.
+/// Visits the direct subschemas.
 pub(crate) fn for_each_subschema(
     schema: &mut Value,
-    spot: &mut SchemaCursor<'_>,
+    cursor: &mut SchemaCursor<'_>,
     visit: &mut impl FnMut(&mut Value, &mut SchemaCursor<'_>),
 ) {
     let Value::Object(members) = schema else {
         return;
     };
     for (keyword, value) in members {
-        // Most keywords hold a text or a number, and no schema.
+        // Most keywords hold a string or number, and no schema.
         if !matches!(value, Value::Object(_) | Value::Array(_) | Value::Bool(_)) {
             continue;
         }
@@ -243,16 +243,22 @@ pub(crate) fn for_each_subschema(
                 SubschemaShape::Single | SubschemaShape::SingleOrList,
                 value @ (Value::Object(_) | Value::Bool(_)),
             ) => {
-                visit(value, &mut spot.child(keyword, PathSegment::Single));
+                visit(value, &mut cursor.child(keyword, PathSegment::Single));
             }
-            (SubschemaShape::List | SubschemaShape::SingleOrList, Value::Array(parts)) => {
-                for (at, part) in parts.iter_mut().enumerate() {
-                    visit(part, &mut spot.child(keyword, PathSegment::Index(at)));
+            (SubschemaShape::List | SubschemaShape::SingleOrList, Value::Array(subschemas)) => {
+                for (at, subschema) in subschemas.iter_mut().enumerate() {
+                    visit(
+                        subschema,
+                        &mut cursor.child(keyword, PathSegment::Index(at)),
+                    );
                 }
             }
-            (SubschemaShape::Map, Value::Object(parts)) => {
-                for (name, part) in parts {
-                    visit(part, &mut spot.child(keyword, PathSegment::Name(name)));
+            (SubschemaShape::Map, Value::Object(subschemas)) => {
+                for (name, subschema) in subschemas {
+                    visit(
+                        subschema,
+                        &mut cursor.child(keyword, PathSegment::Name(name)),
+                    );
                 }
             }
             _ => {}
@@ -260,7 +266,26 @@ pub(crate) fn for_each_subschema(
     }
 }
 
-/// What stands below a keyword.
+/// The subschemas that a keyword holds, without boolean ones.
+pub(crate) fn subschemas_of<'s>(
+    keyword: &str,
+    value: &'s Value,
+) -> impl Iterator<Item = &'s Value> {
+    use SubschemaShape::{List, Map, Single, SingleOrList};
+    let (single, list, map) = match (subschema_shape(keyword), value) {
+        (Single | SingleOrList, Value::Object(_)) => (Some(value), None, None),
+        (List | SingleOrList, Value::Array(list)) => (None, Some(list), None),
+        (Map, Value::Object(map)) => (None, None, Some(map)),
+        _ => (None, None, None),
+    };
+    let map = map.into_iter().flat_map(|map| map.values());
+    single
+        .into_iter()
+        .chain(list.into_iter().flatten())
+        .chain(map)
+}
+
+/// How a keyword holds subschemas.
 #[derive(PartialEq)]
 pub(crate) enum SubschemaShape {
     Single,
@@ -273,7 +298,7 @@ pub(crate) enum SubschemaShape {
 
 pub(crate) fn subschema_shape(keyword: &str) -> SubschemaShape {
     match keyword {
-        // By far the most frequent.
+        // The most frequent keyword.
         "properties" => SubschemaShape::Map,
         "enum" | "required" => SubschemaShape::NotASchema,
         "items" => SubschemaShape::SingleOrList,
@@ -294,18 +319,20 @@ pub(crate) fn subschema_shape(keyword: &str) -> SubschemaShape {
     }
 }
 
-/// Whether what is said below a keyword may count the other way.
+/// Returns true if a keyword may invert the effect of its subschemas.
 fn inverts_validity(keyword: &str) -> bool {
     matches!(keyword, "not" | "if" | "oneOf" | "contains")
 }
 
-/// Adds words to a schema's description.
-pub(crate) fn append_to_description(schema: &mut Map<String, Value>, words: &str) {
+/// Appends text to a schema's description.
+pub(crate) fn append_to_description(schema: &mut Map<String, Value>, addition: &str) {
     let text = match schema.keyword("description").and_then(Value::as_str) {
-        Some(told) if told.contains(words) => return,
-        Some(told) if !told.trim().is_empty() => format!("{} ({words})", told.trim_end()),
+        Some(description) if description.contains(addition) => return,
+        Some(description) if !description.trim().is_empty() => {
+            format!("{} ({addition})", description.trim_end())
+        }
         _ => {
-            let mut letters = words.chars();
+            let mut letters = addition.chars();
             let first = letters.next().into_iter().flat_map(char::to_uppercase);
             first.chain(letters).collect()
         }

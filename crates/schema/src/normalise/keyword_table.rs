@@ -1,6 +1,6 @@
-//! Which keyword holds what, in 2020-12 and in the dialects that are read.
+//! The type of value that each keyword holds, in 2020-12 and in the other supported dialects.
 
-/// What a keyword holds.
+/// The type of value that a keyword holds.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum KeywordValue {
     /// One schema.
@@ -9,23 +9,23 @@ pub(super) enum KeywordValue {
     SchemaList,
     /// Schemas by name.
     SchemaMap,
-    /// Words for a reader.
+    /// Human-readable text.
     Prose,
-    /// Text with a meaning of its own.
+    /// Text with a defined meaning.
     Text,
     /// A number.
     Number,
-    /// A whole number from 0.
+    /// A non-negative integer.
     NonNegativeInteger,
     /// Yes or no.
     Boolean,
-    /// Something a stage of its own looks after; never a schema.
+    /// Handled by a stage of its own; never a schema.
     HandledElsewhere,
     /// Any value at all.
     AnyValue,
 }
 
-/// What a keyword holds; `None` for a word that no dialect knows.
+/// The type of value that a keyword holds; `None` for an unknown keyword.
 pub(super) fn keyword_value(keyword: &str) -> Option<KeywordValue> {
     Some(match keyword {
         "items"
@@ -61,22 +61,13 @@ pub(super) fn keyword_value(keyword: &str) -> Option<KeywordValue> {
         "const" | "default" | "examples" | "example" | "extends" | "disallow" => {
             KeywordValue::AnyValue
         }
-        // Other words with a `$` are kept for the language, those with `x-` for whoever extends it.
+        // Other names with `$` are reserved by JSON Schema, those with `x-` for extensions.
         other if other.starts_with('$') || other.starts_with("x-") => KeywordValue::AnyValue,
         _ => return None,
     })
 }
 
-/// Keywords by which a schema says which values it means without naming their type.
+/// Keywords that imply the type of the values.
 pub(super) const IMPLIED_TYPE_KEYWORDS: [&str; 10] = [
-    "$ref",
-    "$dynamicRef",
-    "allOf",
-    "anyOf",
-    "oneOf",
-    "not",
-    "if",
-    "const",
-    "enum",
-    "prefixItems",
+    "$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "not", "if", "const", "enum", "prefixItems",
 ];

@@ -1,17 +1,18 @@
-//! Keywords that want a number, a flag or text, and hold it in another shape.
+//! Converts the values of keywords that expect a number, a boolean or text.
 
-use serde_json::{Number, Value};
+use serde_json::Value;
 
 use super::{
     Members, NormaliseResult, Normaliser,
     keyword_table::{KeywordValue, keyword_value},
 };
+use crate::arguments::coerce;
 
-/// Longer text is no number.
-const MAX_NUMBER_LENGTH: usize = 32;
-
-/// Gives every plain keyword a value of its shape, or refuses it.
-pub(super) fn normalise_values(walker: &mut Normaliser, members: &mut Members) -> NormaliseResult {
+/// Converts the value of every keyword to its type, or rejects it.
+pub(super) fn normalise_values(
+    normaliser: &mut Normaliser,
+    members: &mut Members,
+) -> NormaliseResult {
     let mut empty = Vec::new();
     for (keyword, value) in members.iter_mut() {
         let read = match keyword_value(keyword) {
@@ -21,16 +22,16 @@ pub(super) fn normalise_values(walker: &mut Normaliser, members: &mut Members) -
         match read {
             Conversion::Valid => {}
             Conversion::Invalid(_) if value.is_null() => {
-                walker.add_fix(format!("`{keyword}: null` dropped"));
+                normaliser.add_fix(format!("`{keyword}: null` dropped"));
                 empty.push(keyword.clone());
             }
             Conversion::Invalid(wanted) => {
-                let message = format!("expected {wanted}, got {}", walker.excerpt(value));
-                return Err(walker.error_at(keyword, message));
+                let message = format!("expected {wanted}, got {}", normaliser.excerpt(value));
+                return Err(normaliser.error_at(keyword, message));
             }
             Conversion::Converted(read) => {
-                let (from, to) = (walker.excerpt(value), walker.excerpt(&read));
-                walker.add_fix(format!("`{keyword}: {from}` read as {to}"));
+                let (from, to) = (normaliser.excerpt(value), normaliser.excerpt(&read));
+                normaliser.add_fix(format!("`{keyword}: {from}` read as {to}"));
                 *value = read;
             }
         }
@@ -44,7 +45,7 @@ pub(super) fn normalise_values(walker: &mut Normaliser, members: &mut Members) -
 enum Conversion {
     Valid,
     Converted(Value),
-    /// It is not what is named here.
+    /// The value is not of the type that is named here.
     Invalid(&'static str),
 }
 
@@ -67,13 +68,13 @@ fn convert(holds: KeywordValue, value: &Value) -> Conversion {
     }
 }
 
-/// Draft 4 says `exclusiveMinimum: true` beside a `minimum`.
+/// Draft 4 has `exclusiveMinimum: true` beside a `minimum`.
 fn is_exclusive_flag(keyword: &str, value: &Value) -> bool {
     matches!(keyword, "exclusiveMinimum" | "exclusiveMaximum")
         && (value.is_boolean() || parse_bool(value).is_some())
 }
 
-/// Words, from whatever they were put in: lines in a list, a bare number, an object of translations.
+/// Text from a list of lines, a number, or an object of translations.
 fn to_prose(value: &Value) -> Option<Value> {
     let lines = |value: &Value| -> Option<String> {
         let lines: Option<Vec<&str>> = value.as_array()?.iter().map(Value::as_str).collect();
@@ -81,7 +82,7 @@ fn to_prose(value: &Value) -> Option<Value> {
     };
     match value {
         Value::Null | Value::String(_) => None,
-        // It may be a schema, and its name that of a parameter.
+        // It may be a schema, for a parameter with that name.
         Value::Object(members) if members.keys().any(|key| keyword_value(key).is_some()) => None,
         _ => Some(Value::from(
             lines(value).unwrap_or_else(|| value.to_string()),
@@ -89,14 +90,12 @@ fn to_prose(value: &Value) -> Option<Value> {
     }
 }
 
-/// The number that a text spells, if writing it again gives the same text.
+/// The number in a text, if it is written back as the same text.
 pub(super) fn parse_number(value: &Value) -> Option<Value> {
-    let text = value.as_str()?.trim();
-    let number: Number = (text.len() <= MAX_NUMBER_LENGTH).then(|| text.parse().ok())??;
-    (number.to_string() == text).then_some(Value::Number(number))
+    coerce::parse_number(value.as_str()?.trim())
 }
 
-/// The flag that a text spells.
+/// The boolean in a text.
 pub(super) fn parse_bool(value: &Value) -> Option<Value> {
     let text = value.as_str()?.trim();
     let is = |word: &str| text.eq_ignore_ascii_case(word);

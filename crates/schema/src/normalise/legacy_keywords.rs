@@ -1,10 +1,10 @@
-//! What older drafts and other dialects say with other keywords.
+//! Converts keywords of older drafts and other dialects to 2020-12.
 
 use serde_json::{Value, json};
 
 use super::{Members, NormaliseResult, Normaliser, keyword_values::parse_bool};
 
-/// Keywords that only changed their names, in drafts 3 and 2019-09 and in Vertex.
+/// Keywords that were only renamed, in drafts 3 and 2019-09 and in Vertex.
 const RENAMED_KEYWORDS: [(&str, &str); 6] = [
     ("divisibleBy", "multipleOf"),
     ("extends", "allOf"),
@@ -14,20 +14,23 @@ const RENAMED_KEYWORDS: [(&str, &str); 6] = [
     ("defs", "$defs"),
 ];
 
-/// Says in the words of 2020-12 what a schema says in older ones.
-pub(super) fn upgrade_keywords(walker: &mut Normaliser, members: &mut Members) -> NormaliseResult {
-    remove_schema_keyword(walker, members)?;
-    upgrade_exclusive_bound(walker, members, "exclusiveMinimum", "minimum");
-    upgrade_exclusive_bound(walker, members, "exclusiveMaximum", "maximum");
-    drop_recursive_anchor(walker, members);
+/// Replaces the keywords of older drafts by those of 2020-12.
+pub(super) fn upgrade_keywords(
+    normaliser: &mut Normaliser,
+    members: &mut Members,
+) -> NormaliseResult {
+    remove_schema_keyword(normaliser, members)?;
+    upgrade_exclusive_bound(normaliser, members, "exclusiveMinimum", "minimum");
+    upgrade_exclusive_bound(normaliser, members, "exclusiveMaximum", "maximum");
+    drop_recursive_anchor(normaliser, members);
     upgrade_values(members);
     for (from, to) in RENAMED_KEYWORDS {
-        rename_keyword(walker, members, from, to)?;
+        rename_keyword(normaliser, members, from, to)?;
     }
-    split_dependencies(walker, members)
+    split_dependencies(normaliser, members)
 }
 
-fn remove_schema_keyword(walker: &mut Normaliser, members: &mut Members) -> NormaliseResult {
+fn remove_schema_keyword(normaliser: &mut Normaliser, members: &mut Members) -> NormaliseResult {
     let known = match members.get("$schema") {
         None => return Ok(()),
         Some(Value::Null) => true,
@@ -39,22 +42,22 @@ fn remove_schema_keyword(walker: &mut Normaliser, members: &mut Members) -> Norm
             name.contains("json-schema.org/") || name.contains("spec.openapis.org/")
         }
         Some(other) => {
-            let shown = walker.excerpt(other);
-            return Err(walker.error_at("$schema", format!("expected text, got {shown}")));
+            let shown = normaliser.excerpt(other);
+            return Err(normaliser.error_at("$schema", format!("expected text, got {shown}")));
         }
     };
-    // Any other is a dialect of somebody's own: whoever checks the outcome will say that it is not known.
+    // Any other dialect is custom: `Schema::check` rejects it if it is unknown.
     if known && let Some(name) = members.shift_remove("$schema") {
-        walker.add_fix(format!(
+        normaliser.add_fix(format!(
             "`$schema: {}` dropped: read as 2020-12",
-            walker.excerpt(&name)
+            normaliser.excerpt(&name)
         ));
     }
     Ok(())
 }
 
 fn upgrade_exclusive_bound(
-    walker: &mut Normaliser,
+    normaliser: &mut Normaliser,
     members: &mut Members,
     keyword: &str,
     bound: &str,
@@ -65,47 +68,47 @@ fn upgrade_exclusive_bound(
     let given = given.as_bool().or_else(|| parse_bool(given)?.as_bool());
     let limit = members.get(bound).cloned();
     if let (Some(true), Some(limit)) = (given, limit) {
-        walker.add_fix(format!("`{keyword}: true` read as `{keyword}: {limit}`"));
+        normaliser.add_fix(format!("`{keyword}: true` read as `{keyword}: {limit}`"));
         members.insert(keyword.to_owned(), limit);
         members.shift_remove(bound);
     } else {
-        walker.add_fix(format!("`{keyword}` dropped: it excludes no `{bound}`"));
+        normaliser.add_fix(format!("`{keyword}` dropped: it excludes no `{bound}`"));
         members.shift_remove(keyword);
     }
 }
 
 fn rename_keyword(
-    walker: &mut Normaliser,
+    normaliser: &mut Normaliser,
     members: &mut Members,
     from: &str,
     to: &str,
 ) -> NormaliseResult {
     let fits = match members.get(from) {
         None | Some(Value::Null) => false,
-        // Any other is a word of somebody's own.
+        // Any other value is a custom keyword.
         Some(Value::String(target)) if from == "ref" => target.starts_with("#/$defs/"),
         Some(value) => from != "defs" || value.is_object(),
     };
     if fits && members.contains_key(to) {
-        let message = format!("stands beside `{to}`, which says the same in 2020-12");
-        return Err(walker.error_at(from, message));
+        let message = format!("stands beside `{to}`, which replaces it in 2020-12");
+        return Err(normaliser.error_at(from, message));
     }
     if fits && let Some(value) = members.shift_remove(from) {
-        walker.add_fix(format!("`{from}` read as `{to}`"));
+        normaliser.add_fix(format!("`{from}` read as `{to}`"));
         members.insert(to.to_owned(), value);
     }
     Ok(())
 }
 
-/// Within one document it changes nothing; between several it does, and whoever checks the outcome refuses it.
-fn drop_recursive_anchor(walker: &mut Normaliser, members: &mut Members) {
+/// Has no effect within one document; otherwise it stays, and `Schema::check` rejects it.
+fn drop_recursive_anchor(normaliser: &mut Normaliser, members: &mut Members) {
     if members.contains_key("$recursiveAnchor") && !members.contains_key("$id") {
         members.shift_remove("$recursiveAnchor");
-        walker.add_fix("`$recursiveAnchor` dropped: references lead to where they point");
+        normaliser.add_fix("`$recursiveAnchor` dropped: references lead to where they point");
     }
 }
 
-/// What changed more than its name: `disallow` holds types, and a `ref` leads to `defs`.
+/// Keywords whose values changed too: `disallow` holds types, and a `ref` points to `defs`.
 fn upgrade_values(members: &mut Members) {
     if let Some(types) = members.get_mut("disallow").filter(|types| !types.is_null()) {
         *types = json!({"type": types.take()});
@@ -118,15 +121,17 @@ fn upgrade_values(members: &mut Members) {
     }
 }
 
-/// `dependencies` became two keywords: one for names, one for schemas.
-fn split_dependencies(walker: &mut Normaliser, members: &mut Members) -> NormaliseResult {
+/// Splits `dependencies` into two keywords: one for names, one for schemas.
+fn split_dependencies(normaliser: &mut Normaliser, members: &mut Members) -> NormaliseResult {
     let entries = match members.shift_remove("dependencies") {
         None => return Ok(()),
         Some(Value::Null) => Members::new(),
         Some(Value::Object(entries)) => entries,
         Some(other) => {
-            let shown = walker.excerpt(&other);
-            return Err(walker.error_at("dependencies", format!("expected an object, got {shown}")));
+            let shown = normaliser.excerpt(&other);
+            return Err(
+                normaliser.error_at("dependencies", format!("expected an object, got {shown}"))
+            );
         }
     };
     for (name, needs) in entries {
@@ -135,13 +140,13 @@ fn split_dependencies(walker: &mut Normaliser, members: &mut Members) -> Normali
             Value::Array(_) => ("dependentRequired", needs),
             _ => ("dependentSchemas", needs),
         };
-        walker.add_fix(format!("`dependencies/{name}` read as `{keyword}/{name}`"));
+        normaliser.add_fix(format!("`dependencies/{name}` read as `{keyword}/{name}`"));
         let place = members.entry(keyword).or_insert_with(|| json!({}));
         match place.as_object_mut() {
             Some(known) if !known.contains_key(&name) => known.insert(name, needs),
             _ => {
                 let message = format!("`{name}` stands in `dependencies` and in `{keyword}`");
-                return Err(walker.error_at("dependencies", message));
+                return Err(normaliser.error_at("dependencies", message));
             }
         };
     }

@@ -1,4 +1,4 @@
-//! Values that a schema names: its options, its default, its examples.
+//! Normalises the values in a schema: `enum`, `default` and `examples`.
 
 use serde_json::{Value, json};
 
@@ -6,32 +6,35 @@ use super::{
     Members, NormaliseResult, Normaliser,
     keyword_values::{parse_bool, parse_number},
 };
-use crate::{InputLimits, Tape};
+use crate::{arguments::coerce::parse_json_container, type_set::TypeSet};
 
-/// Makes lists of `enum` and `examples`.
-pub(super) fn normalise_lists(walker: &mut Normaliser, members: &mut Members) -> NormaliseResult {
+/// Makes `enum` and `examples` lists.
+pub(super) fn normalise_lists(
+    normaliser: &mut Normaliser,
+    members: &mut Members,
+) -> NormaliseResult {
     match members.get_mut("enum") {
         None => {}
         Some(Value::Array(options)) if !options.is_empty() => {}
         Some(given @ (Value::Null | Value::Array(_))) => {
-            walker.add_fix(format!(
+            normaliser.add_fix(format!(
                 "`enum: {given}` dropped: no value would be admitted"
             ));
             members.shift_remove("enum");
         }
-        // `a, b` is several options or one: only its author knows.
+        // `a, b` is several options or one: ambiguous.
         Some(Value::String(text)) if text.contains([',', '|', ';', '\n']) => {
-            let message = format!("expected a list, got {}", walker.excerpt(&json!(text)));
-            return Err(walker.error_at("enum", message));
+            let message = format!("expected a list, got {}", normaliser.excerpt(&json!(text)));
+            return Err(normaliser.error_at("enum", message));
         }
         Some(given @ Value::Object(_)) => {
-            let message = format!("expected a list, got {}", walker.excerpt(given));
-            return Err(walker.error_at("enum", message));
+            let message = format!("expected a list, got {}", normaliser.excerpt(given));
+            return Err(normaliser.error_at("enum", message));
         }
         Some(given) => {
-            walker.add_fix(format!(
+            normaliser.add_fix(format!(
                 "`enum: {}` read as a list of one",
-                walker.excerpt(given)
+                normaliser.excerpt(given)
             ));
             *given = json!([given.take()]);
         }
@@ -39,18 +42,21 @@ pub(super) fn normalise_lists(walker: &mut Normaliser, members: &mut Members) ->
     if let Some(given) = members.get_mut("examples")
         && !given.is_array()
     {
-        walker.add_fix("`examples` read as a list of one");
+        normaliser.add_fix("`examples` read as a list of one");
         *given = json!([given.take()]);
     }
     Ok(())
 }
 
-/// Converts options and default to the type of the schema where that loses nothing.
-pub(super) fn convert_to_type(walker: &mut Normaliser, members: &mut Members) -> NormaliseResult {
+/// Converts options and default to the type of the schema where nothing is lost.
+pub(super) fn convert_to_type(
+    normaliser: &mut Normaliser,
+    members: &mut Members,
+) -> NormaliseResult {
     if !members.contains_key("enum") && !members.contains_key("default") {
         return Ok(());
     }
-    let kinds: Vec<String> = match members.get("type") {
+    let types: Vec<String> = match members.get("type") {
         Some(Value::String(word)) => vec![word.clone()],
         Some(Value::Array(words)) => words
             .iter()
@@ -59,54 +65,54 @@ pub(super) fn convert_to_type(walker: &mut Normaliser, members: &mut Members) ->
         _ => return Ok(()),
     };
     if let Some(Value::Array(options)) = members.get_mut("enum") {
-        let unfit = convert_options(walker, options, &kinds);
+        let unfit = convert_options(normaliser, options, &types);
         if unfit == options.len() {
-            return move_enum_to_items(walker, members, &kinds);
+            return move_enum_to_items(normaliser, members, &types);
         }
         for option in options
             .iter()
-            .filter(|option| !matches_type(option, &kinds))
+            .filter(|option| !matches_type(option, &types))
         {
-            let (option, kinds) = (walker.excerpt(option), kinds.join(" or "));
-            walker.add_fix(format!(
-                "`enum` names {option}, which is no {kinds}: it can never be sent"
+            let (option, types) = (normaliser.excerpt(option), types.join(" or "));
+            normaliser.add_fix(format!(
+                "`enum` names {option}, which is no {types}: it can never be sent"
             ));
         }
     }
     let Some(default) = members.get_mut("default") else {
         return Ok(());
     };
-    if matches_type(default, &kinds) {
+    if matches_type(default, &types) {
         return Ok(());
     }
-    let shown = walker.excerpt(default);
-    match convert(default, &kinds) {
+    let shown = normaliser.excerpt(default);
+    match convert(default, &types) {
         Some(read) => {
-            walker.add_fix(format!(
+            normaliser.add_fix(format!(
                 "`default: {shown}` read as {}",
-                walker.excerpt(&read)
+                normaliser.excerpt(&read)
             ));
             *default = read;
         }
-        None => walker.add_fix(format!(
+        None => normaliser.add_fix(format!(
             "`default: {shown}` kept, though it is no {}",
-            kinds.join(" or ")
+            types.join(" or ")
         )),
     }
     Ok(())
 }
 
-/// Returns how many options do not fit and cannot be converted.
-fn convert_options(walker: &mut Normaliser, options: &mut [Value], kinds: &[String]) -> usize {
+/// Returns how many options have the wrong type and cannot be converted.
+fn convert_options(normaliser: &mut Normaliser, options: &mut [Value], types: &[String]) -> usize {
     let mut unfit = 0;
     for option in options
         .iter_mut()
-        .filter(|option| !matches_type(option, kinds))
+        .filter(|option| !matches_type(option, types))
     {
-        match convert(option, kinds) {
+        match convert(option, types) {
             Some(read) => {
-                let (from, to) = (walker.excerpt(option), walker.excerpt(&read));
-                walker.add_fix(format!("`enum`: {from} read as {to}"));
+                let (from, to) = (normaliser.excerpt(option), normaliser.excerpt(&read));
+                normaliser.add_fix(format!("`enum`: {from} read as {to}"));
                 *option = read;
             }
             None => unfit += 1,
@@ -115,54 +121,46 @@ fn convert_options(walker: &mut Normaliser, options: &mut [Value], kinds: &[Stri
     unfit
 }
 
-/// The options of an array are often those of its elements; any other type admits none of its options.
+/// The options of an array are often meant for its elements; for any other type none of the options is valid.
 fn move_enum_to_items(
-    walker: &mut Normaliser,
+    normaliser: &mut Normaliser,
     members: &mut Members,
-    kinds: &[String],
+    types: &[String],
 ) -> NormaliseResult {
-    let none_fits = |walker: &Normaliser| {
-        let message = format!("none of the options is of type {}", kinds.join(" or "));
-        Err(walker.error_at("enum", message))
+    let none_fits = |normaliser: &Normaliser| {
+        let message = format!("none of the options is of type {}", types.join(" or "));
+        Err(normaliser.error_at("enum", message))
     };
-    if !kinds.iter().any(|kind| kind == "array") {
-        return none_fits(walker);
+    if !types.iter().any(|json_type| json_type == "array") {
+        return none_fits(normaliser);
     }
     let items = members.entry("items").or_insert_with(|| json!({}));
     let Some(items) = items
         .as_object()
         .filter(|items| !items.contains_key("enum"))
     else {
-        return none_fits(walker);
+        return none_fits(normaliser);
     };
     let mut items = items.clone();
     let Some(options) = members.shift_remove("enum") else {
         return Ok(());
     };
     items.insert("enum".to_owned(), options);
-    walker.add_fix("`enum` read as the options of the elements");
-    walker.with_path_segment("items", |walker| convert_to_type(walker, &mut items))?;
+    normaliser.add_fix("`enum` read as the options of the elements");
+    normaliser.with_path_segment("items", |normaliser| {
+        convert_to_type(normaliser, &mut items)
+    })?;
     members.insert("items".to_owned(), Value::Object(items));
     Ok(())
 }
 
-fn matches_type(value: &Value, kinds: &[String]) -> bool {
-    kinds.iter().any(|kind| match kind.as_str() {
-        "string" => value.is_string(),
-        "number" => value.is_number(),
-        "integer" => {
-            value.is_i64() || value.is_u64() || value.as_f64().is_some_and(|it| it.fract() == 0.0)
-        }
-        "boolean" => value.is_boolean(),
-        "null" => value.is_null(),
-        "array" => value.is_array(),
-        "object" => value.is_object(),
-        _ => false,
-    })
+fn matches_type(value: &Value, types: &[String]) -> bool {
+    let types = TypeSet::from_names(types.iter().map(String::as_str));
+    types.intersects(TypeSet::type_of(value))
 }
 
-/// The one reading of a value as one of these types.
-fn convert(value: &Value, kinds: &[String]) -> Option<Value> {
+/// The only conversion of a value to one of these types.
+fn convert(value: &Value, types: &[String]) -> Option<Value> {
     let readings = match value {
         Value::String(text) => [
             parse_number(value),
@@ -175,13 +173,5 @@ fn convert(value: &Value, kinds: &[String]) -> Option<Value> {
     readings
         .into_iter()
         .flatten()
-        .find(|read| matches_type(read, kinds))
-}
-
-/// Text that holds an object or an array.
-fn parse_json_container(text: &str) -> Option<Value> {
-    if !text.trim_start().starts_with(['{', '[']) {
-        return None;
-    }
-    Some(Tape::parse(text, &InputLimits::default()).ok()?.to_value())
+        .find(|read| matches_type(read, types))
 }

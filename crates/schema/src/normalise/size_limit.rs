@@ -1,21 +1,21 @@
-//! How large a schema may be that is looked at.
+//! Limits the size of the input.
 
 use serde_json::Value;
 
 use crate::{InputLimits, ParseError, SchemaError};
 
-/// More values than these are not looked at.
+/// The maximum number of values.
 const MAX_VALUES: usize = 100_000;
 
-/// Refuses what is too deep to be walked, or too much to be worth it.
+/// Rejects a schema that is too deep or too large.
 ///
-/// The bytes are counted low: exact they are counted when the outcome is checked.
+/// The number of bytes is a lower bound: `Schema::check` counts them exactly.
 pub(super) fn check_size(value: &Value) -> Result<(), SchemaError> {
     let limits = InputLimits::default();
     let refuse = |message: String| Err(SchemaError::new("", message));
     let (mut values, mut bytes) = (0, 0);
-    let mut open = vec![(value, 0)];
-    while let Some((value, depth)) = open.pop() {
+    let mut stack = vec![(value, 0)];
+    while let Some((value, depth)) = stack.pop() {
         values += 1;
         if depth > limits.depth {
             let limit = limits.depth;
@@ -23,16 +23,16 @@ pub(super) fn check_size(value: &Value) -> Result<(), SchemaError> {
         }
         match value {
             Value::Array(elements) => {
-                open.extend(elements.iter().map(|element| (element, depth + 1)));
+                stack.extend(elements.iter().map(|element| (element, depth + 1)));
             }
             Value::Object(members) => {
                 bytes += members.keys().map(|key| key.len() + 3).sum::<usize>();
-                open.extend(members.values().map(|member| (member, depth + 1)));
+                stack.extend(members.values().map(|member| (member, depth + 1)));
             }
             Value::String(text) => bytes += text.len() + 2,
             Value::Null | Value::Bool(_) | Value::Number(_) => bytes += 1,
         }
-        if values + open.len() > MAX_VALUES {
+        if values + stack.len() > MAX_VALUES {
             return refuse(format!(
                 "more than {MAX_VALUES} values: no schema of that size is read"
             ));

@@ -1,4 +1,4 @@
-//! The schemas below a schema, save its properties.
+//! Normalises all subschemas except properties.
 
 use serde_json::Value;
 
@@ -7,9 +7,9 @@ use super::{
     keyword_table::{KeywordValue, keyword_value},
 };
 
-/// Mends every schema that a keyword holds.
+/// Normalises every schema that a keyword holds.
 pub(super) fn normalise_subschemas(
-    walker: &mut Normaliser,
+    normaliser: &mut Normaliser,
     members: &mut Members,
 ) -> NormaliseResult {
     let mut empty = Vec::new();
@@ -28,27 +28,29 @@ pub(super) fn normalise_subschemas(
         if keyword == "properties" {
             continue;
         } else if says_nothing {
-            walker.add_fix(format!("`{keyword}: {value}` dropped"));
+            normaliser.add_fix(format!("`{keyword}: {value}` dropped"));
             empty.push(keyword.clone());
             continue;
         }
         if holds == KeywordValue::SchemaList && value.is_object() {
-            walker.add_fix(format!("a schema in `{keyword}` read as a list of one"));
+            normaliser.add_fix(format!("a schema in `{keyword}` read as a list of one"));
             *value = Value::Array(vec![value.take()]);
         }
-        walker.with_path_segment(keyword, |walker| match (holds, value) {
-            (KeywordValue::Schema, value) => normalise_subschema(walker, value),
+        normaliser.with_path_segment(keyword, |normaliser| match (holds, value) {
+            (KeywordValue::Schema, value) => normalise_subschema(normaliser, value),
             (KeywordValue::SchemaList, Value::Array(elements)) => {
                 let mut each = elements.iter_mut().enumerate();
                 each.try_for_each(|(at, element)| {
-                    walker.with_path_segment(&at.to_string(), |walker| {
-                        normalise_subschema(walker, element)
+                    normaliser.with_path_segment(&at.to_string(), |normaliser| {
+                        normalise_subschema(normaliser, element)
                     })
                 })
             }
             (KeywordValue::SchemaMap, Value::Object(named)) => {
                 named.iter_mut().try_for_each(|(name, value)| {
-                    walker.with_path_segment(name, |walker| normalise_subschema(walker, value))
+                    normaliser.with_path_segment(name, |normaliser| {
+                        normalise_subschema(normaliser, value)
+                    })
                 })
             }
             (_, other) => {
@@ -57,8 +59,8 @@ pub(super) fn normalise_subschemas(
                 } else {
                     "a list"
                 };
-                let shown = walker.excerpt(other);
-                Err(walker.error(format!("expected {wanted} of schemas, got {shown}")))
+                let shown = normaliser.excerpt(other);
+                Err(normaliser.error(format!("expected {wanted} of schemas, got {shown}")))
             }
         })?;
     }
@@ -68,9 +70,9 @@ pub(super) fn normalise_subschemas(
     Ok(())
 }
 
-fn normalise_subschema(walker: &mut Normaliser, value: &mut Value) -> NormaliseResult {
-    if let Some(wish) = walker.normalise_schema(value)? {
-        wish.note_dropped(walker);
+fn normalise_subschema(normaliser: &mut Normaliser, value: &mut Value) -> NormaliseResult {
+    if let Some(flag) = normaliser.normalise_schema(value)? {
+        flag.note_dropped(normaliser);
     }
     Ok(())
 }

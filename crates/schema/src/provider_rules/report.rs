@@ -1,23 +1,23 @@
-//! Collects what is refused.
+//! Collects rejections.
 
 use super::{
     Rejection,
     subschemas::{Subschema, SubschemaList},
 };
 
-/// What was refused so far, and the schema it is about.
+/// The rejections so far, and the schema they are about.
 pub(super) struct RejectionReport<'o, 'a> {
     subschemas: &'o SubschemaList<'a>,
     rejections: Vec<Rejection>,
 }
 
 impl<'o, 'a> RejectionReport<'o, 'a> {
-    /// How many refusals are listed at most.
+    /// The maximum number of rejections that are listed.
     pub(super) const MAX_REJECTIONS: usize = 100;
 
-    pub(super) fn new(outline: &'o SubschemaList<'a>) -> Self {
+    pub(super) fn new(subschemas: &'o SubschemaList<'a>) -> Self {
         Self {
-            subschemas: outline,
+            subschemas,
             rejections: Vec::new(),
         }
     }
@@ -26,14 +26,14 @@ impl<'o, 'a> RejectionReport<'o, 'a> {
         self.subschemas
     }
 
-    /// Refuses a schema.
-    pub(super) fn reject(&mut self, place: &Subschema<'a>, rule: impl Into<String>) {
+    /// Rejects a subschema.
+    pub(super) fn reject(&mut self, subschema: &Subschema<'a>, rule: impl Into<String>) {
         if self.rejections.len() < Self::MAX_REJECTIONS {
-            self.reject_at(self.subschemas.pointer(place), rule);
+            self.reject_at(self.subschemas.pointer(subschema), rule);
         }
     }
 
-    /// Refuses the schema as a whole.
+    /// Rejects the schema as a whole.
     pub(super) fn reject_root(&mut self, rule: impl Into<String>) {
         self.reject_at(String::new(), rule);
     }
@@ -53,7 +53,7 @@ impl<'o, 'a> RejectionReport<'o, 'a> {
     }
 }
 
-/// Text for a rule: what the schema says, but not all of it.
+/// The beginning of a text from the schema, for a message.
 pub(super) fn excerpt(text: &str) -> String {
     const MOST: usize = 60;
     if text.chars().nth(MOST).is_none() {

@@ -1,31 +1,29 @@
-//! How large a schema may be before anything else looks at it.
+//! Limits the size of a schema before it is checked.
 
 use serde_json::Value;
 
-/// How deep containers may nest.
+/// The maximum nesting of containers.
 const MAX_DEPTH: usize = 128;
 const MAX_VALUES: usize = 100_000;
 
-/// The rule that a schema breaks by its size.
+/// The size limit that a schema exceeds.
 pub(super) fn exceeded_limit(schema: &Value) -> Option<String> {
-    let mut waiting = vec![(schema, 0)];
+    let mut stack = vec![(schema, 0)];
     let mut seen = 0_usize;
-    while let Some((value, around)) = waiting.pop() {
+    while let Some((value, depth_of_parent)) = stack.pop() {
         seen += 1;
-        if seen + waiting.len() > MAX_VALUES {
+        if seen + stack.len() > MAX_VALUES {
             return Some(format!(
                 "a schema may have no more than {MAX_VALUES} values"
             ));
         }
-        let depth = around + 1;
+        let depth = depth_of_parent + 1;
         if depth > MAX_DEPTH && (value.is_object() || value.is_array()) {
             return Some(format!("a schema may not be deeper than {MAX_DEPTH}"));
         }
         match value {
-            Value::Array(items) => waiting.extend(items.iter().map(|item| (item, depth))),
-            Value::Object(members) => {
-                waiting.extend(members.values().map(|member| (member, depth)))
-            }
+            Value::Array(items) => stack.extend(items.iter().map(|item| (item, depth))),
+            Value::Object(members) => stack.extend(members.values().map(|member| (member, depth))),
             _ => {}
         }
     }

@@ -1,24 +1,26 @@
-//! Schema in, every schema inside it out: a flat list in which each place knows the one around it.
+//! A flat list of all subschemas of a schema, each with the index of its parent.
 
 use std::iter;
 
 use serde_json::{Map, Value};
 
-/// All schemas inside the schema of a tool, the outer before the inner.
+use crate::escape_pointer_token;
+
+/// All subschemas of the schema of a tool, parents before children.
 pub(super) struct SubschemaList<'a> {
     entries: Vec<Subschema<'a>>,
     root: &'a Value,
 }
 
-/// One schema, and how it is reached.
+/// One subschema, and its path from its parent.
 pub(super) struct Subschema<'a> {
     pub(super) schema: &'a Value,
     pub(super) segment: PathSegment<'a>,
-    /// The index of the schema around it.
+    /// The index of the parent.
     parent_index: Option<usize>,
 }
 
-/// The way from the schema around.
+/// The path from the parent.
 #[derive(Clone, Copy)]
 pub(super) enum PathSegment<'a> {
     Root,
@@ -31,28 +33,28 @@ pub(super) enum PathSegment<'a> {
 }
 
 impl<'a> SubschemaList<'a> {
-    /// Every schema that JSON Schema knows of.
+    /// Every subschema that JSON Schema defines.
     pub(super) fn all(root: &'a Value) -> Self {
         Self::collect(root, |_| true)
     }
 
-    /// The schemas below keywords of the list: what stands below a refused keyword is not looked at.
+    /// The subschemas below the listed keywords: those below a rejected keyword are not checked.
     pub(super) fn under_keywords(root: &'a Value, keywords: &[&str]) -> Self {
         Self::collect(root, |keyword| keywords.contains(&keyword))
     }
 
     fn collect(root: &'a Value, enters: impl Fn(&str) -> bool) -> Self {
-        let mut places = vec![Subschema {
+        let mut subschemas = vec![Subschema {
             schema: root,
             segment: PathSegment::Root,
             parent_index: None,
         }];
         let mut next = 0;
-        while let Some(schema) = places.get(next).map(|place| place.schema) {
+        while let Some(schema) = subschemas.get(next).map(|subschema| subschema.schema) {
             let members = schema.as_object().into_iter().flatten();
             for (keyword, value) in members.filter(|(keyword, _)| enters(keyword)) {
                 let inner = direct_subschemas(keyword, value).into_iter();
-                places.extend(inner.map(|(step, schema)| Subschema {
+                subschemas.extend(inner.map(|(step, schema)| Subschema {
                     schema,
                     segment: step,
                     parent_index: Some(next),
@@ -61,7 +63,7 @@ impl<'a> SubschemaList<'a> {
             next += 1;
         }
         Self {
-            entries: places,
+            entries: subschemas,
             root,
         }
     }
@@ -74,23 +76,23 @@ impl<'a> SubschemaList<'a> {
         &self.entries
     }
 
-    pub(super) fn parent(&self, place: &Subschema<'a>) -> Option<&Subschema<'a>> {
-        self.entries.get(place.parent_index?)
+    pub(super) fn parent(&self, subschema: &Subschema<'a>) -> Option<&Subschema<'a>> {
+        self.entries.get(subschema.parent_index?)
     }
 
-    /// The place itself, then the ones around it, outwards.
+    /// The subschema itself, then its ancestors, innermost first.
     pub(super) fn self_and_ancestors<'o>(
         &'o self,
-        place: &'o Subschema<'a>,
+        subschema: &'o Subschema<'a>,
     ) -> impl Iterator<Item = &'o Subschema<'a>> {
-        iter::successors(Some(place), |place| self.parent(place))
+        iter::successors(Some(subschema), |subschema| self.parent(subschema))
     }
 
-    /// The JSON pointer to a place.
-    pub(super) fn pointer(&self, place: &Subschema<'a>) -> String {
+    /// The JSON pointer of a subschema.
+    pub(super) fn pointer(&self, subschema: &Subschema<'a>) -> String {
         let steps: Vec<String> = self
-            .self_and_ancestors(place)
-            .map(|place| place.segment.to_string())
+            .self_and_ancestors(subschema)
+            .map(|subschema| subschema.segment.to_string())
             .collect();
         steps.into_iter().rev().collect()
     }
@@ -105,7 +107,7 @@ impl<'a> Subschema<'a> {
         self.schema.get(keyword)
     }
 
-    /// The index of the schema around it, in [`SubschemaList::places`].
+    /// The index of the parent in [`SubschemaList::entries`].
     pub(super) fn parent_index(&self) -> Option<usize> {
         self.parent_index
     }
@@ -114,7 +116,7 @@ impl<'a> Subschema<'a> {
         self.schema.as_object().into_iter().flatten()
     }
 
-    /// The properties, where they are an object.
+    /// The properties, if they are an object.
     pub(super) fn properties(&self) -> Option<&'a Map<String, Value>> {
         self.get("properties")?.as_object()
     }
@@ -128,20 +130,19 @@ impl<'a> Subschema<'a> {
 
 impl std::fmt::Display for PathSegment<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let escaped = |token: &str| token.replace('~', "~0").replace('/', "~1");
         match self {
             Self::Root => Ok(()),
             Self::Keyword(keyword) => write!(f, "/{keyword}"),
-            Self::Name(keyword, name) => write!(f, "/{keyword}/{}", escaped(name)),
+            Self::Name(keyword, name) => write!(f, "/{keyword}/{}", escape_pointer_token(name)),
             Self::Index(keyword, number) => write!(f, "/{keyword}/{number}"),
         }
     }
 }
 
-/// The schemas that a keyword holds.
+/// The subschemas that a keyword holds.
 fn direct_subschemas<'a>(keyword: &'a str, value: &'a Value) -> Vec<(PathSegment<'a>, &'a Value)> {
     match (keyword, value) {
-        // A boolean here opens or closes an object: it is part of the schema around, not one of its own.
+        // A boolean here opens or closes an object: it is not a subschema.
         (
             "additionalProperties"
             | "additionalItems"

@@ -5,20 +5,10 @@ use serde_json::{Value, json};
 use super::{Rejection, check_for_dialect, validate_for};
 use crate::Dialect;
 
-mod anthropic;
 mod any_input;
 mod common_strict_rules;
 mod cross_dialect_properties;
-mod deepseek;
-mod google;
-mod google_openapi;
-mod mcp;
-mod ollama;
-mod openai;
-mod openai_budget;
-mod openai_strict;
-mod other_providers;
-mod portable;
+mod providers;
 mod reported_issues;
 mod tool_names;
 
@@ -62,7 +52,7 @@ fn closed_object(a: Value) -> Value {
     json!({"type": "object", "properties": {"a": a}, "required": ["a"], "additionalProperties": false})
 }
 
-/// An object with the one property `a`, and nothing said beyond that.
+/// An object with the one property `a` and no other keywords.
 fn open_object(a: Value) -> Value {
     json!({"type": "object", "properties": {"a": a}})
 }
@@ -113,7 +103,7 @@ fn assert_rejects<'w>(dialect: Dialect, rows: impl IntoIterator<Item = (Value, &
         assert_eq!(refusal.path, path, "{refusal} in {schema}");
         assert!(
             refusal.rule.contains(words),
-            "{} says {refusal} about {schema}",
+            "{} reports {refusal} for {schema}",
             dialect.name()
         );
     }

@@ -1,4 +1,4 @@
-//! Which names the tools of a request may have, and how many there may be.
+//! The rules for the names and the number of tools in a request.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::Dialect;
 
-/// How a provider wants tools to be named.
+/// The syntax of tool names of a provider.
 struct ToolNameRule {
     is_valid_first: fn(char) -> bool,
     is_valid_rest: fn(char) -> bool,
@@ -20,28 +20,22 @@ struct ToolNameRule {
 const fn name_rule(
     first: fn(char) -> bool,
     rest: fn(char) -> bool,
-    most: usize,
+    max: usize,
     written: &'static str,
 ) -> ToolNameRule {
     ToolNameRule {
         is_valid_first: first,
         is_valid_rest: rest,
-        max_length: most,
+        max_length: max,
         pattern: written,
     }
 }
 
 const WORD_OR_DASH: ToolNameRule = name_rule(
-    is_word_or_dash,
-    is_word_or_dash,
-    64,
-    "^[a-zA-Z0-9_-]{1,64}$",
+    is_word_or_dash, is_word_or_dash, 64, "^[a-zA-Z0-9_-]{1,64}$",
 );
 const ANTHROPIC: ToolNameRule = name_rule(
-    is_word_or_dash,
-    is_word_or_dash,
-    128,
-    "^[a-zA-Z0-9_-]{1,128}$",
+    is_word_or_dash, is_word_or_dash, 128, "^[a-zA-Z0-9_-]{1,128}$",
 );
 const GEMINI: ToolNameRule = name_rule(
     is_letter_or_underscore,
@@ -50,18 +44,12 @@ const GEMINI: ToolNameRule = name_rule(
     "^[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}$",
 );
 const MCP: ToolNameRule = name_rule(
-    is_word_dash_or_dot,
-    is_word_dash_or_dot,
-    128,
-    "^[a-zA-Z0-9_.-]{1,128}$",
+    is_word_dash_or_dot, is_word_dash_or_dot, 128, "^[a-zA-Z0-9_.-]{1,128}$",
 );
 const PORTABLE: ToolNameRule = name_rule(
-    is_letter_or_underscore,
-    is_word_or_dash,
-    64,
-    "^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$",
+    is_letter_or_underscore, is_word_or_dash, 64, "^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$",
 );
-/// No rule was found, but a tool without a name cannot be called.
+/// No documented rule, but a tool without a name cannot be called.
 const ANY: ToolNameRule = name_rule(|_| true, |_| true, usize::MAX, "^.+$");
 
 fn is_letter_or_underscore(letter: char) -> bool {
@@ -85,7 +73,7 @@ impl ToolNameRule {
     }
 }
 
-/// How tools are named, the fewest and the most of them.
+/// The name rule of a dialect, and the minimum and maximum number of tools.
 fn tool_rules(dialect: &str) -> Option<(&'static ToolNameRule, usize, usize)> {
     const ANY_NUMBER: usize = usize::MAX;
     Some(match dialect {
@@ -104,17 +92,17 @@ fn tool_rules(dialect: &str) -> Option<(&'static ToolNameRule, usize, usize)> {
     })
 }
 
-/// Tells what a provider would refuse about the list of tools in one request, judged by their names.
+/// Lists what a provider would reject in the names of the tools of one request.
 ///
-/// The path of a refusal is the tool's place in the list. No more than 100 refusals are listed.
+/// The path of a rejection is the tool's index in the list. At most 100 rejections are listed.
 ///
 /// ```
 /// use toolwright_schema::{Dialect, validate_tools_for};
 ///
 /// assert!(validate_tools_for(Dialect::GEMINI, ["shop.find"]).is_empty());
 ///
-/// let refusals = validate_tools_for(Dialect::OPENAI, ["find", "shop.find"]);
-/// assert_eq!(refusals[0].to_string(), "/1: the name `shop.find` does not match `^[a-zA-Z0-9_-]{1,64}$`");
+/// let rejections = validate_tools_for(Dialect::OPENAI, ["find", "shop.find"]);
+/// assert_eq!(rejections[0].to_string(), "/1: the name `shop.find` does not match `^[a-zA-Z0-9_-]{1,64}$`");
 /// ```
 pub fn validate_tools_for<'n>(
     dialect: Dialect,
@@ -124,7 +112,7 @@ pub fn validate_tools_for<'n>(
         path: String::new(),
         rule,
     };
-    let Some((rule, fewest, most)) = tool_rules(dialect.name()) else {
+    let Some((rule, min, max)) = tool_rules(dialect.name()) else {
         return vec![whole(format!(
             "nothing is known about the dialect `{}`",
             dialect.name()
@@ -152,16 +140,16 @@ pub fn validate_tools_for<'n>(
         }
         count += 1;
     }
-    if count < fewest {
+    if count < min {
         refusals.insert(
             0,
             whole("an empty list of tools is not accepted: leave it out".to_owned()),
         );
     }
-    if count > most {
+    if count > max {
         refusals.insert(
             0,
-            whole(format!("{count} tools, and at most {most} are accepted")),
+            whole(format!("{count} tools, and at most {max} are accepted")),
         );
     }
     refusals

@@ -1,4 +1,4 @@
-//! Schemas that must all hold in, the keywords that judge one value out, with a branch chosen of every union.
+//! Collects the constraints on one value from all schemas that apply to it, with one branch chosen of every union.
 
 use std::collections::HashSet;
 
@@ -10,37 +10,37 @@ use super::{
     type_set::TypeSet,
 };
 
-/// How many schemas may refer to each other in place.
+/// How many references may follow each other for the same value.
 const MAX_IN_PLACE_DEPTH: usize = 64;
 
 /// How many branches of a union are tried.
 const MAX_BRANCHES: usize = 8;
 
-/// All that is asked of one value.
+/// The constraints on one value.
 #[derive(Clone)]
 pub(super) struct ValueConstraints<'s> {
-    /// The schemas that judge the value; all must hold.
+    /// The schemas that apply to the value; it must be valid for all of them.
     pub(super) schemas: Vec<&'s Map<String, Value>>,
     pub(super) types: TypeSet,
-    /// Whether any part names a type.
+    /// Whether any schema names a type.
     pub(super) has_type: bool,
-    /// Values that `not` rules out.
+    /// Values that `not` excludes.
     pub(super) excluded_values: Vec<&'s Value>,
-    /// Properties that must be there besides the required ones.
+    /// Properties that must be present besides the required ones.
     pub(super) extra_required: Vec<&'s str>,
-    /// Properties better left out.
+    /// Properties that should be absent.
     pub(super) avoided_properties: Vec<&'s str>,
 }
 
 impl<'s> ValueConstraints<'s> {
-    /// The values of a keyword in all parts.
+    /// The values of a keyword in all schemas.
     pub(super) fn keyword_values(&self, keyword: &str) -> impl Iterator<Item = &'s Value> {
         self.schemas
             .iter()
-            .filter_map(move |part| part.get(keyword))
+            .filter_map(move |schema| schema.get(keyword))
     }
 
-    /// The tightest of several lower limits on a length.
+    /// The tightest lower limit on a length.
     pub(super) fn min_limit(&self, keyword: &str) -> usize {
         self.keyword_values(keyword)
             .filter_map(as_length)
@@ -48,12 +48,12 @@ impl<'s> ValueConstraints<'s> {
             .unwrap_or(0)
     }
 
-    /// The tightest of several upper limits on a length.
+    /// The tightest upper limit on a length.
     pub(super) fn max_limit(&self, keyword: &str) -> Option<usize> {
         self.keyword_values(keyword).filter_map(as_length).min()
     }
 
-    /// The members of a keyword that holds an object, in all parts.
+    /// The members of a keyword that holds an object, in all schemas.
     pub(super) fn keyword_members(
         &self,
         keyword: &str,
@@ -64,12 +64,12 @@ impl<'s> ValueConstraints<'s> {
             .map(|(name, value)| (name.as_str(), value))
     }
 
-    /// The texts of a keyword that holds a list, in all parts.
+    /// The strings of a keyword that holds a list, in all schemas.
     pub(super) fn keyword_strings(&self, keyword: &str) -> impl Iterator<Item = &'s str> {
         list_strings(self.keyword_values(keyword))
     }
 
-    /// The enums and constants, if there are any.
+    /// The lists of `enum` and `const`, if there are any.
     pub(super) fn enum_lists(&self) -> Option<Vec<&'s [Value]>> {
         let lists = self.keyword_values("enum").filter_map(Value::as_array);
         let options: Vec<&[Value]> = lists
@@ -79,20 +79,20 @@ impl<'s> ValueConstraints<'s> {
         (!options.is_empty()).then_some(options)
     }
 
-    /// The kinds that the keywords have in mind.
+    /// The types that the keywords imply.
     pub(super) fn implied_types(&self) -> TypeSet {
-        self.schemas.iter().fold(TypeSet::NONE, |kinds, part| {
-            kinds.union(TypeSet::implied_by(part))
+        self.schemas.iter().fold(TypeSet::NONE, |types, schema| {
+            types.union(TypeSet::implied_by(schema))
         })
     }
 
-    /// What `not` rules out, where that is easy to tell.
-    fn exclude(&mut self, refused: &'s Value) {
-        let Value::Object(refused) = refused else {
+    /// Adds what `not` excludes, for simple schemas.
+    fn exclude(&mut self, excluded: &'s Value) {
+        let Value::Object(excluded) = excluded else {
             return;
         };
-        match refused.iter().next() {
-            Some((keyword, value)) if refused.len() == 1 => match (keyword.as_str(), value) {
+        match excluded.iter().next() {
+            Some((keyword, value)) if excluded.len() == 1 => match (keyword.as_str(), value) {
                 ("type", names) => {
                     self.types = self.types.difference(TypeSet::from_type_keyword(names))
                 }
@@ -102,7 +102,7 @@ impl<'s> ValueConstraints<'s> {
                     branches.iter().for_each(|branch| self.exclude(branch));
                 }
                 ("required", Value::Array(names)) => {
-                    // Leaving out one of them is enough.
+                    // It is enough that one of them is absent.
                     self.avoided_properties
                         .extend(names.last().and_then(Value::as_str));
                 }
@@ -114,14 +114,14 @@ impl<'s> ValueConstraints<'s> {
 }
 
 impl<'s> Generator<'_, 's> {
-    /// Follows references, takes all of `allOf` and chooses one of each union.
+    /// Follows references, combines `allOf` and chooses one branch of each union.
     pub(super) fn constraints(
         &mut self,
         schemas: &[&'s Value],
-        spot: ValueLocation,
-        dice: &mut Rng,
+        location: ValueLocation,
+        rng: &mut Rng,
     ) -> Option<ValueConstraints<'s>> {
-        let mut rules = ValueConstraints {
+        let mut constraints = ValueConstraints {
             schemas: Vec::with_capacity(schemas.len()),
             types: TypeSet::ALL,
             has_type: false,
@@ -130,18 +130,18 @@ impl<'s> Generator<'_, 's> {
             avoided_properties: Vec::new(),
         };
         for schema in schemas {
-            self.collect_constraints(&mut rules, schema, spot, dice, MAX_IN_PLACE_DEPTH)?;
+            self.collect_constraints(&mut constraints, schema, location, rng, MAX_IN_PLACE_DEPTH)?;
         }
-        self.choose_dependents(&mut rules, spot, dice)?;
-        (rules.types != TypeSet::NONE).then_some(rules)
+        self.choose_dependents(&mut constraints, location, rng)?;
+        (constraints.types != TypeSet::NONE).then_some(constraints)
     }
 
     fn collect_constraints(
         &mut self,
-        rules: &mut ValueConstraints<'s>,
+        constraints: &mut ValueConstraints<'s>,
         schema: &'s Value,
-        spot: ValueLocation,
-        dice: &mut Rng,
+        location: ValueLocation,
+        rng: &mut Rng,
         depth: usize,
     ) -> Option<()> {
         self.use_work(1)?;
@@ -151,27 +151,33 @@ impl<'s> Generator<'_, 's> {
             Value::Object(object) => object,
             _ => return None,
         };
-        if rules.schemas.iter().any(|part| std::ptr::eq(*part, object)) {
+        if constraints
+            .schemas
+            .iter()
+            .any(|schema| std::ptr::eq(*schema, object))
+        {
             return Some(());
         }
-        rules.schemas.push(object);
+        constraints.schemas.push(object);
         let mut chooses = false;
         for (keyword, value) in object {
             match (keyword.as_str(), value) {
                 ("type", names) => {
-                    rules.has_type = true;
-                    rules.types = rules.types.intersection(TypeSet::from_type_keyword(names));
+                    constraints.has_type = true;
+                    constraints.types = constraints
+                        .types
+                        .intersection(TypeSet::from_type_keyword(names));
                 }
                 ("$ref" | "$dynamicRef" | "$recursiveRef", _) => {
                     let target = self.cache.refs.resolve(value)?;
-                    self.collect_constraints(rules, target, spot, dice, depth)?;
+                    self.collect_constraints(constraints, target, location, rng, depth)?;
                 }
                 ("allOf", Value::Array(all)) => {
                     for schema in all {
-                        self.collect_constraints(rules, schema, spot, dice, depth)?;
+                        self.collect_constraints(constraints, schema, location, rng, depth)?;
                     }
                 }
-                ("not", refused) => rules.exclude(refused),
+                ("not", excluded) => constraints.exclude(excluded),
                 ("anyOf" | "oneOf" | "if", _) => chooses = true,
                 _ => {}
             }
@@ -181,86 +187,88 @@ impl<'s> Generator<'_, 's> {
         }
         for keyword in ["anyOf", "oneOf"] {
             if let Some(Value::Array(branches)) = object.get(keyword) {
-                self.choose_branch(rules, branches, spot, dice, depth)?;
+                self.choose_branch(constraints, branches, location, rng, depth)?;
             }
         }
         if let Some(condition) = object.get("if") {
-            let met = dice.chance_one_in(2);
+            let met = rng.chance_one_in(2);
             if met {
-                self.collect_constraints(rules, condition, spot, dice, depth)?;
+                self.collect_constraints(constraints, condition, location, rng, depth)?;
             }
             if let Some(then) = object.get(if met { "then" } else { "else" }) {
-                self.collect_constraints(rules, then, spot, dice, depth)?;
+                self.collect_constraints(constraints, then, location, rng, depth)?;
             }
         }
         Some(())
     }
 
-    /// Takes one branch: the shortest where room is scarce, else any that is not plainly impossible.
+    /// Chooses a branch: the smallest where space is limited, otherwise any that is not obviously impossible.
     fn choose_branch(
         &mut self,
-        rules: &mut ValueConstraints<'s>,
+        constraints: &mut ValueConstraints<'s>,
         branches: &'s [Value],
-        spot: ValueLocation,
-        dice: &mut Rng,
+        location: ValueLocation,
+        rng: &mut Rng,
         depth: usize,
     ) -> Option<()> {
         self.use_work(branches.len() / 16)?;
-        let mut open: Vec<&'s Value> = branches
+        let mut remaining: Vec<&'s Value> = branches
             .iter()
-            .filter(|branch| rules.types.intersects(TypeSet::allowed_by(branch)))
+            .filter(|branch| constraints.types.intersects(TypeSet::allowed_by(branch)))
             .collect();
-        if !self.allows_optional(spot) {
-            self.use_work(open.len())?;
-            open.sort_by_cached_key(|branch| self.cache.min_size(branch));
-        } else if self.is_natural(spot) {
-            open.sort_by_key(|branch| TypeSet::allowed_by(branch) == TypeSet::NULL);
-        } else if !open.is_empty() {
-            let start = dice.below(open.len());
-            open.rotate_left(start);
+        if !self.allows_optional(location) {
+            self.use_work(remaining.len())?;
+            remaining.sort_by_cached_key(|branch| self.cache.min_size(branch));
+        } else if self.is_natural(location) {
+            remaining.sort_by_key(|branch| TypeSet::allowed_by(branch) == TypeSet::NULL);
+        } else if !remaining.is_empty() {
+            let start = rng.below(remaining.len());
+            remaining.rotate_left(start);
         }
-        for branch in open.into_iter().take(MAX_BRANCHES) {
-            let mut tried = rules.clone();
-            let gathered = self.collect_constraints(&mut tried, branch, spot, dice, depth);
+        for branch in remaining.into_iter().take(MAX_BRANCHES) {
+            let mut tried = constraints.clone();
+            let gathered = self.collect_constraints(&mut tried, branch, location, rng, depth);
             if gathered.is_some() && tried.types != TypeSet::NONE {
-                *rules = tried;
+                *constraints = tried;
                 return Some(());
             }
         }
         None
     }
 
-    /// Decides which properties that bring a schema along are there.
+    /// Decides which properties with dependent schemas are present.
     fn choose_dependents(
         &mut self,
-        rules: &mut ValueConstraints<'s>,
-        spot: ValueLocation,
-        dice: &mut Rng,
+        constraints: &mut ValueConstraints<'s>,
+        location: ValueLocation,
+        rng: &mut Rng,
     ) -> Option<()> {
-        let dependents: Vec<(&str, &Value)> = rules
+        let dependents: Vec<(&str, &Value)> = constraints
             .keyword_members("dependentSchemas")
-            .chain(rules.keyword_members("dependencies"))
+            .chain(constraints.keyword_members("dependencies"))
             .filter(|(_, schema)| !schema.is_array())
             .collect();
         if dependents.is_empty() {
             return Some(());
         }
-        let required: HashSet<&str> = rules.keyword_strings("required").collect();
+        let required: HashSet<&str> = constraints.keyword_strings("required").collect();
         for (name, schema) in dependents {
             if required.contains(name)
-                || self.allows_optional(spot) && !self.is_natural(spot) && dice.chance_one_in(2)
+                || self.allows_optional(location)
+                    && !self.is_natural(location)
+                    && rng.chance_one_in(2)
             {
-                rules.extra_required.push(name);
-                self.collect_constraints(rules, schema, spot, dice, MAX_IN_PLACE_DEPTH)?;
+                constraints.extra_required.push(name);
+                self.collect_constraints(constraints, schema, location, rng, MAX_IN_PLACE_DEPTH)?;
             } else {
-                rules.avoided_properties.push(name);
+                constraints.avoided_properties.push(name);
             }
         }
         Some(())
     }
 }
 
-/// The texts in some lists.
+/// The strings in several lists.
 pub(super) fn list_strings<'s>(
     lists: impl Iterator<Item = &'s Value>,
 ) -> impl Iterator<Item = &'s str> {

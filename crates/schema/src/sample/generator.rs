@@ -1,4 +1,4 @@
-//! Schemas that must all hold in, one value out.
+//! Generates one value that is valid for several schemas.
 
 use std::sync::LazyLock;
 
@@ -13,68 +13,68 @@ use super::{
     type_set::TypeSet,
 };
 
-/// Deeper values are not drawn: no reader takes them.
+/// The maximum nesting of values: parsers reject deeper ones.
 const MAX_DEPTH: usize = 60;
 
-/// Arrays and objects of more parts are not drawn.
+/// The maximum length of arrays and objects.
 pub(super) const MAX_CONTAINER_LENGTH: usize = 20_000;
 
-/// Down to this depth there is room for what is not required.
+/// Below this depth only required parts are generated.
 const MAX_OPTIONAL_DEPTH: usize = 6;
 
-/// The same for a value that a person should take in at a glance.
+/// The same limit for natural values, which should be short.
 const MAX_NATURAL_DEPTH: usize = 3;
 
-/// Up to this many spots there is room for what is not required.
+/// After this many values only required parts are generated.
 const MAX_OPTIONAL_LOCATIONS: usize = 150;
 
-/// Up to so many visits of the validator there is room for what is not required.
+/// After this many validator visits only required parts are generated.
 const MAX_OPTIONAL_VISITS: u64 = 10_000;
 
-/// So many visits of the validator are one piece of work.
+/// How many validator visits count as one unit of work.
 const VISITS_PER_WORK_UNIT: u64 = 200;
 
 /// One attempt at a value.
 pub(super) struct Generator<'d, 's> {
     pub(super) cache: &'d mut SchemaCache<'s>,
     pub(super) plan: &'d SamplePlan,
-    /// One leaf in so many is out of the ordinary; 0 for none.
+    /// One leaf in this many is an edge case; 0 for none.
     edge_case_rate: usize,
     stats: AttemptStats,
     path: Vec<u64>,
-    /// Which spot gets a mistake, and the seed of that mistake.
+    /// The index of the location to mutate, and the seed of the mutation.
     mutation: Option<(usize, u64)>,
 }
 
-/// What sort of number or text is wanted, where the schema leaves a choice.
+/// The style of a number or text, where the schema leaves a choice.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ValueStyle {
-    /// What a person would expect.
+    /// A value that a person would expect.
     Natural,
-    /// Anything unremarkable.
+    /// Any unremarkable value.
     Ordinary,
-    /// On the edge of what is allowed, or what programs get wrong.
+    /// At a limit of the schema, or a value that programs often handle wrongly.
     EdgeCase,
 }
 
-/// What an attempt leaves behind.
+/// The statistics of an attempt.
 #[derive(Default)]
 pub(super) struct AttemptStats {
-    /// How much may still be looked at.
+    /// How much work may still be done.
     pub(super) remaining_work: usize,
-    /// How many schemas the validator will go through.
+    /// How many schemas the validator will visit.
     pub(super) validator_visits: u64,
-    /// The path of every spot, in the order they were drawn.
+    /// The path of every location, in the order of generation.
     pub(super) locations: Vec<u64>,
-    /// From the root to where nothing could be drawn.
+    /// The path from the root to the location where generation failed.
     pub(super) failed_path: Vec<u64>,
 }
 
 impl<'d, 's> Generator<'d, 's> {
-    pub(super) fn new(known: &'d mut SchemaCache<'s>, plan: &'d SamplePlan, work: usize) -> Self {
+    pub(super) fn new(cache: &'d mut SchemaCache<'s>, plan: &'d SamplePlan, work: usize) -> Self {
         let varied = !plan.is_natural() && Rng::new(plan.seed()).chance_one_in(2);
         Self {
-            cache: known,
+            cache,
             plan,
             edge_case_rate: if varied { 3 } else { 0 },
             stats: AttemptStats {
@@ -86,26 +86,32 @@ impl<'d, 's> Generator<'d, 's> {
         }
     }
 
-    pub(super) fn mutate_at(&mut self, spot: usize, seed: u64) {
-        self.mutation = Some((spot, seed));
+    pub(super) fn mutate_at(&mut self, location: usize, seed: u64) {
+        self.mutation = Some((location, seed));
     }
 
     pub(super) fn finish(self) -> AttemptStats {
         self.stats
     }
 
-    /// A value for which all of `schemas` hold as far as can be told.
-    pub(super) fn value(&mut self, schemas: &[&'s Value], spot: ValueLocation) -> Option<Value> {
+    /// A value that is valid for all of `schemas`, except for constraints that only the validator can check.
+    pub(super) fn value(
+        &mut self,
+        schemas: &[&'s Value],
+        location: ValueLocation,
+    ) -> Option<Value> {
         let at = self.stats.locations.len();
-        self.stats.locations.push(spot.path_hash);
-        self.path.push(spot.path_hash);
+        self.stats.locations.push(location.path_hash);
+        self.path.push(location.path_hash);
         let value = self
-            .unmutated_value(schemas, spot)
-            .map(|(value, rules)| match self.mutation {
-                Some((index, seed)) if index == at => mutate(value, &rules, &mut Rng::new(seed)),
+            .unmutated_value(schemas, location)
+            .map(|(value, constraints)| match self.mutation {
+                Some((index, seed)) if index == at => {
+                    mutate(value, &constraints, &mut Rng::new(seed))
+                }
                 _ => value,
             });
-        // Unless this is only what a failure further down led to.
+        // Only the innermost failure is recorded.
         if value.is_none() && !self.stats.failed_path.starts_with(&self.path) {
             self.stats.failed_path.clone_from(&self.path);
         }
@@ -116,128 +122,130 @@ impl<'d, 's> Generator<'d, 's> {
     fn unmutated_value(
         &mut self,
         schemas: &[&'s Value],
-        spot: ValueLocation,
+        location: ValueLocation,
     ) -> Option<(Value, ValueConstraints<'s>)> {
         self.use_work(1)?;
-        if spot.depth > MAX_DEPTH {
+        if location.depth > MAX_DEPTH {
             return None;
         }
         let toll = self.cache.validation_cost(schemas);
-        let visits = spot.validator_visits.saturating_mul(toll.schema_visits);
+        let visits = location.validator_visits.saturating_mul(toll.schema_visits);
         self.stats.validator_visits = self.stats.validator_visits.saturating_add(visits);
         self.use_work(usize::try_from(visits / VISITS_PER_WORK_UNIT).unwrap_or(usize::MAX))?;
-        let spot = ValueLocation {
-            validator_visits: spot
+        let location = ValueLocation {
+            validator_visits: location
                 .validator_visits
                 .saturating_mul(toll.child_visits.max(1)),
-            ..spot.with_salt(self.plan.retry_count(spot.path_hash))
+            ..location.with_salt(self.plan.retry_count(location.path_hash))
         };
-        let mut dice = Rng::new(spot.seed);
-        let rules = self.constraints(schemas, spot, &mut dice)?;
-        let value = match rules.enum_lists() {
-            Some(options) => self.enum_value(&options, &rules, spot, &mut dice)?,
-            None => match self.example_or_default(&rules, spot, &mut dice) {
+        let mut rng = Rng::new(location.seed);
+        let constraints = self.constraints(schemas, location, &mut rng)?;
+        let value = match constraints.enum_lists() {
+            Some(options) => self.enum_value(&options, &constraints, location, &mut rng)?,
+            None => match self.example_or_default(&constraints, location, &mut rng) {
                 Some(hint) => self.copy_value(hint)?,
-                None => self.generated_value(&rules, spot, &mut dice)?,
+                None => self.generated_value(&constraints, location, &mut rng)?,
             },
         };
-        Some((value, rules))
+        Some((value, constraints))
     }
 
-    /// Counts work; `None` when there was enough of it.
+    /// Counts work; `None` when the limit is reached.
     pub(super) fn use_work(&mut self, work: usize) -> Option<()> {
         let left = self.stats.remaining_work.checked_sub(work);
         self.stats.remaining_work = left.unwrap_or(0);
         left.map(|_| ())
     }
 
-    /// Whether there is room for what is not required.
-    pub(super) fn allows_optional(&self, spot: ValueLocation) -> bool {
+    /// Returns true if optional parts may be generated.
+    pub(super) fn allows_optional(&self, location: ValueLocation) -> bool {
         let depth = if self.plan.is_natural() {
             MAX_NATURAL_DEPTH
         } else {
             MAX_OPTIONAL_DEPTH
         };
         !self.plan.required_only()
-            && spot.depth < depth
-            && spot.validator_visits < MAX_OPTIONAL_VISITS
+            && location.depth < depth
+            && location.validator_visits < MAX_OPTIONAL_VISITS
             && self.stats.locations.len() < MAX_OPTIONAL_LOCATIONS
     }
 
-    /// Whether this spot should hold what a person would expect; not once that was refused.
-    pub(super) fn is_natural(&self, spot: ValueLocation) -> bool {
-        self.plan.is_natural() && self.plan.retry_count(spot.path_hash) == 0
+    /// Returns true if this location should get a natural value; false once one was rejected.
+    pub(super) fn is_natural(&self, location: ValueLocation) -> bool {
+        self.plan.is_natural() && self.plan.retry_count(location.path_hash) == 0
     }
 
-    pub(super) fn style(&self, spot: ValueLocation, dice: &mut Rng) -> ValueStyle {
-        if self.is_natural(spot) {
+    pub(super) fn style(&self, location: ValueLocation, rng: &mut Rng) -> ValueStyle {
+        if self.is_natural(location) {
             ValueStyle::Natural
-        } else if self.wants_edge_case(dice) {
+        } else if self.wants_edge_case(rng) {
             ValueStyle::EdgeCase
         } else {
             ValueStyle::Ordinary
         }
     }
 
-    /// Whether this spot should hold something out of the ordinary.
-    pub(super) fn wants_edge_case(&self, dice: &mut Rng) -> bool {
-        dice.chance_one_in(self.edge_case_rate)
+    /// Returns true if this location should get an edge case.
+    pub(super) fn wants_edge_case(&self, rng: &mut Rng) -> bool {
+        rng.chance_one_in(self.edge_case_rate)
     }
 
     fn generated_value(
         &mut self,
-        rules: &ValueConstraints<'s>,
-        spot: ValueLocation,
-        dice: &mut Rng,
+        constraints: &ValueConstraints<'s>,
+        location: ValueLocation,
+        rng: &mut Rng,
     ) -> Option<Value> {
-        match self.pick_type(rules, spot, dice) {
+        match self.pick_type(constraints, location, rng) {
             TypeSet::NULL => Some(Value::Null),
-            TypeSet::BOOLEAN => Some(Value::Bool(dice.chance_one_in(2))),
-            TypeSet::NUMBER => self.number(rules, spot, dice),
-            TypeSet::STRING => self.text(rules, spot, dice).map(Value::String),
-            TypeSet::ARRAY => self.array(rules, spot, dice),
-            TypeSet::OBJECT => self.object(rules, spot, dice),
+            TypeSet::BOOLEAN => Some(Value::Bool(rng.chance_one_in(2))),
+            TypeSet::NUMBER => self.number(constraints, location, rng),
+            TypeSet::STRING => self.text(constraints, location, rng).map(Value::String),
+            TypeSet::ARRAY => self.array(constraints, location, rng),
+            TypeSet::OBJECT => self.object(constraints, location, rng),
             _ => None,
         }
     }
 
-    /// One of the kinds in [`Kinds::EACH`].
+    /// One of the types in [`TypeSet::JSON_TYPES`].
     fn pick_type(
         &self,
-        rules: &ValueConstraints<'s>,
-        spot: ValueLocation,
-        dice: &mut Rng,
+        constraints: &ValueConstraints<'s>,
+        location: ValueLocation,
+        rng: &mut Rng,
     ) -> TypeSet {
-        let mut kinds = rules.types;
-        let mut untold = false;
-        if !rules.has_type {
-            let meant = rules.implied_types().intersection(kinds);
-            untold = meant == TypeSet::NONE;
-            let stray = self.plan.tries_all_types() && dice.chance_one_in(2)
-                || self.wants_edge_case(dice) && dice.chance_one_in(4);
-            if !untold && !stray {
-                kinds = meant;
+        let mut types = constraints.types;
+        let mut is_untyped = false;
+        if !constraints.has_type {
+            let implied = constraints.implied_types().intersection(types);
+            is_untyped = implied == TypeSet::NONE;
+            let stray = self.plan.tries_all_types() && rng.chance_one_in(2)
+                || self.wants_edge_case(rng) && rng.chance_one_in(4);
+            if !is_untyped && !stray {
+                types = implied;
             }
         }
         let mut each: Vec<TypeSet> = TypeSet::JSON_TYPES
             .into_iter()
-            .filter(|kind| kinds.intersects(*kind))
+            .filter(|json_type| types.intersects(*json_type))
             .collect();
-        let scalar = |kind: &TypeSet| !TypeSet::ARRAY.union(TypeSet::OBJECT).intersects(*kind);
-        let simply = self.is_natural(spot) || !self.allows_optional(spot) || spot.depth > 2;
-        if untold && simply && each.iter().any(scalar) {
+        let scalar =
+            |json_type: &TypeSet| !TypeSet::ARRAY.union(TypeSet::OBJECT).intersects(*json_type);
+        let simply =
+            self.is_natural(location) || !self.allows_optional(location) || location.depth > 2;
+        if is_untyped && simply && each.iter().any(scalar) {
             each.retain(scalar);
         }
-        let chosen = if self.is_natural(spot) {
+        let chosen = if self.is_natural(location) {
             each.first()
         } else {
-            dice.pick(&each)
+            rng.pick(&each)
         };
         chosen.copied().unwrap_or(TypeSet::NONE)
     }
 }
 
-/// The schema of any text, for what the validator takes as text without being told.
+/// The schema of any string, for values that the validator treats as strings without a `type`.
 pub(super) fn any_string_schema() -> &'static Value {
     static TEXT: LazyLock<Value> = LazyLock::new(|| json!({"type": "string"}));
     &TEXT

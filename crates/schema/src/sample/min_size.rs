@@ -1,6 +1,6 @@
-//! A schema in, the number of values that the smallest value it admits is made of out.
+//! Computes the size of the smallest valid value of a schema, in number of values.
 //!
-//! This is how a recursive schema comes to an end: where room is scarce the branch with the least is taken.
+//! This ends the expansion of recursive schemas: where space is limited the smallest branch is chosen.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,24 +8,24 @@ use serde_json::{Map, Value};
 
 use super::{refs::RefResolver, type_set::TypeSet};
 
-/// No value of finite size, or none worth drawing.
+/// No value of finite size, or none that should be generated.
 pub(super) const UNBOUNDED: u32 = u32::MAX;
 
-/// How deep references and schemas are followed.
+/// The maximum nesting of references and schemas.
 const MAX_DEPTH: usize = 256;
 
-/// How often all references are gone through; two rounds settle all but contrived schemas.
+/// How often all references are revisited; two rounds are enough for realistic schemas.
 const MAX_ROUNDS: usize = 8;
 
-/// How many schemas are visited for one answer.
+/// How many schemas are visited per query.
 const MAX_VISITED_SCHEMAS: usize = 50_000;
 
-/// The sizes found out so far.
+/// The sizes computed so far.
 #[derive(Default)]
 pub(super) struct MinSizes {
-    /// The least of every schema that a reference names, by its address; endless until proven otherwise.
+    /// The size of every schema that a reference names, by its address; unbounded until proven otherwise.
     by_address: HashMap<usize, u32>,
-    /// Whether `named` is final.
+    /// The addresses whose size is final.
     final_sizes: HashSet<usize>,
 }
 
@@ -41,11 +41,11 @@ impl MinSizes {
         for _ in 0..MAX_ROUNDS {
             count.changed = false;
             count.seen.clear();
-            let least = count.schema_size(schema, MAX_DEPTH);
+            let min = count.schema_size(schema, MAX_DEPTH);
             if !count.changed {
                 let MinSizePass { seen, .. } = count;
                 self.final_sizes.extend(seen);
-                return least;
+                return min;
             }
         }
         count.schema_size(schema, MAX_DEPTH)
@@ -75,19 +75,19 @@ impl<'s> MinSizePass<'_, 's> {
         if self.visited > MAX_VISITED_SCHEMAS {
             return UNBOUNDED;
         }
-        let mut least = match (object.get("const"), object.get("enum")) {
+        let mut min = match (object.get("const"), object.get("enum")) {
             (None, None) => self.keywords_size(object, depth),
             (None, Some(Value::Array(options))) if options.is_empty() => UNBOUNDED,
             _ => 1,
         };
         for keyword in ["$ref", "$dynamicRef", "$recursiveRef"] {
             if let Some(reference) = object.get(keyword) {
-                least = least.max(self.reference_size(reference, depth));
+                min = min.max(self.reference_size(reference, depth));
             }
         }
         if let Some(Value::Array(all)) = object.get("allOf") {
             for schema in all {
-                least = least.max(self.schema_size(schema, depth));
+                min = min.max(self.schema_size(schema, depth));
             }
         }
         for keyword in ["anyOf", "oneOf"] {
@@ -95,10 +95,10 @@ impl<'s> MinSizePass<'_, 's> {
                 let sizes = branches
                     .iter()
                     .map(|branch| self.schema_size(branch, depth));
-                least = least.max(sizes.min().unwrap_or(UNBOUNDED));
+                min = min.max(sizes.min().unwrap_or(UNBOUNDED));
             }
         }
-        least
+        min
     }
 
     fn reference_size(&mut self, reference: &'s Value, depth: usize) -> u32 {
@@ -106,39 +106,39 @@ impl<'s> MinSizePass<'_, 's> {
             return UNBOUNDED;
         };
         let name = std::ptr::from_ref(target).addr();
-        let known = self
+        let current = self
             .sizes
             .by_address
             .get(&name)
             .copied()
             .unwrap_or(UNBOUNDED);
         if self.sizes.final_sizes.contains(&name) || !self.seen.insert(name) {
-            return known;
+            return current;
         }
-        let least = self.schema_size(target, depth);
-        if least < known {
-            self.sizes.by_address.insert(name, least);
+        let min = self.schema_size(target, depth);
+        if min < current {
+            self.sizes.by_address.insert(name, min);
             self.changed = true;
         }
-        least.min(known)
+        min.min(current)
     }
 
-    /// What the schema's own keywords ask for at least.
+    /// The minimum size that the schema's own keywords require.
     fn keywords_size(&mut self, object: &'s Map<String, Value>, depth: usize) -> u32 {
-        let kinds = object
+        let types = object
             .get("type")
             .map_or(TypeSet::ALL, TypeSet::from_type_keyword);
-        if kinds.intersects(TypeSet::ALL.difference(TypeSet::ARRAY.union(TypeSet::OBJECT))) {
+        if types.intersects(TypeSet::ALL.difference(TypeSet::ARRAY.union(TypeSet::OBJECT))) {
             return 1;
         }
-        let mut least = UNBOUNDED;
-        if kinds.intersects(TypeSet::ARRAY) {
-            least = self.array_size(object, depth);
+        let mut min = UNBOUNDED;
+        if types.intersects(TypeSet::ARRAY) {
+            min = self.array_size(object, depth);
         }
-        if kinds.intersects(TypeSet::OBJECT) {
-            least = least.min(self.object_size(object, depth));
+        if types.intersects(TypeSet::OBJECT) {
+            min = min.min(self.object_size(object, depth));
         }
-        least
+        min
     }
 
     fn array_size(&mut self, object: &'s Map<String, Value>, depth: usize) -> u32 {
@@ -164,11 +164,11 @@ impl<'s> MinSizePass<'_, 's> {
         let required = object.get("required").and_then(Value::as_array);
         let mut sum: u32 = 1;
         for name in required.into_iter().flatten().filter_map(Value::as_str) {
-            let least = match properties.and_then(|properties| properties.get(name)) {
+            let min = match properties.and_then(|properties| properties.get(name)) {
                 Some(schema) => self.schema_size(schema, depth),
                 None => 1,
             };
-            sum = sum.saturating_add(least);
+            sum = sum.saturating_add(min);
         }
         sum
     }

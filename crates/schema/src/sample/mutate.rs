@@ -1,39 +1,41 @@
-//! A good value in, the same value with one mistake out.
+//! Introduces one mistake into a valid value.
 
 use serde_json::{Map, Value, json};
 
-use super::{
+use crate::sample::{
     array::ArrayShape, constraints::ValueConstraints, number::NumberRange, rng::Rng,
     type_set::TypeSet,
 };
 
-/// Puts one mistake in, one that the rules are likely to notice if there is such.
-pub(super) fn mutate(value: Value, rules: &ValueConstraints<'_>, dice: &mut Rng) -> Value {
+/// Introduces one mistake, preferably one that violates the constraints.
+pub(super) fn mutate(value: Value, constraints: &ValueConstraints<'_>, rng: &mut Rng) -> Value {
     let mut mistakes = Mutator {
-        rules,
+        constraints,
         mutations: Vec::new(),
     };
     match &value {
-        Value::Object(members) => mistakes.mutate_members(members, dice),
+        Value::Object(members) => mistakes.mutate_members(members, rng),
         Value::Array(elements) => mistakes.mutate_elements(elements),
         Value::String(text) => mistakes.mutate_text(text),
         Value::Number(_) => mistakes.mutate_number(&value),
-        Value::Bool(flag) if rules.enum_lists().is_some() => mistakes.mutations.push(json!(!flag)),
+        Value::Bool(flag) if constraints.enum_lists().is_some() => {
+            mistakes.mutations.push(json!(!flag))
+        }
         Value::Bool(_) | Value::Null => {}
     }
-    mistakes.change_type(&value, dice);
-    let chosen = dice.below(mistakes.mutations.len());
+    mistakes.change_type(&value, rng);
+    let chosen = rng.below(mistakes.mutations.len());
     mistakes.mutations.into_iter().nth(chosen).unwrap_or(value)
 }
 
 struct Mutator<'r, 's> {
-    rules: &'r ValueConstraints<'s>,
+    constraints: &'r ValueConstraints<'s>,
     mutations: Vec<Value>,
 }
 
 impl Mutator<'_, '_> {
-    /// The same in another kind, as models confuse them.
-    fn change_type(&mut self, value: &Value, dice: &mut Rng) {
+    /// The same value in another type, as models confuse them.
+    fn change_type(&mut self, value: &Value, rng: &mut Rng) {
         let alike = match value {
             Value::String(text) => json!([text]),
             Value::Null => json!("null"),
@@ -49,14 +51,14 @@ impl Mutator<'_, '_> {
             json!([]),
             json!({}),
         ];
-        let options = self.rules.enum_lists();
+        let options = self.constraints.enum_lists();
         let refused = |other: &&Value| {
             let fits = |options: &[&[Value]]| options.iter().all(|list| list.contains(other));
-            !self.rules.types.intersects(TypeSet::type_of(other))
+            !self.constraints.types.intersects(TypeSet::type_of(other))
                 || !options.as_deref().is_none_or(fits)
         };
         let others: Vec<&Value> = others.iter().filter(refused).collect();
-        let other = dice.pick(&others).map(|other| (*other).clone());
+        let other = rng.pick(&others).map(|other| (*other).clone());
         self.mutations
             .extend(Some(alike).filter(|alike| refused(&alike)));
         self.mutations.extend(other);
@@ -64,22 +66,25 @@ impl Mutator<'_, '_> {
 
     fn mutate_text(&mut self, text: &str) {
         let Self {
-            rules,
+            constraints,
             mutations: found,
         } = self;
         let count = text.chars().count();
-        let least = rules.min_limit("minLength");
-        if least > 0 {
-            found.push(text.chars().take(least - 1).collect::<String>().into());
+        let min = constraints.min_limit("minLength");
+        if min > 0 {
+            found.push(text.chars().take(min - 1).collect::<String>().into());
         }
-        if let Some(most) = rules.max_limit("maxLength").filter(|most| *most < 100_000) {
-            let more = "x".repeat(most.saturating_sub(count) + 1);
+        if let Some(max) = constraints
+            .max_limit("maxLength")
+            .filter(|max| *max < 100_000)
+        {
+            let more = "x".repeat(max.saturating_sub(count) + 1);
             found.push(format!("{text}{more}").into());
         }
         let judged = ["enum", "const", "pattern", "format"];
         if judged
             .iter()
-            .any(|keyword| rules.keyword_values(keyword).next().is_some())
+            .any(|keyword| constraints.keyword_values(keyword).next().is_some())
         {
             let mut shorter = text.to_owned();
             shorter.pop();
@@ -96,10 +101,10 @@ impl Mutator<'_, '_> {
 
     fn mutate_number(&mut self, value: &Value) {
         let Self {
-            rules,
+            constraints,
             mutations: found,
         } = self;
-        let bounds = NumberRange::of(rules);
+        let bounds = NumberRange::of(constraints);
         for (end, away) in [(bounds.low, -1), (bounds.high, 1)] {
             let Some(end) = end else { continue };
             found.push(if end.exclusive {
@@ -108,27 +113,27 @@ impl Mutator<'_, '_> {
                 offset_number(end.value, away)
             });
         }
-        if rules.enum_lists().is_some() {
+        if constraints.enum_lists().is_some() {
             found.push(offset_number(value, 1));
         }
-        if let Some(step) = rules
+        if let Some(step) = constraints
             .keyword_values("multipleOf")
             .filter_map(Value::as_f64)
             .next()
         {
             found.push(json!(value.as_f64().unwrap_or_default() + step / 2.0));
         }
-        if !rules.types.intersects(TypeSet::FRACTION) {
+        if !constraints.types.intersects(TypeSet::FRACTION) {
             found.push(json!(value.as_f64().unwrap_or_default() + 0.5));
         }
     }
 
     fn mutate_elements(&mut self, elements: &[Value]) {
         let Self {
-            rules,
+            constraints,
             mutations: found,
         } = self;
-        let shape = ArrayShape::of(rules);
+        let shape = ArrayShape::of(constraints);
         if let Some(fewer) = shape.min_length.checked_sub(1) {
             found.push(elements.iter().take(fewer).cloned().collect());
         }
@@ -145,27 +150,27 @@ impl Mutator<'_, '_> {
         } else if shape.max_length == 0 {
             found.push(json!([null]));
         }
-        if rules.keyword_values("contains").next().is_some() {
+        if constraints.keyword_values("contains").next().is_some() {
             found.push(json!([]));
         }
     }
 
-    fn mutate_members(&mut self, members: &Map<String, Value>, dice: &mut Rng) {
+    fn mutate_members(&mut self, members: &Map<String, Value>, rng: &mut Rng) {
         let Self {
-            rules,
+            constraints,
             mutations: found,
         } = self;
-        let required: Vec<&str> = rules
+        let required: Vec<&str> = constraints
             .keyword_strings("required")
             .filter(|name| members.contains_key(*name))
             .collect();
-        if let Some(name) = dice.pick(&required) {
+        if let Some(name) = rng.pick(&required) {
             let mut fewer = members.clone();
             fewer.shift_remove(*name);
             found.push(fewer.into());
         }
         let names: Vec<&String> = members.keys().collect();
-        if let Some(name) = dice.pick(&names) {
+        if let Some(name) = rng.pick(&names) {
             let misspelt = format!("{name}s");
             let renamed = members.iter().map(|(key, value)| {
                 let key = if key == *name { &misspelt } else { key };
@@ -173,15 +178,12 @@ impl Mutator<'_, '_> {
             });
             found.push(Value::Object(renamed.collect()));
         }
-        let told = [
-            "additionalProperties",
-            "unevaluatedProperties",
-            "propertyNames",
-            "maxProperties",
+        let has_property_rules = [
+            "additionalProperties", "unevaluatedProperties", "propertyNames", "maxProperties",
         ];
-        if told
+        if has_property_rules
             .iter()
-            .any(|keyword| rules.keyword_values(keyword).next().is_some())
+            .any(|keyword| constraints.keyword_values(keyword).next().is_some())
         {
             let mut more = members.clone();
             more.insert("unknown property".to_owned(), json!([null]));
@@ -190,7 +192,7 @@ impl Mutator<'_, '_> {
     }
 }
 
-/// A number one further up or down.
+/// A number with an offset.
 fn offset_number(value: &Value, by: i64) -> Value {
     match value.as_i64().and_then(|number| number.checked_add(by)) {
         Some(number) => json!(number),

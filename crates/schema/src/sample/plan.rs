@@ -1,19 +1,19 @@
-//! The choices of one value, and which of them to make anew after a failure.
+//! The random choices for one value, and which of them to change after a failure.
 
 use std::collections::HashMap;
 
 use super::rng::{ROOT_PATH, child_path};
 use crate::Violation;
 
-/// Values are natural or varied for this many attempts, then more and more of them are as plain as can be.
+/// Values are natural or varied for this many attempts, then increasingly simple.
 const NATURAL_ATTEMPTS: u32 = 8;
 
-/// How one value is drawn.
+/// The plan for one value.
 pub(super) struct SamplePlan {
     seed: u64,
     prefer_natural: bool,
     attempt: u32,
-    /// How often the choices of a spot were made anew.
+    /// How often the choices of a location were changed.
     retry_counts: HashMap<u64, u64>,
 }
 
@@ -31,17 +31,17 @@ impl SamplePlan {
         self.seed
     }
 
-    /// Whether the value a person would expect is wanted.
+    /// Returns true if a natural value is wanted.
     pub(super) fn is_natural(&self) -> bool {
         self.prefer_natural && self.attempt < NATURAL_ATTEMPTS
     }
 
-    /// Whether only what is required should be there.
+    /// Returns true if only required parts should be generated.
     pub(super) fn required_only(&self) -> bool {
         self.attempt >= NATURAL_ATTEMPTS && !self.attempt.is_multiple_of(3)
     }
 
-    /// Whether the kinds that a schema has in mind did not work out, so that all it allows are tried.
+    /// Returns true if the implied types failed, so that all allowed types are tried.
     pub(super) fn tries_all_types(&self) -> bool {
         self.attempt >= 2 * NATURAL_ATTEMPTS
     }
@@ -57,14 +57,14 @@ impl SamplePlan {
         self.attempt += 1;
     }
 
-    /// Makes the choices anew that led to these violations.
+    /// Changes the choices that led to these violations.
     pub(super) fn retry_violations(&mut self, violations: &[Violation], spots: &[u64]) {
         for violation in violations {
             let mut trail = vec![ROOT_PATH];
             let mut path = ROOT_PATH;
             for step in violation.pointer.split('/').skip(1) {
                 path = child_path(path, &step.replace("~1", "/").replace("~0", "~"));
-                // What lies below was copied as a whole, or is missing.
+                // What is below was copied as a whole, or is missing.
                 if !spots.contains(&path) {
                     break;
                 }
@@ -74,9 +74,9 @@ impl SamplePlan {
         }
     }
 
-    /// Makes the choices at the end of a trail anew, and now and then those further up.
+    /// Changes the choices at the end of a path, and sometimes those of its ancestors.
     ///
-    /// Half of the attempts blame the spot itself, a quarter its parent, and so on: the choice that was wrong may be any.
+    /// Half of the attempts change the location itself, a quarter its parent, and so on, because any choice may be wrong.
     pub(super) fn retry_location(&mut self, trail: &[u64]) {
         let up = (self.attempt + 1).trailing_zeros() as usize;
         let path = trail.iter().rev().nth(up).or(trail.first());

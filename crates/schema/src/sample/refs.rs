@@ -1,15 +1,15 @@
-//! A reference in, the subschema it names out.
+//! Resolves references within one schema.
 
 use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::violation::resolve_local_ref;
+use crate::schema::violation::resolve_local_ref;
 
 /// The subschemas that references of one schema can name.
 pub(super) struct RefResolver<'s> {
     root: &'s Value,
-    /// `$anchor`, `$dynamicAnchor` and `$id` of subschemas, looked for when first needed.
+    /// `$anchor`, `$dynamicAnchor` and `$id` of subschemas, collected on first use.
     anchors: Option<HashMap<&'s str, &'s Value>>,
 }
 
@@ -44,7 +44,7 @@ impl<'s> RefResolver<'s> {
     }
 }
 
-/// Walks the whole schema; `Schema` keeps its depth bounded.
+/// Visits the whole schema; `Schema` limits its depth.
 fn collect_anchors<'s>(schema: &'s Value, named: &mut HashMap<&'s str, &'s Value>) {
     match schema {
         Value::Object(object) => {
@@ -65,7 +65,7 @@ fn collect_anchors<'s>(schema: &'s Value, named: &mut HashMap<&'s str, &'s Value
     }
 }
 
-/// Undoes percent encoding; what is not encoded properly stays.
+/// Decodes percent-encoding; invalid sequences stay.
 fn percent_decode(fragment: &str) -> String {
     let mut bytes = Vec::with_capacity(fragment.len());
     let mut rest = fragment.as_bytes();

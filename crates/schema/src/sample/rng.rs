@@ -1,6 +1,6 @@
-//! Random numbers that are the same for the same seed, and the spots of a value that each have dice of their own.
+//! Reproducible random numbers, with an independent seed per location in a value.
 
-/// A splitmix64 generator: small, fast, and good enough for making up values.
+/// A splitmix64 generator: small, fast, and random enough for test values.
 pub(super) struct Rng(u64);
 
 impl Rng {
@@ -18,14 +18,14 @@ impl Rng {
         ((u128::from(self.next_u64()) * end as u128) >> 64) as usize
     }
 
-    /// A number from `least` to `most`; `least` if they are the wrong way round.
-    pub(super) fn between(&mut self, least: i128, most: i128) -> i128 {
-        let count = most.saturating_sub(least).saturating_add(1);
+    /// A number from `min` to `max`; `min` if the range is empty.
+    pub(super) fn between(&mut self, min: i128, max: i128) -> i128 {
+        let count = max.saturating_sub(min).saturating_add(1);
         if count <= 1 {
-            return least;
+            return min;
         }
         let wide = u128::from(self.next_u64()) << 64 | u128::from(self.next_u64());
-        least.saturating_add((wide % count.unsigned_abs()) as i128)
+        min.saturating_add((wide % count.unsigned_abs()) as i128)
     }
 
     /// True once in `many` times, never if `many` is 0.
@@ -37,23 +37,23 @@ impl Rng {
         from.get(self.below(from.len()))
     }
 
-    /// One of some fixed texts.
+    /// One of several strings.
     pub(super) fn pick_str(&mut self, from: &[&'static str]) -> &'static str {
         self.pick(from).copied().unwrap_or_default()
     }
 }
 
-/// One spot of a value under construction.
+/// One location in a value under construction.
 ///
-/// What is drawn at a spot depends on its own seed only, so one bad spot can be drawn anew and all others stay.
+/// A location depends on its own seed only, so one can be generated again while all others stay the same.
 #[derive(Clone, Copy)]
 pub(super) struct ValueLocation {
     /// The hash of the JSON pointer.
     pub(super) path_hash: u64,
-    /// Where the dice of this spot start.
+    /// The seed of the location's random numbers.
     pub(super) seed: u64,
     pub(super) depth: usize,
-    /// How often the validator may come here: whenever a schema of the value around it does.
+    /// How often the validator may visit this location: once per visit of a schema of the parent.
     pub(super) validator_visits: u64,
 }
 
@@ -67,7 +67,7 @@ impl ValueLocation {
         }
     }
 
-    /// The spot of a member or element; another `turn` gives the same spot other dice.
+    /// The location of a member or element; another `turn` gives the same path another seed.
     pub(super) fn child(self, step: &str, turn: usize) -> Self {
         let seed = mix(self.seed ^ hash_str(step));
         Self {
@@ -84,15 +84,15 @@ impl ValueLocation {
     }
 }
 
-/// The path of the whole value.
+/// The path hash of the root.
 pub(super) const ROOT_PATH: u64 = 0x746f_6f6c;
 
-/// The path one step below another.
+/// The path hash one step below another.
 pub(super) fn child_path(path: u64, step: &str) -> u64 {
     mix(path ^ hash_str(step))
 }
 
-/// Two seeds made into one.
+/// Combines two seeds.
 pub(super) fn combine_seeds(one: u64, other: u64) -> u64 {
     mix(one ^ mix(other))
 }

@@ -1,4 +1,4 @@
-//! What has been found out about a schema so far, so that it is found out once.
+//! Caches facts about a schema.
 
 use std::collections::HashMap;
 
@@ -11,12 +11,12 @@ use super::{
 };
 use crate::{Schema, Tape};
 
-/// The answers to questions about one schema.
+/// The cache for one schema.
 pub(super) struct SchemaCache<'s> {
     pub(super) refs: RefResolver<'s>,
     min_sizes: MinSizes,
     costs: CostCache,
-    /// Each pattern as a schema of its own: the validator is the judge of what matches.
+    /// Each pattern as a schema of its own: the validator decides what matches.
     patterns: HashMap<&'s str, Schema>,
 }
 

@@ -1,8 +1,8 @@
-//! The kinds of value that a schema allows, as a set.
+//! The set of types that a schema allows.
 
 use serde_json::{Map, Value};
 
-/// A set of kinds; whole numbers and others are kept apart, so that `integer` and `number` intersect.
+/// A set of types; integers and fractions are separate, so that `integer` and `number` intersect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TypeSet(u8);
 
@@ -18,7 +18,7 @@ impl TypeSet {
     pub(super) const OBJECT: Self = Self(64);
     pub(super) const ALL: Self = Self(127);
 
-    /// What JSON calls a type, the most telling first.
+    /// The JSON types, most informative first.
     pub(super) const JSON_TYPES: [Self; 6] = [
         Self::OBJECT,
         Self::ARRAY,
@@ -58,7 +58,7 @@ impl TypeSet {
         }
     }
 
-    /// What a `type` keyword allows.
+    /// The types that a `type` keyword allows.
     pub(super) fn from_type_keyword(names: &Value) -> Self {
         match names {
             Value::String(name) => match name.as_str() {
@@ -71,14 +71,14 @@ impl TypeSet {
                 "object" => Self::OBJECT,
                 _ => Self::NONE,
             },
-            Value::Array(names) => names.iter().fold(Self::NONE, |kinds, name| {
-                kinds.union(Self::from_type_keyword(name))
+            Value::Array(names) => names.iter().fold(Self::NONE, |types, name| {
+                types.union(Self::from_type_keyword(name))
             }),
             _ => Self::ALL,
         }
     }
 
-    /// What a schema allows as far as its own keywords tell.
+    /// The types that the schema's own keywords allow.
     pub(super) fn allowed_by(schema: &Value) -> Self {
         let Value::Object(object) = schema else {
             return Self::ALL;
@@ -89,10 +89,10 @@ impl TypeSet {
         typed.intersection(object.get("const").map_or(Self::ALL, Self::type_of))
     }
 
-    /// The kinds that a schema without a `type` has in mind.
+    /// The types that the keywords of a schema without `type` imply.
     pub(super) fn implied_by(object: &Map<String, Value>) -> Self {
-        object.keys().fold(Self::NONE, |kinds, keyword| {
-            kinds.union(match keyword.as_str() {
+        object.keys().fold(Self::NONE, |types, keyword| {
+            types.union(match keyword.as_str() {
                 "properties"
                 | "required"
                 | "additionalProperties"

@@ -1,6 +1,6 @@
-//! A schema in, how much work the validator will have with one value out.
+//! Estimates how much work the validator has with one value.
 //!
-//! References can double the work at every step, and the validator does not stop: such schemas are not put to it.
+//! References can double the work at every level, and the validator has no limit, so such schemas are not validated.
 
 use std::collections::HashMap;
 
@@ -8,15 +8,15 @@ use serde_json::Value;
 
 use super::refs::RefResolver;
 
-/// How deep schemas are followed in place.
+/// The maximum number of schemas for the same value.
 const MAX_DEPTH: usize = 200;
 
-/// What a schema costs when it judges a value.
+/// The cost of validating a value.
 #[derive(Clone, Copy, Default)]
 pub(super) struct ValidationCost {
-    /// How many schemas look at the value itself.
+    /// How many schemas visit the value itself.
     pub(super) schema_visits: u64,
-    /// How many of them look at its members or elements too.
+    /// How many of them also visit its members or elements.
     pub(super) child_visits: u64,
 }
 
@@ -34,7 +34,7 @@ impl ValidationCost {
     }
 }
 
-/// The tolls of the schemas met so far, by their address.
+/// The costs computed so far, by the address of the schema.
 #[derive(Default)]
 pub(super) struct CostCache(HashMap<usize, ValidationCost>);
 
@@ -54,10 +54,10 @@ impl CostCache {
         depth: usize,
     ) -> ValidationCost {
         let name = std::ptr::from_ref(schema).addr();
-        if let Some(known) = self.0.get(&name) {
-            return *known;
+        if let Some(cost) = self.0.get(&name) {
+            return *cost;
         }
-        // A schema that comes back to itself in place adds nothing.
+        // A schema that refers to itself for the same value adds nothing.
         self.0.insert(name, ValidationCost::default());
         let toll = self.compute_cost(schema, refs, depth);
         self.0.insert(name, toll);

@@ -58,9 +58,7 @@ fn patterns_must_compile() {
 #[test]
 fn references_must_stay_inside_the_schema() {
     for target in [
-        "https://example.com/x.json",
-        "file:///etc/passwd",
-        "#/$defs/none",
+        "https://example.com/x.json", "file:///etc/passwd", "#/$defs/none",
     ] {
         let message = refusal(json!({"properties": {"a": {"$ref": target}}}));
         assert!(
@@ -105,14 +103,14 @@ fn an_older_draft_is_read_by_its_own_rules() {
 fn a_broken_trusted_schema_refuses_everything_and_says_so() {
     let schema = Schema::trusted(json!({"$ref": "#/$defs/none"}));
     assert!(!schema.is_valid(Tape::from_value(&json!({})).root()));
-    let told = schema.violations(&json!({}));
-    assert_eq!(told.len(), 1);
+    let violations = schema.violations(&json!({}));
+    assert_eq!(violations.len(), 1);
     assert!(
-        told[0]
+        violations[0]
             .message
             .starts_with("the schema itself is broken: /$ref"),
         "{}",
-        told[0]
+        violations[0]
     );
 }
 

@@ -1,4 +1,4 @@
-//! Arrays, objects and keys as serde steps through them.
+//! serde's access to the arrays, objects and keys of a tape.
 
 use serde::de::{
     DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor,
@@ -7,21 +7,21 @@ use serde::de::{
 
 use super::{Children, Members, Node, ReadError};
 
-/// The elements of an array, each error told where it happened.
+/// The elements of an array; errors get the index of the element.
 pub(super) struct Elements<'t> {
     remaining: Children<'t>,
     next_index: usize,
 }
 
 impl<'t> Elements<'t> {
-    pub(super) fn new(left: Children<'t>) -> Self {
+    pub(super) fn new(remaining: Children<'t>) -> Self {
         Self {
-            remaining: left,
+            remaining,
             next_index: 0,
         }
     }
 
-    /// Refuses what the reader left over.
+    /// Rejects elements that were not read.
     pub(super) fn expect_end(mut self) -> Result<(), ReadError> {
         match self.remaining.next() {
             None => Ok(()),
@@ -55,7 +55,7 @@ impl<'t> SeqAccess<'t> for Elements<'t> {
     }
 }
 
-/// The members of an object, each error told where it happened.
+/// The members of an object; errors get the name of the member.
 pub(super) struct Fields<'t> {
     remaining: Members<'t>,
     pending_value: Option<(&'t str, Node<'t>)>,
@@ -63,15 +63,15 @@ pub(super) struct Fields<'t> {
 }
 
 impl<'t> Fields<'t> {
-    pub(super) fn new(left: Members<'t>, guarded: bool) -> Self {
+    pub(super) fn new(remaining: Members<'t>, deny_unknown: bool) -> Self {
         Self {
-            remaining: left,
+            remaining,
             pending_value: None,
-            deny_unknown: guarded,
+            deny_unknown,
         }
     }
 
-    /// Refuses what the reader left over.
+    /// Rejects members that were not read.
     pub(super) fn expect_end(mut self) -> Result<(), ReadError> {
         match self.remaining.next() {
             None => Ok(()),
@@ -112,7 +112,7 @@ impl<'t> MapAccess<'t> for Fields<'t> {
     }
 }
 
-/// A member's name; also read as the number or flag it spells, for maps with such keys.
+/// A member's name; also read as a number or boolean, for maps with such keys.
 struct Key<'t> {
     name: &'t str,
     deny_unknown: bool,
@@ -122,7 +122,7 @@ macro_rules! spelled {
     ($reader:lifetime: $($method:ident $visit:ident $kind:ty,)+) => {$(
         fn $method<V: Visitor<$reader>>(self, visitor: V) -> Result<V::Value, ReadError> {
             match self.name.parse::<$kind>() {
-                // Only the plain spelling: `+1` and `01` would be a second name for `1`.
+                // Only the canonical form: `+1` and `01` would be other names for `1`.
                 Ok(value) if value.to_string() == self.name => visitor.$visit(value),
                 _ => visitor.visit_borrowed_str(self.name),
             }
@@ -138,7 +138,7 @@ impl<'t> Deserializer<'t> for Key<'t> {
     }
 
     fn deserialize_identifier<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, ReadError> {
-        // A struct that flattens another asks for a map and then for field names, and forgets the names nobody knows.
+        // A struct with a flattened field asks for a map and then for field names, and ignores unknown names.
         if self.deny_unknown {
             return Err(ReadError::custom(
                 "a flattened struct cannot be read strictly",

@@ -1,6 +1,6 @@
-//! One tape's memory, kept for the next.
+//! Reuses the memory of the previous tape.
 //!
-//! A tape of ordinary arguments is just too long for the allocator's quick lists, and every call makes one.
+//! A tape of ordinary arguments is just too large for the allocator's fast path, and every call creates one.
 
 use std::cell::Cell;
 
@@ -10,22 +10,22 @@ thread_local! {
     static SPARE: Cell<Vec<Item<'static>>> = const { Cell::new(Vec::new()) };
 }
 
-/// A longer tape than this was an exception, and its memory is not kept.
+/// Larger buffers are rare and not kept.
 const MAX_POOLED_ITEMS: usize = 4096;
 
-/// Returns an empty list, with the memory of the last tape of this thread.
+/// Returns an empty buffer, with the memory of this thread's previous tape if there is one.
 pub(super) fn acquire<'t>() -> Vec<Item<'t>> {
     SPARE.take()
 }
 
-/// Keeps the memory of a tape that is done with.
+/// Keeps the memory of a dropped tape for the next.
 pub(super) fn release(mut items: Vec<Item<'_>>) {
     if items.capacity() > MAX_POOLED_ITEMS {
         return;
     }
     items.clear();
-    // Collecting in place turns an empty list of one lifetime into one of another, memory and all.
+    // Collecting in place converts an empty list to another lifetime and keeps its allocation.
     let spare = items.into_iter().map(|_| Item::Null).collect();
-    // A thread that is ending has nothing to keep it in.
+    // Fails only while the thread is shutting down.
     let _ = SPARE.try_with(|kept| kept.set(spare));
 }

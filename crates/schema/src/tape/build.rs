@@ -1,4 +1,4 @@
-//! Text or value in, tape items out.
+//! Builds the items of a tape from text or from a value.
 
 use std::{borrow::Cow, collections::HashSet, fmt};
 
@@ -10,8 +10,8 @@ use super::{InputLimits, Item, Node, ParseError, buffer_pool};
 /// Up to this many members, comparing all pairs of keys is cheaper than hashing them.
 const MAX_PAIRWISE_KEYS: usize = 16;
 
-/// serde_json gives keys that begin so a meaning of their own when it reads a `Value`: what the validator saw would not be
-/// what the tool receives.
+/// serde_json gives keys with this prefix a special meaning when it reads a `Value`: the tool would receive something other
+/// than what the validator saw.
 const RESERVED_KEY_PREFIX: &str = "$serde_json::private::";
 
 pub(super) fn from_text<'t>(
@@ -25,7 +25,7 @@ pub(super) fn from_text<'t>(
             limit,
         });
     }
-    // serde_json itself gives up at the next level, without saying so.
+    // serde_json itself fails at the next level, with a less specific error.
     let depth = limits.depth.min(126);
     let mut builder = Builder {
         items: buffer_pool::acquire(),
@@ -63,7 +63,7 @@ fn syntax_error(error: &serde_json::Error) -> ParseError {
 struct Builder<'t> {
     items: Vec<Item<'t>>,
     remaining_depth: usize,
-    /// What we refused ourselves: serde_json's error can only carry text.
+    /// A rejection by the builder: serde_json's error can only carry text.
     rejection: Option<Rejection>,
 }
 
@@ -79,7 +79,7 @@ impl<'t> Builder<'t> {
         Ok(())
     }
 
-    /// Adds a key, and returns its mark.
+    /// Adds a key, and returns its bit for the duplicate check.
     fn key<E: Error>(&mut self, key: Cow<'t, str>) -> Result<u64, E> {
         if key.starts_with(RESERVED_KEY_PREFIX) {
             return Err(self.reject(Rejection::ReservedKey(key.into_owned())));
@@ -218,7 +218,7 @@ impl<'t> Visitor<'t> for PushValue<'_, 't> {
     }
 }
 
-/// One bit of 64: equal keys share theirs, different keys seldom do.
+/// One bit of 64: equal keys have the same bit, different keys rarely do.
 fn key_bit(key: &str) -> u64 {
     match key.as_bytes() {
         [first, .., last] => {

@@ -1,7 +1,7 @@
-//! The tape as serde reads it.
+//! serde's `Deserializer` for a tape.
 //!
-//! serde's derive is more generous than a schema: it takes a struct from an array, a unit variant from `{"x":null}`, and
-//! skips what it does not know. Each of those is refused here, so that what the types accept is what the schema says.
+//! serde's derive accepts more than a schema: a struct from an array, a unit variant from `{"x":null}`, and unknown fields.
+//! All of these are rejected here, so that the types accept exactly what the schema accepts.
 
 use serde::de::{
     DeserializeSeed, Deserializer, EnumAccess, Error, VariantAccess, Visitor,
@@ -62,7 +62,7 @@ impl<'t> Deserializer<'t> for Node<'t> {
     type Error = ReadError;
 
     fn deserialize_any<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, ReadError> {
-        // Untagged and internally tagged enums copy the object and read the copy, out of our sight.
+        // Untagged and internally tagged enums read from a copy of the object, which is not strict.
         if self.deny_unknown_fields && matches!(self.item(), Item::Object { .. }) {
             return Err(ReadError::custom(
                 "an object of any shape cannot be read strictly",
@@ -115,7 +115,7 @@ impl<'t> Deserializer<'t> for Node<'t> {
     }
 
     fn deserialize_ignored_any<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, ReadError> {
-        // serde's derive asks for this exactly when a struct meets a field it does not know.
+        // serde's derive calls this exactly when a struct meets an unknown field.
         if self.deny_unknown_fields {
             Err(ReadError::custom("unknown argument"))
         } else {
@@ -156,7 +156,7 @@ impl<'t> Deserializer<'t> for Node<'t> {
     }
 }
 
-/// An object with one key, read as that variant.
+/// An object with one key, read as an enum variant.
 impl<'t> EnumAccess<'t> for Node<'t> {
     type Error = ReadError;
     type Variant = VariantPayload<'t>;
@@ -176,7 +176,7 @@ impl<'t> EnumAccess<'t> for Node<'t> {
     }
 }
 
-/// What a variant carries.
+/// The content of an enum variant.
 pub struct VariantPayload<'t> {
     name: &'t str,
     node: Node<'t>,

@@ -1,31 +1,33 @@
-//! Why a text was refused, or a type could not be read from it.
+//! Errors of parsing JSON text and of deserialising from a tape.
 
 use std::fmt;
 
 use serde::de;
 
-/// Why a text is no acceptable JSON document.
+use crate::escape_pointer_token;
+
+/// Why text was rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ParseError {
-    /// The text is longer than the limit; it was not looked at.
+    /// The text is longer than the limit; it was not parsed.
     TooLong {
-        /// How long the text is.
+        /// The length of the text in bytes.
         bytes: usize,
-        /// How long it may be.
+        /// The maximum length in bytes.
         limit: usize,
     },
     /// Arrays and objects nest deeper than the limit.
     TooDeep {
-        /// How deep they may nest.
+        /// The maximum depth.
         limit: usize,
     },
-    /// An object names a key twice, so readers could disagree about its value.
+    /// An object contains a key twice, so parsers could disagree about its value.
     DuplicateKey {
-        /// The doubled key.
+        /// The duplicate key.
         key: String,
     },
-    /// An object uses a key that serde_json keeps for itself and would not read as data.
+    /// An object contains a key that serde_json reserves and would not read as data.
     ReservedKey {
         /// The key.
         key: String,
@@ -38,7 +40,7 @@ pub enum ParseError {
         line: usize,
         /// The column in bytes, counted from 1.
         column: usize,
-        /// Whether the text merely ended too early.
+        /// Whether the text ended too early.
         truncated: bool,
     },
 }
@@ -71,7 +73,7 @@ impl fmt::Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
-/// Why a type could not be read from a tape; never shows the value it stumbled over.
+/// Why deserialising from a tape failed; never contains the rejected value.
 #[derive(Debug)]
 pub struct ReadError(Box<Inner>);
 
@@ -82,19 +84,20 @@ struct Inner {
 }
 
 impl ReadError {
-    /// The JSON pointer of the value that was refused, empty for the whole document.
+    /// The JSON pointer of the rejected value, empty for the whole document.
     pub fn pointer(&self) -> &str {
         &self.0.pointer
     }
 
-    /// What is wrong there.
+    /// What is wrong.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// Paths grow from the inside out, on the way back: a read that succeeds never pays for one.
+    /// Pointers are built from the inside out while the error returns, so a successful read does not pay for them.
     pub(super) fn prefix_pointer(mut self, step: impl fmt::Display) -> Self {
-        let step = step.to_string().replace('~', "~0").replace('/', "~1");
+        let step = step.to_string();
+        let step = escape_pointer_token(&step);
         self.0.pointer.insert_str(0, &step);
         self.0.pointer.insert(0, '/');
         self

@@ -94,7 +94,7 @@ fn keys_that_serde_json_would_not_read_as_data_are_refused() {
 }
 
 #[test]
-fn broken_text_is_placed_and_a_cut_off_one_told_apart() {
+fn syntax_errors_have_a_position_and_truncation_is_distinguished() {
     let error = parse("{\n \"a\": ?}").unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -201,13 +201,8 @@ fn enums_are_read_in_their_one_form() {
     );
     assert_eq!(strict(r#"{"Pair":[1,2]}"#), Ok(Mode::Pair(1, 2)));
     for text in [
-        r#"{"Walk":null}"#,
-        r#""Ride""#,
-        r#"{"Drive":[2]}"#,
-        r#"{"Pair":[1,2,3]}"#,
-        r#"{"Ride":"a","Walk":null}"#,
-        "0",
-        r#"{"Drive":{"seats":2,"x":1}}"#,
+        r#"{"Walk":null}"#, r#""Ride""#, r#"{"Drive":[2]}"#, r#"{"Pair":[1,2,3]}"#,
+        r#"{"Ride":"a","Walk":null}"#, "0", r#"{"Drive":{"seats":2,"x":1}}"#,
     ] {
         assert!(strict::<Mode>(text).is_err(), "{text}");
     }

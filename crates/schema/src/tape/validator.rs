@@ -1,4 +1,4 @@
-//! The tape as the validator reads it.
+//! The tape as a document that the `jsonschema` validator can read.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use serde_json::{Number, Value};
 
 use super::{Children, Item, Members, Node};
 
-/// Names our representation to the validator.
+/// The tape as a JSON representation of the validator.
 pub(crate) struct TapeJson;
 
 impl json::Json for TapeJson {
@@ -18,7 +18,7 @@ impl json::Json for TapeJson {
     type PreparedKey = Box<str>;
     type StringBuffer = ();
 
-    // A lookup walks the members, so one pass over them is worth many lookups.
+    // A lookup scans the members, so one pass over them replaces many lookups.
     const KEYS_PER_LOOKUP: usize = 2;
 
     fn prepare_key(key: &str) -> Box<str> {

@@ -1,4 +1,4 @@
-//! A schema with marks in, the way between its two forms out.
+//! Builds the conversion plan from a schema with marks.
 
 use std::sync::OnceLock;
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::{LIFT_KEYWORD, LiftBranch, LiftPlan, LiftProperty, LiftStep};
 use crate::lower::KeywordLookup;
 
-/// Builds the way for a whole schema.
+/// Builds the plan for a whole schema.
 pub(super) fn build_plan(schema: &Value) -> LiftPlan {
     let named = schema.keyword("$defs").and_then(Value::as_object);
     LiftPlan {
@@ -15,7 +15,7 @@ pub(super) fn build_plan(schema: &Value) -> LiftPlan {
         definition_steps: named
             .into_iter()
             .flatten()
-            .map(|(name, part)| (name.clone(), build_step(part)))
+            .map(|(name, subschema)| (name.clone(), build_step(subschema)))
             .collect(),
     }
 }
@@ -25,12 +25,12 @@ pub(super) fn pair_value_schema(pairs: &Value) -> Option<&Value> {
     pairs.pointer("/items/properties/value")
 }
 
-/// Builds the way for one schema.
+/// Builds the step for one schema.
 fn build_step(schema: &Value) -> LiftStep {
     let Value::Object(members) = schema else {
         return LiftStep::Identity;
     };
-    // Only recursive schemas keep references, and those are followed whatever they hold.
+    // Only recursive schemas keep references, so these are always followed.
     if let Some(name) = members.keyword("$ref").and_then(Value::as_str) {
         let name = name.strip_prefix("#/$defs/").unwrap_or(name);
         return LiftStep::Definition(name.to_owned());
@@ -101,15 +101,15 @@ fn build_any_of_step(branches: &[Value]) -> LiftStep {
 fn build_object_step(properties: &Map<String, Value>, rest: LiftStep) -> LiftStep {
     let others = matches!(rest, LiftStep::Identity);
     let mut members = Vec::new();
-    for (wire, part) in properties {
-        let marks = part.keyword(LIFT_KEYWORD);
+    for (wire, subschema) in properties {
+        let marks = subschema.keyword(LIFT_KEYWORD);
         let name = marks
             .and_then(|marks| marks.keyword("name"))
             .and_then(Value::as_str);
         let marked = |mark: &str| marks.is_some_and(|marks| marks.has_keyword(mark));
         let (absent, never_null) = (marked("absent"), marked("never_null"));
-        let step = build_step(part);
-        // Whatever is not listed is left alone, unless the rest is not.
+        let step = build_step(subschema);
+        // Properties without changes need no entry, unless there is a step for all other properties.
         if others && name.is_none() && !absent && !never_null && matches!(step, LiftStep::Identity)
         {
             continue;

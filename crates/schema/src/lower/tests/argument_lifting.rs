@@ -54,7 +54,7 @@ fn a_null_for_leaving_out_is_left_out() {
             json!({"a": "x", "b": "y"}),
         );
     }
-    // Elsewhere nothing was said about null.
+    // Elsewhere null is not mentioned.
     assert!(schema.lower(Dialect::OPENAI).unwrap().keeps_argument_form());
     let null = json!({"a": null, "b": "y"});
     assert_eq!(lifted(&schema, Dialect::OPENAI, null.clone()), null);

@@ -104,7 +104,7 @@ fn the_report_names_every_place() {
 }
 
 #[test]
-fn openai_is_told_more_and_loses_less() {
+fn openai_supports_more_and_loses_less() {
     let schema = awful();
     assert_eq!(losses(&schema, Dialect::OPENAI_STRICT, "tree"), [""; 0]);
     assert_eq!(
@@ -121,7 +121,7 @@ fn openai_is_told_more_and_loses_less() {
 }
 
 #[test]
-fn a_name_that_cannot_be_said_is_another_one_and_comes_back() {
+fn an_invalid_name_is_renamed_and_restored() {
     let schema = awful();
     for dialect in [Dialect::GEMINI, Dialect::GEMINI_OPENAPI, Dialect::PORTABLE] {
         let lowered = schema.lower(dialect).unwrap();

@@ -1,4 +1,4 @@
-//! Schemas that would take all day are refused, and say why.
+//! Schemas that would take too long are rejected with a reason.
 
 use serde_json::{Map, Value, json};
 
@@ -16,8 +16,8 @@ const TAKE_REFERENCES: [Dialect; 5] = [
     Dialect::MCP,
 ];
 
-/// Checks what all dialects say.
-fn for_each_dialect(schema: &Schema, says: impl Fn(Dialect, Result<&Value, String>)) {
+/// Calls `check` with the result of every dialect.
+fn for_each_dialect(schema: &Schema, check: impl Fn(Dialect, Result<&Value, String>)) {
     for dialect in Dialect::ALL {
         let lowered = schema.lower(dialect);
         let lowered = lowered
@@ -27,7 +27,7 @@ fn for_each_dialect(schema: &Schema, says: impl Fn(Dialect, Result<&Value, Strin
             let refusals = validate_for(dialect, schema);
             assert!(refusals.is_empty(), "{dialect}: {refusals:?}");
         }
-        says(dialect, lowered);
+        check(dialect, lowered);
     }
 }
 
@@ -46,11 +46,11 @@ fn to(number: usize) -> Value {
 #[test]
 fn a_megabyte_is_not_read() {
     let schema = json!({"type": "object", "description": "x".repeat(1 << 20)});
-    let said = "bytes of JSON where at most 1048576 are read";
+    let expected = "bytes of JSON where at most 1048576 are read";
     let error = Schema::parse(&schema.to_string()).unwrap_err();
-    assert!(error.to_string().contains(said), "{error}");
+    assert!(error.to_string().contains(expected), "{error}");
     let error = Schema::check(schema).unwrap_err();
-    assert!(error.to_string().contains(said), "{error}");
+    assert!(error.to_string().contains(expected), "{error}");
 }
 
 #[test]

@@ -121,7 +121,7 @@ fn keywords_of_older_drafts_become_those_that_replaced_them() {
     );
     assert_eq!(
         refusal(json!({"extends": {"minimum": 2}, "allOf": [{"maximum": 3}]})),
-        "/extends: stands beside `allOf`, which says the same in 2020-12"
+        "/extends: stands beside `allOf`, which replaces it in 2020-12"
     );
     refusal(json!({"dependencies": 5}));
     refusal(json!({"dependencies": {"a": ["b"]}, "dependentRequired": {"a": ["c"]}}));

@@ -10,16 +10,14 @@ fn numbers_and_flags_are_read_from_text() {
         json!({"type": "number", "minimum": "0", "maximum": "1.5"}),
         json!({"type": "number", "minimum": 0, "maximum": 1.5}),
         &[
-            "`minimum: \"0\"` read as 0",
-            "`maximum: \"1.5\"` read as 1.5",
+            "`minimum: \"0\"` read as 0", "`maximum: \"1.5\"` read as 1.5",
         ],
     );
     assert_property_normalises(
         json!({"type": "string", "minLength": " 3 ", "maxLength": null}),
         json!({"type": "string", "minLength": 3}),
         &[
-            "`minLength: \" 3 \"` read as 3",
-            "`maxLength: null` dropped",
+            "`minLength: \" 3 \"` read as 3", "`maxLength: null` dropped",
         ],
     );
     assert_property_normalises(

@@ -109,7 +109,7 @@ proptest! {
         let wanted: BTreeSet<String> = fields.keys().cloned().collect();
         // In a list, `{"name": "str"}` is a property called `str`.
         prop_assume!(wrapping != 2 || fields.get("name") != Some(&0));
-        // And a bare word beside a keyword is what the keyword says.
+        // And a bare word beside a keyword is the value of the keyword.
         let is_keyword = |name: &str| KEYWORDS.split_whitespace().any(|known| known == name);
         prop_assume!(wrapping != 3 || !fields.iter().any(|(name, style)| is_keyword(name) && *style < 2));
         let fields: Map<String, Value> = fields.into_iter().map(|(name, style)| sloppy(name, style)).collect();

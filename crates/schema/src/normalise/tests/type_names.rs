@@ -16,13 +16,7 @@ fn all(words: &[&str], meant: &str) {
 fn the_words_of_other_languages_become_json_types() {
     all(
         &[
-            "dict",
-            "map",
-            "HashMap",
-            "Hashtable",
-            "Object",
-            "OBJECT",
-            "Dictionary",
+            "dict", "map", "HashMap", "Hashtable", "Object", "OBJECT", "Dictionary",
         ],
         "object",
     );
@@ -40,14 +34,7 @@ fn the_words_of_other_languages_become_json_types() {
     all(&["bool", "Boolean", "BOOLEAN"], "boolean");
     all(
         &[
-            "list",
-            "tuple",
-            "Array",
-            "ArrayList",
-            "set",
-            "Queue",
-            "Stack",
-            "ARRAY",
+            "list", "tuple", "Array", "ArrayList", "set", "Queue", "Stack", "ARRAY",
         ],
         "array",
     );
@@ -178,7 +165,7 @@ fn a_type_that_speaks_of_its_elements_agrees_with_them_or_is_refused() {
     );
     assert_eq!(
         refusal(json!({"type": "list[str]", "items": {"type": "integer"}})),
-        r#"/items: says otherwise than the type, which means {"type":"string"}"#
+        r#"/items: conflicts with the type, which means {"type":"string"}"#
     );
 }
 
@@ -223,16 +210,7 @@ fn a_word_that_is_no_type_is_refused_with_the_nearest_one() {
     assert!(place(&"list[".repeat(200)).contains("is no type"));
     assert!(place(&format!("{}int{}", "list[".repeat(20), "]".repeat(20))).contains("is no type"));
     for odd in [
-        "list[",
-        "[]",
-        "|",
-        "dict[str]",
-        "list[str, int]",
-        "a[b]",
-        "()",
-        "'x",
-        "list[str]]",
-        "é<",
+        "list[", "[]", "|", "dict[str]", "list[str, int]", "a[b]", "()", "'x", "list[str]]", "é<",
         "list of dict of str",
     ] {
         refusal(json!({"type": odd}));

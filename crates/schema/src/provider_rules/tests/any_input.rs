@@ -35,10 +35,10 @@ fn a_description_is_text_everywhere() {
             dialect,
             &closed_object(json!({"type": "string", "description": ["d"]})),
         );
-        let told = refusals
+        let reported = refusals
             .iter()
             .any(|refusal| refusal.path.starts_with("/properties/a"));
-        assert!(told, "{} {refusals:?}", dialect.name());
+        assert!(reported, "{} {refusals:?}", dialect.name());
     }
 }
 

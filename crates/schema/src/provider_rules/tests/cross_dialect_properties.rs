@@ -179,7 +179,7 @@ proptest! {
 
     #[test]
     fn what_any_provider_accepts_may_be_served(schema in schema()) {
-        // Ollama keeps definitions unread, whatever they say.
+        // Ollama keeps definitions without reading them.
         for dialect in Dialect::ALL.into_iter().filter(|dialect| *dialect != Dialect::OLLAMA) {
             prop_assert!(!accepted(dialect, &schema) || accepted(Dialect::MCP, &schema), "{}", dialect.name());
         }

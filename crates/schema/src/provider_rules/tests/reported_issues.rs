@@ -1,4 +1,4 @@
-//! What users ran into, each told before the request is sent.
+//! Provider errors that users reported, each detected before the request is sent.
 
 use serde_json::json;
 
@@ -111,12 +111,12 @@ fn strict_modes_refuse_what_libraries_generate() {
 }
 
 #[test]
-fn caps_and_names_are_told_before_the_request() {
+fn limits_and_names_are_reported_before_the_request() {
     let names: Vec<String> = (0..513).map(|number| format!("tool{number}")).collect();
-    let told = |dialect| crate::validate_tools_for(dialect, names.iter().map(String::as_str));
+    let rejections = |dialect| crate::validate_tools_for(dialect, names.iter().map(String::as_str));
     // zed-industries/zed#32946, HolmesGPT/holmesgpt#1050, gemini-cli#19083
-    assert!(told(Dialect::OPENAI)[0].rule.contains("at most 128"));
-    assert!(told(Dialect::GEMINI)[0].rule.contains("at most 512"));
+    assert!(rejections(Dialect::OPENAI)[0].rule.contains("at most 128"));
+    assert!(rejections(Dialect::GEMINI)[0].rule.contains("at most 512"));
     // openai/codex#8174, github/copilot-cli#1879
     assert_eq!(
         crate::validate_tools_for(Dialect::OPENAI, ["server.tool"]).len(),

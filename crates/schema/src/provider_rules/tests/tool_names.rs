@@ -106,7 +106,7 @@ fn only_bedrock_wants_at_least_one() {
 }
 
 #[test]
-fn too_many_tools_are_told_before_their_names() {
+fn too_many_tools_are_reported_before_their_names() {
     let names = vec!["a b"; 1_000];
     let refusals = rules(Dialect::OPENAI, &names);
     assert_eq!(

@@ -51,7 +51,7 @@ fn containers() -> Vec<Value> {
         json!({"type": "array", "contains": {"const": 5}, "maxItems": 3}),
         json!({"type": "array", "maxItems": 0}),
         json!({"type": "object", "properties": {"city": {"type": "string", "minLength": 2}, "days": {"type": "integer", "default": 3}}, "required": ["city"], "additionalProperties": false}),
-        json!({"type": "object", "required": ["not told"], "minProperties": 2}),
+        json!({"type": "object", "required": ["not declared"], "minProperties": 2}),
         json!({"type": "object", "additionalProperties": {"type": "number"}, "minProperties": 3, "maxProperties": 4}),
         json!({"type": "object", "patternProperties": {"^x-[a-z]+$": {"type": "integer"}, "^id$": {"type": "string"}}, "additionalProperties": false, "required": ["id"], "minProperties": 2}),
         json!({"type": "object", "propertyNames": {"enum": ["a", "b", "c"]}, "minProperties": 3}),

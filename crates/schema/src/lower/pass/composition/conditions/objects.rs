@@ -1,0 +1,347 @@
+//! Conditions on the properties of objects.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::{Map, Value, json};
+
+use super::sentences::{self, describe_value};
+use super::{
+    admits_anything, admits_nothing, as_count, describe_loss, required_names, take_unsupported,
+};
+use crate::lower::pass::applies_to::is_assertion;
+use crate::lower::pass::describe::drop_keyword;
+use crate::lower::{KeywordLookup, KeywordLookupMut, SchemaCursor};
+
+/// More names are not written as properties, and more alternatives not as a union.
+const MAX_NAMES: usize = 64;
+
+/// Keywords whose subschemas apply to the same value.
+const SAME_VALUE_KEYWORDS: [&str; 10] = [
+    "$dynamicRef", "$recursiveRef", "$ref", "allOf", "anyOf", "dependentSchemas", "else", "if",
+    "oneOf", "then",
+];
+
+/// Replaces `unevaluatedProperties` by `additionalProperties` where nothing else evaluates properties.
+pub(super) fn resolve_unevaluated_properties(
+    members: &mut Map<String, Value>,
+    cursor: &mut SchemaCursor<'_>,
+) {
+    let Some(rest) = take_unsupported(members, cursor, "unevaluatedProperties") else {
+        return;
+    };
+    if admits_anything(&rest) || members.has_keyword("additionalProperties") {
+        return;
+    }
+    let elsewhere = SAME_VALUE_KEYWORDS.iter().any(|keyword| {
+        let subschema = members.keyword(keyword);
+        subschema.is_some_and(|subschema| subschema_names_properties(keyword, subschema))
+    });
+    if !elsewhere {
+        members.set_keyword("additionalProperties", rest);
+    } else {
+        let text = sentences::describe_rest(&rest, "property", "properties");
+        cursor.move_to_description(members, "unevaluatedProperties", text);
+    }
+}
+
+fn subschema_names_properties(keyword: &str, subschema: &Value) -> bool {
+    match (keyword, subschema) {
+        ("dependentSchemas", Value::Object(subschemas)) => {
+            subschemas.values().any(names_properties)
+        }
+        (_, Value::Array(subschemas)) => subschemas.iter().any(names_properties),
+        (_, subschema) => names_properties(subschema),
+    }
+}
+
+/// Returns true if a schema declares properties, directly or in a subschema.
+fn names_properties(schema: &Value) -> bool {
+    match schema {
+        Value::Object(members) => {
+            members
+                .iter()
+                .any(|(keyword, subschema)| match keyword.as_str() {
+                    "additionalProperties"
+                    | "patternProperties"
+                    | "properties"
+                    | "unevaluatedProperties" => true,
+                    keyword => {
+                        SAME_VALUE_KEYWORDS.contains(&keyword)
+                            && subschema_names_properties(keyword, subschema)
+                    }
+                })
+        }
+        // A boolean evaluates nothing; the target of a reference is unknown here.
+        other => !other.is_boolean(),
+    }
+}
+
+/// What must hold if a property is present.
+enum Dependency {
+    Names(Vec<String>),
+    Schema(Value),
+}
+
+impl Dependency {
+    fn from_value(value: Value) -> Self {
+        let only_names = |schema: &Map<String, Value>| {
+            schema
+                .keys()
+                .all(|keyword| keyword == "required" || !is_assertion(keyword))
+        };
+        let list = match &value {
+            Value::Object(schema) if only_names(schema) => schema.keyword("required"),
+            other => Some(other),
+        };
+        match list.and_then(Value::as_array) {
+            Some(list) => {
+                let names = list.iter().filter_map(Value::as_str);
+                Self::Names(names.map(str::to_owned).collect())
+            }
+            None => Self::Schema(value),
+        }
+    }
+
+    /// The sentence for it, unless the required properties already imply it.
+    fn describe(&self, name: &str, required: &HashSet<String>) -> Option<String> {
+        match self {
+            Self::Names(names) => {
+                let missing = names.iter().map(String::as_str);
+                let missing: Vec<&str> = missing
+                    .filter(|other| *other != name && !required.contains(*other))
+                    .collect();
+                let missing = (!missing.is_empty()).then(|| sentences::join_names(missing))?;
+                Some(format!("if `{name}` is given, {missing} must be given too"))
+            }
+            Self::Schema(schema) if admits_anything(schema) => None,
+            Self::Schema(schema) if admits_nothing(schema) => {
+                Some(format!("`{name}` must not be given"))
+            }
+            Self::Schema(schema) => Some(format!(
+                "if `{name}` is given, then {}",
+                sentences::describe_requirement(schema)
+            )),
+        }
+    }
+}
+
+/// `dependentRequired`, `dependentSchemas`, and `dependencies`, which is either.
+pub(super) fn rewrite_dependencies(
+    members: &mut Map<String, Value>,
+    cursor: &mut SchemaCursor<'_>,
+) {
+    let mut dependencies: Vec<(&str, String, Dependency)> = Vec::new();
+    for keyword in ["dependentRequired", "dependentSchemas", "dependencies"] {
+        if let Some(Value::Object(given)) = take_unsupported(members, cursor, keyword) {
+            let given = given.into_iter();
+            dependencies
+                .extend(given.map(|(name, value)| (keyword, name, Dependency::from_value(value))));
+        }
+    }
+    if dependencies.is_empty() {
+        return;
+    }
+    let required = require_dependencies(members, &dependencies);
+    for keyword in ["dependentRequired", "dependentSchemas", "dependencies"] {
+        let sentences = dependencies.iter().filter(|(from, ..)| *from == keyword);
+        let sentences =
+            sentences.filter_map(|(_, name, dependency)| dependency.describe(name, &required));
+        describe_loss(members, cursor, keyword, sentences.collect());
+    }
+}
+
+/// Adds the dependencies of required properties to `required`, transitively; returns all required names.
+fn require_dependencies(
+    members: &mut Map<String, Value>,
+    dependencies: &[(&str, String, Dependency)],
+) -> HashSet<String> {
+    let mut asked: HashMap<&str, Vec<&String>> = HashMap::new();
+    for (_, name, dependency) in dependencies {
+        if let Dependency::Names(names) = dependency {
+            asked.entry(name).or_default().extend(names);
+        }
+    }
+    let mut required: HashSet<String> = required_names(members).map(str::to_owned).collect();
+    let mut next: Vec<String> = required_names(members).map(str::to_owned).collect();
+    let mut added = Vec::new();
+    while let Some(name) = next.pop() {
+        for other in asked.remove(name.as_str()).into_iter().flatten() {
+            if required.insert(other.clone()) {
+                next.push(other.clone());
+                added.push(Value::String(other.clone()));
+            }
+        }
+    }
+    if let (Some(Value::Array(list)), false) = (members.keyword_mut("required"), added.is_empty()) {
+        list.append(&mut added);
+    }
+    required
+}
+
+/// `propertyNames`; returns true if a schema was copied to several names.
+pub(super) fn rewrite_property_names(
+    members: &mut Map<String, Value>,
+    cursor: &mut SchemaCursor<'_>,
+) -> bool {
+    let Some(rule) = take_unsupported(members, cursor, "propertyNames") else {
+        return false;
+    };
+    let is_relevant = |(keyword, value): &(&String, &Value)| {
+        // Every name is a string anyway.
+        is_assertion(keyword) && !(*keyword == "type" && *value == "string")
+    };
+    let assertions = rule.as_object().into_iter().flatten().filter(is_relevant);
+    let keywords: Vec<&str> = assertions.map(|(keyword, _)| keyword.as_str()).collect();
+    let allowed: Option<Vec<&str>> = match (
+        keywords.as_slice(),
+        rule.keyword("enum"),
+        rule.keyword("const"),
+    ) {
+        _ if admits_nothing(&rule) => Some(Vec::new()),
+        ([], ..) => return false,
+        (["enum"], Some(Value::Array(list)), _) => {
+            Some(list.iter().filter_map(Value::as_str).collect())
+        }
+        (["const"], _, Some(only)) => Some(only.as_str().into_iter().collect()),
+        _ => None,
+    };
+    if let Some(allowed) = allowed
+        && allowed.len() <= MAX_NAMES
+        && !members.has_keyword("patternProperties")
+    {
+        close_to_names(members, &allowed);
+        return true;
+    }
+    let words = match (keywords.as_slice(), rule.keyword("pattern")) {
+        (["pattern"], Some(Value::String(pattern))) => format!("property names match `{pattern}`"),
+        _ => format!("the name of each property is {}", describe_value(&rule)),
+    };
+    cursor.move_to_description(members, "propertyNames", words);
+    false
+}
+
+/// Closes an object to the allowed names, each with the schema that it had.
+fn close_to_names(members: &mut Map<String, Value>, allowed: &[&str]) {
+    let rest = members.set_keyword("additionalProperties", Value::Bool(false));
+    let mut old = match members.remove_keyword("properties") {
+        Some(Value::Object(properties)) => properties,
+        _ => Map::new(),
+    };
+    let mut properties = Map::new();
+    // Declared names keep their order.
+    old.retain(|name, _| allowed.contains(&name.as_str()));
+    properties.append(&mut old);
+    if rest != Some(Value::Bool(false)) {
+        let rest = rest.unwrap_or_else(|| json!({}));
+        for name in allowed {
+            properties.entry(*name).or_insert_with(|| rest.clone());
+        }
+    }
+    members.set_keyword("properties", Value::Object(properties));
+}
+
+/// `patternProperties`: where other properties are limited, matching properties must stay valid.
+pub(super) fn rewrite_pattern_properties(
+    members: &mut Map<String, Value>,
+    cursor: &mut SchemaCursor<'_>,
+) {
+    let Some(Value::Object(patterns)) = take_unsupported(members, cursor, "patternProperties")
+    else {
+        return;
+    };
+    let every = |pattern: &str| matches!(pattern, "" | "^" | ".*" | "^.*");
+    if patterns.len() == 1
+        && !members.has_keyword("properties")
+        && patterns.keys().all(|pattern| every(pattern))
+    {
+        // No name remains that would be additional.
+        members.remove_keyword("additionalProperties");
+        members.extend(
+            patterns
+                .into_iter()
+                .map(|(_, subschema)| ("additionalProperties".to_owned(), subschema)),
+        );
+        return;
+    }
+    let rest = members
+        .keyword("additionalProperties")
+        .filter(|rest| !admits_anything(rest))
+        .cloned();
+    let closed = rest.as_ref().is_some_and(admits_nothing);
+    if rest.is_none() && patterns.values().all(admits_anything)
+        || closed && patterns.values().all(admits_nothing)
+    {
+        return;
+    }
+    let mut sentences: Vec<String> = patterns
+        .iter()
+        .map(|(pattern, subschema)| match admits_nothing(subschema) {
+            true => format!("no property name matches `{pattern}`"),
+            false if closed && patterns.len() == 1 || admits_anything(subschema) => {
+                format!("property names match `{pattern}`")
+            }
+            false => format!(
+                "each property whose name matches `{pattern}` is {}",
+                describe_value(subschema)
+            ),
+        })
+        .collect();
+    if let Some(rest) = rest {
+        if !closed {
+            sentences.push(format!("each other property is {}", describe_value(&rest)));
+        }
+        match any_of(
+            std::iter::once(rest).chain(patterns.into_iter().map(|(_, subschema)| subschema)),
+        ) {
+            Some(rest) => members.set_keyword("additionalProperties", rest),
+            None => members.remove_keyword("additionalProperties"),
+        };
+    }
+    describe_loss(members, cursor, "patternProperties", sentences);
+}
+
+/// The union of several schemas; `None` if any value is valid.
+fn any_of(subschemas: impl Iterator<Item = Value>) -> Option<Value> {
+    let mut distinct: Vec<Value> = Vec::new();
+    for subschema in subschemas.filter(|subschema| !admits_nothing(subschema)) {
+        if admits_anything(&subschema) {
+            return None;
+        }
+        if !distinct.contains(&subschema) {
+            distinct.push(subschema);
+        }
+        if distinct.len() > MAX_NAMES {
+            return None;
+        }
+    }
+    match distinct.len() {
+        0 => Some(Value::Bool(false)),
+        1 => distinct.pop(),
+        _ => Some(json!({"anyOf": distinct})),
+    }
+}
+
+/// `minProperties` and `maxProperties`, unless other keywords imply them.
+pub(super) fn describe_property_counts(
+    members: &mut Map<String, Value>,
+    cursor: &mut SchemaCursor<'_>,
+) {
+    let closed = members.keyword("additionalProperties") == Some(&Value::Bool(false))
+        && !members.has_keyword("patternProperties");
+    let properties = members.keyword("properties").and_then(Value::as_object);
+    let max = properties.map_or(0, Map::len) as u64;
+    let min = required_names(members).count() as u64;
+    for keyword in ["minProperties", "maxProperties"] {
+        let Some(value) = take_unsupported(members, cursor, keyword) else {
+            continue;
+        };
+        let implied = match (keyword, as_count(&value)) {
+            (_, None) => true,
+            ("minProperties", Some(bound)) => bound <= min,
+            (_, Some(bound)) => closed && max <= bound,
+        };
+        if !implied {
+            drop_keyword(members, cursor, keyword, &value);
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! Tests of the passes over arrays.
+
+mod item_counts;
+mod tuples;

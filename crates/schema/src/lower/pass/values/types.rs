@@ -1,0 +1,339 @@
+//! Gives every schema one type, or makes it a union of schemas with one type each.
+
+use serde_json::{Map, Value, json};
+
+use crate::lower::pass::all_of::{Conflict, SchemaMerger, with_annotations};
+use crate::lower::pass::applies_to::{
+    AppliesTo, applies_to, has_no_assertions, is_assertion, type_names,
+};
+use crate::lower::pass::describe::drop_keyword;
+use crate::lower::{
+    KeywordLookup, KeywordLookupMut, LowerError, LoweringState, PathSegment, SchemaCursor, Severity,
+};
+use crate::type_set::TypeSet;
+
+/// How many times references inside a union are inlined, and in how many unions of one schema.
+const MAX_REF_EXPANSIONS: (usize, usize) = (2, 256);
+
+/// The definitions, and how many references may still be inlined.
+struct RefExpansionBudget<'d> {
+    definitions: &'d Value,
+    depth: usize,
+    remaining: usize,
+}
+
+pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
+    let definitions = match state.schema.keyword("$defs") {
+        // A copy of their current form, needed only if one may be inlined.
+        Some(definitions) if has_constrained_union(&state.schema) => definitions.clone(),
+        Some(_) | None => Value::Null,
+    };
+    let mut opening = RefExpansionBudget {
+        definitions: &definitions,
+        depth: 0,
+        remaining: MAX_REF_EXPANSIONS.1,
+    };
+    state.visit_bottom_up(|schema, cursor| {
+        if let Value::Object(members) = schema {
+            normalise_schema(members, cursor, &mut opening);
+        }
+    });
+    state.check_size()
+}
+
+/// Converts one schema to normal form; its subschemas are in normal form already.
+fn normalise_schema(
+    schema: &mut Map<String, Value>,
+    cursor: &mut SchemaCursor<'_>,
+    opening: &mut RefExpansionBudget<'_>,
+) {
+    if schema.has_keyword("anyOf") {
+        normalise_union(schema, cursor, opening);
+    } else if !schema.has_keyword("$ref") {
+        split_types(schema, cursor);
+    }
+}
+
+fn split_types(schema: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) {
+    let named = match schema.keyword("type") {
+        // The usual case.
+        Some(Value::String(json_type)) => match known_type(json_type) {
+            Some(json_type) => return retain_type_keywords(schema, json_type),
+            None => return retain_type_keywords(schema, &json_type.clone()),
+        },
+        Some(Value::Array(names)) => names
+            .iter()
+            .filter_map(Value::as_str)
+            .map(str::to_owned)
+            .collect(),
+        _ if has_no_assertions(schema) => return,
+        _ => infer_types(schema, cursor),
+    };
+    let mut names: Vec<String> = named;
+    if names.is_empty() {
+        return;
+    }
+    if names.iter().any(|name| name == "number") {
+        names.retain(|name| name != "integer");
+    }
+    if let [only] = names.as_slice() {
+        let only = only.clone();
+        schema.set_keyword("type", json!(only));
+        return retain_type_keywords(schema, &only);
+    }
+    let mut assertions = take_assertions(schema);
+    if let Some(types) = assertions.keyword_mut("type") {
+        // Each branch gets its own.
+        *types = Value::Null;
+    }
+    let branches: Vec<Value> = names
+        .iter()
+        .filter_map(|name| {
+            let mut branch = assertions.clone();
+            branch.set_keyword("type", json!(name));
+            retain_type_keywords(&mut branch, name);
+            let empty = branch
+                .keyword("enum")
+                .and_then(Value::as_array)
+                .is_some_and(Vec::is_empty);
+            (!empty).then_some(Value::Object(branch))
+        })
+        .collect();
+    set_branches(schema, branches, cursor);
+}
+
+fn known_type(json_type: &str) -> Option<&'static str> {
+    const TYPES: [&str; 7] = [
+        "string", "integer", "number", "boolean", "array", "object", "null",
+    ];
+    TYPES.into_iter().find(|name| *name == json_type)
+}
+
+/// The types that keywords apply to, if there is no `type`; values of other types are no longer accepted.
+fn infer_types(schema: &Map<String, Value>, cursor: &mut SchemaCursor<'_>) -> Vec<String> {
+    let mut names: Vec<&str> = Vec::new();
+    for keyword in schema.keys() {
+        for name in type_names(applies_to(keyword)) {
+            if !names.contains(name) {
+                names.push(name);
+            }
+        }
+    }
+    if names.is_empty() {
+        return Vec::new();
+    }
+    cursor.report_loss("type", Severity::Narrower, None);
+    names.into_iter().map(str::to_owned).collect()
+}
+
+/// Removes keywords that do not apply to this type.
+fn retain_type_keywords(schema: &mut Map<String, Value>, json_type: &str) {
+    let applies = |keyword: &str| match applies_to(keyword) {
+        AppliesTo::AllTypes | AppliesTo::NoValue => true,
+        // For numbers it is only an annotation.
+        AppliesTo::Strings if keyword == "format" => {
+            matches!(json_type, "string" | "integer" | "number")
+        }
+        subject => type_names(subject).contains(&json_type),
+    };
+    if !schema.keys().all(|keyword| applies(keyword)) {
+        schema.retain(|keyword, _| applies(keyword));
+    }
+    if let Some(Value::Array(values)) = schema.keyword_mut("enum")
+        && !values.iter().all(|value| matches_type(value, json_type))
+    {
+        values.retain(|value| matches_type(value, json_type));
+    }
+    if json_type == "array" && !schema.has_keyword("items") && !schema.has_keyword("prefixItems") {
+        schema.set_keyword("items", json!({}));
+    }
+}
+
+fn matches_type(value: &Value, json_type: &str) -> bool {
+    TypeSet::from_name(json_type).intersects(TypeSet::type_of(value))
+}
+
+fn normalise_union(
+    schema: &mut Map<String, Value>,
+    cursor: &mut SchemaCursor<'_>,
+    opening: &mut RefExpansionBudget<'_>,
+) {
+    let Some(Value::Array(branches)) = schema.remove_keyword("anyOf") else {
+        return;
+    };
+    let assertions = take_assertions(schema);
+    let vacuous = |branch: &Value| branch.as_object().is_none_or(has_no_assertions);
+    if branches.iter().any(vacuous) || branches.is_empty() {
+        // One alternative accepts every value, and so does the union.
+        schema.extend(assertions);
+        return normalise_schema(schema, cursor, opening);
+    }
+    let mut all = Vec::new();
+    for branch in branches {
+        let Value::Object(mut branch) = branch else {
+            continue;
+        };
+        if !assertions.is_empty() {
+            let mut merge = opening.merger();
+            branch = merge.merge(branch, assertions.clone());
+            if admits_nothing(&branch) {
+                continue;
+            }
+            opening.depth += 1;
+            normalise_deep(&mut branch, cursor, opening);
+            opening.depth -= 1;
+            for Conflict { keyword, value } in merge.conflicts {
+                drop_keyword(&mut branch, cursor, &keyword, &value);
+            }
+        }
+        flatten_branch(branch, &mut all);
+    }
+    set_branches(schema, all, cursor);
+}
+
+impl<'d> RefExpansionBudget<'d> {
+    /// A recursive schema is not inlined in itself forever.
+    fn merger(&mut self) -> SchemaMerger<'d> {
+        if self.definitions.is_null() {
+            return SchemaMerger::new(self.definitions);
+        }
+        match self.remaining.checked_sub(1) {
+            Some(left) if self.depth < MAX_REF_EXPANSIONS.0 => {
+                self.remaining = left;
+                SchemaMerger::new(self.definitions)
+            }
+            _ => SchemaMerger::without_refs(self.definitions),
+        }
+    }
+}
+
+/// Merging may have combined types at any depth.
+fn normalise_deep(
+    schema: &mut Map<String, Value>,
+    cursor: &mut SchemaCursor<'_>,
+    opening: &mut RefExpansionBudget<'_>,
+) {
+    let mut whole = Value::Object(std::mem::take(schema));
+    crate::lower::visit_bottom_up(&mut whole, cursor, &mut |subschema, cursor| {
+        if let Value::Object(members) = subschema {
+            remove_unsatisfiable_properties(members, cursor);
+            normalise_schema(members, cursor, opening);
+        }
+    });
+    if let Value::Object(members) = whole {
+        *schema = members;
+    }
+}
+
+fn admits_nothing(schema: &Map<String, Value>) -> bool {
+    schema.keyword("not").is_some_and(|not| *not == json!({}))
+}
+
+/// Removes the properties that are never valid after merging.
+fn remove_unsatisfiable_properties(schema: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) {
+    let closed = schema.keyword("additionalProperties") == Some(&Value::Bool(false));
+    let required = schema
+        .keyword("required")
+        .and_then(Value::as_array)
+        .cloned()
+        .unwrap_or_default();
+    let Some(Value::Object(properties)) = schema.keyword_mut("properties") else {
+        return;
+    };
+    properties.retain(|name, subschema| {
+        let nothing = subschema.as_object().is_some_and(admits_nothing);
+        if nothing && (!closed || required.iter().any(|other| other == name)) {
+            let mut cursor = cursor.child("properties", PathSegment::Name(name));
+            cursor.report_loss("not", Severity::Wider, None);
+            *subschema = json!({});
+            return true;
+        }
+        !nothing
+    });
+}
+
+/// Adds a branch, or the branches of a union.
+fn flatten_branch(mut branch: Map<String, Value>, all: &mut Vec<Value>) {
+    match branch.remove_keyword("anyOf") {
+        Some(Value::Array(inner)) => {
+            for subschema in inner {
+                let Value::Object(subschema) = subschema else {
+                    continue;
+                };
+                let annotations = branch
+                    .clone()
+                    .into_iter()
+                    .filter(|(keyword, _)| !subschema.contains_key(keyword));
+                flatten_branch(
+                    without_annotations_on_ref(subschema.clone(), annotations.collect()),
+                    all,
+                );
+            }
+        }
+        _ => {
+            let branch = Value::Object(branch);
+            if !all.contains(&branch) {
+                all.push(branch);
+            }
+        }
+    }
+}
+
+/// A branch that is a reference may have no siblings: the annotations are dropped.
+fn without_annotations_on_ref(
+    subschema: Map<String, Value>,
+    annotations: Map<String, Value>,
+) -> Map<String, Value> {
+    if subschema.has_keyword("$ref") {
+        return subschema;
+    }
+    with_annotations(subschema, annotations)
+}
+
+/// Returns true if a union has other assertions beside it, which must be merged with it.
+fn has_constrained_union(value: &Value) -> bool {
+    match value {
+        Value::Array(elements) => elements.iter().any(has_constrained_union),
+        Value::Object(members) => {
+            members.has_keyword("anyOf")
+                && members
+                    .keys()
+                    .any(|keyword| keyword != "anyOf" && is_assertion(keyword))
+                || members.values().any(has_constrained_union)
+        }
+        _ => false,
+    }
+}
+
+/// Removes the assertions from a schema and returns them.
+fn take_assertions(schema: &mut Map<String, Value>) -> Map<String, Value> {
+    if has_no_assertions(schema) {
+        return Map::new();
+    }
+    let (assertions, annotations) = std::mem::take(schema)
+        .into_iter()
+        .partition(|(keyword, _)| is_assertion(keyword));
+    *schema = annotations;
+    assertions
+}
+
+/// Makes a schema of annotations the union of these branches; a single branch is merged into it.
+fn set_branches(
+    schema: &mut Map<String, Value>,
+    mut branches: Vec<Value>,
+    cursor: &mut SchemaCursor<'_>,
+) {
+    match branches.len() {
+        // No dialect can express a schema that is never valid.
+        0 => cursor.report_loss("not", Severity::Wider, None),
+        1 => {
+            let annotations = std::mem::take(schema);
+            if let Some(Value::Object(only)) = branches.pop() {
+                *schema = with_annotations(only, annotations);
+            }
+        }
+        _ => {
+            schema.set_keyword("anyOf", Value::Array(branches));
+        }
+    }
+}
