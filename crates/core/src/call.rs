@@ -4,6 +4,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) mod content;
+pub(crate) mod context;
+pub(crate) mod result;
+
 /// One request by the model to run one tool.
 ///
 /// A call is plain data: holding one runs nothing. Hand it to [`Invoker::invoke`](crate::Invoker::invoke).

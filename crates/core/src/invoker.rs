@@ -11,34 +11,33 @@ use futures::FutureExt as _;
 use serde_json::Value;
 use toolwright_schema::InputLimits;
 
-use crate::approval::{ApprovalSigner, Approver};
-use crate::audit::{AuditGuard, AuditSink};
 use crate::call::ToolCall;
-use crate::context::{
+use crate::call::context::{
     BlockingPermit, CallContext, CallScope, InvokerContext, LazyCancellationToken,
 };
-use crate::definition::PreparedCall;
+use crate::call::result::ToolResult;
 use crate::error::{InvokerError, RegistryError, ToolError};
+use crate::invoker::approval::{ApprovalSigner, Approver};
+use crate::invoker::audit::{AuditGuard, AuditSink};
 use crate::layer::{Invocation, Layer, Next, concurrency, trace};
 use crate::registry::{RegisteredTool, Snapshot, ToolSettings, View};
-use crate::result::ToolResult;
+use crate::tool::definition::PreparedCall;
 
+pub(crate) mod approval;
 mod arguments;
+pub(crate) mod audit;
 mod batch;
 mod builder;
 mod finalize;
-mod pending_call;
-mod placeholders;
 mod reconfigure;
 mod render_prompt;
-mod request_approval;
 mod resolve;
 mod run;
 
 pub use builder::InvokerBuilder;
 
+use approval::request_approval::ApprovalStatus;
 use arguments::ValidatedArguments;
-use request_approval::ApprovalStatus;
 use run::StartedCall;
 
 /// The scope of whoever does not say who they are.

@@ -12,8 +12,8 @@ use futures::future::BoxFuture;
 use serde_json::Value;
 
 use crate::call::ToolCall;
-use crate::context::{CallScope, Caller};
-use crate::result::ToolResult;
+use crate::call::context::{CallScope, Caller};
+use crate::call::result::ToolResult;
 use crate::tool::{Tool, ToolSpec};
 
 mod authorise;

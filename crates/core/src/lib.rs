@@ -4,65 +4,46 @@
 //! which adds the macros.
 
 mod call;
-mod content;
-mod error;
-mod result;
-
 mod config;
-mod context;
-mod extract;
-mod param;
-
-mod encode;
-
-mod builder;
-mod definition;
-mod input_schema;
-mod policy;
-mod prompt;
-mod template;
+mod error;
 mod tool;
 
 mod layer;
 mod registry;
 
-pub mod wire;
-
-mod approval;
-mod audit;
 mod invoker;
 
-mod bridge;
+pub mod wire;
 
-pub use approval::{
-    ApprovalDecision, ApprovalRequest, ApprovalSigner, ApprovalToken, Approver, PendingCall,
-};
-pub use audit::{AuditRecord, AuditSink};
-pub use bridge::{Bridge, BridgeError, ExportedTool, ExportedTools};
-pub use builder::{Args, IntoToolOutput, ToolBuilder};
+pub use call::content::{Content, ResourceContents};
+pub use call::context::{CallContext, CallEvent, CallScope, Caller, InvokerContext, SessionId};
+pub use call::result::{ContentList, Outcome, StructuredContent, ToolResult, UntruncatedOutput};
 pub use call::{Arguments, CallId, ToolCall, ToolName};
 pub use config::{
     Config, ConfigError, ConfigSources, DisplayedSetting, LoadedConfig, McpAttachMode,
     McpServerConfig, Origin, Secret, WebSearchConfig,
 };
-pub use content::{Content, ResourceContents};
-pub use context::{CallContext, CallEvent, CallScope, Caller, InvokerContext, SessionId};
-pub use encode::{Encode, Encoders, Json, ToolOutput, Updates};
 pub use error::{DefineError, ErrorKind, InvokerError, RegistryError, ToolError};
-pub use extract::{CallInfo, Cancel, HandlerContext, Maybe, Progress, ProjectDir, State};
-pub use input_schema::{PROJECT_DIR_PARAM, SESSION_ID_PARAM};
+pub use invoker::approval::{
+    ApprovalDecision, ApprovalRequest, ApprovalSigner, ApprovalToken, Approver, PendingCall,
+};
+pub use invoker::audit::{AuditRecord, AuditSink};
 pub use invoker::{Invoker, InvokerBuilder};
 pub use layer::{Authorise, Cache, Invocation, Layer, LayerPosition, Next, RateLimit, Retry};
 #[cfg(feature = "tower")]
 pub use layer::{Tower, TowerCall, TowerNext};
-pub use param::Param;
-pub use policy::{
+pub use registry::{AppKind, Bundle, BundleItem, RegisteredTool, Registry, Snapshot, View};
+pub use tool::builder::{Args, IntoToolOutput, ToolBuilder};
+pub use tool::encode::{Encode, Encoders, Json, ToolOutput, Updates};
+pub use tool::extract::{CallInfo, Cancel, HandlerContext, Maybe, Progress, ProjectDir, State};
+pub use tool::input_schema::{PROJECT_DIR_PARAM, SESSION_ID_PARAM};
+pub use tool::param::Param;
+pub use tool::policy::{
     ApprovalPolicy, ErrorPolicy, Hints, OnMalformed, Policy, StrictMode, UnknownArguments,
 };
-pub use prompt::{Prompt, RenderedPrompt, Role};
-pub use registry::{AppKind, Bundle, BundleItem, RegisteredTool, Registry, Snapshot, View};
-pub use result::{ContentList, Outcome, StructuredContent, ToolResult, UntruncatedOutput};
+pub use tool::prompt::{Prompt, RenderedPrompt, Role};
 pub use tool::{ParamInfo, Tool, ToolSpec};
+pub use wire::bridge::{Bridge, BridgeError, ExportedTool, ExportedTools};
 
 pub use futures::future::BoxFuture;
 pub use schemars::{self, JsonSchema};
@@ -79,18 +60,18 @@ pub mod __private {
     pub use serde::de::MapAccess;
     pub use serde_json::Value;
 
-    pub use crate::definition::{
-        ArgumentSlots, DefaultSpec, Definition, JsonDefault, Metadata, ParamSpec, ParamVtable,
-        StartedHandler,
-    };
-    pub use crate::encode::{
-        IntoToolError, PlainValue, PlainValueType, ReturnValue, async_return_type_of,
-        return_type_of,
-    };
-    pub use crate::prompt::PromptText;
     pub use crate::registry::{
         BundleConstructor, BundleLocation, DiscoverableBundle, LinkedBundle,
     };
+    pub use crate::tool::definition::{
+        ArgumentSlots, DefaultSpec, Definition, JsonDefault, Metadata, ParamSpec, ParamVtable,
+        StartedHandler,
+    };
+    pub use crate::tool::encode::{
+        IntoToolError, PlainValue, PlainValueType, ReturnValue, async_return_type_of,
+        return_type_of,
+    };
+    pub use crate::tool::prompt::PromptText;
 
     /// Stands for a value while types are worked out; never called.
     pub fn never<T>() -> T {

@@ -13,10 +13,10 @@ use indexmap::IndexMap;
 use tokio::sync::watch;
 
 use crate::call::ToolName;
-use crate::encode::Encoders;
+use crate::call::result::ToolResult;
 use crate::error::RegistryError;
-use crate::prompt::Prompt;
-use crate::result::ToolResult;
+use crate::tool::encode::Encoders;
+use crate::tool::prompt::Prompt;
 use crate::tool::{Tool, ToolSpec};
 
 mod bundle;

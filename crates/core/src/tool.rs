@@ -11,14 +11,25 @@ use sha2::{Digest as _, Sha256};
 use tokio::sync::Semaphore;
 use toolwright_schema::{Schema, canonical_json, normalise};
 
-use crate::builder::ToolBuilder;
 use crate::call::ToolName;
-use crate::definition::{ArgumentSlots as _, Definition, MacroHandler, ParamCheck, ToolHandler};
 use crate::error::DefineError;
-use crate::input_schema::{InputSchemaBuilder, ParamDefault, output_schema};
-use crate::policy::{Hints, Policy, StrictMode};
+use crate::tool::builder::ToolBuilder;
+use crate::tool::definition::{
+    ArgumentSlots as _, Definition, MacroHandler, ParamCheck, ToolHandler,
+};
+use crate::tool::input_schema::{InputSchemaBuilder, ParamDefault, output_schema};
+use crate::tool::policy::{Hints, Policy, StrictMode};
 
+pub(crate) mod builder;
+pub(crate) mod definition;
+pub(crate) mod encode;
+pub(crate) mod extract;
+pub(crate) mod input_schema;
+pub(crate) mod param;
 mod param_info;
+pub(crate) mod policy;
+pub(crate) mod prompt;
+pub(crate) mod template;
 
 pub use param_info::ParamInfo;
 

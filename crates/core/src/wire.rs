@@ -1,5 +1,6 @@
 //! Tool definitions on the wire: those of other software in, ours out as each API wants them.
 
+pub(crate) mod bridge;
 mod import;
 
 mod plan;

@@ -10,13 +10,13 @@ use serde_json::{Map, Value};
 use toolwright_schema::{InputLimits, Tape, Violation, coerce, redact};
 
 use super::run::panic_result;
-use crate::context::CallContext;
-use crate::definition::{PreparedCall, StartedHandler};
+use crate::call::context::CallContext;
+use crate::call::result::{Outcome, ToolResult};
 use crate::error::{ErrorKind, ToolError};
-use crate::input_schema::SESSION_ID_PARAM;
-use crate::policy::{OnMalformed, UnknownArguments};
 use crate::registry::{BoundParams, RegisteredTool};
-use crate::result::{Outcome, ToolResult};
+use crate::tool::definition::{PreparedCall, StartedHandler};
+use crate::tool::input_schema::SESSION_ID_PARAM;
+use crate::tool::policy::{OnMalformed, UnknownArguments};
 
 mod defaults;
 mod integral_floats;

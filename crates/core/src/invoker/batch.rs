@@ -5,8 +5,8 @@ use futures::stream::{self, StreamExt as _};
 
 use super::Invoker;
 use crate::call::ToolCall;
-use crate::context::CallScope;
-use crate::result::ToolResult;
+use crate::call::context::CallScope;
+use crate::call::result::ToolResult;
 
 impl Invoker {
     /// Runs the calls of one step on behalf of an anonymous caller.

@@ -8,13 +8,13 @@ use std::time::Duration;
 use toolwright_schema::InputLimits;
 
 use super::{Invoker, InvokerInner, InvokerOptions, ToolSource};
-use crate::approval::{ApprovalSigner, Approver};
-use crate::audit::AuditSink;
+use crate::call::context::InvokerContext;
 use crate::config::Config;
-use crate::context::InvokerContext;
 use crate::error::InvokerError;
-use crate::input_schema::PROJECT_DIR_PARAM;
+use crate::invoker::approval::{ApprovalSigner, Approver};
+use crate::invoker::audit::AuditSink;
 use crate::registry::{ToolSettings, View};
+use crate::tool::input_schema::PROJECT_DIR_PARAM;
 
 /// How long a call may take, unless its tool says otherwise.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);

@@ -5,13 +5,16 @@ use std::sync::Arc;
 use serde_json::Value;
 use toolwright_schema::{InputLimits, Schema, Tape};
 
-use super::placeholders::expand_placeholders;
-use crate::content::Content;
-use crate::context::CallContext;
+use crate::call::content::Content;
+use crate::call::context::CallContext;
+use crate::call::result::{Outcome, StructuredContent, ToolResult, UntruncatedOutput};
 use crate::error::ErrorKind;
-use crate::policy::ErrorPolicy;
 use crate::registry::RegisteredTool;
-use crate::result::{Outcome, StructuredContent, ToolResult, UntruncatedOutput};
+use crate::tool::policy::ErrorPolicy;
+
+mod placeholders;
+
+use placeholders::expand_placeholders;
 
 /// Makes what a tool returned fit to be read.
 pub(super) fn finalize(

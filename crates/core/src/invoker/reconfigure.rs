@@ -5,11 +5,11 @@ use std::sync::Arc;
 use futures::stream::Stream;
 
 use super::{Invoker, InvokerInner, ToolSource, builder};
-use crate::approval::{ApprovalSigner, Approver};
 use crate::error::{InvokerError, RegistryError};
-use crate::policy::Policy;
+use crate::invoker::approval::{ApprovalSigner, Approver};
 use crate::registry::View;
 use crate::tool::ToolSpec;
+use crate::tool::policy::Policy;
 
 impl Invoker {
     /// Returns an invoker that goes on with the tools as they are now, whatever the registry does.

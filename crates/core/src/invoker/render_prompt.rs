@@ -4,11 +4,11 @@
 //! record is kept: a person has picked it.
 
 use super::{ANONYMOUS_SCOPE, Invoker, resolve};
+use crate::call::context::{BlockingPermit, CallContext, CallScope, LazyCancellationToken};
+use crate::call::result::ToolResult;
 use crate::call::{Arguments, ToolCall, ToolName};
-use crate::context::{BlockingPermit, CallContext, CallScope, LazyCancellationToken};
 use crate::error::{RegistryError, ToolError};
-use crate::prompt::{Prompt, RenderedPrompt};
-use crate::result::ToolResult;
+use crate::tool::prompt::{Prompt, RenderedPrompt};
 
 impl Invoker {
     /// Fills in a prompt on behalf of an anonymous caller.

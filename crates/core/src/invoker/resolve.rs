@@ -2,10 +2,10 @@
 
 use toolwright_schema::nearest;
 
-use crate::context::Caller;
+use crate::call::context::Caller;
+use crate::call::result::{Outcome, ToolResult};
 use crate::error::ErrorKind;
 use crate::registry::{IndexedItem, NameIndex, NameMatch};
-use crate::result::{Outcome, ToolResult};
 
 /// How many names an unknown-tool result lists.
 const MAX_LISTED_NAMES: usize = 20;

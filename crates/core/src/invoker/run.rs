@@ -9,14 +9,14 @@ use std::time::Duration;
 use futures::stream::BoxStream;
 use futures::{FutureExt as _, StreamExt as _};
 
-use crate::context::{CallContext, CallEvent, CallScope, LazyCancellationToken};
-use crate::definition::{PreparedCall, StartedHandler};
-use crate::encode::ToolOutput;
+use crate::call::context::{CallContext, CallEvent, CallScope, LazyCancellationToken};
+use crate::call::result::ToolResult;
 use crate::error::ToolError;
 use crate::layer::concurrency::{self, Permit};
 use crate::layer::{Next, timeout};
 use crate::registry::RegisteredTool;
-use crate::result::ToolResult;
+use crate::tool::definition::{PreparedCall, StartedHandler};
+use crate::tool::encode::ToolOutput;
 
 /// A tool that was started: most have returned already.
 pub(super) enum StartedCall<L> {

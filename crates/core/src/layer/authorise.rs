@@ -3,9 +3,9 @@
 use futures::future::BoxFuture;
 
 use super::{Invocation, Layer, LayerPosition, Next};
-use crate::context::Caller;
+use crate::call::context::Caller;
+use crate::call::result::{Outcome, ToolResult};
 use crate::error::ErrorKind;
-use crate::result::{Outcome, ToolResult};
 use crate::tool::ToolSpec;
 
 /// Lets a caller see and call only what `allow` says.

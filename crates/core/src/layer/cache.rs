@@ -9,8 +9,8 @@ use tokio::time::Instant;
 use toolwright_schema::canonical_json;
 
 use super::{Invocation, Layer, LayerPosition, Next};
-use crate::context::SessionId;
-use crate::result::ToolResult;
+use crate::call::context::SessionId;
+use crate::call::result::ToolResult;
 
 /// Keeps the results of successful calls for a while: same tool, same arguments, same caller, same
 /// session.

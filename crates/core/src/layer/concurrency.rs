@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use tokio::sync::SemaphorePermit;
 
-use crate::context::CallContext;
-use crate::policy::DEFAULT_CONCURRENCY;
+use crate::call::context::CallContext;
+use crate::call::result::ToolResult;
 use crate::registry::RegisteredTool;
-use crate::result::ToolResult;
+use crate::tool::policy::DEFAULT_CONCURRENCY;
 
 /// Leave to run.
 pub(crate) enum Permit<'a> {

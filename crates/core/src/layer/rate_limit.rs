@@ -8,8 +8,8 @@ use futures::future::BoxFuture;
 use tokio::time::Instant;
 
 use super::{Invocation, Layer, LayerPosition, Next};
+use crate::call::result::{Outcome, ToolResult};
 use crate::error::ErrorKind;
-use crate::result::{Outcome, ToolResult};
 
 /// How many callers' counts are kept; those that have rested longest are forgotten first.
 const MAX_TRACKED_WINDOWS: usize = 10_000;

@@ -6,8 +6,8 @@ use futures::future::BoxFuture;
 use tokio::time::sleep;
 
 use super::{Invocation, Layer, LayerPosition, Next};
+use crate::call::result::{Outcome, ToolResult};
 use crate::error::ErrorKind;
-use crate::result::{Outcome, ToolResult};
 
 /// The longest pause between two tries.
 const MAX_BACKOFF: Duration = Duration::from_secs(30);

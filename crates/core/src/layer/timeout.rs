@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 
-use crate::context::CallScope;
+use crate::call::context::CallScope;
+use crate::call::result::{Outcome, ToolResult};
 use crate::error::ErrorKind;
 use crate::registry::RegisteredTool;
-use crate::result::{Outcome, ToolResult};
 
 /// Waits for a tool, but not for ever; `Err` is the result of a call that was given up.
 pub(crate) async fn run_with_timeout(

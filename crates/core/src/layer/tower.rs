@@ -15,10 +15,10 @@ use tokio::sync::{mpsc, oneshot};
 use tower::{BoxError, Service, ServiceExt as _};
 
 use super::{Invocation, Layer, LayerPosition, Next, timeout};
+use crate::call::context::Caller;
+use crate::call::result::ToolResult;
 use crate::call::{ToolCall, ToolName};
-use crate::context::Caller;
 use crate::error::ToolError;
-use crate::result::ToolResult;
 
 /// A tower layer around calls; its service is made once, and cloned for each call.
 ///

@@ -5,7 +5,7 @@ use std::future::Future;
 use tracing::{Instrument as _, Level, field, span};
 
 use crate::call::ToolCall;
-use crate::result::ToolResult;
+use crate::call::result::ToolResult;
 
 /// Tells whether anybody listens.
 pub(crate) fn is_enabled() -> bool {

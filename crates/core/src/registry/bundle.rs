@@ -3,7 +3,7 @@
 use super::RegisteredTool;
 use crate::call::ToolName;
 use crate::error::RegistryError;
-use crate::prompt::Prompt;
+use crate::tool::prompt::Prompt;
 use crate::tool::{Tool, ToolSpec};
 
 /// One thing that a [`Bundle`] brings.

@@ -8,12 +8,12 @@ use serde_json::Value;
 use tokio::sync::Semaphore;
 
 use super::name_index::{NameIndex, NameMatch};
-use crate::context::Caller;
-use crate::encode::Encoders;
-use crate::input_schema::SESSION_ID_PARAM;
+use crate::call::context::Caller;
 use crate::layer::Layer;
-use crate::policy::Policy;
-use crate::prompt::Prompt;
+use crate::tool::encode::Encoders;
+use crate::tool::input_schema::SESSION_ID_PARAM;
+use crate::tool::policy::Policy;
+use crate::tool::prompt::Prompt;
 use crate::tool::{Tool, ToolSpec};
 
 /// All tools and prompts of a registry or view at one moment, in stable order.

@@ -13,9 +13,9 @@ use super::{RegisteredTool, Snapshot};
 use crate::config::Config;
 use crate::error::RegistryError;
 use crate::layer::{Cache, Layer, RateLimit, Retry};
-use crate::policy::{ApprovalPolicy, ErrorPolicy, UnknownArguments};
-use crate::prompt::Prompt;
 use crate::tool::ToolSpec;
+use crate::tool::policy::{ApprovalPolicy, ErrorPolicy, UnknownArguments};
+use crate::tool::prompt::Prompt;
 
 /// What can be set for a tool.
 const SETTING_NAMES: [&str; 9] = [

@@ -15,13 +15,13 @@ use super::bundle::{Bundle, BundleItem, IndexedItem};
 use super::snapshot::{BoundParams, RegisteredTool, Snapshot};
 use super::tool_settings::ToolSettings;
 use crate::call::ToolName;
+use crate::call::context::SessionId;
 use crate::config::Config;
-use crate::context::SessionId;
 use crate::error::{DefineError, RegistryError};
-use crate::input_schema::{SESSION_ID_PARAM, coerce_to_param, has_param};
 use crate::layer::Layer;
-use crate::policy::Policy;
-use crate::prompt::Prompt;
+use crate::tool::input_schema::{SESSION_ID_PARAM, coerce_to_param, has_param};
+use crate::tool::policy::Policy;
+use crate::tool::prompt::Prompt;
 use crate::tool::{ToolSpec, concurrency_semaphore as permits_for};
 
 /// A lens on a registry; follows the registry's changes.

@@ -13,8 +13,8 @@ use super::wire_name::wire_names;
 use super::write::DefinitionParts;
 use super::{Shape, ToolDefinition};
 use crate::call::ToolCall;
-use crate::policy::{Hints, StrictMode};
 use crate::registry::RegisteredTool;
+use crate::tool::policy::{Hints, StrictMode};
 
 /// A tool that wants to be part of a request.
 #[derive(Clone, Copy, Debug)]

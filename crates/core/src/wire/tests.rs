@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use toolwright_schema::{Dialect, Schema, validate_for, validate_tools_for};
 
 use super::{CandidateTool, ToolPlan, ToolPlanner};
-use crate::policy::{Hints, StrictMode};
+use crate::tool::policy::{Hints, StrictMode};
 
 /// A tool that owns what a candidate borrows.
 struct Sample {

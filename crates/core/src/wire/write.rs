@@ -4,7 +4,7 @@ use serde::Serialize;
 use toolwright_schema::Dialect;
 
 use super::Shape;
-use crate::policy::Hints;
+use crate::tool::policy::Hints;
 use crate::wire::CandidateTool;
 
 /// What is written of one tool.

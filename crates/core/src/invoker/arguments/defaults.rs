@@ -4,9 +4,9 @@ use serde_json::{Map, Value};
 use toolwright_schema::Violation;
 
 use super::param_violation;
-use crate::context::CallContext;
-use crate::input_schema::{PROJECT_DIR_PARAM, ParamDefault, coerce_to_param, has_param};
+use crate::call::context::CallContext;
 use crate::registry::RegisteredTool;
+use crate::tool::input_schema::{PROJECT_DIR_PARAM, ParamDefault, coerce_to_param, has_param};
 
 /// What filling in defaults came to.
 pub(super) struct FilledDefaults<'e> {

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use toolwright_schema::Dialect;
 
 use super::{Sample, left_out, plan, planned, strict};
-use crate::policy::StrictMode;
+use crate::tool::policy::StrictMode;
 use crate::wire::ToolPlanner;
 
 /// A closed object with as many parameters that may be left out.

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use toolwright_schema::{Dialect, Schema};
 
 use super::{Sample, plan, planned};
-use crate::policy::StrictMode;
+use crate::tool::policy::StrictMode;
 use crate::wire::{CandidateTool, Shape, ToolPlanner};
 
 fn weather() -> Sample {

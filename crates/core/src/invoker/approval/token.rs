@@ -11,8 +11,8 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use toolwright_schema::canonical_json;
 
+use crate::call::context::Caller;
 use crate::config::Secret;
-use crate::context::Caller;
 use crate::tool::encode_hex;
 
 /// How long an approval is good for, unless said otherwise.

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 use toolwright_schema::redact;
 
+use crate::call::content::Content;
 use crate::call::{CallId, ToolName};
-use crate::content::Content;
 use crate::error::{Cause, ErrorKind, ToolError};
 
 /// How a call ended, for machines.

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use toolwright_schema::Schema;
 
 use crate::error::DefineError;
-use crate::input_schema::{ParamDefault, coerce_to_param};
+use crate::tool::input_schema::{ParamDefault, coerce_to_param};
 
 pub(super) const JSON_TYPES: &str = "string, integer, number, boolean, array or object";
 

@@ -16,14 +16,14 @@ use serde_json::Value;
 use tokio::task::JoinHandle;
 use toolwright_schema::{Node, ReadError};
 
-use crate::context::{CallContext, InvokerContext};
-use crate::encode::ToolOutput;
+use crate::call::context::{CallContext, InvokerContext};
 use crate::error::ToolError;
-use crate::param::Param;
-use crate::policy::{
+use crate::tool::encode::ToolOutput;
+use crate::tool::param::Param;
+use crate::tool::policy::{
     ApprovalPolicy, ErrorPolicy, Hints, OnMalformed, StrictMode, UnknownArguments,
 };
-use crate::prompt::Role;
+use crate::tool::prompt::Role;
 
 /// What `#[tool]` and `#[prompt]` implement, on an uninhabited type that shares the function's name.
 pub trait Definition: 'static {

@@ -10,13 +10,13 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::arguments::argument_text;
-use crate::content::Content;
-use crate::context::CallContext;
-use crate::input_schema::{PROJECT_DIR_PARAM, has_param};
+use crate::call::content::Content;
+use crate::call::context::CallContext;
+use crate::call::result::ToolResult;
+use crate::invoker::arguments::argument_text;
 use crate::registry::RegisteredTool;
-use crate::result::ToolResult;
-use crate::template::Template;
+use crate::tool::input_schema::{PROJECT_DIR_PARAM, has_param};
+use crate::tool::template::Template;
 
 /// How many bytes are filled into one result; a text that names itself a thousand times could fill the memory.
 const MAX_EXPANDED_BYTES: usize = 16 << 20;

@@ -10,12 +10,12 @@ use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::call::ToolName;
-use crate::content::Content;
-use crate::definition::Definition;
-use crate::encode::{Encoders, ToolOutput};
+use crate::call::content::Content;
+use crate::call::result::ToolResult;
 use crate::error::ToolError;
 use crate::registry::RegisteredTool;
-use crate::result::ToolResult;
+use crate::tool::definition::Definition;
+use crate::tool::encode::{Encoders, ToolOutput};
 use crate::tool::{ParamInfo, Tool, ToolSpec};
 
 /// In whose name a prompt's text is said.

@@ -6,9 +6,9 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 use toolwright_schema::{Schema, close_objects, coerce, is_enforced_by_type};
 
-use crate::definition::{DefaultSpec, ParamSpec};
 use crate::error::DefineError;
-use crate::template::Template;
+use crate::tool::definition::{DefaultSpec, ParamSpec};
+use crate::tool::template::Template;
 
 /// A parameter of this name is filled in when a project directory is set.
 pub const PROJECT_DIR_PARAM: &str = "project_dir";

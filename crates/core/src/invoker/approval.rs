@@ -9,10 +9,12 @@ use futures::future::BoxFuture;
 use serde_json::Value;
 
 use crate::call::ToolCall;
-use crate::context::Caller;
-use crate::result::{ContentList, ToolResult};
+use crate::call::context::Caller;
+use crate::call::result::{ContentList, ToolResult};
 use crate::tool::ToolSpec;
 
+mod pending_call;
+pub(super) mod request_approval;
 mod token;
 
 pub use token::{ApprovalSigner, ApprovalToken};

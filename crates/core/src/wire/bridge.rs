@@ -8,12 +8,12 @@ use serde_json::Value;
 use toolwright_schema::Dialect;
 
 use crate::call::ToolCall;
-use crate::context::CallScope;
+use crate::call::context::CallScope;
+use crate::call::result::ToolResult;
 use crate::error::RegistryError;
 use crate::invoker::Invoker;
-use crate::policy::StrictMode;
 use crate::registry::RegisteredTool;
-use crate::result::ToolResult;
+use crate::tool::policy::StrictMode;
 use crate::wire::{CandidateTool, PlannedTool, Shape, ToolPlan, ToolPlanner};
 
 /// How an invoker's tools are offered to another framework.

@@ -5,9 +5,9 @@ use std::any::type_name;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{self, DeserializeOwned, Deserializer, MapAccess, Visitor};
 
-use crate::context::{CallContext, InvokerContext};
-use crate::definition::{self, ParamVtable};
+use crate::call::context::{CallContext, InvokerContext};
 use crate::error::ToolError;
+use crate::tool::definition::{self, ParamVtable};
 
 /// A parameter of a tool.
 ///

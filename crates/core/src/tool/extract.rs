@@ -7,13 +7,13 @@ use std::sync::Arc;
 
 use tokio_util::sync::{CancellationToken, WaitForCancellationFuture};
 
-use crate::call::{CallId, ToolName};
-use crate::config::Config;
-use crate::context::{
+use crate::call::context::{
     CallContext, CallEvent, Caller, EventListener, InvokerContext, SessionId, find_extension,
 };
+use crate::call::{CallId, ToolName};
+use crate::config::Config;
 use crate::error::ToolError;
-use crate::param::Param;
+use crate::tool::param::Param;
 
 /// A value shared by all calls, given to the invoker with
 /// [`InvokerBuilder::state`](crate::InvokerBuilder::state).

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::definition::Metadata;
+use crate::tool::definition::Metadata;
 
 /// How calls of a tool are treated: what its author says, and what a view changes of it.
 #[derive(Clone, Debug)]

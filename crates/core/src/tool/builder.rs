@@ -11,13 +11,13 @@ use serde::de::{self, DeserializeOwned};
 use serde_json::{Value, json};
 use toolwright_schema::{Node, ReadError, Schema, close_objects, is_enforced_by_type};
 
-use crate::context::CallContext;
-use crate::definition::{Metadata, PreparedCall, StartedHandler, ToolHandler};
+use crate::call::context::CallContext;
 use crate::error::{DefineError, ToolError};
-use crate::extract::HandlerContext;
-use crate::input_schema::{InputSchemaBuilder, add_definitions, output_schema};
-use crate::param::{self, Param};
-use crate::policy::{
+use crate::tool::definition::{Metadata, PreparedCall, StartedHandler, ToolHandler};
+use crate::tool::extract::HandlerContext;
+use crate::tool::input_schema::{InputSchemaBuilder, add_definitions, output_schema};
+use crate::tool::param::{self, Param};
+use crate::tool::policy::{
     ApprovalPolicy, ErrorPolicy, Hints, OnMalformed, Policy, StrictMode, UnknownArguments,
 };
 use crate::tool::{Tool, ToolParts, ToolSpec};

@@ -6,17 +6,17 @@ use std::panic::AssertUnwindSafe;
 use futures::FutureExt as _;
 use serde_json::Value;
 
-use super::{Invoker, run};
-use crate::approval::{ApprovalDecision, ApprovalRequest, ApprovalToken};
-use crate::context::CallContext;
+use crate::call::context::CallContext;
+use crate::call::result::{Outcome, ToolResult};
 use crate::error::ErrorKind;
+use crate::invoker::approval::{ApprovalDecision, ApprovalRequest, ApprovalToken};
+use crate::invoker::{Invoker, run};
 use crate::layer::timeout::{self, WaitError};
 use crate::registry::RegisteredTool;
-use crate::result::{Outcome, ToolResult};
 
 impl Invoker {
     /// Asks whoever has to be asked; whoever cannot decide has not approved.
-    pub(super) async fn request_approval(
+    pub(in crate::invoker) async fn request_approval(
         &self,
         entry: &RegisteredTool,
         cx: &CallContext<'_>,
@@ -74,7 +74,7 @@ impl Invoker {
 }
 
 /// What came of asking.
-pub(super) enum ApprovalStatus {
+pub(in crate::invoker) enum ApprovalStatus {
     Approved,
     Edited(Value),
     /// The call does not run: this is its result.

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use toolwright_schema::Schema;
 
-use super::{Invoker, arguments};
-use crate::approval::PendingCall;
 use crate::call::ToolCall;
-use crate::context::{BlockingPermit, CallContext, CallScope, LazyCancellationToken};
-use crate::policy::Hints;
+use crate::call::context::{BlockingPermit, CallContext, CallScope, LazyCancellationToken};
+use crate::invoker::approval::PendingCall;
+use crate::invoker::{Invoker, arguments};
 use crate::tool::ToolSpec;
+use crate::tool::policy::Hints;
 
 impl Invoker {
     /// Finds out whether somebody has to decide before a call runs, without running it.

@@ -5,9 +5,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::Content;
-use crate::encode::{Encode, Encoders, IntoToolError, Json, ToolOutput, Updates};
+use crate::call::result::ToolResult;
 use crate::error::ToolError;
-use crate::result::ToolResult;
+use crate::tool::encode::{Encode, Encoders, IntoToolError, Json, ToolOutput, Updates};
 
 /// What a builder's handler may return: a `Result`, or one of the common plain values.
 ///

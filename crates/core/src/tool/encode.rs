@@ -15,9 +15,9 @@ use futures::stream::{BoxStream, Stream, StreamExt as _};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 
-use crate::content::Content;
+use crate::call::content::Content;
+use crate::call::result::{StructuredContent, ToolResult};
 use crate::error::ToolError;
-use crate::result::{StructuredContent, ToolResult};
 
 /// What a tool may return.
 ///

@@ -9,11 +9,11 @@ use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 
-use crate::approval::ApprovalToken;
+use crate::call::result::ToolResult;
 use crate::call::{CallId, ToolCall, ToolName, shared_text};
 use crate::config::Config;
-use crate::encode::Encoders;
-use crate::result::ToolResult;
+use crate::invoker::approval::ApprovalToken;
+use crate::tool::encode::Encoders;
 
 /// What an invoker was built with; the same for all its calls.
 #[derive(Clone, Default)]

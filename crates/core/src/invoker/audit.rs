@@ -6,9 +6,9 @@ use std::time::{Duration, Instant, SystemTime};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
+use crate::call::context::{CallScope, SessionId};
+use crate::call::result::{Outcome, ToolResult};
 use crate::call::{CallId, ToolCall, ToolName};
-use crate::context::{CallScope, SessionId};
-use crate::result::{Outcome, ToolResult};
 use crate::tool::encode_hex;
 
 /// Somebody who keeps a record of every call.
