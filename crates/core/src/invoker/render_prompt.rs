@@ -1,7 +1,7 @@
-//! A prompt's name and arguments in, the text of one message out.
+//! Renders a prompt: its name and arguments become one message.
 //!
-//! A prompt goes the way of a call, layers included, except that nobody has to approve of it and no
-//! record is kept: a person has picked it.
+//! A prompt runs like a call, layers included, except that it needs no approval and has no audit record: a
+//! person has picked it.
 
 use super::{ANONYMOUS_SCOPE, Invoker, resolve};
 use crate::call::context::{BlockingPermit, CallContext, CallScope, LazyCancellationToken};
@@ -11,12 +11,11 @@ use crate::error::{RegistryError, ToolError};
 use crate::tool::prompt::{Prompt, RenderedPrompt};
 
 impl Invoker {
-    /// Fills in a prompt on behalf of an anonymous caller.
+    /// Renders a prompt for an anonymous caller.
     ///
     /// # Errors
     ///
-    /// The result that a call would have had: there is no such prompt, its arguments are not valid,
-    /// or it failed.
+    /// When there is no such prompt, its arguments are not valid, or it fails: the result that a call would have.
     pub async fn render_prompt(
         &self,
         name: impl Into<ToolName>,
@@ -26,11 +25,11 @@ impl Invoker {
             .await
     }
 
-    /// Fills in a prompt on behalf of the scope's caller.
+    /// Renders a prompt for the scope's caller.
     ///
     /// # Errors
     ///
-    /// As [`render`](Invoker::render).
+    /// As [`render_prompt`](Invoker::render_prompt).
     pub async fn render_prompt_in(
         &self,
         scope: &CallScope,
@@ -54,10 +53,10 @@ impl Invoker {
     /// As [`snapshot`](Invoker::snapshot).
     pub fn list_prompts(&self, scope: &CallScope) -> Result<Vec<Prompt>, RegistryError> {
         let snapshot = self.snapshot()?;
-        let shown = snapshot
+        let visible = snapshot
             .prompts()
             .filter(|prompt| prompt.registered_tool.is_visible_to(&scope.caller));
-        Ok(shown.cloned().collect())
+        Ok(visible.cloned().collect())
     }
 
     async fn render_call(

@@ -1,4 +1,4 @@
-//! A call that needs approval in, somebody's decision about it out.
+//! Checks the approval tokens of a call, else requests a decision of the approver.
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
@@ -15,22 +15,22 @@ use crate::layer::timeout::{self, WaitError};
 use crate::registry::RegisteredTool;
 
 impl Invoker {
-    /// Asks whoever has to be asked; whoever cannot decide has not approved.
+    /// Redeems a token of the scope, else waits for the approver. An approver that panics or times out denies the call.
     pub(in crate::invoker) async fn request_approval(
         &self,
-        entry: &RegisteredTool,
+        tool: &RegisteredTool,
         cx: &CallContext<'_>,
         arguments: &Value,
     ) -> ApprovalStatus {
-        let (approvals, fingerprint) = (&*self.0.signer, entry.tool.fingerprint());
-        let take = |grant: &ApprovalToken, arguments: &Value| {
-            approvals.redeem(grant, fingerprint, arguments, cx.caller())
+        let (signer, fingerprint) = (&*self.0.signer, tool.tool.fingerprint());
+        let redeem = |token: &ApprovalToken, arguments: &Value| {
+            signer.redeem(token, fingerprint, arguments, cx.caller())
         };
         if cx
             .scope
             .approval_tokens
             .iter()
-            .any(|grant| take(grant, arguments).is_ok())
+            .any(|token| redeem(token, arguments).is_ok())
         {
             return ApprovalStatus::Approved;
         }
@@ -39,15 +39,15 @@ impl Invoker {
         };
         let request = ApprovalRequest::new(
             cx.call,
-            &entry.spec,
+            &tool.spec,
             arguments,
             cx.caller(),
             fingerprint,
-            approvals,
+            signer,
         );
-        let asked = AssertUnwindSafe(async { approver.decide(request).await }).catch_unwind();
-        let patience = Some(approvals.approval_timeout());
-        let decision = match timeout::wait_with_timeout(patience, cx.scope, asked).await {
+        let decision = AssertUnwindSafe(async { approver.decide(request).await }).catch_unwind();
+        let limit = Some(signer.approval_timeout());
+        let decision = match timeout::wait_with_timeout(limit, cx.scope, decision).await {
             Ok(Ok(decision)) => decision,
             Ok(Err(panic)) => return approver_panicked(panic.as_ref()),
             Err(WaitError::TimedOut(_)) => return denied("nobody answered in time"),
@@ -56,16 +56,16 @@ impl Invoker {
             }
         };
         match decision {
-            ApprovalDecision::Approve(grant) => match take(&grant, arguments) {
+            ApprovalDecision::Approve(token) => match redeem(&token, arguments) {
                 Ok(()) => ApprovalStatus::Approved,
-                Err(why) => denied(why),
+                Err(reason) => denied(reason),
             },
             ApprovalDecision::Edit {
                 arguments: edited,
-                grant,
-            } => match take(&grant, &edited) {
+                token,
+            } => match redeem(&token, &edited) {
                 Ok(()) => ApprovalStatus::Edited(edited),
-                Err(why) => denied(why),
+                Err(reason) => denied(reason),
             },
             ApprovalDecision::Deny { reason } => denied(&reason),
             ApprovalDecision::Answer(result) => ApprovalStatus::Answered(*result),
@@ -73,11 +73,11 @@ impl Invoker {
     }
 }
 
-/// What came of asking.
+/// The result of a request for approval.
 pub(in crate::invoker) enum ApprovalStatus {
     Approved,
     Edited(Value),
-    /// The call does not run: this is its result.
+    /// The call does not run; this is its result.
     Answered(ToolResult),
 }
 
