@@ -144,7 +144,7 @@ pub enum DefineError {
         source: SchemaError,
     },
     /// The input schema does not describe an object of arguments.
-    #[error("tool `{tool}`: arguments must be an object, but the input schema says {found}")]
+    #[error("tool `{tool}`: arguments must be an object, but the input schema allows {found}")]
     NotAnObject {
         /// The tool.
         tool: String,

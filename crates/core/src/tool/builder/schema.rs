@@ -23,7 +23,7 @@ pub(super) fn require_object(schema: &Value, tool: impl Fn() -> String) -> Resul
     let kind = schema.get("type").map(Value::to_string);
     Err(DefineError::NotAnObject {
         tool: tool(),
-        found: kind.unwrap_or_else(|| "that they may be something else".to_owned()),
+        found: kind.unwrap_or_else(|| "other types".to_owned()),
     })
 }
 
