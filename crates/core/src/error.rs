@@ -153,6 +153,16 @@ pub enum DefineError {
     },
 }
 
+impl DefineError {
+    pub(crate) fn parameter(tool: impl ToString, parameter: &str, message: String) -> Self {
+        Self::Parameter {
+            tool: tool.to_string(),
+            parameter: parameter.to_owned(),
+            message,
+        }
+    }
+}
+
 /// Why a registry rejects a change, or a view cannot be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -160,23 +170,13 @@ pub enum RegistryError {
     /// The definition of a tool is not valid.
     #[error(transparent)]
     Define(#[from] DefineError),
-    /// Two tools would have one name.
+    /// Two tools or two prompts have the same name.
     #[error(
-        "two tools are named `{name}`: one of bundle `{first}`, one of bundle `{second}`; rename one or add a prefix"
+        "two {kind}s are named `{name}`: one of bundle `{first}`, one of bundle `{second}`; rename one or add a prefix"
     )]
     Duplicate {
-        /// The name.
-        name: String,
-        /// The bundle that has the name already.
-        first: String,
-        /// The other bundle with the name.
-        second: String,
-    },
-    /// Two prompts would have one name.
-    #[error(
-        "two prompts are named `{name}`: one of bundle `{first}`, one of bundle `{second}`; rename one or add a prefix"
-    )]
-    DuplicatePrompt {
+        /// `tool` or `prompt`.
+        kind: &'static str,
         /// The name.
         name: String,
         /// The bundle that has the name already.

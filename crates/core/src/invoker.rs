@@ -12,9 +12,7 @@ use serde_json::Value;
 use toolwright_schema::InputLimits;
 
 use crate::call::ToolCall;
-use crate::call::context::{
-    BlockingPermit, CallContext, CallScope, InvokerContext, LazyCancellationToken,
-};
+use crate::call::context::{CallContext, CallScope, InvokerContext, RunState};
 use crate::call::result::ToolResult;
 use crate::error::{InvokerError, RegistryError, ToolError};
 use crate::invoker::approval::{ApprovalSigner, Approver};
@@ -147,7 +145,7 @@ impl Invoker {
             .audit
             .as_deref()
             .map(|audit| AuditGuard::new(audit, call, scope));
-        let mut result = if trace::is_enabled() {
+        let result = if trace::is_enabled() {
             let content = self.0.options.trace_content;
             Box::pin(trace::run_in_span(
                 call,
@@ -158,8 +156,7 @@ impl Invoker {
         } else {
             self.dispatch(scope, call).await
         };
-        result.call_id = call.id.clone();
-        result.tool = call.name.clone();
+        let result = result.for_call(&call.id, &call.name);
         if let Some(audit_guard) = audit_guard {
             audit_guard.finish(&result);
         }
@@ -191,15 +188,8 @@ impl Invoker {
                 Ok(found) => found,
                 Err(result) => return result,
             };
-        let (cancel, permit) = (LazyCancellationToken::default(), BlockingPermit::default());
-        let cx = CallContext {
-            call,
-            invoker_context: &self.0.invoker_context,
-            scope,
-            encoders: &snapshot.encoders,
-            cancel: &cancel,
-            blocking_permit: &permit,
-        };
+        let run = RunState::default();
+        let cx = self.call_context(scope, call, &snapshot, &run);
         let mut result = match self.try_fast_path(tool, &cx) {
             Some(StartedCall::Done(result)) => finalize::finalize(result, tool, None, &cx),
             Some(StartedCall::Pending(handler, permit)) => {
@@ -216,6 +206,22 @@ impl Invoker {
         result
     }
 
+    fn call_context<'a>(
+        &'a self,
+        scope: &'a CallScope,
+        call: &'a ToolCall,
+        snapshot: &'a Snapshot,
+        run: &'a RunState,
+    ) -> CallContext<'a> {
+        CallContext {
+            call,
+            invoker_context: &self.0.invoker_context,
+            scope,
+            encoders: &snapshot.encoders,
+            run,
+        }
+    }
+
     fn timeout_for(&self, tool: &RegisteredTool) -> Option<Duration> {
         tool.policy.timeout.or(self.0.options.timeout)
     }
@@ -226,14 +232,9 @@ impl Invoker {
         tool: &'a RegisteredTool,
         cx: &CallContext<'_>,
     ) -> Option<StartedCall<concurrency::Permit<'a>>> {
-        let cancelled = cx
-            .scope
-            .cancel
-            .as_ref()
-            .is_some_and(|token| token.is_cancelled());
         if tool.tool.0.skip_fast_path
             || tool.needs_approval()
-            || cancelled
+            || cx.scope.is_cancelled()
             || !tool.layers.is_empty()
         {
             return None;
@@ -250,7 +251,7 @@ impl Invoker {
         });
         if needs_slow_path {
             // A blocking tool that was not started must release its permit before it acquires another.
-            drop(cx.blocking_permit.take());
+            drop(cx.run.blocking_permit.take());
             return None;
         }
         Some(started)
@@ -337,12 +338,8 @@ impl Invoker {
         cx: &CallContext<'_>,
     ) -> ToolResult {
         // Each attempt has its own cancellation token: a timeout cancels only its attempt.
-        let (cancel, permit) = (LazyCancellationToken::default(), BlockingPermit::default());
-        let cx = CallContext {
-            cancel: &cancel,
-            blocking_permit: &permit,
-            ..*cx
-        };
+        let run = RunState::default();
+        let cx = CallContext { run: &run, ..*cx };
         run::run(prepared, tool, self.timeout_for(tool), &cx).await
     }
 }

@@ -108,13 +108,13 @@ impl Registry {
                 BundleItem::Tool(_) => {
                     let taken = state.tools.get(name).map(Tool::spec);
                     if let Some(first) = taken.or_else(|| tools.insert(name, spec)) {
-                        return Err(RegisteredTool::duplicate_error(name, first, spec));
+                        return Err(RegisteredTool::duplicate_error(first, spec));
                     }
                 }
                 BundleItem::Prompt(_) => {
                     let taken = state.prompts.get(name).map(Prompt::spec);
                     if let Some(first) = taken.or_else(|| prompts.insert(name, spec)) {
-                        return Err(Prompt::duplicate_error(name, first, spec));
+                        return Err(Prompt::duplicate_error(first, spec));
                     }
                 }
             }

@@ -128,6 +128,11 @@ impl CallScope {
         });
         self
     }
+
+    pub(crate) fn is_cancelled(&self) -> bool {
+        let token = self.cancel.as_ref();
+        token.is_some_and(CancellationToken::is_cancelled)
+    }
 }
 
 impl fmt::Debug for CallScope {
@@ -145,8 +150,8 @@ impl fmt::Debug for CallScope {
 pub enum CallEvent {
     /// The tool reports its progress.
     Progress {
-        /// The call.
-        call: CallId,
+        /// The id of the call.
+        call_id: CallId,
         /// The amount of work done, in a unit of the tool's choice.
         done: Option<f64>,
         /// The total amount of work, in the same unit.
@@ -156,8 +161,8 @@ pub enum CallEvent {
     },
     /// The tool has a preliminary result; the last one becomes the call's result.
     Update {
-        /// The call.
-        call: CallId,
+        /// The id of the call.
+        call_id: CallId,
         /// The result so far.
         result: ToolResult,
     },
@@ -207,13 +212,19 @@ pub struct CallContext<'a> {
     pub(crate) invoker_context: &'a Arc<InvokerContext>,
     pub(crate) scope: &'a CallScope,
     pub(crate) encoders: &'a Encoders,
-    pub(crate) cancel: &'a LazyCancellationToken,
-    pub(crate) blocking_permit: &'a BlockingPermit,
+    pub(crate) run: &'a RunState,
+}
+
+/// The cancellation token and the concurrency permit of one run of a tool; each retry has its own.
+#[derive(Default)]
+pub(crate) struct RunState {
+    pub(crate) cancel: LazyCancellationToken,
+    pub(crate) blocking_permit: BlockingPermit,
 }
 
 impl CallContext<'_> {
     /// Returns the call's id.
-    pub fn call(&self) -> &CallId {
+    pub fn call_id(&self) -> &CallId {
         &self.call.id
     }
 
@@ -257,7 +268,7 @@ impl CallContext<'_> {
 
     /// Returns the token that is cancelled when the call is cancelled, times out or is dropped.
     pub(crate) fn cancellation_token(&self) -> CancellationToken {
-        self.cancel.token(self.scope)
+        self.run.cancel.token(self.scope)
     }
 }
 

@@ -124,6 +124,14 @@ impl ToolResult {
         }
     }
 
+    /// Sets the id and the tool of the call; the invoker does this for every result it returns.
+    #[must_use]
+    pub fn for_call(mut self, call_id: impl Into<CallId>, tool: impl Into<ToolName>) -> Self {
+        self.call_id = call_id.into();
+        self.tool = tool.into();
+        self
+    }
+
     /// Adds the structured form of the content.
     #[must_use]
     pub fn with_structured(mut self, structured: impl Into<StructuredContent>) -> Self {

@@ -122,24 +122,6 @@ pub enum ApprovalDecision {
 }
 
 impl<'a> ApprovalRequest<'a> {
-    pub(crate) fn new(
-        call: &'a ToolCall,
-        tool: &'a ToolSpec,
-        arguments: &'a Value,
-        caller: &'a Caller,
-        fingerprint: &'a str,
-        signer: &'a ApprovalSigner,
-    ) -> Self {
-        Self {
-            call,
-            tool,
-            arguments,
-            caller,
-            fingerprint,
-            signer,
-        }
-    }
-
     /// Returns the question for a person: the tool's name, its description and the arguments.
     pub fn question(&self) -> String {
         let arguments = serde_json::to_string_pretty(self.arguments).unwrap_or_default();

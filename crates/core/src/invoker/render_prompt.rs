@@ -4,7 +4,7 @@
 //! person has picked it.
 
 use super::{ANONYMOUS_SCOPE, Invoker, resolve};
-use crate::call::context::{BlockingPermit, CallContext, CallScope, LazyCancellationToken};
+use crate::call::context::{CallScope, RunState};
 use crate::call::result::ToolResult;
 use crate::call::{Arguments, ToolCall, ToolName};
 use crate::error::{RegistryError, ToolError};
@@ -39,11 +39,7 @@ impl Invoker {
         let call = ToolCall::new(name, arguments);
         self.render_call(scope, &call)
             .await
-            .map_err(|failure| ToolResult {
-                call_id: call.id,
-                tool: call.name,
-                ..failure
-            })
+            .map_err(|failure| failure.for_call(call.id, call.name))
     }
 
     /// Returns the prompts that the scope's caller may see.
@@ -67,15 +63,8 @@ impl Invoker {
         let snapshot = self.snapshot().map_err(ToolError::from)?;
         let (prompt, note) =
             resolve::resolve_name(&snapshot.prompts, call.name.as_str(), &scope.caller)?;
-        let (cancel, permit) = (LazyCancellationToken::default(), BlockingPermit::default());
-        let cx = CallContext {
-            call,
-            invoker_context: &self.0.invoker_context,
-            scope,
-            encoders: &snapshot.encoders,
-            cancel: &cancel,
-            blocking_permit: &permit,
-        };
+        let run = RunState::default();
+        let cx = self.call_context(scope, call, &snapshot, &run);
         let result = Box::pin(self.run_outer_layers(&prompt.registered_tool, &cx)).await;
         if result.is_error() {
             return Err(result);

@@ -92,7 +92,7 @@ async fn run_cancelling_on_drop(
     cx: &CallContext<'_>,
     work: impl Future<Output = ToolResult>,
 ) -> ToolResult {
-    let cancel_guard = CancelOnDrop(cx.cancel);
+    let cancel_guard = CancelOnDrop(&cx.run.cancel);
     match timeout::run_with_timeout(tool, limit, cx.scope, work).await {
         Ok(result) => {
             // The tool has returned: there is nothing to cancel.
@@ -186,12 +186,10 @@ async fn forward_updates(
             Ok(result) => result,
             Err(error) => return error.into(),
         };
-        if let (Some(listener), Some(mut result)) = (&cx.scope.listener, last.replace(result)) {
-            result.call_id = cx.call.id.clone();
-            result.tool = cx.call.name.clone();
+        if let (Some(listener), Some(result)) = (&cx.scope.listener, last.replace(result)) {
             listener(CallEvent::Update {
-                call: cx.call.id.clone(),
-                result,
+                call_id: cx.call.id.clone(),
+                result: result.for_call(&cx.call.id, &cx.call.name),
             });
         }
     }

@@ -27,7 +27,8 @@ pub(crate) fn try_acquire<'a>(
 ) -> Option<Permit<'a>> {
     let permits = &tool.permits;
     if tool.policy.blocking {
-        cx.blocking_permit
+        cx.run
+            .blocking_permit
             .put(Arc::clone(permits).try_acquire_owned().ok()?);
         return Some(Permit::HeldByThread);
     }
@@ -47,7 +48,7 @@ pub(crate) async fn run_with_permit(
     if tool.policy.blocking {
         // Moved to the thread, which releases it at its end.
         if let Ok(permit) = Arc::clone(permits).acquire_owned().await {
-            cx.blocking_permit.put(permit);
+            cx.run.blocking_permit.put(permit);
         }
         return next.await;
     }

@@ -39,11 +39,7 @@ pub(crate) async fn wait_with_timeout<T>(
     scope: &CallScope,
     next: impl Future<Output = T>,
 ) -> Result<T, WaitError> {
-    if scope
-        .cancel
-        .as_ref()
-        .is_some_and(|token| token.is_cancelled())
-    {
+    if scope.is_cancelled() {
         return Err(WaitError::Cancelled);
     }
     let mut next = pin!(next);

@@ -95,7 +95,14 @@ pub(crate) trait IndexedItem {
     }
 
     /// Makes the error for two items with the same name.
-    fn duplicate_error(name: &ToolName, first: &ToolSpec, second: &ToolSpec) -> RegistryError;
+    fn duplicate_error(first: &ToolSpec, second: &ToolSpec) -> RegistryError {
+        RegistryError::Duplicate {
+            kind: Self::KIND_NAME,
+            name: second.name.to_string(),
+            first: first.bundle.to_string(),
+            second: second.bundle.to_string(),
+        }
+    }
 }
 
 impl IndexedItem for RegisteredTool {
@@ -108,14 +115,6 @@ impl IndexedItem for RegisteredTool {
     fn registered_tool_mut(&mut self) -> &mut RegisteredTool {
         self
     }
-
-    fn duplicate_error(name: &ToolName, first: &ToolSpec, second: &ToolSpec) -> RegistryError {
-        RegistryError::Duplicate {
-            name: name.to_string(),
-            first: first.bundle.to_string(),
-            second: second.bundle.to_string(),
-        }
-    }
 }
 
 impl IndexedItem for Prompt {
@@ -127,13 +126,5 @@ impl IndexedItem for Prompt {
 
     fn registered_tool_mut(&mut self) -> &mut RegisteredTool {
         &mut self.registered_tool
-    }
-
-    fn duplicate_error(name: &ToolName, first: &ToolSpec, second: &ToolSpec) -> RegistryError {
-        RegistryError::DuplicatePrompt {
-            name: name.to_string(),
-            first: first.bundle.to_string(),
-            second: second.bundle.to_string(),
-        }
     }
 }

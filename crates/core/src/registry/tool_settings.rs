@@ -65,10 +65,7 @@ impl ToolSettings {
         }
         let mut kept = Vec::with_capacity(tools.len());
         for mut tool in tools.drain(..) {
-            if self
-                .find_for_tool(&tool, "enabled", Ok::<bool, String>)?
-                .is_some_and(|(_, on)| !on)
-            {
+            if self.value_for_tool(&tool, "enabled", Ok::<bool, String>)? == Some(false) {
                 continue;
             }
             self.apply_policy(&mut tool)?;
@@ -90,20 +87,21 @@ impl ToolSettings {
     }
 
     fn apply_policy(&self, tool: &mut RegisteredTool) -> Result<(), RegistryError> {
-        let timeout = self.find_for_tool(tool, "timeout", |text: String| parse_duration(&text))?;
-        let approval = self.find_for_tool(tool, "approval", Ok::<ApprovalPolicy, String>)?;
-        let concurrency = self.find_for_tool(tool, "concurrency", |limit: usize| match limit {
+        let timeout = self.value_for_tool(tool, "timeout", |text: String| parse_duration(&text))?;
+        let approval = self.value_for_tool(tool, "approval", Ok::<ApprovalPolicy, String>)?;
+        let concurrency = self.value_for_tool(tool, "concurrency", |limit: usize| match limit {
             0 => Err("no call could ever run: use at least 1".to_owned()),
             limit => Ok(limit),
         })?;
-        let errors = self.find_for_tool(tool, "errors", Ok::<ErrorPolicy, String>)?;
-        let extra = self.find_for_tool(tool, "extra", Ok::<UnknownArguments, String>)?;
+        let errors = self.value_for_tool(tool, "errors", Ok::<ErrorPolicy, String>)?;
+        let unknown_arguments =
+            self.value_for_tool(tool, "extra", Ok::<UnknownArguments, String>)?;
         tool.map_policy(&self.permits, |_, policy| {
-            policy.timeout = timeout.map(|(_, timeout)| timeout).or(policy.timeout);
-            policy.approval = approval.map_or(policy.approval, |(_, approval)| approval);
-            policy.concurrency = concurrency.map_or(policy.concurrency, |(_, limit)| limit);
-            policy.errors = errors.map_or(policy.errors, |(_, errors)| errors);
-            policy.unknown_arguments = extra.map_or(policy.unknown_arguments, |(_, extra)| extra);
+            policy.timeout = timeout.or(policy.timeout);
+            policy.approval = approval.unwrap_or(policy.approval);
+            policy.concurrency = concurrency.unwrap_or(policy.concurrency);
+            policy.errors = errors.unwrap_or(policy.errors);
+            policy.unknown_arguments = unknown_arguments.unwrap_or(policy.unknown_arguments);
         });
         Ok(())
     }
@@ -151,6 +149,16 @@ impl ToolSettings {
             key,
             format!("`{name}` runs once only: declare it `read_only` or `idempotent`, or drop the setting"),
         ))
+    }
+
+    fn value_for_tool<T: DeserializeOwned, U>(
+        &self,
+        tool: &RegisteredTool,
+        setting: &str,
+        read: impl FnOnce(T) -> Result<U, String>,
+    ) -> Result<Option<U>, RegistryError> {
+        let found = self.find_for_tool(tool, setting, read)?;
+        Ok(found.map(|(_, value)| value))
     }
 
     /// Returns a setting of a tool, and the key that it was found under.

@@ -429,7 +429,7 @@ fn check_names<T: IndexedItem>(items: &[T]) -> Result<(), RegistryError> {
             return Err(DefineError::Name { name }.into());
         }
         if let Some(first) = seen.insert(&spec.name, spec) {
-            return Err(T::duplicate_error(&spec.name, first, spec));
+            return Err(T::duplicate_error(first, spec));
         }
     }
     Ok(())

@@ -391,11 +391,8 @@ impl<I: DeserializeOwned + Send + 'static> ToolBuilder<I> {
     }
 
     fn record_error(&mut self, parameter: &str, message: String) {
-        self.definition_error.get_or_insert(DefineError::Parameter {
-            tool: self.spec.name.to_string(),
-            parameter: parameter.to_owned(),
-            message,
-        });
+        let error = DefineError::parameter(&self.spec.name, parameter, message);
+        self.definition_error.get_or_insert(error);
     }
 
     fn finish<H>(mut self, handler: H) -> Result<Tool, DefineError>
@@ -440,12 +437,7 @@ impl<I: DeserializeOwned + Send + 'static> ToolBuilder<I> {
                     false => SchemaDefaults::of_schema(&schema),
                 };
                 let definition_error = invalid.filter(|_| !typed).map(|(parameter, message)| {
-                    let tool = self.spec.name.to_string();
-                    DefineError::Parameter {
-                        tool,
-                        parameter,
-                        message,
-                    }
+                    DefineError::parameter(&self.spec.name, &parameter, message)
                 });
                 (schema, enforced, defaults, definition_error)
             }

@@ -320,7 +320,7 @@ impl StartedHandler {
     where
         F: FnOnce() -> Result<ToolOutput, ToolError> + Send + 'static,
     {
-        let permit = cx.blocking_permit.take();
+        let permit = cx.run.blocking_permit.take();
         let mut thread = AbortOnDrop(tokio::task::spawn_blocking(move || {
             let _permit = permit;
             function()

@@ -118,7 +118,7 @@ impl Param for Cancel {
 /// Reports the progress of a tool to the listeners of the [`CallScope`](crate::CallScope).
 #[derive(Clone)]
 pub struct Progress {
-    call: CallId,
+    call_id: CallId,
     listener: Option<EventListener>,
 }
 
@@ -137,7 +137,7 @@ impl Progress {
     pub fn forward(&self, done: Option<f64>, total: Option<f64>, message: Option<String>) {
         if let Some(listener) = &self.listener {
             listener(CallEvent::Progress {
-                call: self.call.clone(),
+                call_id: self.call_id.clone(),
                 done,
                 total,
                 message,
@@ -149,7 +149,7 @@ impl Progress {
 impl Param for Progress {
     fn from_call(cx: &CallContext<'_>) -> Result<Self, ToolError> {
         Ok(Self {
-            call: cx.call().clone(),
+            call_id: cx.call_id().clone(),
             listener: cx.scope.listener.clone(),
         })
     }
@@ -168,7 +168,7 @@ pub struct CallInfo {
 impl Param for CallInfo {
     fn from_call(cx: &CallContext<'_>) -> Result<Self, ToolError> {
         Ok(Self {
-            id: cx.call().clone(),
+            id: cx.call_id().clone(),
             tool: cx.tool_name().clone(),
         })
     }

@@ -247,11 +247,8 @@ impl InputSchemaBuilder {
     }
 
     pub(crate) fn record_error(&mut self, parameter: &str, message: String) {
-        self.definition_error.get_or_insert(DefineError::Parameter {
-            tool: self.tool.clone(),
-            parameter: parameter.to_owned(),
-            message,
-        });
+        let error = DefineError::parameter(&self.tool, parameter, message);
+        self.definition_error.get_or_insert(error);
     }
 
     /// Returns one bit per parameter that must be present when typed arguments are deserialized.

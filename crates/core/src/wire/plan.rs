@@ -422,53 +422,21 @@ impl ToolPlan {
     /// A call that cannot be converted is returned unchanged: invoking it returns the error.
     #[must_use]
     pub fn lift(&self, call: ToolCall) -> ToolCall {
-        let Some(tool) = self
-            .tools
-            .iter()
-            .find(|tool| tool.wire_name == call.name.as_str())
-        else {
-            return call;
-        };
-        let mut lifted = call;
-        if tool.name != tool.wire_name {
-            lifted.name = tool.name.as_str().into();
+        let mut tools = self.tools.iter();
+        match tools.find(|tool| tool.wire_name == call.name.as_str()) {
+            Some(tool) => tool.convert_call(call, &tool.name, Lowered::lift_arguments),
+            None => call,
         }
-        let Some(lowered) = tool
-            .lowered()
-            .filter(|lowered| !lowered.keeps_argument_form())
-        else {
-            return lifted;
-        };
-        if let Some(mut value) = parse_arguments(lifted.arguments.as_str()) {
-            lowered.lift_arguments(&mut value);
-            lifted.arguments = value.to_string().into();
-        }
-        lifted
     }
 
     /// Converts an earlier call to the names and schemas of this request.
     #[must_use]
     pub fn lower(&self, call: ToolCall) -> ToolCall {
-        let Some(tool) = self
-            .tools
-            .iter()
-            .find(|tool| tool.name == call.name.as_str())
-        else {
-            return call;
-        };
-        let mut lowered_call = call;
-        lowered_call.name = tool.wire_name.as_str().into();
-        let Some(lowered) = tool
-            .lowered()
-            .filter(|lowered| !lowered.keeps_argument_form())
-        else {
-            return lowered_call;
-        };
-        if let Some(mut value) = parse_arguments(lowered_call.arguments.as_str()) {
-            lowered.lower_arguments(&mut value);
-            lowered_call.arguments = value.to_string().into();
+        let mut tools = self.tools.iter();
+        match tools.find(|tool| tool.name == call.name.as_str()) {
+            Some(tool) => tool.convert_call(call, &tool.wire_name, Lowered::lower_arguments),
+            None => call,
         }
-        lowered_call
     }
 
     fn omit(&mut self, tool: &CandidateTool<'_>, reason: String) {
@@ -494,6 +462,25 @@ impl PlannedTool {
     /// Returns the lowered schema, with its losses and the conversion of arguments.
     pub fn lowered(&self) -> Option<&Lowered> {
         self.schema.lower(self.dialect).ok()
+    }
+
+    fn convert_call(
+        &self,
+        mut call: ToolCall,
+        name: &str,
+        convert_arguments: impl Fn(&Lowered, &mut Value),
+    ) -> ToolCall {
+        if call.name != name {
+            call.name = name.into();
+        }
+        let lowered = self.lowered();
+        if let Some(lowered) = lowered.filter(|lowered| !lowered.keeps_argument_form())
+            && let Some(mut value) = parse_arguments(call.arguments.as_str())
+        {
+            convert_arguments(lowered, &mut value);
+            call.arguments = value.to_string().into();
+        }
+        call
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use toolwright_schema::Schema;
 
 use crate::call::ToolCall;
-use crate::call::context::{BlockingPermit, CallContext, CallScope, LazyCancellationToken};
+use crate::call::context::{CallScope, RunState};
 use crate::invoker::approval::PendingCall;
 use crate::invoker::{Invoker, arguments};
 use crate::tool::ToolSpec;
@@ -21,15 +21,8 @@ impl Invoker {
         if !tool.needs_approval() || !tool.is_visible_to(&scope.caller) {
             return None;
         }
-        let (cancel, permit) = (LazyCancellationToken::default(), BlockingPermit::default());
-        let cx = CallContext {
-            call,
-            invoker_context: &self.0.invoker_context,
-            scope,
-            encoders: &snapshot.encoders,
-            cancel: &cancel,
-            blocking_permit: &permit,
-        };
+        let run = RunState::default();
+        let cx = self.call_context(scope, call, &snapshot, &run);
         let (limits, coerce) = (&self.0.options.argument_limits, self.0.options.coerce);
         let text = call.arguments.as_str();
         let validated = arguments::validate(tool, text, &cx, limits, coerce).ok()?;

@@ -37,14 +37,14 @@ impl Invoker {
         let Some(approver) = &self.0.options.approver else {
             return denied("it needs approval, and there is nobody to ask");
         };
-        let request = ApprovalRequest::new(
-            cx.call,
-            &tool.spec,
+        let request = ApprovalRequest {
+            call: cx.call,
+            tool: &tool.spec,
             arguments,
-            cx.caller(),
+            caller: cx.caller(),
             fingerprint,
             signer,
-        );
+        };
         let decision = AssertUnwindSafe(async { approver.decide(request).await }).catch_unwind();
         let limit = Some(signer.approval_timeout());
         let decision = match timeout::wait_with_timeout(limit, cx.scope, decision).await {
