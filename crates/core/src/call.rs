@@ -1,8 +1,12 @@
-//! What the model asks for: one call of one tool, as plain data.
+//! [`ToolCall`]: the model's request to run one tool, as plain data.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
+
+pub(crate) mod content;
+pub(crate) mod context;
+pub(crate) mod result;
 
 /// One request by the model to run one tool.
 ///
@@ -46,17 +50,17 @@ impl ToolCall {
     }
 }
 
-/// Declares a newtype over shared text: cheap to clone, because one call's id and name travel far.
+/// Declares a newtype over `Arc<str>`: ids and names of calls are cloned often.
 macro_rules! shared_text {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
-        // `None` is the empty text: a result without its call's id yet costs no shared counter.
+        // `None` is the empty text: a result that has no call id yet needs no allocation.
         #[derive(Clone)]
         pub struct $name(Option<std::sync::Arc<str>>);
 
         impl $name {
-            /// Stands in until the invoker fills in the real one.
-            #[allow(dead_code, reason = "only results carry a stand-in")]
+            /// A placeholder until the invoker fills in the real value.
+            #[allow(dead_code, reason = "only results have a placeholder")]
             pub(crate) const EMPTY: Self = Self(None);
 
             /// Returns the text.
@@ -155,15 +159,15 @@ macro_rules! shared_text {
 pub(crate) use shared_text;
 
 shared_text! {
-    /// Names one call within a conversation.
+    /// Identifies one call within a conversation.
     CallId
 }
 
 shared_text! {
     /// A tool's name as the model sees it.
     ///
-    /// Any text can be held, because a model may send any text; tools themselves are only defined
-    /// under names that [`ToolName::is_valid`] accepts.
+    /// Any text is accepted here, because a model may send any text; defining a tool requires a name
+    /// that [`ToolName::is_valid`] accepts.
     ToolName
 }
 
@@ -173,32 +177,32 @@ shared_text! {
 }
 
 impl CallId {
-    /// Makes `call_7` of 7, without a text in between: every call of a program's own has one.
+    /// Makes `call_7` of 7 without an intermediate `String`: [`ToolCall::new`] runs this for every call.
     fn from_number(mut number: u64) -> Self {
         const PREFIX: &[u8; 5] = b"call_";
         let mut text = [0; 25];
-        let mut from = text.len();
+        let mut start = text.len();
         for digit in text.iter_mut().rev() {
             *digit = b'0' + (number % 10) as u8;
             number /= 10;
-            from -= 1;
+            start -= 1;
             if number == 0 {
                 break;
             }
         }
-        let from = from.saturating_sub(PREFIX.len());
-        for (place, letter) in text.iter_mut().skip(from).zip(PREFIX) {
-            *place = *letter;
+        let start = start.saturating_sub(PREFIX.len());
+        for (byte, letter) in text.iter_mut().skip(start).zip(PREFIX) {
+            *byte = *letter;
         }
         let written = text
-            .get(from..)
+            .get(start..)
             .and_then(|text| std::str::from_utf8(text).ok());
         Self::from(written.unwrap_or_default())
     }
 }
 
 impl ToolName {
-    /// Tells whether every provider takes the name: 1 to 64 letters, digits, `_` or `-`.
+    /// Returns true if every provider accepts the name: 1 to 64 ASCII letters, digits, `_` or `-`.
     ///
     /// # Examples
     ///

@@ -1,6 +1,6 @@
-//! Sources in, settings out: defaults < file < environment < flags, each knowing where it came from.
+//! [`Config`]: settings from defaults < file < environment < flags, each with its origin.
 //!
-//! Text from outside is given a type only when it is read, because only the reader knows which.
+//! Untyped text is converted when it is read, because only the reader knows the type.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
@@ -29,15 +29,15 @@ pub use sources::{ConfigSources, LoadedConfig};
 
 use value::{Setting, SettingValue};
 
-/// What every variable of ours begins with.
+/// The prefix of all environment variables that are settings.
 const ENV_PREFIX: &str = "TOOLWRIGHT_";
 
 /// The settings of a program, by dotted keys; cheap to clone.
 ///
-/// As a parameter of a tool it is filled in from the invoker; the model never sees it.
+/// As a parameter of a tool it is an extractor; the model never sees it.
 ///
 /// The variable of a key is `TOOLWRIGHT_` and the key in upper case, with `_` for every `.` and `-`: `server.port` is
-/// `TOOLWRIGHT_SERVER_PORT`. A blank value counts as unset, wherever it stands: what lies below shows through.
+/// `TOOLWRIGHT_SERVER_PORT`. A blank value of any source counts as unset: a lower source then applies.
 ///
 /// # Examples
 ///
@@ -65,15 +65,15 @@ const ENV_PREFIX: &str = "TOOLWRIGHT_";
 #[derive(Clone, Default)]
 pub struct Config {
     settings: Arc<SettingsTable>,
-    /// The section that keys are relative to; empty for the whole.
+    /// The section that keys are relative to; empty for the root.
     section: Arc<str>,
 }
 
 #[derive(Default)]
 struct SettingsTable {
-    /// Every key that a default, the file or a flag names, with the value that counts.
+    /// The effective value of every key in the defaults, the file or the flags.
     by_key: BTreeMap<String, Setting>,
-    /// The environment by variable.
+    /// All environment variables.
     variables: HashMap<String, Setting>,
     file: Option<PathBuf>,
 }
@@ -81,9 +81,9 @@ struct SettingsTable {
 impl Config {
     /// Reads a setting.
     ///
-    /// Text from the environment, flags, defaults and properties becomes what is asked for: a number, a bool (`true`,
-    /// `yes`, `on`, `1` and their opposites), a list (comma separated) or one of an enum's names. A struct is read
-    /// from the keys below this one, field by field; the empty key is the whole.
+    /// Text from the environment, flags, defaults and properties is converted to `T`: a number, a bool (`true`,
+    /// `yes`, `on`, `1` and their opposites), a list (comma separated) or a variant of an enum. A struct is read
+    /// from the keys below this one, field by field; the empty key is the root.
     ///
     /// # Errors
     ///
@@ -129,7 +129,7 @@ impl Config {
         }
     }
 
-    /// Reads a setting, or takes `default` where it is missing.
+    /// Reads a setting; returns `default` if it is missing.
     ///
     /// # Errors
     ///
@@ -138,16 +138,16 @@ impl Config {
         Ok(self.get_optional(key)?.unwrap_or(default))
     }
 
-    /// Reads a setting that must not be shown, and may be missing.
+    /// Reads a secret setting that may be missing.
     ///
     /// # Errors
     ///
-    /// When it is not text; the error does not show what it is.
+    /// When it is not text; the error does not contain the value.
     pub fn secret(&self, key: &str) -> Result<Option<Secret>, ConfigError> {
         self.get_optional(key)
     }
 
-    /// Returns an environment variable that others named, such as `OPENAI_API_KEY`, unless it is blank.
+    /// Returns an environment variable with a name of another program, such as `OPENAI_API_KEY`, unless it is blank.
     pub fn env_var(&self, name: &str) -> Option<Secret> {
         match &self.settings.variables.get(name)?.value {
             SettingValue::UntypedText(text) => Some(text.clone()),
@@ -155,7 +155,7 @@ impl Config {
         }
     }
 
-    /// Returns where a setting came from, if it is set.
+    /// Returns the origin of a setting, if it is set.
     pub fn origin(&self, key: &str) -> Option<&Origin> {
         let setting = self.settings.get(&self.full_key(key))?;
         Some(&setting.origin)
@@ -166,7 +166,7 @@ impl Config {
         self.settings.file.as_deref()
     }
 
-    /// Returns the settings below a key, which then leave it out of theirs.
+    /// Returns the settings below a key; their keys are relative to it.
     #[must_use]
     pub fn section(&self, key: &str) -> Self {
         Self {
@@ -177,21 +177,21 @@ impl Config {
 
     /// Returns the keys below a key, in order.
     ///
-    /// One that only the environment sets is not among them: a variable's name does not tell where its key has dots.
+    /// A key that only the environment sets is not included: its dots are not known from the variable's name.
     pub fn keys_under(&self, key: &str) -> Vec<&str> {
-        let within = match &*self.section {
+        let prefix_len = match &*self.section {
             "" => 0,
             section => section.len() + 1,
         };
         let keys = self.settings.iter_under(&self.full_key(key));
-        keys.filter_map(|(key, _)| key.get(within..)).collect()
+        keys.filter_map(|(key, _)| key.get(prefix_len..)).collect()
     }
 
-    /// Refuses a key below a key that begins with none of the `known` names: a misspelt one would silently do nothing.
+    /// Rejects keys below `key` that do not start with one of the `known` names: a misspelt setting has no effect.
     ///
     /// # Errors
     ///
-    /// For the first such key, with the place that sets it and the known name that is nearest.
+    /// For the first such key, with its origin and the most similar known name.
     ///
     /// # Examples
     ///
@@ -199,7 +199,7 @@ impl Config {
     /// use toolwright::{Config, ConfigSources};
     ///
     /// let sources = ConfigSources::new().defaults([("mail.hots", "localhost")]);
-    /// let error = Config::load(sources)?.config.refuse_unknown("mail", &["host", "to"]).unwrap_err();
+    /// let error = Config::load(sources)?.config.reject_unknown("mail", &["host", "to"]).unwrap_err();
     /// assert_eq!(
     ///     error.to_string(),
     ///     "setting `mail.hots` (default): there is no such setting; did you mean `host`?"
@@ -214,7 +214,7 @@ impl Config {
                 continue;
             }
             let hint = match nearest(name, known.iter().copied(), 1).first() {
-                Some(near) => format!("did you mean `{near}`?"),
+                Some(suggestion) => format!("did you mean `{suggestion}`?"),
                 None => format!("there are {}", known.join(", ")),
             };
             return Err(ConfigError::Invalid {
@@ -226,25 +226,25 @@ impl Config {
         Ok(())
     }
 
-    /// Returns the groups of a name, as `MCP`, `MCP_1`, `MCP_2`…, in the order of their numbers; any may be missing.
+    /// Returns the existing groups of a name (`MCP`, `MCP_1`, `MCP_2`…), in the order of their numbers.
     pub fn numbered_groups(&self, name: &str) -> Vec<String> {
         let keys = self.keys_under("").into_iter();
-        let named = keys.filter_map(|key| parse_group_number(key.strip_prefix(name)?, '.'));
+        let in_keys = keys.filter_map(|key| parse_group_number(key.strip_prefix(name)?, '.'));
         let prefix = env_var_name(&self.full_key(name));
         let variables = self.settings.variables.keys();
-        let lone = variables
+        let in_variables = variables
             .filter_map(|variable| parse_group_number(variable.strip_prefix(&prefix)?, '_'));
-        let groups: BTreeSet<_> = named.chain(lone).collect();
+        let groups: BTreeSet<_> = in_keys.chain(in_variables).collect();
         groups
             .into_iter()
-            .map(|(_, ending)| format!("{name}{ending}"))
+            .map(|(_, suffix)| format!("{name}{suffix}"))
             .collect()
     }
 
-    /// Returns every setting as it may be shown, in the order of the keys.
+    /// Returns every setting with secrets masked, in the order of the keys.
     ///
-    /// What looks like a secret by its name or its shape is `***`. A variable that belongs to no key of the defaults,
-    /// the file or the flags is listed under a key that reads it: its own name in lower case, with `.` for every `_`.
+    /// A value that looks secret by its name or its form is `***`. A variable without a key in the defaults, the file
+    /// or the flags is listed under a key that reads it: its name in lower case, with `.` for every `_`.
     pub fn entries(&self) -> Vec<DisplayedSetting> {
         display::displayed_settings(&self.settings, &self.section)
     }
@@ -257,15 +257,15 @@ impl Config {
 impl fmt::Debug for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let entries = self.entries();
-        let origins = entries.iter().map(|shown| (&shown.key, &shown.origin));
+        let origins = entries.iter().map(|entry| (&entry.key, &entry.origin));
         f.debug_map().entries(origins).finish()
     }
 }
 
 impl SettingsTable {
     fn get(&self, key: &str) -> Option<&Setting> {
-        let named = self.by_key.get(key);
-        named.or_else(|| self.variables.get(&env_var_name(key)))
+        let setting = self.by_key.get(key);
+        setting.or_else(|| self.variables.get(&env_var_name(key)))
     }
 
     fn iter_under<'s>(
@@ -308,15 +308,15 @@ fn env_var_name(key: &str) -> String {
     ENV_PREFIX.chars().chain(name).collect()
 }
 
-/// Reads what follows a group's name, `.url` or `_12.url`, as its number and how it is written.
-fn parse_group_number(rest: &str, sign: char) -> Option<(Option<u64>, String)> {
+/// Parses the rest of a key after a group's name, `.url` or `_12.url`, into the number and its text.
+fn parse_group_number(rest: &str, separator: char) -> Option<(Option<u64>, String)> {
     let numbered = rest.strip_prefix('_').and_then(|rest| {
-        let (digits, _) = rest.split_once(sign)?;
-        let plain = digits.bytes().all(|b| b.is_ascii_digit());
-        let number = digits.parse().ok().filter(|_| plain)?;
+        let (digits, _) = rest.split_once(separator)?;
+        let is_number = digits.bytes().all(|b| b.is_ascii_digit());
+        let number = digits.parse().ok().filter(|_| is_number)?;
         Some((Some(number), format!("_{digits}")))
     });
-    numbered.or_else(|| rest.starts_with(sign).then(|| (None, String::new())))
+    numbered.or_else(|| rest.starts_with(separator).then(|| (None, String::new())))
 }
 
 #[cfg(test)]

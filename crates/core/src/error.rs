@@ -1,4 +1,4 @@
-//! What can go wrong: inside a tool, in its definition, in a registry, in an invoker.
+//! The errors of tools, definitions, registries and invokers.
 
 use std::error::Error;
 use std::fmt;
@@ -7,14 +7,14 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use toolwright_schema::SchemaError;
 
-/// What a failure asks of whoever runs the turn.
+/// How a turn continues after a failed call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The model should mend its call and try again; such tries are counted.
+    /// The model should correct its call and try again; a turn limits the number of such attempts.
     Retry,
-    /// The model reads the message and goes on.
+    /// The model reads the message and continues.
     Failed,
     /// The turn ends.
     Fatal,
@@ -22,8 +22,7 @@ pub enum ErrorKind {
 
 /// Why a tool did not succeed.
 ///
-/// It is deliberately not an [`Error`] itself, so that `?` turns any error, `String` and
-/// `anyhow::Error` included, into one.
+/// Not an [`Error`] itself, so that `?` converts any error, including `String` and `anyhow::Error`.
 ///
 /// # Examples
 ///
@@ -50,12 +49,12 @@ pub struct ToolError {
 pub(crate) type Cause = Arc<dyn Error + Send + Sync>;
 
 impl ToolError {
-    /// The model should mend its call and try again.
+    /// The model should correct its call and try again.
     pub fn retry(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Retry, message.into())
     }
 
-    /// The model reads the message and goes on.
+    /// The model reads the message and continues.
     pub fn failed(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Failed, message.into())
     }
@@ -81,7 +80,7 @@ impl ToolError {
         }
     }
 
-    /// Returns what the failure asks of the turn.
+    /// Returns how the turn continues.
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }
@@ -108,14 +107,14 @@ impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for ToolError {
     }
 }
 
-/// Why a tool cannot be defined as asked.
+/// Why a tool or prompt cannot be defined.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DefineError {
-    /// The name is not one that every provider takes.
+    /// The name is not valid for every provider.
     #[error("`{name}` cannot be a name: use 1 to 64 letters, digits, `_` or `-`")]
     Name {
-        /// The name as given.
+        /// The rejected name.
         name: String,
     },
     /// There is no description.
@@ -124,14 +123,14 @@ pub enum DefineError {
         /// The tool.
         tool: String,
     },
-    /// A parameter cannot be published as asked.
+    /// A parameter cannot be part of the input schema.
     #[error("tool `{tool}`, parameter `{parameter}`: {message}")]
     Parameter {
         /// The tool.
         tool: String,
         /// The parameter.
         parameter: String,
-        /// What is wrong and what to write instead.
+        /// The problem, and what to write instead.
         message: String,
     },
     /// The input or output schema is not valid.
@@ -141,64 +140,64 @@ pub enum DefineError {
         tool: String,
         /// `input` or `output`.
         part: &'static str,
-        /// What is wrong with it.
+        /// The problem with the schema.
         source: SchemaError,
     },
     /// The input schema does not describe an object of arguments.
-    #[error("tool `{tool}`: arguments must be an object, but the input schema says {found}")]
+    #[error("tool `{tool}`: arguments must be an object, but the input schema allows {found}")]
     NotAnObject {
         /// The tool.
         tool: String,
-        /// What the schema describes instead.
+        /// The types that the schema allows instead.
         found: String,
     },
 }
 
-/// Why a registry refuses a change, or a view cannot be made.
+impl DefineError {
+    pub(crate) fn parameter(tool: impl ToString, parameter: &str, message: String) -> Self {
+        Self::Parameter {
+            tool: tool.to_string(),
+            parameter: parameter.to_owned(),
+            message,
+        }
+    }
+}
+
+/// Why a registry rejects a change, or a view cannot be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegistryError {
-    /// A tool is not well defined.
+    /// The definition of a tool is not valid.
     #[error(transparent)]
     Define(#[from] DefineError),
-    /// Two tools would have one name.
+    /// Two tools or two prompts have the same name.
     #[error(
-        "two tools are named `{name}`: one of bundle `{first}`, one of bundle `{second}`; rename one or add a prefix"
+        "two {kind}s are named `{name}`: one of bundle `{first}`, one of bundle `{second}`; rename one or add a prefix"
     )]
     Duplicate {
+        /// `tool` or `prompt`.
+        kind: &'static str,
         /// The name.
         name: String,
         /// The bundle that has the name already.
         first: String,
-        /// The bundle that asks for it too.
+        /// The other bundle with the name.
         second: String,
     },
-    /// Two prompts would have one name.
-    #[error(
-        "two prompts are named `{name}`: one of bundle `{first}`, one of bundle `{second}`; rename one or add a prefix"
-    )]
-    DuplicatePrompt {
-        /// The name.
-        name: String,
-        /// The bundle that has the name already.
-        first: String,
-        /// The bundle that asks for it too.
-        second: String,
-    },
-    /// A setting for a tool cannot be followed.
+    /// A setting for a tool is not valid.
     #[error("{message}")]
     Setting {
-        /// Which one, where it is set, and what is wrong with it.
+        /// The setting, where it is set, and the problem with it.
         message: String,
     },
-    /// A view binds a value that a parameter cannot take.
+    /// A view binds a value that the parameter rejects.
     #[error("`{tool}`: cannot bind `{parameter}`: {message}")]
     Bind {
         /// The tool or prompt.
         tool: String,
         /// The bound parameter.
         parameter: String,
-        /// Why the value does not fit.
+        /// Why the value is rejected.
         message: String,
     },
 }
@@ -211,17 +210,17 @@ pub enum InvokerError {
     #[error(transparent)]
     Registry(#[from] RegistryError),
     /// Approvals cannot be signed.
-    #[error("no random numbers for a signing key: {message}; give one with `.approvals(…)`")]
+    #[error("no random numbers for a signing key: {message}; give one with `.approval_signer(…)`")]
     NoRandomness {
-        /// What the system says.
+        /// The operating system's error message.
         message: String,
     },
-    /// A tool or prompt asks for something that nobody provides.
+    /// A tool or prompt needs state or a setting that the invoker does not have.
     #[error("`{tool}` cannot run here: {message}")]
     MissingDependency {
         /// The tool or prompt.
         tool: String,
-        /// What it needs and how to provide it.
+        /// What is missing and how to provide it.
         message: String,
     },
 }

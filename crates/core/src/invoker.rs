@@ -1,7 +1,7 @@
-//! ToolCall in, ToolResult out.
+//! [`Invoker`]: runs a [`ToolCall`] and returns a [`ToolResult`].
 //!
-//! find → parse → default & coerce → validate → approve → inject → run → encode → cap & redact.
-//! Each stage is a file; this one is their order.
+//! resolve → parse → default & coerce → validate → approve → inject → run → encode → cap & redact.
+//! Each stage is a file; this one calls them in order.
 
 use std::fmt;
 use std::sync::{Arc, LazyLock};
@@ -11,48 +11,45 @@ use futures::FutureExt as _;
 use serde_json::Value;
 use toolwright_schema::InputLimits;
 
-use crate::approval::{ApprovalSigner, Approver};
-use crate::audit::{AuditGuard, AuditSink};
 use crate::call::ToolCall;
-use crate::context::{
-    BlockingPermit, CallContext, CallScope, InvokerContext, LazyCancellationToken,
-};
-use crate::definition::PreparedCall;
+use crate::call::context::{CallContext, CallScope, InvokerContext, RunState};
+use crate::call::result::ToolResult;
 use crate::error::{InvokerError, RegistryError, ToolError};
+use crate::invoker::approval::{ApprovalSigner, Approver};
+use crate::invoker::audit::{AuditGuard, AuditSink};
 use crate::layer::{Invocation, Layer, Next, concurrency, trace};
 use crate::registry::{RegisteredTool, Snapshot, ToolSettings, View};
-use crate::result::ToolResult;
+use crate::tool::definition::PreparedCall;
 
+pub(crate) mod approval;
 mod arguments;
+pub(crate) mod audit;
 mod batch;
 mod builder;
 mod finalize;
-mod pending_call;
-mod placeholders;
 mod reconfigure;
 mod render_prompt;
-mod request_approval;
 mod resolve;
 mod run;
 
 pub use builder::InvokerBuilder;
 
+use approval::request_approval::ApprovalStatus;
 use arguments::ValidatedArguments;
-use request_approval::ApprovalStatus;
 use run::StartedCall;
 
-/// The scope of whoever does not say who they are.
+/// The scope of calls without one: an anonymous caller.
 static ANONYMOUS_SCOPE: LazyLock<CallScope> = LazyLock::new(CallScope::new);
 
 /// Runs calls; cheap to clone, all clones are one invoker.
 ///
-/// Whatever a model sends, the answer is a [`ToolResult`]: unknown tools, broken arguments, panics
-/// and timeouts included. A tool that does not return at once needs tokio's runtime and its timer.
+/// Every call has a [`ToolResult`], also one with an unknown tool or broken arguments, one that panics
+/// and one that times out. A tool that does not return at once needs tokio's runtime and its timer.
 ///
 /// # Cancellation
 ///
-/// Dropping the future of a call cancels it: an async tool is dropped, a blocking one is told
-/// through [`Cancel`](crate::Cancel).
+/// Dropping the future of a call cancels it: the future of an async tool is dropped, a blocking tool is
+/// notified by [`Cancel`](crate::Cancel).
 ///
 /// # Examples
 ///
@@ -78,17 +75,17 @@ pub struct Invoker(Arc<InvokerInner>);
 
 #[derive(Clone)]
 struct InvokerInner {
-    /// The tools as they were given, before the set-up is applied to them.
+    /// The tools without the settings and bound parameters of the invoker.
     base_view: View,
     tool_source: ToolSource,
     invoker_context: Arc<InvokerContext>,
-    /// What the set-up's settings count is counted for all that become of this invoker.
+    /// Shared with all invokers derived from this one, so that rate limits count their calls together.
     tool_settings: Arc<ToolSettings>,
     signer: Arc<ApprovalSigner>,
     options: InvokerOptions,
 }
 
-/// The terms that all calls run under.
+/// The options of all calls.
 #[derive(Clone)]
 struct InvokerOptions {
     approver: Option<Arc<dyn Approver>>,
@@ -98,7 +95,7 @@ struct InvokerOptions {
     timeout: Option<Duration>,
     output_limit: usize,
     max_parallel: usize,
-    /// Whether spans have arguments and results in them.
+    /// Whether spans record arguments and results.
     trace_content: bool,
 }
 
@@ -109,25 +106,25 @@ enum ToolSource {
 }
 
 impl Invoker {
-    /// Makes an invoker of a registry or view, with everything else as it is by default.
+    /// Makes an invoker of a registry or view, with default options.
     ///
     /// # Errors
     ///
-    /// When the tools cannot be listed, or one needs something that was not given.
+    /// When the view is not valid, or a tool needs state, a project directory or a setting that is missing.
     pub fn new(tools: impl Into<View>) -> Result<Self, InvokerError> {
         Self::builder(tools).build()
     }
 
-    /// Starts an invoker of a registry or view.
+    /// Starts the builder of an invoker of a registry or view.
     pub fn builder(tools: impl Into<View>) -> InvokerBuilder {
         InvokerBuilder::new(tools.into())
     }
 
-    /// Returns the tools and prompts as calls find them now.
+    /// Returns the tools and prompts that calls find at this moment.
     ///
     /// # Errors
     ///
-    /// When the registry has changed so that they cannot be listed any more.
+    /// When the registry has changed so that the view is no longer valid.
     pub fn snapshot(&self) -> Result<Arc<Snapshot>, RegistryError> {
         match &self.0.tool_source {
             ToolSource::Live(view) => view.snapshot(),
@@ -135,29 +132,33 @@ impl Invoker {
         }
     }
 
-    /// Runs one call on behalf of an anonymous caller.
+    /// Runs one call for an anonymous caller.
     pub async fn invoke(&self, call: &ToolCall) -> ToolResult {
         self.invoke_in(&ANONYMOUS_SCOPE, call).await
     }
 
-    /// Runs one call on behalf of the scope's caller.
+    /// Runs one call for the scope's caller.
     pub async fn invoke_in(&self, scope: &CallScope, call: &ToolCall) -> ToolResult {
-        let watch = self
+        let audit_guard = self
             .0
             .options
             .audit
             .as_deref()
             .map(|audit| AuditGuard::new(audit, call, scope));
-        let mut result = if trace::is_enabled() {
-            let traced = self.0.options.trace_content;
-            Box::pin(trace::run_in_span(call, traced, self.dispatch(scope, call))).await
+        let result = if trace::is_enabled() {
+            let content = self.0.options.trace_content;
+            Box::pin(trace::run_in_span(
+                call,
+                content,
+                self.dispatch(scope, call),
+            ))
+            .await
         } else {
             self.dispatch(scope, call).await
         };
-        result.call_id = call.id.clone();
-        result.tool = call.name.clone();
-        if let Some(watch) = watch {
-            watch.finish(&result);
+        let result = result.for_call(&call.id, &call.name);
+        if let Some(audit_guard) = audit_guard {
+            audit_guard.finish(&result);
         }
         result
     }
@@ -169,41 +170,34 @@ impl Invoker {
     /// As [`snapshot`](Invoker::snapshot).
     pub fn list(&self, scope: &CallScope) -> Result<Vec<RegisteredTool>, RegistryError> {
         let snapshot = self.snapshot()?;
-        let shown = snapshot
+        let visible = snapshot
             .iter()
-            .filter(|entry| entry.is_visible_to(&scope.caller));
-        Ok(shown.cloned().collect())
+            .filter(|tool| tool.is_visible_to(&scope.caller));
+        Ok(visible.cloned().collect())
     }
 
-    /// Most calls are right as they stand and return at once: they cost no future. What does wait is
-    /// boxed, because a future is moved with all the room it may ever need.
+    /// Most calls have valid arguments and return at once: they need no future. The other futures are
+    /// boxed, because an unboxed one would make the future of every call larger.
     async fn dispatch(&self, scope: &CallScope, call: &ToolCall) -> ToolResult {
         let snapshot = match self.snapshot() {
             Ok(snapshot) => snapshot,
             Err(error) => return ToolError::from(error).into(),
         };
-        let (entry, note) =
+        let (tool, note) =
             match resolve::resolve_name(&snapshot.tools, call.name.as_str(), &scope.caller) {
                 Ok(found) => found,
-                Err(unknown) => return unknown,
+                Err(result) => return result,
             };
-        let (cancel, permit) = (LazyCancellationToken::default(), BlockingPermit::default());
-        let cx = CallContext {
-            call,
-            invoker_context: &self.0.invoker_context,
-            scope,
-            encoders: &snapshot.encoders,
-            cancel: &cancel,
-            blocking_permit: &permit,
-        };
-        let mut result = match self.try_fast_path(entry, &cx) {
-            Some(StartedCall::Done(result)) => finalize::finalize(result, entry, None, &cx),
-            Some(StartedCall::Pending(running, leave)) => {
-                let limit = self.timeout_for(entry);
-                let result = Box::pin(run::finish_started(running, leave, entry, limit, &cx)).await;
-                finalize::finalize(result, entry, None, &cx)
+        let run = RunState::default();
+        let cx = self.call_context(scope, call, &snapshot, &run);
+        let mut result = match self.try_fast_path(tool, &cx) {
+            Some(StartedCall::Done(result)) => finalize::finalize(result, tool, None, &cx),
+            Some(StartedCall::Pending(handler, permit)) => {
+                let limit = self.timeout_for(tool);
+                let result = Box::pin(run::finish_started(handler, permit, tool, limit, &cx)).await;
+                finalize::finalize(result, tool, None, &cx)
             }
-            None => Box::pin(self.run_outer_layers(entry, &cx)).await,
+            None => Box::pin(self.run_outer_layers(tool, &cx)).await,
         };
         if let Some(note) = note {
             result.notes.insert(0, note);
@@ -212,159 +206,167 @@ impl Invoker {
         result
     }
 
-    fn timeout_for(&self, entry: &RegisteredTool) -> Option<Duration> {
-        entry.policy.timeout.or(self.0.options.timeout)
+    fn call_context<'a>(
+        &'a self,
+        scope: &'a CallScope,
+        call: &'a ToolCall,
+        snapshot: &'a Snapshot,
+        run: &'a RunState,
+    ) -> CallContext<'a> {
+        CallContext {
+            call,
+            invoker_context: &self.0.invoker_context,
+            scope,
+            encoders: &snapshot.encoders,
+            run,
+        }
     }
 
-    /// Starts a call that needs nobody's approval and nothing mended, if its tool is free.
+    fn timeout_for(&self, tool: &RegisteredTool) -> Option<Duration> {
+        tool.policy.timeout.or(self.0.options.timeout)
+    }
+
+    /// Starts a call that needs neither approval nor layers nor repair, if its tool has a free permit.
     fn try_fast_path<'a>(
         &self,
-        entry: &'a RegisteredTool,
+        tool: &'a RegisteredTool,
         cx: &CallContext<'_>,
     ) -> Option<StartedCall<concurrency::Permit<'a>>> {
-        let cancelled = cx
-            .scope
-            .cancel
-            .as_ref()
-            .is_some_and(|token| token.is_cancelled());
-        if entry.tool.0.skip_fast_path
-            || entry.needs_approval()
-            || cancelled
-            || !entry.layers.is_empty()
+        if tool.tool.0.skip_fast_path
+            || tool.needs_approval()
+            || cx.scope.is_cancelled()
+            || !tool.layers.is_empty()
         {
             return None;
         }
-        let leave = concurrency::try_acquire(entry, cx)?;
-        let mut untidy = false;
-        let started = run::start_catching_panics(leave, || {
-            arguments::start_on_fast_path(entry, cx, &self.0.options.argument_limits)
-                .unwrap_or_else(|| {
-                    untidy = true;
+        let permit = concurrency::try_acquire(tool, cx)?;
+        let mut needs_slow_path = false;
+        let started = run::start_catching_panics(permit, || {
+            arguments::start_on_fast_path(tool, cx, &self.0.options.argument_limits).unwrap_or_else(
+                || {
+                    needs_slow_path = true;
                     Err(ToolError::retry(""))
-                })
+                },
+            )
         });
-        if untidy {
-            // A blocking tool that is not started must give its permit back before it asks again.
-            drop(cx.blocking_permit.take());
+        if needs_slow_path {
+            // A blocking tool that was not started must release its permit before it acquires another.
+            drop(cx.run.blocking_permit.take());
             return None;
         }
         Some(started)
     }
 
-    /// Goes through the layers that stand before the arguments are read.
-    async fn run_outer_layers(&self, entry: &RegisteredTool, cx: &CallContext<'_>) -> ToolResult {
-        let (outer, inner) = entry.layers.split();
+    /// Runs the layers whose position is before parsing, then the call.
+    async fn run_outer_layers(&self, tool: &RegisteredTool, cx: &CallContext<'_>) -> ToolResult {
+        let (outer, inner) = tool.layers.split();
         if outer.is_empty() {
-            return self.validate_and_run(entry, cx, inner).await;
+            return self.validate_and_run(tool, cx, inner).await;
         }
-        let perform = || self.validate_and_run(entry, cx, inner).boxed();
-        let next = Next::new(outer, layer_invocation(entry, cx, None), &perform);
+        let innermost = || self.validate_and_run(tool, cx, inner).boxed();
+        let next = Next::new(outer, layer_invocation(tool, cx, None), &innermost);
         run::run_layers(next, cx.scope).await
     }
 
-    /// Reads the arguments, asks whoever has to be asked, and runs the tool.
+    /// Validates the arguments, requests approval if the tool needs it, and runs the inner layers and the tool.
     async fn validate_and_run(
         &self,
-        entry: &RegisteredTool,
+        tool: &RegisteredTool,
         cx: &CallContext<'_>,
         inner: &[Arc<dyn Layer>],
     ) -> ToolResult {
-        let accept = |text: &str| {
+        let validate = |text: &str| {
             arguments::validate(
-                entry,
+                tool,
                 text,
                 cx,
                 &self.0.options.argument_limits,
                 self.0.options.coerce,
             )
         };
-        let mut accepted = match accept(cx.call.arguments.as_str()) {
-            Ok(accepted) => accepted,
-            Err(refused) => return refused,
+        let mut validated = match validate(cx.call.arguments.as_str()) {
+            Ok(validated) => validated,
+            Err(rejected) => return rejected,
         };
-        if entry.needs_approval() {
-            match self.request_approval(entry, cx, &accepted.arguments).await {
+        if tool.needs_approval() {
+            match self.request_approval(tool, cx, &validated.arguments).await {
                 ApprovalStatus::Approved => {}
                 ApprovalStatus::Edited(edited) => {
-                    match accept(&without_bound_params(edited, entry, &accepted)) {
-                        Ok(edited) => accepted = edited,
-                        Err(refused) => return refused,
+                    match validate(&without_bound_params(edited, tool, &validated)) {
+                        Ok(edited) => validated = edited,
+                        Err(rejected) => return rejected,
                     }
                 }
                 ApprovalStatus::Answered(result) => return result,
             }
         }
         let ValidatedArguments {
-            prepared: ready,
+            prepared,
             notes,
             arguments,
-        } = accepted;
+        } = validated;
         let mut result = if inner.is_empty() {
-            self.run(ready, entry, cx).await
+            self.run(prepared, tool, cx).await
         } else {
-            let run = || self.run_validated(entry, cx, &arguments).boxed();
-            let next = Next::new(inner, layer_invocation(entry, cx, Some(&arguments)), &run);
+            let run = || self.run_validated(tool, cx, &arguments).boxed();
+            let next = Next::new(inner, layer_invocation(tool, cx, Some(&arguments)), &run);
             run::run_layers(next, cx.scope).await
         };
         if !notes.is_empty() {
             result.notes.splice(0..0, notes);
         }
-        finalize::finalize(result, entry, Some(&arguments), cx)
+        finalize::finalize(result, tool, Some(&arguments), cx)
     }
 
-    /// Runs a tool with arguments that were accepted, as often as a layer likes.
+    /// Runs a tool with validated arguments; a retry layer does this several times.
     async fn run_validated(
         &self,
-        entry: &RegisteredTool,
+        tool: &RegisteredTool,
         cx: &CallContext<'_>,
         arguments: &Value,
     ) -> ToolResult {
-        match arguments::prepare_validated(entry, arguments) {
-            Ok(ready) => self.run(ready, entry, cx).await,
-            Err(refused) => refused,
+        match arguments::prepare_validated(tool, arguments) {
+            Ok(prepared) => self.run(prepared, tool, cx).await,
+            Err(rejected) => rejected,
         }
     }
 
     async fn run(
         &self,
-        ready: Box<dyn PreparedCall>,
-        entry: &RegisteredTool,
+        prepared: Box<dyn PreparedCall>,
+        tool: &RegisteredTool,
         cx: &CallContext<'_>,
     ) -> ToolResult {
-        // A try that was given up is told so, and only that one.
-        let (cancel, permit) = (LazyCancellationToken::default(), BlockingPermit::default());
-        let cx = CallContext {
-            cancel: &cancel,
-            blocking_permit: &permit,
-            ..*cx
-        };
-        run::run(ready, entry, self.timeout_for(entry), &cx).await
+        // Each attempt has its own cancellation token: a timeout cancels only its attempt.
+        let run = RunState::default();
+        let cx = CallContext { run: &run, ..*cx };
+        run::run(prepared, tool, self.timeout_for(tool), &cx).await
     }
 }
 
 fn layer_invocation<'a>(
-    entry: &'a RegisteredTool,
+    tool: &'a RegisteredTool,
     cx: &CallContext<'a>,
     arguments: Option<&'a Value>,
 ) -> Invocation<'a> {
     Invocation {
         call: cx.call,
-        spec: &entry.spec,
-        tool: &entry.tool,
+        spec: &tool.spec,
+        tool: &tool.tool,
         scope: cx.scope,
         arguments,
     }
 }
 
-/// Takes out what the view has bound and the editor left alone: it is not for anybody to send.
+/// Removes bound parameters that the approver left unchanged: validation rejects a bound parameter that is sent.
 fn without_bound_params(
     mut edited: Value,
-    entry: &RegisteredTool,
-    accepted: &ValidatedArguments,
+    tool: &RegisteredTool,
+    validated: &ValidatedArguments,
 ) -> String {
     if let Value::Object(edited) = &mut edited {
         edited.retain(|name, value| {
-            !entry.hides_param(name) || accepted.arguments.get(name) != Some(&*value)
+            !tool.hides_param(name) || validated.arguments.get(name) != Some(&*value)
         });
     }
     edited.to_string()
@@ -373,7 +375,7 @@ fn without_bound_params(
 impl fmt::Debug for Invoker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Invoker")
-            .field("setup", &self.0.invoker_context)
+            .field("context", &self.0.invoker_context)
             .finish_non_exhaustive()
     }
 }

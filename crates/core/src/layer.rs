@@ -1,10 +1,10 @@
-//! What can be put around calls: the next stage in, a result out.
+//! [`Layer`]: middleware around the calls of tools.
 //!
-//! Layers stand in one fixed order, whatever order they are added in: audit, trace, authorise, rate
-//! limit, outer, (parse … approve), cache, retry, inner, timeout, concurrency, run. Trace, timeout and
-//! concurrency stand around every call and so are plain futures; the others are [`Layer`]s. So waiting for approval
-//! spends no timeout, a retry asks no second approval, and a cache hit bypasses neither
-//! authorisation nor approval.
+//! Layers run in one fixed order, independent of the order in which they are added: audit, trace, authorise,
+//! rate limit, outer, (parse … approve), cache, retry, inner, timeout, concurrency, run. Trace, timeout and
+//! concurrency surround every call and are plain futures; the others are [`Layer`]s. So the time that an
+//! approval takes does not count towards the timeout, a retry needs no second approval, and a cache hit
+//! bypasses neither authorisation nor approval.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use futures::future::BoxFuture;
 use serde_json::Value;
 
 use crate::call::ToolCall;
-use crate::context::{CallScope, Caller};
-use crate::result::ToolResult;
+use crate::call::context::{CallScope, Caller};
+use crate::call::result::ToolResult;
 use crate::tool::{Tool, ToolSpec};
 
 mod authorise;
@@ -33,7 +33,7 @@ pub use retry::Retry;
 #[cfg(feature = "tower")]
 pub use tower::{Tower, TowerCall, TowerNext};
 
-/// Something around the calls of a tool.
+/// Middleware around the calls of a tool.
 ///
 /// # Examples
 ///
@@ -41,11 +41,11 @@ pub use tower::{Tower, TowerCall, TowerNext};
 /// use futures::future::BoxFuture;
 /// use toolwright::{Invocation, Layer, Next, ToolResult};
 ///
-/// /// Says what is called.
-/// struct Announce;
+/// /// Logs each call.
+/// struct LogCalls;
 ///
-/// impl Layer for Announce {
-///     fn around<'a>(&'a self, call: Invocation<'a>, next: Next<'a>) -> BoxFuture<'a, ToolResult> {
+/// impl Layer for LogCalls {
+///     fn handle<'a>(&'a self, call: Invocation<'a>, next: Next<'a>) -> BoxFuture<'a, ToolResult> {
 ///         Box::pin(async move {
 ///             eprintln!("calling {}", call.tool().name);
 ///             next.run().await
@@ -54,50 +54,50 @@ pub use tower::{Tower, TowerCall, TowerNext};
 /// }
 /// ```
 pub trait Layer: Send + Sync + 'static {
-    /// Says where it stands.
+    /// Returns its position among the layers; [`LayerPosition::Inner`] by default.
     fn position(&self) -> LayerPosition {
         LayerPosition::Inner
     }
 
-    /// Tells whether a caller may see the tool in a list.
+    /// Returns true if the caller may see the tool in listings.
     fn is_visible(&self, _tool: &ToolSpec, _caller: &Caller) -> bool {
         true
     }
 
-    /// Runs the call through `next`, or answers it without.
+    /// Runs the call with `next`, or returns a result without running it.
     ///
     /// # Cancellation
     ///
-    /// The future is dropped when nobody waits for the call any more.
+    /// The future is dropped when the call is cancelled, times out or is dropped.
     fn handle<'a>(&'a self, call: Invocation<'a>, next: Next<'a>) -> BoxFuture<'a, ToolResult>;
 }
 
-/// Where a layer stands, outermost first.
+/// The position of a layer, outermost first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum LayerPosition {
-    /// Before anything is known of the call but its name: who may call at all.
+    /// Outermost, when only the name of the tool is known: checks who may call it.
     Authorise,
-    /// Before the arguments are read: how often.
+    /// Before the arguments are parsed: limits the number of calls.
     RateLimit,
-    /// Before the arguments are read: yours.
+    /// Before the arguments are parsed: for layers of the application.
     Outer,
-    /// After approval: results that are known already.
+    /// After approval: returns stored results.
     Cache,
-    /// After approval: once more, if it failed.
+    /// After approval: runs a failed call again.
     Retry,
-    /// Around the run itself, within each retry: yours.
+    /// Around the run itself, within each retry: for layers of the application.
     Inner,
 }
 
 impl LayerPosition {
-    /// Tells whether layers here run before the arguments are read.
+    /// Returns true if layers with this position run before the arguments are parsed.
     pub(crate) fn is_outer(self) -> bool {
         self <= Self::Outer
     }
 }
 
-/// The call that a layer stands around.
+/// The call that a layer handles.
 #[derive(Clone, Copy)]
 pub struct Invocation<'a> {
     pub(crate) call: &'a ToolCall,
@@ -108,33 +108,33 @@ pub struct Invocation<'a> {
 }
 
 impl<'a> Invocation<'a> {
-    /// Returns the call as the model made it.
+    /// Returns the call as the model sent it.
     pub fn call(&self) -> &'a ToolCall {
         self.call
     }
 
-    /// Returns what the model sees of the tool.
+    /// Returns the specification of the tool.
     pub fn tool(&self) -> &'a ToolSpec {
         self.spec
     }
 
-    /// Returns the digest of what the model sees of the tool.
+    /// Returns the [fingerprint](Tool::fingerprint) of the tool.
     pub fn fingerprint(&self) -> &'a str {
         self.tool.fingerprint()
     }
 
-    /// Returns on whose behalf the call is made.
+    /// Returns the user or program that the call is made for.
     pub fn caller(&self) -> &'a Caller {
         &self.scope.caller
     }
 
-    /// Returns the arguments as the tool receives them; `None` before they are read.
+    /// Returns the arguments as the tool receives them; `None` before they are parsed.
     pub fn arguments(&self) -> Option<&'a Value> {
         self.arguments
     }
 }
 
-/// The rest of the way; running it again runs the tool again.
+/// The inner layers and the tool; running it again runs the tool again.
 #[derive(Clone, Copy)]
 pub struct Next<'a> {
     layers: &'a [Arc<dyn Layer>],
@@ -142,23 +142,23 @@ pub struct Next<'a> {
     innermost: &'a InnermostCall<'a>,
 }
 
-/// What stands behind the last layer.
+/// The call inside the last layer.
 pub(crate) type InnermostCall<'a> = dyn Fn() -> BoxFuture<'a, ToolResult> + Send + Sync + 'a;
 
 impl<'a> Next<'a> {
     pub(crate) fn new(
         layers: &'a [Arc<dyn Layer>],
         call: Invocation<'a>,
-        end: &'a InnermostCall<'a>,
+        innermost: &'a InnermostCall<'a>,
     ) -> Self {
         Self {
             layers,
             call,
-            innermost: end,
+            innermost,
         }
     }
 
-    /// Runs the rest of the way.
+    /// Runs the inner layers and the tool.
     pub fn run(self) -> BoxFuture<'a, ToolResult> {
         match self.layers.split_first() {
             Some((layer, layers)) => layer.handle(self.call, Self { layers, ..self }),

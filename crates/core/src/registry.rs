@@ -1,7 +1,7 @@
-//! Tools and prompts in, one consistent view of them out.
+//! [`Registry`]: the tools and prompts of a program.
 //!
 //! A registry may change at any time; readers hold a [`Snapshot`], which never does. A turn and a
-//! listing each see one snapshot, and whatever is cached is keyed by its version.
+//! listing each use one snapshot, and caches are keyed by its version.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,10 +13,10 @@ use indexmap::IndexMap;
 use tokio::sync::watch;
 
 use crate::call::ToolName;
-use crate::encode::Encoders;
+use crate::call::result::ToolResult;
 use crate::error::RegistryError;
-use crate::prompt::Prompt;
-use crate::result::ToolResult;
+use crate::tool::encode::Encoders;
+use crate::tool::prompt::Prompt;
 use crate::tool::{Tool, ToolSpec};
 
 mod bundle;
@@ -37,14 +37,14 @@ pub use view::View;
 
 /// The tools and prompts of a program; cheap to clone, all clones are one registry.
 ///
-/// What does not say otherwise is about tools: a model never meets a prompt.
+/// Methods without `prompt` in their name concern tools only: a model never sees a prompt.
 ///
 /// # Examples
 ///
 /// ```
 /// use toolwright::{Registry, tool};
 ///
-/// /// Greets somebody.
+/// /// Greets a person.
 /// #[tool(read_only)]
 /// fn greet(name: String) -> String {
 ///     format!("Hello, {name}!")
@@ -60,7 +60,7 @@ pub struct Registry(Arc<RegistryInner>);
 
 struct RegistryInner {
     state: Mutex<RegistryState>,
-    /// Counts changes; read before every call, so it is no lock.
+    /// Counts changes. Read before every call, so it is outside the lock.
     version: AtomicU64,
     version_sender: watch::Sender<u64>,
 }
@@ -70,11 +70,11 @@ struct RegistryState {
     tools: IndexMap<ToolName, Tool>,
     prompts: IndexMap<ToolName, Prompt>,
     encoders: Encoders,
-    /// Made when it is first asked for, so that adding ten thousand tools copies none of them.
+    /// Made on first use, so that adding ten thousand tools one by one copies none of them.
     snapshot: Option<Arc<Snapshot>>,
 }
 
-/// Names that are being added, each with what has it.
+/// The specifications of the items being added, by name.
 type SpecsByName<'a> = HashMap<&'a ToolName, &'a ToolSpec>;
 
 impl Registry {
@@ -87,34 +87,34 @@ impl Registry {
         }))
     }
 
-    /// Adds a tool, a prompt, a list, or a bundle: all of it or, if anything is wrong, nothing.
+    /// Adds a tool, a prompt, a list, or a bundle: all of it or, on an error, nothing.
     ///
     /// # Errors
     ///
-    /// When something is not well defined, or its name is taken by another of its kind.
+    /// When a definition is not valid, or another tool or prompt has its name.
     pub fn add(&self, bundle: impl Bundle) -> Result<(), RegistryError> {
         let added = bundle.into_items();
         if added.is_empty() {
             return Ok(());
         }
-        let mut held = self.lock_state();
+        let mut state = self.lock_state();
         let (mut tools, mut prompts) = (SpecsByName::new(), SpecsByName::new());
         for item in &added {
-            if let Some(defect) = &item.tool().0.definition_error {
-                return Err(defect.clone().into());
+            if let Some(error) = &item.tool().0.definition_error {
+                return Err(error.clone().into());
             }
             let (name, spec) = (item.name(), item.spec());
             match item {
                 BundleItem::Tool(_) => {
-                    let taken = held.tools.get(name).map(Tool::spec);
+                    let taken = state.tools.get(name).map(Tool::spec);
                     if let Some(first) = taken.or_else(|| tools.insert(name, spec)) {
-                        return Err(RegisteredTool::duplicate_error(name, first, spec));
+                        return Err(RegisteredTool::duplicate_error(first, spec));
                     }
                 }
                 BundleItem::Prompt(_) => {
-                    let taken = held.prompts.get(name).map(Prompt::spec);
+                    let taken = state.prompts.get(name).map(Prompt::spec);
                     if let Some(first) = taken.or_else(|| prompts.insert(name, spec)) {
-                        return Err(Prompt::duplicate_error(name, first, spec));
+                        return Err(Prompt::duplicate_error(first, spec));
                     }
                 }
             }
@@ -122,27 +122,27 @@ impl Registry {
         for item in added {
             let name = item.name().clone();
             match item {
-                BundleItem::Tool(tool) => drop(held.tools.insert(name, tool)),
-                BundleItem::Prompt(prompt) => drop(held.prompts.insert(name, prompt)),
+                BundleItem::Tool(tool) => drop(state.tools.insert(name, tool)),
+                BundleItem::Prompt(prompt) => drop(state.prompts.insert(name, prompt)),
             }
         }
-        self.bump_version(&mut held);
+        self.bump_version(&mut state);
         Ok(())
     }
 
     /// Removes a tool by name, and returns it.
     pub fn remove(&self, name: &str) -> Option<Tool> {
-        let mut held = self.lock_state();
-        let removed = held.tools.shift_remove(name)?;
-        self.bump_version(&mut held);
+        let mut state = self.lock_state();
+        let removed = state.tools.shift_remove(name)?;
+        self.bump_version(&mut state);
         Some(removed)
     }
 
     /// Removes a prompt by name, and returns it.
     pub fn remove_prompt(&self, name: &str) -> Option<Prompt> {
-        let mut held = self.lock_state();
-        let removed = held.prompts.shift_remove(name)?;
-        self.bump_version(&mut held);
+        let mut state = self.lock_state();
+        let removed = state.prompts.shift_remove(name)?;
+        self.bump_version(&mut state);
         Some(removed)
     }
 
@@ -154,9 +154,9 @@ impl Registry {
         priority: i32,
         encode: impl Fn(&T) -> ToolResult + Send + Sync + 'static,
     ) {
-        let mut held = self.lock_state();
-        held.encoders = held.encoders.with(priority, encode);
-        self.bump_version(&mut held);
+        let mut state = self.lock_state();
+        state.encoders = state.encoders.with(priority, encode);
+        self.bump_version(&mut state);
     }
 
     /// Returns a tool by its exact name.
@@ -172,10 +172,10 @@ impl Registry {
     /// Returns the names of all bundles, in the order their first tool was added; those without
     /// tools last.
     pub fn bundles(&self) -> Vec<Arc<str>> {
-        let held = self.lock_state();
+        let state = self.lock_state();
         let mut names: Vec<Arc<str>> = Vec::new();
-        let tools = held.tools.values().map(Tool::spec);
-        for spec in tools.chain(held.prompts.values().map(Prompt::spec)) {
+        let tools = state.tools.values().map(Tool::spec);
+        for spec in tools.chain(state.prompts.values().map(Prompt::spec)) {
             if !names.contains(&spec.bundle) {
                 names.push(Arc::clone(&spec.bundle));
             }
@@ -183,23 +183,24 @@ impl Registry {
         names
     }
 
-    /// Returns all tools and prompts as they are now.
+    /// Returns all tools and prompts at this moment.
     pub fn snapshot(&self) -> Arc<Snapshot> {
-        let mut held = self.lock_state();
-        if let Some(snapshot) = &held.snapshot {
+        let mut state = self.lock_state();
+        if let Some(snapshot) = &state.snapshot {
             return Arc::clone(snapshot);
         }
         let snapshot = Arc::new(Snapshot::new(
             self.version(),
-            held.tools
+            state
+                .tools
                 .values()
                 .cloned()
                 .map(RegisteredTool::new)
                 .collect(),
-            held.prompts.values().cloned().collect(),
-            held.encoders.clone(),
+            state.prompts.values().cloned().collect(),
+            state.encoders.clone(),
         ));
-        held.snapshot = Some(Arc::clone(&snapshot));
+        state.snapshot = Some(Arc::clone(&snapshot));
         snapshot
     }
 
@@ -213,7 +214,7 @@ impl Registry {
         self.all().select(names)
     }
 
-    /// Streams the registry's version, once per change or run of changes, beginning with the next.
+    /// Streams the registry's version: one item per change from now on; several quick changes may be one item.
     pub fn changes(&self) -> impl Stream<Item = u64> + Send + use<> {
         let receiver = self.0.version_sender.subscribe();
         // The stream must not keep the registry alive: it ends when the last clone is dropped.
@@ -224,7 +225,7 @@ impl Registry {
         })
     }
 
-    /// Tells whether both are clones of one registry.
+    /// Returns true if both are clones of one registry.
     pub fn ptr_eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
@@ -237,9 +238,9 @@ impl Registry {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells those who follow; called with all still locked, so that versions and contents agree.
-    fn bump_version(&self, held: &mut RegistryState) {
-        held.snapshot = None;
+    /// Notifies the streams of [`changes`](Self::changes). Called with the lock held, so that versions and contents agree.
+    fn bump_version(&self, state: &mut RegistryState) {
+        state.snapshot = None;
         let version = 1 + self.0.version.fetch_add(1, Ordering::AcqRel);
         self.0.version_sender.send_replace(version);
     }

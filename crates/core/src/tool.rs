@@ -1,4 +1,4 @@
-//! A tool: what the model sees of it, and how it runs.
+//! [`Tool`]: a specification that the model sees and a handler that runs.
 
 use std::fmt;
 use std::fmt::Write as _;
@@ -11,14 +11,25 @@ use sha2::{Digest as _, Sha256};
 use tokio::sync::Semaphore;
 use toolwright_schema::{Schema, canonical_json, normalise};
 
-use crate::builder::ToolBuilder;
 use crate::call::ToolName;
-use crate::definition::{ArgumentSlots as _, Definition, MacroHandler, ParamCheck, ToolHandler};
 use crate::error::DefineError;
-use crate::input_schema::{InputSchemaBuilder, ParamDefault, output_schema};
-use crate::policy::{Hints, Policy, StrictMode};
+use crate::tool::builder::ToolBuilder;
+use crate::tool::definition::{
+    ArgumentSlots as _, Definition, MacroHandler, ParamCheck, ToolHandler,
+};
+use crate::tool::input_schema::{InputSchemaBuilder, ParamDefault, output_schema};
+use crate::tool::policy::{Hints, Policy, StrictMode};
 
+pub(crate) mod builder;
+pub(crate) mod definition;
+pub(crate) mod encode;
+pub(crate) mod extract;
+pub(crate) mod input_schema;
+pub(crate) mod param;
 mod param_info;
+pub(crate) mod policy;
+pub(crate) mod prompt;
+pub(crate) mod template;
 
 pub use param_info::ParamInfo;
 
@@ -32,53 +43,53 @@ pub(crate) struct ToolInner {
     pub(crate) spec: Arc<ToolSpec>,
     pub(crate) policy: Arc<Policy>,
     pub(crate) handler: Box<dyn ToolHandler>,
-    /// What its extractors need of an invoker.
+    /// The extractors' checks of the invoker's state and settings.
     pub(crate) checks: Vec<ParamCheck>,
-    /// Whether reading the arguments into their types enforces the whole schema.
+    /// Whether deserializing the arguments into their types enforces the whole schema.
     pub(crate) types_enforce_schema: bool,
-    /// Whether every call takes the careful path: to fill in defaults, or to show the arguments.
+    /// Whether every call takes the slow path, which fills in defaults and keeps the arguments for placeholders.
     pub(crate) skip_fast_path: bool,
     /// Whether the handler receives the arguments as JSON.
     pub(crate) untyped: bool,
-    /// What absent arguments become, in the order of the parameters.
+    /// The defaults of absent arguments, in the order of the parameters.
     pub(crate) defaults: Vec<(String, ParamDefault)>,
     pub(crate) permits: Arc<Semaphore>,
-    /// What is wrong with the definition; a registry refuses the tool because of it.
+    /// The first error of the definition; a registry rejects such a tool.
     pub(crate) definition_error: Option<DefineError>,
     fingerprint: OnceLock<String>,
 }
 
-/// What the model sees of a tool.
+/// The part of a tool that the model sees.
 ///
 /// It serialises to the object that `toolwright tools list --json` prints.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ToolSpec {
-    /// The name it is called by.
+    /// The name in calls.
     pub name: ToolName,
-    /// The name people read, where it differs.
+    /// The display name, where it differs.
     pub title: Option<String>,
-    /// The address of a picture that people know it by: `https:` or `data:`.
+    /// The URL of an icon for people: `https:` or `data:`.
     pub icon: Option<String>,
-    /// What it does and when to use it.
+    /// What the tool does and when to use it.
     pub description: String,
-    /// What its arguments must satisfy.
+    /// The schema of the arguments.
     pub input: Schema,
-    /// What its structured result satisfies, if it has one.
+    /// The schema of the structured result, if there is one.
     pub output: Option<Schema>,
-    /// What its author declares about its effects.
+    /// The declared effects.
     pub hints: Hints,
-    /// The bundle it belongs to.
+    /// The name of its bundle.
     pub bundle: Arc<str>,
 }
 
 impl ToolSpec {
-    /// Returns the name people read: the title, else the name.
+    /// Returns the name for people: the title, else the name.
     pub fn display_name(&self) -> &str {
         self.title.as_deref().unwrap_or(self.name.as_str())
     }
 
-    /// Returns the parameters in the order they were written.
+    /// Returns the parameters in the order of the definition.
     pub fn params(&self) -> Vec<ParamInfo> {
         param_info::list_params(self.input.as_value())
     }
@@ -99,7 +110,7 @@ impl Serialize for ToolSpec {
 }
 
 impl Tool {
-    /// Starts a definition by hand.
+    /// Starts the definition of a tool without a macro.
     ///
     /// # Examples
     ///
@@ -109,7 +120,7 @@ impl Tool {
     /// let area = Tool::builder("calculate_area", "Area of a rectangle.")
     ///     .param::<f64>("width", "In metres.")
     ///     .param::<f64>("height", "In metres.")
-    ///     .output_of("number")
+    ///     .output_of_type("number")
     ///     .run(|args, _| Ok::<_, toolwright::ToolError>(args.get::<f64>("width")? * args.get::<f64>("height")?))?;
     /// assert_eq!(area.params()[0].name, "width");
     /// # Ok::<(), toolwright::DefineError>(())
@@ -122,7 +133,7 @@ impl Tool {
     ///
     /// # Errors
     ///
-    /// When the text is no valid schema of an object: it is never taken for an empty one.
+    /// When the text is not a valid schema of an object; such a text never counts as an empty schema.
     ///
     /// # Examples
     ///
@@ -140,11 +151,11 @@ impl Tool {
         Self::builder(name, description).schema_text(schema)
     }
 
-    /// Starts the definition of a tool that other software defines and runs; its schema is mended where that is possible.
+    /// Starts the definition of a tool that other software defines and runs. Its schema is repaired where possible.
     ///
     /// # Errors
     ///
-    /// When the schema is none, and cannot be mended.
+    /// When the schema is not valid and cannot be repaired.
     pub fn import(
         name: impl Into<String>,
         description: impl Into<String>,
@@ -161,7 +172,7 @@ impl Tool {
             .schema(schema)
     }
 
-    /// Makes the tool of a definition; what is wrong with it is told when it is registered.
+    /// Makes the tool of a macro's definition; errors in it are reported by [`Registry::add`](crate::Registry::add).
     #[doc(hidden)]
     pub fn from_definition<D: Definition>(receiver: Arc<D::Receiver>) -> Self {
         let params = D::Args::PARAMS;
@@ -169,9 +180,9 @@ impl Tool {
         for param in params {
             input.add_param_spec(param);
         }
-        let required = input.required_mask(params);
+        let required_mask = input.required_mask(params);
         let output = output_schema(|generator| D::output(generator));
-        let (schema, enforced, defaults, defect) = input.finish();
+        let (schema, types_enforce_schema, defaults, definition_error) = input.finish();
         Self::assemble(ToolParts {
             spec: ToolSpec {
                 name: D::META.name.into(),
@@ -186,20 +197,20 @@ impl Tool {
             policy: Policy::from(&D::META),
             handler: Box::new(MacroHandler::<D> {
                 receiver,
-                required_mask: required,
+                required_mask,
             }),
             checks: params.iter().map(|param| param.check).collect(),
-            types_enforce_schema: enforced,
+            types_enforce_schema,
             skip_fast_path: D::META.expand_result,
             untyped: false,
             defaults,
-            definition_error: defect,
+            definition_error,
         })
     }
 
     pub(crate) fn assemble(parts: ToolParts) -> Self {
         let name = parts.spec.name.as_str();
-        let defect = if !ToolName::is_valid(name) {
+        let definition_error = if !ToolName::is_valid(name) {
             Some(DefineError::Name {
                 name: name.to_owned(),
             })
@@ -220,51 +231,51 @@ impl Tool {
             skip_fast_path: parts.skip_fast_path,
             untyped: parts.untyped,
             defaults: parts.defaults,
-            definition_error: defect,
+            definition_error,
             fingerprint: OnceLock::new(),
         }))
     }
 
-    /// Returns what the model sees.
+    /// Returns the part that the model sees.
     pub fn spec(&self) -> &ToolSpec {
         &self.0.spec
     }
 
-    /// Returns the name it is called by.
+    /// Returns the name in calls.
     pub fn name(&self) -> &ToolName {
         &self.0.spec.name
     }
 
-    /// Returns the parameters in the order they were written.
+    /// Returns the parameters in the order of the definition.
     pub fn params(&self) -> Vec<ParamInfo> {
         self.0.spec.params()
     }
 
-    /// Tells whether somebody has to be asked before a call runs.
+    /// Returns true if a call needs approval before it runs.
     pub fn needs_approval(&self) -> bool {
         self.0.policy.approval.is_needed(&self.0.spec.hints)
     }
 
-    /// Tells whether other software defines and runs it.
+    /// Returns true if other software defines and runs the tool.
     pub fn is_imported(&self) -> bool {
         self.0.policy.imported
     }
 
-    /// Tells whether providers may hold the model to the schema.
+    /// Returns whether providers may enforce the schema while the model generates arguments.
     pub fn strict(&self) -> StrictMode {
         self.0.policy.strict
     }
 
-    /// Tells whether the result answers the person without another model step.
+    /// Returns true if the result goes to the user directly, without another model step.
     pub fn returns_direct(&self) -> bool {
         self.0.policy.return_direct
     }
 
-    /// Returns a digest that changes whenever what the model sees changes.
+    /// Returns the SHA-256 of the specification, in hexadecimal; it changes with anything that the model sees.
     pub fn fingerprint(&self) -> &str {
         self.0.fingerprint.get_or_init(|| {
-            let seen = serde_json::to_value(&*self.0.spec).unwrap_or_default();
-            encode_hex(&Sha256::digest(canonical_json(&seen)))
+            let spec = serde_json::to_value(&*self.0.spec).unwrap_or_default();
+            encode_hex(&Sha256::digest(canonical_json(&spec)))
         })
     }
 }
@@ -275,7 +286,7 @@ impl fmt::Debug for Tool {
     }
 }
 
-/// Everything a tool is made of.
+/// The arguments of [`Tool::assemble`].
 pub(crate) struct ToolParts {
     pub(crate) spec: ToolSpec,
     pub(crate) policy: Policy,
@@ -288,12 +299,12 @@ pub(crate) struct ToolParts {
     pub(crate) definition_error: Option<DefineError>,
 }
 
-/// Makes as many permits as calls may run at once: at least one, and no more than can be counted.
-pub(crate) fn concurrency_semaphore(most: usize) -> Semaphore {
-    Semaphore::new(most.clamp(1, Semaphore::MAX_PERMITS))
+/// Makes a semaphore with one permit per concurrent call, clamped to what tokio supports.
+pub(crate) fn concurrency_semaphore(limit: usize) -> Semaphore {
+    Semaphore::new(limit.clamp(1, Semaphore::MAX_PERMITS))
 }
 
-/// Writes bytes as lower-case hexadecimal digits.
+/// Encodes bytes as lower-case hexadecimal digits.
 pub(crate) fn encode_hex(bytes: &[u8]) -> String {
     bytes
         .iter()

@@ -1,5 +1,6 @@
-//! Tool definitions on the wire: those of other software in, ours out as each API wants them.
+//! Tool definitions in the formats of model APIs: import, export and the `tools` array of a request.
 
+pub(crate) mod bridge;
 mod import;
 
 mod plan;

@@ -1,4 +1,4 @@
-//! What the attributes say, with every mistake kept.
+//! Parses the keys of the attributes, collecting every error.
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
@@ -6,7 +6,7 @@ use syn::{Attribute, Expr, Ident, LitStr, Path, Type};
 
 use crate::attribute_keys::{AttributeKey, Diagnostics, parse_keys};
 
-/// What a function becomes.
+/// Whether a function becomes a tool or a prompt.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum DefinitionKind {
     Tool,
@@ -22,14 +22,14 @@ impl DefinitionKind {
         }
     }
 
-    /// Returns the function that gives what was made, and the type of that.
+    /// Returns the names of the generated getter and of its return type.
     pub(crate) fn getter_and_type(self) -> (Ident, Ident) {
-        let made = match self {
+        let type_name = match self {
             Self::Tool => "Tool",
             Self::Prompt => "Prompt",
         };
         let ident = |name| Ident::new(name, Span::call_site());
-        (ident(self.attribute_name()), ident(made))
+        (ident(self.attribute_name()), ident(type_name))
     }
 }
 
@@ -38,7 +38,7 @@ impl DefinitionKind {
 pub(crate) struct FunctionArgs {
     pub(crate) name: Option<LitStr>,
     pub(crate) description: Option<LitStr>,
-    /// Calls of `Meta`'s setters, in the order they were written.
+    /// Calls of `Metadata`'s setters, in the order of the source.
     pub(crate) settings: Vec<(Ident, TokenStream)>,
     pub(crate) blocking: Option<Ident>,
     pub(crate) read_only: Option<Ident>,
@@ -48,7 +48,7 @@ pub(crate) struct FunctionArgs {
 /// `#[param(…)]`.
 #[derive(Default)]
 pub(crate) struct ParamArgs {
-    /// Where the first attribute is, if there is one.
+    /// The span of the first attribute, if there is one.
     pub(crate) span: Option<Span>,
     pub(crate) name: Option<LitStr>,
     pub(crate) description: Option<LitStr>,
@@ -76,7 +76,7 @@ const VALUES: [&str; 6] = [
     "concurrency",
 ];
 
-/// A key whose value is one of a few words, and the type that the words belong to.
+/// A key whose value is a variant of an enum: the key, the enum and the variants in lower case.
 type Choice = (&'static str, &'static str, &'static [&'static str]);
 
 const CHOICES: [Choice; 5] = [
@@ -94,11 +94,11 @@ impl FunctionArgs {
     pub(crate) fn parse(
         kind: DefinitionKind,
         attribute: TokenStream,
-        mistakes: &mut Diagnostics,
+        diagnostics: &mut Diagnostics,
     ) -> Self {
         let mut args = Self::default();
         let mut seen = Vec::new();
-        parse_keys(attribute, &mut seen, mistakes, |key| {
+        parse_keys(attribute, &mut seen, diagnostics, |key| {
             args.parse_key(kind, key)
         });
         if kind == DefinitionKind::Prompt && !seen.iter().any(|key| key == "role") {
@@ -125,8 +125,8 @@ impl FunctionArgs {
                 quote!(#title)
             }
             "icon" if kind == DefinitionKind::Tool => {
-                let address = key.string()?;
-                quote!(#address)
+                let url = key.string()?;
+                quote!(#url)
             }
             other if kind == DefinitionKind::Prompt => {
                 parse_choice(key, other, &PROMPT_CHOICES, &PROMPT_VALUES)?
@@ -136,8 +136,8 @@ impl FunctionArgs {
                 quote!(#millis)
             }
             "concurrency" => {
-                let most = key.count()?;
-                quote!(#most)
+                let limit = key.count()?;
+                quote!(#limit)
             }
             flag if HINTS.contains(&flag) || FLAGS.contains(&flag) => {
                 let yes = key.flag()?;
@@ -162,39 +162,39 @@ impl FunctionArgs {
     }
 }
 
-/// Reads a key that takes one of a few words; `others` are the keys of the attribute that do not.
+/// Parses a key whose value is a variant; `others` are the other keys of the attribute.
 fn parse_choice(
     key: &AttributeKey<'_>,
     name: &str,
     choices: &[Choice],
     others: &[&str],
 ) -> syn::Result<TokenStream> {
-    let Some((_, kind, words)) = choices.iter().find(|(known, ..)| *known == name) else {
+    let Some((_, enum_name, variants)) = choices.iter().find(|(known, ..)| *known == name) else {
         let known = choices.iter().map(|(known, ..)| *known);
         let known: Vec<&str> = others.iter().copied().chain(known).collect();
         return Err(key.unknown_key_error(&known));
     };
-    let word = key.variant(words)?;
-    let kind = Ident::new(kind, key.ident.span());
-    Ok(quote!(::toolwright::#kind::#word))
+    let variant = key.variant(variants)?;
+    let enum_name = Ident::new(enum_name, key.ident.span());
+    Ok(quote!(::toolwright::#enum_name::#variant))
 }
 
 impl ParamArgs {
-    /// Takes all `#[param]` attributes out of `attributes`.
-    pub(crate) fn take(attributes: &mut Vec<Attribute>, mistakes: &mut Diagnostics) -> Self {
+    /// Removes all `#[param]` attributes from `attributes` and parses them.
+    pub(crate) fn take(attributes: &mut Vec<Attribute>, diagnostics: &mut Diagnostics) -> Self {
         let mut args = Self::default();
         let mut seen = Vec::new();
         attributes.retain(|attribute| {
-            let Some(ident) = attribute.path().get_ident().filter(|it| *it == "param") else {
+            let Some(ident) = attribute.path().get_ident().filter(|name| *name == "param") else {
                 return true;
             };
             args.span.get_or_insert(ident.span());
             match attribute.meta.require_list() {
-                Ok(list) => parse_keys(list.tokens.clone(), &mut seen, mistakes, |key| {
+                Ok(list) => parse_keys(list.tokens.clone(), &mut seen, diagnostics, |key| {
                     args.parse_key(key)
                 }),
                 Err(_) => {
-                    mistakes.add(ident, "write `#[param(default = …)]`, or leave it out");
+                    diagnostics.add(ident, "write `#[param(default = …)]`, or leave it out");
                 }
             }
             false
@@ -217,19 +217,19 @@ impl ParamArgs {
 }
 
 impl ToolsArgs {
-    pub(crate) fn parse(attribute: TokenStream, mistakes: &mut Diagnostics) -> Self {
+    pub(crate) fn parse(attribute: TokenStream, diagnostics: &mut Diagnostics) -> Self {
         let mut args = Self::default();
-        parse_keys(attribute, &mut Vec::new(), mistakes, |key| {
+        parse_keys(attribute, &mut Vec::new(), diagnostics, |key| {
             args.parse_key(key)
         });
         if let (Some(manual), Some(_)) = (&args.manual, &args.constructor) {
-            mistakes.add(
+            diagnostics.add(
                 manual,
                 "a manual bundle is never made by discovery: drop `manual` or `new`",
             );
         }
         if let (Some(manual), false) = (&args.manual, args.supported_for.is_empty()) {
-            mistakes.add(
+            diagnostics.add(
                 manual,
                 "a manual bundle is never discovered: drop `manual` or `supported_for`",
             );

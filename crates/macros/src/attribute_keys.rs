@@ -1,4 +1,4 @@
-//! The text between an attribute's brackets in, keys and their values out.
+//! Parses the keys and values of an attribute.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
@@ -6,67 +6,67 @@ use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream, Parser as _};
 use syn::{Ident, LitBool, LitInt, LitStr, Token};
 
-/// Mistakes, in the order they were found.
+/// The errors of a definition, in the order they were found.
 #[derive(Default)]
 pub(crate) struct Diagnostics(Vec<syn::Error>);
 
 impl Diagnostics {
-    /// Notes a mistake in `guilty`, from its first token to its last.
-    pub(crate) fn add(&mut self, guilty: impl ToTokens, message: impl std::fmt::Display) {
-        self.0.push(syn::Error::new_spanned(guilty, message));
+    /// Adds an error that underlines `tokens`.
+    pub(crate) fn add(&mut self, tokens: impl ToTokens, message: impl std::fmt::Display) {
+        self.0.push(syn::Error::new_spanned(tokens, message));
     }
 
-    pub(crate) fn push(&mut self, mistake: syn::Error) {
-        self.0.push(mistake);
+    pub(crate) fn push(&mut self, error: syn::Error) {
+        self.0.push(error);
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns one `compile_error!` per mistake.
+    /// Returns one `compile_error!` per error.
     pub(crate) fn into_tokens(self) -> TokenStream {
         self.0.iter().map(syn::Error::to_compile_error).collect()
     }
 }
 
-/// One key, about to be read with what follows it.
+/// One key; its value is not parsed yet.
 pub(crate) struct AttributeKey<'a> {
     pub(crate) ident: Ident,
     input: ParseStream<'a>,
 }
 
-/// Reads `key, key = value, …`, keeping every mistake and going on behind it.
+/// Parses `key, key = value, …`; continues with the next key after an error.
 ///
-/// `seen` are the keys so far: one thing may have several attributes.
+/// `seen` are the keys so far: a parameter may have several attributes.
 pub(crate) fn parse_keys(
     attribute: TokenStream,
     seen: &mut Vec<Ident>,
-    mistakes: &mut Diagnostics,
-    mut each: impl FnMut(&AttributeKey<'_>) -> syn::Result<()>,
+    diagnostics: &mut Diagnostics,
+    mut parse_key: impl FnMut(&AttributeKey<'_>) -> syn::Result<()>,
 ) {
     let parser = |input: ParseStream<'_>| {
         while !input.is_empty() {
             match input.call(Ident::parse_any) {
                 Ok(ident) => {
                     if seen.contains(&ident) {
-                        mistakes.add(&ident, format!("`{ident}` is written twice: keep one"));
+                        diagnostics.add(&ident, format!("`{ident}` is written twice: keep one"));
                     }
                     seen.push(ident.clone());
-                    if let Err(mistake) = each(&AttributeKey { ident, input }) {
-                        mistakes.push(mistake);
+                    if let Err(error) = parse_key(&AttributeKey { ident, input }) {
+                        diagnostics.push(error);
                         skip_to_next_key(input)?;
                     }
                 }
                 Err(_) => {
                     let token: TokenTree = input.parse()?;
-                    mistakes.add(token, "not a key: write `key` or `key = value`");
+                    diagnostics.add(token, "not a key: write `key` or `key = value`");
                     skip_to_next_key(input)?;
                 }
             }
             if !input.is_empty() && !input.peek(Token![,]) {
                 let token: TokenTree = input.parse()?;
-                mistakes.add(token, "write a comma before this");
+                diagnostics.add(token, "write a comma before this");
                 skip_to_next_key(input)?;
             }
             if !input.is_empty() {
@@ -75,12 +75,12 @@ pub(crate) fn parse_keys(
         }
         Ok(())
     };
-    if let Err(mistake) = parser.parse2(attribute) {
-        mistakes.push(mistake);
+    if let Err(error) = parser.parse2(attribute) {
+        diagnostics.push(error);
     }
 }
 
-/// Skips what belongs to a mistaken key, so that the next one is read as itself.
+/// Skips the rest of a key with an error.
 fn skip_to_next_key(input: ParseStream<'_>) -> syn::Result<()> {
     while !input.is_empty() && !input.peek(Token![,]) {
         input.parse::<TokenTree>()?;
@@ -93,42 +93,43 @@ impl AttributeKey<'_> {
         syn::Error::new_spanned(&self.ident, message)
     }
 
-    /// Complains about a key that is none of `known`.
+    /// Makes the error for a key that is not one of `known`.
     pub(crate) fn unknown_key_error(&self, known: &[&str]) -> syn::Error {
-        let written = self.ident.to_string();
-        let instead = match nearest(&written, known) {
-            Some(near) => format!("`{near}`"),
+        let unknown = self.ident.to_string();
+        let suggestion = match nearest(&unknown, known) {
+            Some(similar) => format!("`{similar}`"),
             None => join_with_or(known),
         };
-        self.error(format!("unknown key `{written}`: write {instead}"))
+        self.error(format!("unknown key `{unknown}`: write {suggestion}"))
     }
 
-    /// Reads `= value`; `instead` is what to write instead of anything else.
-    pub(crate) fn value<T: Parse>(&self, instead: &str) -> syn::Result<T> {
+    /// Parses `= value`; `suggestion` is the correct form for the error message.
+    pub(crate) fn value<T: Parse>(&self, suggestion: &str) -> syn::Result<T> {
         let key = &self.ident;
         if !self.input.peek(Token![=]) {
-            return Err(self.error(format!("`{key}` needs a value: write {instead}")));
+            return Err(self.error(format!("`{key}` needs a value: write {suggestion}")));
         }
         self.input.parse::<Token![=]>()?;
         let rest = self.input.fork();
         self.input.parse::<T>().map_err(|_| {
-            // What cannot be read may also be missing.
+            // The value may also be missing.
             match rest.parse::<TokenTree>() {
                 Ok(token) if token.to_string() != "," => {
-                    let message = format!("`{key}` takes another kind of value: write {instead}");
+                    let message =
+                        format!("`{key}` takes another kind of value: write {suggestion}");
                     syn::Error::new_spanned(token, message)
                 }
-                _ => self.error(format!("`{key}` needs a value: write {instead}")),
+                _ => self.error(format!("`{key}` needs a value: write {suggestion}")),
             }
         })
     }
 
-    /// Reads `= "text"`.
+    /// Parses `= "text"`.
     pub(crate) fn string(&self) -> syn::Result<LitStr> {
         self.value(&format!("`{} = \"…\"`", self.ident))
     }
 
-    /// Reads nothing, or `= true`, or `= false`.
+    /// Parses nothing, which means true, or `= true`, or `= false`.
     pub(crate) fn flag(&self) -> syn::Result<bool> {
         if !self.input.peek(Token![=]) {
             return Ok(true);
@@ -138,7 +139,7 @@ impl AttributeKey<'_> {
         Ok(value.value())
     }
 
-    /// Reads `= 4`, at least 1.
+    /// Parses `= 4`, at least 1.
     pub(crate) fn count(&self) -> syn::Result<usize> {
         let key = &self.ident;
         let number: LitInt = self.value(&format!("`{key} = 4`"))?;
@@ -151,7 +152,7 @@ impl AttributeKey<'_> {
         }
     }
 
-    /// Reads `= "500ms"`, `"30s"`, `"5m"` or `"1h"`, as milliseconds.
+    /// Parses `= "500ms"`, `"30s"`, `"5m"` or `"1h"` into milliseconds.
     pub(crate) fn duration(&self) -> syn::Result<u64> {
         let key = &self.ident;
         let text: LitStr = self.value(&format!("`{key} = \"30s\"`"))?;
@@ -162,32 +163,36 @@ impl AttributeKey<'_> {
         })
     }
 
-    /// Reads `= word`, one of `words`, and returns it as the variant it names.
-    pub(crate) fn variant(&self, words: &[&str]) -> syn::Result<Ident> {
-        let listed = join_with_or(words);
-        let word: Ident = self.value(&format!("{listed}, without quotes"))?;
-        if !words.iter().any(|known| word == known) {
-            let message = format!("`{word}` is not known here: write {listed}");
-            return Err(syn::Error::new_spanned(&word, message));
+    /// Parses `= name`, one of `variants` in lower case, and returns the variant of the enum.
+    pub(crate) fn variant(&self, variants: &[&str]) -> syn::Result<Ident> {
+        let listed = join_with_or(variants);
+        let ident: Ident = self.value(&format!("{listed}, without quotes"))?;
+        let name = match ident.to_string().as_str() {
+            // The former name of `on_malformed = retry`.
+            "tell" => "retry".to_owned(),
+            name => name.to_owned(),
+        };
+        if !variants.contains(&name.as_str()) {
+            let message = format!("`{ident}` is not known here: write {listed}");
+            return Err(syn::Error::new_spanned(&ident, message));
         }
-        let text = word.to_string();
-        let (first, rest) = text.split_at(1);
+        let (first, rest) = name.split_at(1);
         let variant = format!("{}{rest}", first.to_uppercase());
-        Ok(Ident::new(&variant, word.span()))
+        Ok(Ident::new(&variant, ident.span()))
     }
 
-    /// Reads what is in brackets behind the key; `instead` is what to write instead of nothing.
-    pub(crate) fn list<T: Parse>(&self, instead: &str) -> syn::Result<Vec<T>> {
+    /// Parses `(item, …)`; `suggestion` is the correct form for the error message.
+    pub(crate) fn list<T: Parse>(&self, suggestion: &str) -> syn::Result<Vec<T>> {
         let key = &self.ident;
-        let wrong = || self.error(format!("`{key}` lists something: write {instead}"));
+        let empty = || self.error(format!("`{key}` lists something: write {suggestion}"));
         if !self.input.peek(syn::token::Paren) {
-            return Err(wrong());
+            return Err(empty());
         }
         let list;
         syn::parenthesized!(list in self.input);
         let items = list.parse_terminated(T::parse, Token![,])?;
         if items.is_empty() {
-            return Err(wrong());
+            return Err(empty());
         }
         Ok(items.into_iter().collect())
     }
@@ -202,19 +207,22 @@ fn join_with_or(words: &[&str]) -> String {
     }
 }
 
-/// Finds the one that was meant: shortened, or a slip or two away.
-fn nearest<'a>(written: &str, known: &[&'a str]) -> Option<&'a str> {
-    let begun = |known: &&str| written.len() > 2 && known.starts_with(written);
-    let near = || {
+/// Finds the known word that `unknown` is a prefix of, or that differs from it in at most two letters.
+fn nearest<'a>(unknown: &str, known: &[&'a str]) -> Option<&'a str> {
+    let is_prefix = |known: &&str| unknown.len() > 2 && known.starts_with(unknown);
+    let closest = || {
         known
             .iter()
-            .min_by_key(|known| edit_distance(written, known))
+            .min_by_key(|known| edit_distance(unknown, known))
     };
-    let near = known.iter().find(|known| begun(known)).or_else(near)?;
-    (begun(near) || edit_distance(written, near) <= 2).then_some(*near)
+    let closest = known
+        .iter()
+        .find(|known| is_prefix(known))
+        .or_else(closest)?;
+    (is_prefix(closest) || edit_distance(unknown, closest) <= 2).then_some(*closest)
 }
 
-/// Counts the letters to add, drop or change to make one word of the other.
+/// Returns the Levenshtein distance, in bytes.
 fn edit_distance(from: &str, to: &str) -> usize {
     let mut row: Vec<usize> = (0..=to.len()).collect();
     for (above, letter) in from.bytes().enumerate() {
@@ -234,9 +242,9 @@ fn edit_distance(from: &str, to: &str) -> usize {
 }
 
 fn parse_milliseconds(text: &str) -> Option<u64> {
-    let at = text.find(|c: char| !c.is_ascii_digit())?;
-    let (number, unit) = text.split_at(at);
-    let each = match unit {
+    let unit_start = text.find(|c: char| !c.is_ascii_digit())?;
+    let (number, unit) = text.split_at(unit_start);
+    let millis_per_unit = match unit {
         "ms" => 1,
         "s" => 1_000,
         "m" => 60_000,
@@ -246,6 +254,6 @@ fn parse_milliseconds(text: &str) -> Option<u64> {
     number
         .parse::<u64>()
         .ok()?
-        .checked_mul(each)
+        .checked_mul(millis_per_unit)
         .filter(|millis| *millis > 0)
 }

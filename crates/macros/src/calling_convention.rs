@@ -1,8 +1,8 @@
-//! A definition in, the calling convention out: names and types, no logic.
+//! Implements core's calling convention for a definition: names and types, no logic.
 //!
-//! Two habits keep the compiler's own complaints few. Whatever a type must be able to do is asked
-//! for through the one trait that says so, always on the same tokens: the compiler drops an error
-//! that it has told word for word before. And a name that could meet one of the user's begins with `__`.
+//! Two rules keep the compiler's own errors few. Every requirement of a type is expressed by one trait, always with
+//! the same spans, because the compiler drops duplicates of an error. And generated names that could clash with the
+//! user's start with `__`.
 
 use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
@@ -13,30 +13,30 @@ use crate::args::DefinitionKind;
 use crate::default::string_literal;
 use crate::parse::{Definition, Param, SpanRange, strip_type_parens};
 
-/// Names a local variable so that the use of its only field is underlined from start to end.
-fn spanned_local(name: &str, place: SpanRange) -> (Ident, TokenStream) {
-    let ident = Ident::new(name, place.start);
+/// Returns a local variable and the access to its field 0, spanned so that an error underlines the whole range.
+fn spanned_local(name: &str, range: SpanRange) -> (Ident, TokenStream) {
+    let ident = Ident::new(name, range.start);
     let mut field = Literal::usize_unsuffixed(0);
-    field.set_span(place.end);
-    let dot = quote_spanned!(place.start=> .);
+    field.set_span(range.end);
+    let dot = quote_spanned!(range.start=> .);
     let value = quote!(#ident #dot #field);
     (ident, value)
 }
 
-/// Names a method of a trait so that its path is underlined from start to end.
-fn spanned_method(of: TokenStream, name: &str, place: SpanRange) -> TokenStream {
-    let name = Ident::new(name, place.end);
-    let of = of.into_iter().map(|mut token| {
-        token.set_span(place.start);
+/// Returns the path of a trait's method, spanned so that an error underlines the whole range.
+fn spanned_method(trait_path: TokenStream, name: &str, range: SpanRange) -> TokenStream {
+    let name = Ident::new(name, range.end);
+    let trait_path = trait_path.into_iter().map(|mut token| {
+        token.set_span(range.start);
         token
     });
-    let of: TokenStream = of.collect();
-    let colons = quote_spanned!(place.start=> ::);
-    quote!(#of #colons #name)
+    let trait_path: TokenStream = trait_path.collect();
+    let colons = quote_spanned!(range.start=> ::);
+    quote!(#trait_path #colons #name)
 }
 
 impl Definition {
-    /// Implements the calling convention for the uninhabited type `marker`; `None` is a free function.
+    /// Implements `Definition` for the uninhabited type `marker`; `receiver` is `None` for a free function.
     pub(crate) fn implement_convention(
         &self,
         marker: &Ident,
@@ -54,7 +54,7 @@ impl Definition {
             .iter()
             .enumerate()
             .filter_map(|(index, param)| param.default_function(index));
-        let guards = self.params.iter().filter_map(Param::const_assertion);
+        let assertions = self.params.iter().filter_map(Param::const_assertion);
         let reads = types.iter().enumerate().map(|(index, ty)| {
             let field = Index::from(index);
             let read = quote_spanned!(ty.span()=> <#ty as ::toolwright::Param>::read_slot);
@@ -64,7 +64,7 @@ impl Definition {
         let (output, call) = (self.output_body(receiver), self.call_body(receiver));
         let receiver = receiver.map_or_else(|| quote!(()), |receiver| quote!(#receiver));
         quote! {
-            #(#guards)*
+            #(#assertions)*
             #(#defaults)*
 
             #[derive(::core::default::Default)]
@@ -119,7 +119,7 @@ impl Definition {
         quote!(::toolwright::__private::Metadata::new(#bundle, #name, #description)#(#settings)*)
     }
 
-    /// What calling the function looks like, given its receiver and arguments.
+    /// Returns the call of the function.
     fn call_expr(
         &self,
         receiver: Option<&Type>,
@@ -137,7 +137,7 @@ impl Definition {
         }
     }
 
-    /// The trait that says what may be returned.
+    /// Returns the trait of return types.
     fn return_trait(&self) -> TokenStream {
         match self.kind {
             DefinitionKind::Tool => quote!(::toolwright::Encode),
@@ -145,14 +145,15 @@ impl Definition {
         }
     }
 
-    /// Asks the return type for its schema without calling the function.
+    /// Returns the body of `Definition::output`, which names the return type without calling the function.
     fn output_body(&self, receiver: Option<&Type>) -> TokenStream {
         let never = |ty: &Type| quote!(::toolwright::__private::never::<#ty>());
-        let nevers: Vec<TokenStream> = self.params.iter().map(|param| never(&param.ty)).collect();
+        let arguments: Vec<TokenStream> =
+            self.params.iter().map(|param| never(&param.ty)).collect();
         let this = receiver.map_or_else(TokenStream::new, never);
-        let call = self.call_expr(receiver, &this, &nevers);
+        let call = self.call_expr(receiver, &this, &arguments);
         let span = self.output.start;
-        let returned = if self.is_async {
+        let return_type = if self.is_async {
             quote_spanned!(span=> ::toolwright::__private::async_return_type_of(|| async move { #call.await }))
         } else {
             quote_spanned!(span=> ::toolwright::__private::return_type_of(|| #call))
@@ -160,7 +161,7 @@ impl Definition {
         let (ok, value) = spanned_local("__ok", self.output);
         let schema_of = spanned_method(self.return_trait(), "schema_of", self.output);
         quote! {
-            let #ok = #returned.ok_type();
+            let #ok = #return_type.ok_type();
             #schema_of(#value, __generator)
         }
     }
@@ -190,7 +191,7 @@ impl Definition {
                 }
             }
         };
-        let own = self.args.blocking.is_some() || self.is_async;
+        let outlives_call = self.args.blocking.is_some() || self.is_async;
         let run = if self.args.blocking.is_some() {
             let encode = encode(call);
             quote!(::toolwright::__private::StartedHandler::spawn_blocking(__cx, move || #encode))
@@ -202,7 +203,7 @@ impl Definition {
             let encode = encode(call);
             quote!(::toolwright::__private::StartedHandler::Done(#encode))
         };
-        let shared = if own {
+        let bindings = if outlives_call {
             quote! {
                 let __encoders = ::core::clone::Clone::clone(__cx.encoders());
                 let __receiver = ::core::clone::Clone::clone(__receiver);
@@ -212,18 +213,18 @@ impl Definition {
         };
         quote! {
             #(#takes)*
-            #shared
+            #bindings
             ::core::result::Result::Ok(#run)
         }
     }
 }
 
-/// What an argument is when it is not sent.
+/// The default of a parameter.
 enum ParamDefault<'a> {
     None,
     /// An expression of the parameter's type.
     Value(TokenStream),
-    /// Text that the library converts, after its placeholders are filled in.
+    /// A text that core converts, after its placeholders are filled in.
     Text(&'a LitStr),
 }
 
@@ -240,13 +241,13 @@ impl Param {
             ParamDefault::Text(text) => quote!(::toolwright::__private::DefaultSpec::Text(#text)),
             ParamDefault::Value(_) => {
                 let function = default_fn_name(index);
-                let publish = quote_spanned!(ty.span()=> <#ty as ::toolwright::__private::JsonDefault>::into_json);
-                quote!(::toolwright::__private::DefaultSpec::Value(|| #publish(#function())))
+                let into_json = quote_spanned!(ty.span()=> <#ty as ::toolwright::__private::JsonDefault>::into_json);
+                quote!(::toolwright::__private::DefaultSpec::Value(|| #into_json(#function())))
             }
         };
-        let kind = quote_spanned!(ty.span()=> <#ty as ::toolwright::Param>::VTABLE);
+        let vtable = quote_spanned!(ty.span()=> <#ty as ::toolwright::Param>::VTABLE);
         quote! {
-            ::toolwright::__private::ParamSpec::new(#kind, #name, #description, #default, #required)
+            ::toolwright::__private::ParamSpec::new(#vtable, #name, #description, #default, #required)
         }
     }
 
@@ -263,7 +264,7 @@ impl Param {
         quote!(#take(__args.#field, #name, #default, __cx)?)
     }
 
-    /// Writes the default once, so that a mistake in it is one mistake.
+    /// Returns a function with the default, so that an error in it is reported once.
     fn default_function(&self, index: usize) -> Option<TokenStream> {
         let ParamDefault::Value(value) = self.parsed_default() else {
             return None;
@@ -288,7 +289,7 @@ impl Param {
         }
     }
 
-    /// Refuses what only the type can tell: a nameless argument, an extractor that is described.
+    /// Rejects, by the type, an argument without a name and an extractor with `#[param]`.
     fn const_assertion(&self) -> Option<TokenStream> {
         let ty = &self.ty;
         let published = quote_spanned!(ty.span()=> <#ty as ::toolwright::Param>::PUBLISHED);

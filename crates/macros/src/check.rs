@@ -1,4 +1,4 @@
-//! A definition in, every mistake in it out, each on its own token and with what to write instead.
+//! Checks a definition; every error underlines its tokens and states what to write instead.
 
 use std::collections::HashSet;
 
@@ -12,111 +12,113 @@ use crate::attribute_keys::Diagnostics;
 use crate::default::{literal_type_mismatch, placeholders, string_literal};
 use crate::parse::{Definition, Param, type_arguments};
 
-/// What every provider takes.
+/// The maximum length of a name that every provider accepts.
 const MAX_NAME_LEN: usize = 64;
 
-/// How many parameters a definition can keep track of.
+/// The maximum number of parameters: core has one bit per parameter in a `u64`.
 const MAX_PARAMS: usize = 64;
 
-/// Checks what the signature alone shows.
+/// Checks the signature.
 pub(crate) fn check_signature(
     kind: DefinitionKind,
     signature: &Signature,
     in_bundle: bool,
-    mistakes: &mut Diagnostics,
+    diagnostics: &mut Diagnostics,
 ) {
     let word = kind.attribute_name();
     let is_lifetime = |param: &GenericParam| matches!(param, GenericParam::Lifetime(_));
     if !signature.generics.params.iter().all(is_lifetime) {
-        mistakes.add(
+        diagnostics.add(
             &signature.generics,
             format!(
                 "a {word} cannot be generic, because arguments are values, not types: write the types out"
             ),
         );
     }
-    let plain = |what| format!("a {word} cannot be `{what}`: write a plain `fn` that calls it");
+    let plain =
+        |keyword| format!("a {word} cannot be `{keyword}`: write a plain `fn` that calls it");
     if let Safety::Unsafe(token) = &signature.safety {
-        mistakes.add(token, plain("unsafe"));
+        diagnostics.add(token, plain("unsafe"));
     }
     if let Some(abi) = &signature.abi {
-        mistakes.add(abi, plain("extern"));
+        diagnostics.add(abi, plain("extern"));
     }
     for input in &signature.inputs {
         match input {
-            FnArg::Receiver(receiver) if !in_bundle => mistakes.add(
+            FnArg::Receiver(receiver) if !in_bundle => diagnostics.add(
                 receiver,
                 format!(
                     "a free {word} has no `self`: write `#[tools]` on the `impl` block, or drop `self`"
                 ),
             ),
-            FnArg::Receiver(receiver) => check_receiver(receiver, mistakes),
-            FnArg::Typed(typed) => check_owned(&typed.ty, TypePosition::Parameter(kind), mistakes),
+            FnArg::Receiver(receiver) => check_receiver(receiver, diagnostics),
+            FnArg::Typed(typed) => check_owned(&typed.ty, TypePosition::Parameter(kind), diagnostics),
         }
     }
     if let ReturnType::Type(_, ty) = &signature.output {
-        check_owned(ty, TypePosition::Return, mistakes);
-        // Free functions own all they are given, and so have nothing to capture.
+        check_owned(ty, TypePosition::Return, diagnostics);
+        // A free function owns its arguments, so it cannot capture a reference.
         if signature.asyncness.is_none() && signature.receiver().is_some() {
-            check_captures(ty, mistakes);
+            check_captures(ty, diagnostics);
         }
     }
 }
 
-/// Complains about `impl Trait` that may hold on to `&self` for longer than the call.
-fn check_captures(ty: &Type, mistakes: &mut Diagnostics) {
+/// Rejects `impl Trait` that captures `&self`: results outlive the call.
+fn check_captures(ty: &Type, diagnostics: &mut Diagnostics) {
     match ty {
         Type::ImplTrait(opaque) => {
-            let says = |bound: &TypeParamBound| matches!(bound, TypeParamBound::PreciseCapture(_));
-            if !opaque.bounds.iter().any(says) {
+            let is_use =
+                |bound: &TypeParamBound| matches!(bound, TypeParamBound::PreciseCapture(_));
+            if !opaque.bounds.iter().any(is_use) {
                 let message =
                     "a result outlives the call: add `+ use<>`, so that it does not borrow `self`";
-                mistakes.add(opaque, message);
+                diagnostics.add(opaque, message);
             }
         }
         Type::Path(path) => {
             for ty in type_arguments(path) {
-                check_captures(ty, mistakes);
+                check_captures(ty, diagnostics);
             }
         }
         _ => {}
     }
 }
 
-/// Calls run at the same time, so all they can have of the bundle is a shared reference.
-fn check_receiver(receiver: &Receiver, mistakes: &mut Diagnostics) {
+/// Rejects a receiver other than `&self`: concurrent calls share the bundle.
+fn check_receiver(receiver: &Receiver, diagnostics: &mut Diagnostics) {
     let shared = matches!(receiver.kind, ReceiverKind::Reference(_, _, None));
     if !shared {
-        mistakes.add(
+        diagnostics.add(
             receiver,
             "calls share the bundle: write `&self`, and keep what changes in a `Mutex` or an atomic",
         );
     }
 }
 
-/// Which side of the arrow a type is on.
+/// Whether a type is of a parameter or returned.
 #[derive(Clone, Copy, PartialEq)]
 enum TypePosition {
     Parameter(DefinitionKind),
     Return,
 }
 
-/// Complains about whatever is borrowed: arguments come from outside, and results outlive the call.
-fn check_owned(ty: &Type, place: TypePosition, mistakes: &mut Diagnostics) {
-    let why = match place {
+/// Rejects borrowed types: arguments are deserialized, and results outlive the call.
+fn check_owned(ty: &Type, position: TypePosition, diagnostics: &mut Diagnostics) {
+    let reason = match position {
         TypePosition::Parameter(kind) => format!("a {} owns its arguments", kind.attribute_name()),
         TypePosition::Return => "a result outlives the call".to_owned(),
     };
     let is_static = |lifetime: &Lifetime| lifetime.ident == "static";
     match ty {
         Type::Reference(reference) => {
-            let lasts = reference.lifetime.as_ref().is_some_and(is_static);
-            if place != TypePosition::Return || !lasts {
-                let instead = owned_type(&reference.elem);
-                mistakes.add(ty, format!("{why}: write `{instead}`"));
+            let is_static_reference = reference.lifetime.as_ref().is_some_and(is_static);
+            if position != TypePosition::Return || !is_static_reference {
+                let owned = owned_type(&reference.elem);
+                diagnostics.add(ty, format!("{reason}: write `{owned}`"));
             }
         }
-        Type::ImplTrait(_) if place != TypePosition::Return => mistakes.add(
+        Type::ImplTrait(_) if position != TypePosition::Return => diagnostics.add(
             ty,
             "arguments are values, not types: write a concrete type instead of `impl`",
         ),
@@ -127,9 +129,9 @@ fn check_owned(ty: &Type, place: TypePosition, mistakes: &mut Diagnostics) {
                 };
                 for argument in &generics.args {
                     match argument {
-                        GenericArgument::Type(ty) => check_owned(ty, place, mistakes),
+                        GenericArgument::Type(ty) => check_owned(ty, position, diagnostics),
                         GenericArgument::Lifetime(lifetime) if !is_static(lifetime) => {
-                            mistakes.add(lifetime, format!("{why}: write `'static`"));
+                            diagnostics.add(lifetime, format!("{reason}: write `'static`"));
                         }
                         _ => {}
                     }
@@ -138,17 +140,17 @@ fn check_owned(ty: &Type, place: TypePosition, mistakes: &mut Diagnostics) {
         }
         Type::Tuple(tuple) => {
             for ty in &tuple.elems {
-                check_owned(ty, place, mistakes);
+                check_owned(ty, position, diagnostics);
             }
         }
-        Type::Array(array) => check_owned(&array.elem, place, mistakes),
-        Type::Group(group) => check_owned(&group.elem, place, mistakes),
-        Type::Paren(paren) => check_owned(&paren.elem, place, mistakes),
+        Type::Array(array) => check_owned(&array.elem, position, diagnostics),
+        Type::Group(group) => check_owned(&group.elem, position, diagnostics),
+        Type::Paren(paren) => check_owned(&paren.elem, position, diagnostics),
         _ => {}
     }
 }
 
-/// Names the type that owns what `ty` is borrowed from.
+/// Returns the owned counterpart of a borrowed type.
 fn owned_type(ty: &Type) -> String {
     match ty {
         Type::Path(path) if path.path.is_ident("str") => "String".to_owned(),
@@ -161,43 +163,44 @@ fn owned_type(ty: &Type) -> String {
     }
 }
 
-/// Checks everything else about a definition.
+/// Checks the name, the description, the keys and the parameters.
 pub(crate) fn check_definition(
     definition: &Definition,
     prefix: Option<&LitStr>,
-    mistakes: &mut Diagnostics,
+    diagnostics: &mut Diagnostics,
 ) {
-    check_name(definition, prefix, mistakes);
+    check_name(definition, prefix, diagnostics);
     if definition.description.trim().is_empty() {
-        let why = match definition.kind {
+        let reason = match definition.kind {
             DefinitionKind::Tool => "a tool needs a description, because the model chooses by it",
             DefinitionKind::Prompt => "a prompt needs a description, because people choose by it",
         };
         match &definition.args.description {
-            Some(blank) => {
-                mistakes.add(blank, format!("{why}: say what it does and when to use it"))
-            }
-            None => mistakes.add(
+            Some(blank) => diagnostics.add(
+                blank,
+                format!("{reason}: say what it does and when to use it"),
+            ),
+            None => diagnostics.add(
                 &definition.function,
-                format!("{why}: write a doc comment (`/// …`) above the function"),
+                format!("{reason}: write a doc comment (`/// …`) above the function"),
             ),
         }
     }
     let args = &definition.args;
     if let (Some(blocking), true) = (&args.blocking, definition.is_async) {
-        mistakes.add(
+        diagnostics.add(
             blocking,
             "an async function does not block: drop `blocking`, or drop `async`",
         );
     }
     if let (Some(_), Some(destructive)) = (&args.read_only, &args.destructive) {
-        mistakes.add(
+        diagnostics.add(
             destructive,
             "a tool that only reads destroys nothing: drop `read_only` or `destructive`",
         );
     }
     if let Some(param) = definition.params.get(MAX_PARAMS) {
-        mistakes.add(
+        diagnostics.add(
             &param.ty,
             format!(
                 "a {} takes at most {MAX_PARAMS} parameters: group them in a struct",
@@ -207,12 +210,12 @@ pub(crate) fn check_definition(
     }
     let mut seen: HashSet<String> = HashSet::new();
     for param in &definition.params {
-        check_param(param, &seen, mistakes);
+        check_param(param, &seen, diagnostics);
         if let Some(name) = &param.name
             && !seen.insert(name.value())
         {
             let text = name.value();
-            mistakes.add(
+            diagnostics.add(
                 name,
                 format!("two parameters are named `{text}`: write another `name`"),
             );
@@ -220,16 +223,16 @@ pub(crate) fn check_definition(
     }
 }
 
-/// Checks what a bundle puts before each name.
-pub(crate) fn check_prefix(prefix: &LitStr, mistakes: &mut Diagnostics) {
+/// Checks the prefix of a bundle's names.
+pub(crate) fn check_prefix(prefix: &LitStr, diagnostics: &mut Diagnostics) {
     let text = prefix.value();
     if text.is_empty() {
-        mistakes.add(
+        diagnostics.add(
             prefix,
             "an empty prefix would leave a lone `_`: leave it out",
         );
     } else if !text.chars().all(is_name_char) {
-        mistakes.add(
+        diagnostics.add(
             prefix,
             format!(
                 "`{text}` cannot begin a name (letters, digits, `_` or `-`): write `prefix = \"{}\"`",
@@ -239,22 +242,22 @@ pub(crate) fn check_prefix(prefix: &LitStr, mistakes: &mut Diagnostics) {
     }
 }
 
-fn check_name(definition: &Definition, prefix: Option<&LitStr>, mistakes: &mut Diagnostics) {
+fn check_name(definition: &Definition, prefix: Option<&LitStr>, diagnostics: &mut Diagnostics) {
     let (name, word) = (&definition.name, definition.kind.attribute_name());
     let text = name.value();
-    // A prefix that cannot begin a name is a mistake of its own, told once for all of its bundle.
+    // An invalid prefix is reported once for the whole bundle, by `check_prefix`.
     let own = match prefix {
         Some(prefix) => text.strip_prefix(&format!("{}_", prefix.value())),
         None => Some(text.as_str()),
     };
     let own = own.unwrap_or_default();
     if own.is_empty() {
-        mistakes.add(
+        diagnostics.add(
             name,
             format!("a {word} needs a name: write `name = \"my_{word}\"`, or leave it out"),
         );
     } else if !own.chars().all(is_name_char) {
-        mistakes.add(
+        diagnostics.add(
             name,
             format!(
                 "`{own}` cannot be a {word}'s name (1 to {MAX_NAME_LEN} letters, digits, `_` or `-`): write `name = \"{}\"`",
@@ -266,7 +269,7 @@ fn check_name(definition: &Definition, prefix: Option<&LitStr>, mistakes: &mut D
             Some(_) => "a shorter `name = \"…\"` or `prefix`",
             None => "a shorter `name = \"…\"`",
         };
-        mistakes.add(
+        diagnostics.add(
             name,
             format!(
                 "`{text}` has {} characters, a {word}'s name at most {MAX_NAME_LEN}: write {shorter}",
@@ -280,22 +283,22 @@ fn is_name_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_' || c == '-'
 }
 
-/// Makes something that fits of a name that does not.
+/// Replaces invalid characters of a name by `_`.
 fn sanitize_name(text: &str) -> String {
-    let fit = |c| if is_name_char(c) { c } else { '_' };
-    text.chars().map(fit).collect()
+    let sanitize = |c| if is_name_char(c) { c } else { '_' };
+    text.chars().map(sanitize).collect()
 }
 
-fn check_param(param: &Param, earlier: &HashSet<String>, mistakes: &mut Diagnostics) {
+fn check_param(param: &Param, earlier: &HashSet<String>, diagnostics: &mut Diagnostics) {
     if let (Some(required), Some(_)) = (&param.args.required, &param.args.default) {
-        mistakes.add(
+        diagnostics.add(
             required,
             "a required parameter never takes its default: drop `required` or `default`",
         );
     }
     let name = param.args.name.as_ref();
     if let Some(name) = name.filter(|name| name.value().is_empty()) {
-        mistakes.add(
+        diagnostics.add(
             name,
             "a parameter needs a name: write `name = \"…\"`, or leave it out",
         );
@@ -307,7 +310,7 @@ fn check_param(param: &Param, earlier: &HashSet<String>, mistakes: &mut Diagnost
         let names = placeholders(&text.value());
         for unknown in &names {
             if !earlier.contains(unknown) && unknown != "project_dir" {
-                mistakes.add(
+                diagnostics.add(
                     text,
                     format!("`${{{unknown}}}` names no earlier parameter: name one, or write `$${{` for a literal `${{`"),
                 );
@@ -318,6 +321,6 @@ fn check_param(param: &Param, earlier: &HashSet<String>, mistakes: &mut Diagnost
         }
     }
     if let Some(message) = literal_type_mismatch(&param.ty, default) {
-        mistakes.add(default, message);
+        diagnostics.add(default, message);
     }
 }

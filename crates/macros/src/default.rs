@@ -1,10 +1,10 @@
-//! What a default is written as, and whether it can be of its parameter's type.
+//! Checks of defaults: placeholders, and literals of the wrong type.
 
 use syn::{Expr, ExprLit, ExprUnary, Lit, LitStr, Type, UnOp};
 
 use crate::parse::{strip_parens, strip_type_parens};
 
-/// Returns the literal if the expression is one text.
+/// Returns the literal if the expression is a string literal.
 pub(crate) fn string_literal(expr: &Expr) -> Option<&LitStr> {
     match strip_parens(expr) {
         Expr::Lit(ExprLit {
@@ -15,12 +15,12 @@ pub(crate) fn string_literal(expr: &Expr) -> Option<&LitStr> {
     }
 }
 
-/// Lists the names in `${name}` and `${name:-fallback}`, by the rules the library expands them with.
+/// Lists the names in `${name}` and `${name:-fallback}`, by the rules of `Template` in the core crate.
 pub(crate) fn placeholders(text: &str) -> Vec<String> {
     let mut names = Vec::new();
     let mut rest = text;
-    while let Some(at) = rest.find("${") {
-        let (before, from) = rest.split_at(at);
+    while let Some(offset) = rest.find("${") {
+        let (before, from) = rest.split_at(offset);
         let inner = from.strip_prefix("${").unwrap_or_default();
         if before.ends_with('$') {
             rest = inner;
@@ -39,9 +39,9 @@ pub(crate) fn placeholders(text: &str) -> Vec<String> {
     names
 }
 
-/// Tells what to write where a literal cannot be of a well-known type.
+/// Returns the error message for a literal that cannot have the parameter's type.
 ///
-/// Only the plainest cases: the compiler itself checks every other default against its type.
+/// Only for the primitive types and `String`: the compiler checks all other defaults.
 pub(crate) fn literal_type_mismatch(ty: &Type, default: &Expr) -> Option<String> {
     let Type::Path(path) = strip_type_parens(ty) else {
         return None;
@@ -67,11 +67,11 @@ pub(crate) fn literal_type_mismatch(ty: &Type, default: &Expr) -> Option<String>
         Lit::Char(c) => c.value().to_string(),
         _ => return None,
     };
-    let number = |instead: &str| match written.parse::<f64>() {
-        Ok(_) => format!("`default = {written}{instead}`"),
-        Err(_) => format!("a number such as `default = 1{instead}`"),
+    let number = |suffix: &str| match written.parse::<f64>() {
+        Ok(_) => format!("`default = {written}{suffix}`"),
+        Err(_) => format!("a number such as `default = 1{suffix}`"),
     };
-    let instead = match (name.as_str(), lit) {
+    let suggestion = match (name.as_str(), lit) {
         ("String", Lit::Str(_)) | ("bool", Lit::Bool(_)) | ("char", Lit::Char(_)) => return None,
         ("f32" | "f64", Lit::Float(_)) => return None,
         ("String", _) => format!("`default = {written:?}`"),
@@ -88,7 +88,7 @@ pub(crate) fn literal_type_mismatch(ty: &Type, default: &Expr) -> Option<String>
         _ => number(""),
     };
     Some(format!(
-        "the default is not of type `{name}`: write {instead}"
+        "the default is not of type `{name}`: write {suggestion}"
     ))
 }
 

@@ -1,7 +1,8 @@
-//! A function or a block in; itself and what makes it known to the library out.
+//! Expands a function or an `impl` block into itself and the generated items.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
+use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
 use syn::{
     Attribute, FnArg, Ident, ImplItem, ImplItemFn, Item, ItemFn, ItemImpl, Type, Visibility,
@@ -10,7 +11,7 @@ use syn::{
 
 use crate::args::{DefinitionKind, ParamArgs, ToolsArgs};
 use crate::attribute_keys::Diagnostics;
-use crate::parse::{BUNDLE_ALIAS, Definition, replace_self_type, unraw_name};
+use crate::parse::{BUNDLE_ALIAS, Definition, replace_self_type};
 use crate::{check, fallback};
 
 /// Expands `#[tool]` or `#[prompt]` on a free function.
@@ -29,21 +30,21 @@ pub(crate) fn expand_function(
             return misplaced_attribute(&other, &message);
         }
     };
-    let mut mistakes = Diagnostics::default();
-    reject_extra_attributes(kind, &mut function.attrs, &mut mistakes);
-    check::check_signature(kind, &function.sig, false, &mut mistakes);
+    let mut diagnostics = Diagnostics::default();
+    reject_extra_attributes(kind, &mut function.attrs, &mut diagnostics);
+    check::check_signature(kind, &function.sig, false, &mut diagnostics);
     let definition = Definition::parse(
         kind,
         attribute,
         None,
         &mut function.sig,
         &function.attrs,
-        &mut mistakes,
+        &mut diagnostics,
     );
-    check::check_definition(&definition, None, &mut mistakes);
+    check::check_definition(&definition, None, &mut diagnostics);
     let (name, vis) = (function.sig.ident.clone(), function.vis.clone());
-    if !mistakes.is_empty() {
-        return fallback::fallback_function(kind, &function, &name, &vis, mistakes);
+    if !diagnostics.is_empty() {
+        return fallback::fallback_function(kind, &function, &name, &vis, diagnostics);
     }
     function.attrs.push(function_lint_allows(kind));
     expand_free_function(&function, &name, &vis, &definition)
@@ -56,9 +57,9 @@ fn expand_free_function(
     definition: &Definition,
 ) -> TokenStream {
     let cfgs = &definition.cfgs;
-    let wiring = definition.implement_convention(name, None, &quote!(::core::module_path!()));
+    let convention = definition.implement_convention(name, None, &quote!(::core::module_path!()));
     let allows = generated_code_lint_allows();
-    let (getter, made) = definition.kind.getter_and_type();
+    let (getter, type_name) = definition.kind.getter_and_type();
     let doc = format!("Returns the {getter} that this function is.");
     quote! {
         #function
@@ -73,15 +74,15 @@ fn expand_free_function(
         impl #name {
             #[doc = #doc]
             #[must_use]
-            #vis fn #getter() -> ::toolwright::#made {
-                ::toolwright::#made::from_definition::<#name>(::toolwright::__private::Arc::new(()))
+            #vis fn #getter() -> ::toolwright::#type_name {
+                ::toolwright::#type_name::from_definition::<#name>(::toolwright::__private::Arc::new(()))
             }
         }
 
         #(#cfgs)*
         #allows
         const _: () = {
-            #wiring
+            #convention
             ::toolwright::__private::inventory::submit! {
                 ::toolwright::__private::LinkedBundle {
                     location: ::toolwright::__private::BundleLocation {
@@ -108,55 +109,55 @@ pub(crate) fn expand_tools(attribute: TokenStream, item: Item) -> TokenStream {
             );
         }
     };
-    let mut mistakes = Diagnostics::default();
-    let args = ToolsArgs::parse(attribute, &mut mistakes);
-    check_block(&block, &mut mistakes);
+    let mut diagnostics = Diagnostics::default();
+    let args = ToolsArgs::parse(attribute, &mut diagnostics);
+    check_block(&block, &mut diagnostics);
     if let Some(prefix) = &args.prefix {
-        check::check_prefix(prefix, &mut mistakes);
+        check::check_prefix(prefix, &mut diagnostics);
     }
     let mut definitions = Vec::new();
     for item in &mut block.items {
         if let ImplItem::Fn(method) = item {
-            definitions.extend(method_definition(method, &args, &mut mistakes));
+            definitions.extend(method_definition(method, &args, &mut diagnostics));
         }
     }
-    check_names(&definitions, &mut mistakes);
-    if definitions.is_empty() && mistakes.is_empty() {
-        mistakes.add(
+    check_names(&definitions, &mut diagnostics);
+    if definitions.is_empty() && diagnostics.is_empty() {
+        diagnostics.add(
             &block.self_ty,
             "a bundle of nothing: write `#[tool]` or `#[prompt]` above at least one method",
         );
     }
-    if !mistakes.is_empty() {
-        return fallback::fallback_tools(&block, mistakes);
+    if !diagnostics.is_empty() {
+        return fallback::fallback_tools(&block, diagnostics);
     }
     expand_bundle(&block, &args, &definitions)
 }
 
 fn expand_bundle(block: &ItemImpl, args: &ToolsArgs, definitions: &[Definition]) -> TokenStream {
     let bundle = &*block.self_ty;
-    let place = bundle_name(bundle);
-    let path = quote!(::core::concat!(::core::module_path!(), "::", #place));
-    let (mut wirings, mut pushes) = (Vec::new(), Vec::new());
+    let bundle_type = bundle_name(bundle);
+    let path = quote!(::core::concat!(::core::module_path!(), "::", #bundle_type));
+    let (mut conventions, mut pushes) = (Vec::new(), Vec::new());
     for (index, definition) in definitions.iter().enumerate() {
         let marker = format_ident!("__Item{index}");
         let cfgs = &definition.cfgs;
-        let (_, made) = definition.kind.getter_and_type();
-        let wiring = definition.implement_convention(&marker, Some(bundle), &path);
-        wirings.push(quote! {
+        let (_, type_name) = definition.kind.getter_and_type();
+        let convention = definition.implement_convention(&marker, Some(bundle), &path);
+        conventions.push(quote! {
             #(#cfgs)*
             enum #marker {}
             #(#cfgs)*
-            const _: () = { #wiring };
+            const _: () = { #convention };
         });
         pushes.push(quote! {
             #(#cfgs)*
-            __items.push(::toolwright::BundleItem::#made(
-                ::toolwright::#made::from_definition::<#marker>(::core::clone::Clone::clone(&__bundle)),
+            __items.push(::toolwright::BundleItem::#type_name(
+                ::toolwright::#type_name::from_definition::<#marker>(::core::clone::Clone::clone(&__bundle)),
             ));
         });
     }
-    let submit = register_bundle(args, bundle, &place);
+    let submit = register_bundle(args, bundle, &bundle_type);
     let (allows, alias) = (
         generated_code_lint_allows(),
         Ident::new(BUNDLE_ALIAS, Span::call_site()),
@@ -168,7 +169,7 @@ fn expand_bundle(block: &ItemImpl, args: &ToolsArgs, definitions: &[Definition])
         const _: () = {
             type #alias = #bundle;
 
-            #(#wirings)*
+            #(#conventions)*
 
             impl ::toolwright::Bundle for #bundle {
                 fn into_items(self) -> ::std::vec::Vec<::toolwright::BundleItem> {
@@ -184,54 +185,55 @@ fn expand_bundle(block: &ItemImpl, args: &ToolsArgs, definitions: &[Definition])
     }
 }
 
-/// Reads a method, if it is marked as a tool or a prompt.
+/// Parses a method with `#[tool]` or `#[prompt]`.
 fn method_definition(
     method: &mut ImplItemFn,
     args: &ToolsArgs,
-    mistakes: &mut Diagnostics,
+    diagnostics: &mut Diagnostics,
 ) -> Option<Definition> {
-    let Some(mark) = take_definition_attribute(&mut method.attrs, mistakes) else {
-        reject_param_attributes(method, mistakes);
+    let Some(attribute) = take_definition_attribute(&mut method.attrs, diagnostics) else {
+        reject_param_attributes(method, diagnostics);
         return None;
     };
-    reject_extra_attributes(mark.kind, &mut method.attrs, mistakes);
-    check::check_signature(mark.kind, &method.sig, true, mistakes);
+    let kind = attribute.kind;
+    reject_extra_attributes(kind, &mut method.attrs, diagnostics);
+    check::check_signature(kind, &method.sig, true, diagnostics);
     let prefix = args.prefix.as_ref();
     let definition = Definition::parse(
-        mark.kind,
-        mark.tokens,
+        kind,
+        attribute.tokens,
         prefix,
         &mut method.sig,
         &method.attrs,
-        mistakes,
+        diagnostics,
     );
-    check::check_definition(&definition, prefix, mistakes);
-    method.attrs.push(function_lint_allows(mark.kind));
+    check::check_definition(&definition, prefix, diagnostics);
+    method.attrs.push(function_lint_allows(kind));
     Some(definition)
 }
 
-/// Complains about whatever else a function that becomes `kind` is marked as.
+/// Rejects a second `#[tool]` or `#[prompt]` on a function.
 fn reject_extra_attributes(
     kind: DefinitionKind,
     attributes: &mut Vec<Attribute>,
-    mistakes: &mut Diagnostics,
+    diagnostics: &mut Diagnostics,
 ) {
-    while let Some(again) = take_definition_attribute(attributes, mistakes) {
+    while let Some(again) = take_definition_attribute(attributes, diagnostics) {
         let message = match again.kind == kind {
             true => format!("`#[{}]` is written twice: keep one", kind.attribute_name()),
             false => "a function is a tool or a prompt: keep `#[tool]` or `#[prompt]`".to_owned(),
         };
-        mistakes.add(again.path, message);
+        diagnostics.add(again.path, message);
     }
 }
 
-/// Complains about `#[param]` on a method that is neither, which no other attribute would explain.
-fn reject_param_attributes(method: &mut ImplItemFn, mistakes: &mut Diagnostics) {
+/// Rejects `#[param]` on a method that is neither a tool nor a prompt; the compiler's own message would be unclear.
+fn reject_param_attributes(method: &mut ImplItemFn, diagnostics: &mut Diagnostics) {
     for input in &mut method.sig.inputs {
         let FnArg::Typed(typed) = input else { continue };
         let args = ParamArgs::take(&mut typed.attrs, &mut Diagnostics::default());
         if let Some(span) = args.span {
-            mistakes.push(syn::Error::new(
+            diagnostics.push(syn::Error::new(
                 span,
                 "`#[param]` describes the parameter of a tool or a prompt: write `#[tool]` or `#[prompt]` above the method, or drop `#[param]`",
             ));
@@ -239,10 +241,10 @@ fn reject_param_attributes(method: &mut ImplItemFn, mistakes: &mut Diagnostics) 
     }
 }
 
-fn check_names(definitions: &[Definition], mistakes: &mut Diagnostics) {
+fn check_names(definitions: &[Definition], diagnostics: &mut Diagnostics) {
     for (index, definition) in definitions.iter().enumerate() {
         let name = &definition.name;
-        // Of two that are compiled under conditions, perhaps only one is there; the registry knows.
+        // With `#[cfg]`, perhaps only one of the two is compiled; the registry checks that at run time.
         let clashes = |other: &&Definition| {
             other.kind == definition.kind
                 && other.name.value() == name.value()
@@ -250,7 +252,7 @@ fn check_names(definitions: &[Definition], mistakes: &mut Diagnostics) {
         };
         if definitions.iter().take(index).any(|other| clashes(&other)) {
             let (text, word) = (name.value(), definition.kind.attribute_name());
-            mistakes.add(
+            diagnostics.add(
                 name,
                 format!("two {word}s are named `{text}`: write another `name`"),
             );
@@ -259,19 +261,19 @@ fn check_names(definitions: &[Definition], mistakes: &mut Diagnostics) {
 }
 
 fn misplaced_attribute(item: &Item, message: &str) -> TokenStream {
-    let mistake = syn::Error::new(Span::call_site(), message).to_compile_error();
-    quote!(#item #mistake)
+    let error = syn::Error::new(Span::call_site(), message).to_compile_error();
+    quote!(#item #error)
 }
 
-fn check_block(block: &ItemImpl, mistakes: &mut Diagnostics) {
+fn check_block(block: &ItemImpl, diagnostics: &mut Diagnostics) {
     if let Some((path, _)) = &block.trait_ {
-        mistakes.add(
+        diagnostics.add(
             path,
             "a bundle is a type's own block: write `impl MyBundle`, without a trait",
         );
     }
     if !block.generics.params.is_empty() {
-        mistakes.add(
+        diagnostics.add(
             &block.generics,
             "a bundle cannot be generic: write `#[tools]` on a type whose parameters are filled in",
         );
@@ -284,7 +286,7 @@ fn bundle_name(bundle: &Type) -> String {
             .path
             .segments
             .last()
-            .map(|last| unraw_name(&last.ident))
+            .map(|last| last.ident.unraw().to_string())
             .unwrap_or_default(),
         other => quote!(#other).to_string(),
     }
@@ -294,15 +296,15 @@ fn bundle_name(bundle: &Type) -> String {
 struct DefinitionAttribute {
     kind: DefinitionKind,
     path: syn::Path,
-    /// What is in its brackets.
+    /// The keys.
     tokens: TokenStream,
 }
 
-/// Tells what an attribute makes of its function, if it is ours.
+/// Returns the kind of a `#[tool]` or `#[prompt]` attribute of this crate.
 fn attribute_kind(attribute: &Attribute) -> Option<DefinitionKind> {
     let mut path = attribute.path().segments.iter().rev();
     let last = path.next()?;
-    // Other crates have a `tool` too.
+    // Other crates have an attribute `tool` too.
     if !path.all(|part| part.ident == "toolwright") {
         return None;
     }
@@ -312,22 +314,22 @@ fn attribute_kind(attribute: &Attribute) -> Option<DefinitionKind> {
         .find(|kind| last.ident == kind.attribute_name())
 }
 
-/// Takes the first attribute that makes something of it off a function.
+/// Removes and returns the first `#[tool]` or `#[prompt]` attribute.
 fn take_definition_attribute(
     attributes: &mut Vec<Attribute>,
-    mistakes: &mut Diagnostics,
+    diagnostics: &mut Diagnostics,
 ) -> Option<DefinitionAttribute> {
-    let (at, kind) = attributes
+    let (index, kind) = attributes
         .iter()
         .enumerate()
-        .find_map(|(at, attribute)| Some((at, attribute_kind(attribute)?)))?;
-    let attribute = attributes.remove(at);
+        .find_map(|(index, attribute)| Some((index, attribute_kind(attribute)?)))?;
+    let attribute = attributes.remove(index);
     let tokens = match &attribute.meta {
         syn::Meta::List(list) => list.tokens.clone(),
         syn::Meta::Path(_) => TokenStream::new(),
         syn::Meta::NameValue(pair) => {
             let word = kind.attribute_name();
-            mistakes.add(
+            diagnostics.add(
                 pair,
                 format!("write `#[{word}]` or `#[{word}(key = value)]`"),
             );
@@ -338,8 +340,8 @@ fn take_definition_attribute(
     Some(DefinitionAttribute { kind, path, tokens })
 }
 
-/// Leaves the bundle where discovery finds it.
-fn register_bundle(args: &ToolsArgs, bundle: &Type, place: &str) -> Option<TokenStream> {
+/// Returns the code that submits the bundle to discovery.
+fn register_bundle(args: &ToolsArgs, bundle: &Type, bundle_type: &str) -> Option<TokenStream> {
     if args.manual.is_some() {
         return None;
     }
@@ -358,7 +360,7 @@ fn register_bundle(args: &ToolsArgs, bundle: &Type, place: &str) -> Option<Token
             ::toolwright::__private::LinkedBundle {
                 location: ::toolwright::__private::BundleLocation {
                     module: ::core::module_path!(),
-                    type_name: #place,
+                    type_name: #bundle_type,
                     line: ::core::line!(),
                 },
                 supported_for: &[#(|| ::core::any::TypeId::of::<#supported_for>()),*],
@@ -368,9 +370,8 @@ fn register_bundle(args: &ToolsArgs, bundle: &Type, place: &str) -> Option<Token
     })
 }
 
-/// The function owns its arguments because we say so, not because its author likes it.
-///
-/// And a prompt's text has placeholders that look like those of `format!`.
+/// Allows lints of the user's function: it has to own its arguments, and a prompt's placeholders look like those
+/// of `format!`.
 fn function_lint_allows(kind: DefinitionKind) -> Attribute {
     match kind {
         DefinitionKind::Tool => parse_quote!(#[allow(clippy::needless_pass_by_value)]),
@@ -380,7 +381,7 @@ fn function_lint_allows(kind: DefinitionKind) -> Attribute {
     }
 }
 
-/// Generated code is nobody's style: whatever lints its surroundings deny, it is left alone.
+/// Allows lints of generated code, which the surrounding crate may deny.
 fn generated_code_lint_allows() -> TokenStream {
     quote! {
         #[allow(

@@ -1,5 +1,5 @@
-//! What is emitted in place of a mistaken definition: the function itself, all mistakes, and a
-//! stand-in for what is made of it, so that its users do not fail too.
+//! The expansion of a definition with errors: the function itself, all errors, and a placeholder of the tool, so
+//! that code that uses it has no errors too.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -13,14 +13,14 @@ pub(crate) fn fallback_function(
     function: &ItemFn,
     name: &Ident,
     vis: &Visibility,
-    mistakes: Diagnostics,
+    diagnostics: Diagnostics,
 ) -> TokenStream {
-    let mistakes = mistakes.into_tokens();
-    // A method stands in a block that is no bundle, where there is no place for a stand-in.
+    let diagnostics = diagnostics.into_tokens();
+    // A method in an `impl` block without `#[tools]`: an enum cannot be defined there.
     if function.sig.receiver().is_some() {
-        return quote!(#function #mistakes);
+        return quote!(#function #diagnostics);
     }
-    let (getter, made) = kind.getter_and_type();
+    let (getter, type_name) = kind.getter_and_type();
     quote! {
         #function
 
@@ -31,20 +31,20 @@ pub(crate) fn fallback_function(
         #[allow(dead_code)]
         impl #name {
             #[doc(hidden)]
-            #vis fn #getter() -> ::toolwright::#made {
+            #vis fn #getter() -> ::toolwright::#type_name {
                 ::toolwright::__private::never()
             }
         }
 
-        #mistakes
+        #diagnostics
     }
 }
 
-pub(crate) fn fallback_tools(block: &ItemImpl, mistakes: Diagnostics) -> TokenStream {
-    let mistakes = mistakes.into_tokens();
+pub(crate) fn fallback_tools(block: &ItemImpl, diagnostics: Diagnostics) -> TokenStream {
+    let diagnostics = diagnostics.into_tokens();
     let bundle = &block.self_ty;
     let (generics, _, bounds) = block.generics.split_for_impl();
-    let stand_in = block.trait_.is_none().then(|| {
+    let placeholder = block.trait_.is_none().then(|| {
         quote! {
             impl #generics ::toolwright::Bundle for #bundle #bounds {
                 fn into_items(self) -> ::std::vec::Vec<::toolwright::BundleItem> {
@@ -53,5 +53,5 @@ pub(crate) fn fallback_tools(block: &ItemImpl, mistakes: Diagnostics) -> TokenSt
             }
         }
     });
-    quote!(#block #stand_in #mistakes)
+    quote!(#block #placeholder #diagnostics)
 }

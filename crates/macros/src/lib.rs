@@ -1,8 +1,8 @@
 //! `#[tool]`, `#[prompt]` and `#[tools]`: a function becomes a tool or a prompt, and stays a function.
 //!
-//! Stages: attribute (`keys`, `args`) → signature (`parse`) → mistakes (`check`) → code (`expand`,
-//! `wire`), or, when there are mistakes, all of them and a stand-in (`fallback`), so that nothing else
-//! fails because of them.
+//! Stages: attribute (`attribute_keys`, `args`) → signature (`parse`) → errors (`check`) → code (`expand`,
+//! `calling_convention`), or, if there are errors, all of them and a placeholder (`fallback`), so that they
+//! cause no further errors.
 
 use proc_macro::TokenStream;
 use syn::parse_macro_input;
@@ -20,26 +20,26 @@ use args::DefinitionKind;
 
 /// Makes a tool of a function; inside `#[tools] impl`, of a method.
 ///
-/// The doc comment is the description, and so is the doc comment of each parameter. The function
+/// The doc comments of the function and of its parameters are the descriptions. The function
 /// stays callable; `function::tool()` is the tool.
 ///
 /// | key | meaning |
 /// |---|---|
-/// | `name = "…"` | the name the model calls, else the function's |
-/// | `title = "…"` | the name people read |
-/// | `icon = "https://…"` | a picture that people know it by |
-/// | `description = "…"` | in place of the doc comment |
+/// | `name = "…"` | the name in calls, else the function's |
+/// | `title = "…"` | the display name |
+/// | `icon = "https://…"` | the URL of an icon |
+/// | `description = "…"` | instead of the doc comment |
 /// | `read_only`, `destructive`, `idempotent`, `open_world` | hints, published when declared; each may be `= false` |
-/// | `approval = always` / `never` / `auto` | who has to be asked; auto: when destructive |
+/// | `approval = always` / `never` / `auto` | when a call needs approval; auto: if destructive |
 /// | `blocking` | the function blocks: it runs on a thread of its own |
-/// | `timeout = "30s"` | how long a call may take (`ms`, `s`, `m`, `h`) |
-/// | `concurrency = 4` | how many calls may run at once |
-/// | `strict = auto` / `on` / `off` | whether providers may hold the model to the schema |
-/// | `extra = refuse` / `ignore` | what becomes of unknown arguments |
-/// | `errors = message` / `generic` / `end` | what the model reads of an error, or that it ends the turn |
-/// | `on_malformed = tell` / `error` | what becomes of arguments that are not JSON |
-/// | `expand_result` | fills in `${argument}` in a text result, where the author wrote it; not for tools that return text from elsewhere |
-/// | `return_direct` | the result answers the person without another model step |
+/// | `timeout = "30s"` | the time limit of a call (`ms`, `s`, `m`, `h`) |
+/// | `concurrency = 4` | the limit of concurrent calls |
+/// | `strict = auto` / `on` / `off` | whether providers may enforce the schema |
+/// | `extra = refuse` / `ignore` | the handling of unknown arguments |
+/// | `errors = message` / `generic` / `end` | the part of an error that the model reads, or the end of the turn |
+/// | `on_malformed = retry` / `error` | arguments that are not JSON: the model tries again, or the turn ends |
+/// | `expand_result` | fills in `${argument}` in a text result; not for tools that return text from elsewhere |
+/// | `return_direct` | the result goes to the user directly, without another model step |
 ///
 /// Parameters take `#[param(name = "…", description = "…", default = …, required)]`. A text default
 /// may use `${earlier_parameter}` and `${project_dir}`.
@@ -56,34 +56,34 @@ pub fn tool(attribute: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Makes a prompt of a function; inside `#[tools] impl`, of a method.
 ///
-/// A prompt is a named text that a person picks and fills in, where a tool is a function that a model
-/// calls. It is written like a tool: the doc comments are the descriptions, parameters take `#[param]`,
-/// extractors are filled in. It returns text: `String`, `&'static str`, or a `Result` of either.
-/// `${argument}` and `${project_dir}` in that text are filled in; `$${` stands for `${`. The function
-/// stays callable; `function::prompt()` is the prompt.
+/// A prompt is a text template that a person picks; a tool is a function that a model calls. It is defined
+/// like a tool: the doc comments are the descriptions, parameters take `#[param]`, extractors are allowed.
+/// It returns text: `String`, `&'static str`, or a `Result` of either. `${argument}` and `${project_dir}` in
+/// that text are filled in; `$${` stands for `${`. The function stays callable; `function::prompt()` is the
+/// prompt.
 ///
 /// | key | meaning |
 /// |---|---|
-/// | `name = "…"` | the name it is picked by, else the function's |
-/// | `title = "…"` | the name people read |
-/// | `description = "…"` | in place of the doc comment |
-/// | `role = assistant` / `user` | in whose name the text is said, `assistant` if it is left out |
+/// | `name = "…"` | the name, else the function's |
+/// | `title = "…"` | the display name |
+/// | `description = "…"` | instead of the doc comment |
+/// | `role = assistant` / `user` | the role of the message, `assistant` by default |
 ///
-/// A tool and a prompt may have one name, but not be one function.
+/// A tool and a prompt may have the same name, but one function cannot be both.
 #[proc_macro_attribute]
 pub fn prompt(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let item = parse_macro_input!(item as syn::Item);
     expand::expand_function(DefinitionKind::Prompt, attribute.into(), item).into()
 }
 
-/// Makes a bundle of an `impl` block: each method marked `#[tool]` becomes a tool of it, each one
-/// marked `#[prompt]` a prompt.
+/// Makes a bundle of an `impl` block: each method with `#[tool]` becomes a tool of it, each method
+/// with `#[prompt]` a prompt.
 ///
 /// | key | meaning |
 /// |---|---|
-/// | `new = path` | the function that discovery makes the bundle with, in place of `Default` |
+/// | `new = path` | the constructor for discovery, instead of `Default` |
 /// | `manual` | not discovered; only `registry.add(bundle)` adds it |
-/// | `prefix = "…"` | put before each name, with `_` |
+/// | `prefix = "…"` | precedes each name, with `_` |
 /// | `supported_for(App, …)` | discovered only for these applications |
 #[proc_macro_attribute]
 pub fn tools(attribute: TokenStream, item: TokenStream) -> TokenStream {

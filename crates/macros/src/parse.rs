@@ -1,7 +1,8 @@
-//! A signature in, a definition out.
+//! Parses the signature of a function into a [`Definition`].
 
 use proc_macro2::{Group, Ident as Ident2, Span, TokenStream, TokenTree};
 use quote::ToTokens;
+use syn::ext::IdentExt as _;
 use syn::{
     Attribute, Expr, ExprLit, FnArg, GenericArgument, Ident, Lit, LitStr, Meta, Pat, PathArguments,
     ReturnType, Signature, Type, TypePath, parse_quote,
@@ -10,10 +11,10 @@ use syn::{
 use crate::args::{DefinitionKind, FunctionArgs, ParamArgs};
 use crate::attribute_keys::Diagnostics;
 
-/// What `Self` is called where generated code stands outside the bundle's own block.
+/// The alias of `Self` in generated code outside the bundle's `impl` block.
 pub(crate) const BUNDLE_ALIAS: &str = "__Bundle";
 
-/// Everything a tool or a prompt is made from.
+/// A parsed tool or prompt.
 pub(crate) struct Definition {
     pub(crate) kind: DefinitionKind,
     pub(crate) function: Ident,
@@ -23,16 +24,16 @@ pub(crate) struct Definition {
     pub(crate) params: Vec<Param>,
     pub(crate) receiver: bool,
     pub(crate) is_async: bool,
-    /// Where what is returned is written.
+    /// The span of the return type, or of the value in its `Result`.
     pub(crate) output: SpanRange,
-    /// Where the error in it is written.
+    /// The span of the error type in its `Result`.
     pub(crate) error: SpanRange,
-    /// `#[cfg(…)]` of the function, which what is made of it shares.
+    /// `#[cfg(…)]` of the function, which the generated items get too.
     pub(crate) cfgs: Vec<Attribute>,
 }
 
 pub(crate) struct Param {
-    /// As the model sees it; `None` for a pattern, which only an extractor can be.
+    /// The name that the model sees; `None` for a pattern, which only an extractor may have.
     pub(crate) name: Option<LitStr>,
     pub(crate) pattern: SpanRange,
     pub(crate) description: String,
@@ -40,7 +41,7 @@ pub(crate) struct Param {
     pub(crate) args: ParamArgs,
 }
 
-/// From where to where something is written, so that the compiler can underline all of it.
+/// The first and last span of some tokens, so that the compiler can underline all of them.
 #[derive(Clone, Copy)]
 pub(crate) struct SpanRange {
     pub(crate) start: Span,
@@ -59,20 +60,20 @@ impl SpanRange {
 }
 
 impl Definition {
-    /// Reads a function, taking out of its signature what only the macro understands.
+    /// Parses a function; removes `#[param]` and doc comments from its parameters, which the compiler rejects.
     pub(crate) fn parse(
         kind: DefinitionKind,
         attribute: TokenStream,
         prefix: Option<&LitStr>,
         signature: &mut Signature,
         attributes: &[Attribute],
-        mistakes: &mut Diagnostics,
+        diagnostics: &mut Diagnostics,
     ) -> Self {
-        let args = FunctionArgs::parse(kind, attribute, mistakes);
+        let args = FunctionArgs::parse(kind, attribute, diagnostics);
         let function = signature.ident.clone();
         let name = match &args.name {
             Some(name) => name.clone(),
-            None => LitStr::new(&unraw_name(&function), function.span()),
+            None => LitStr::new(&function.unraw().to_string(), function.span()),
         };
         let name = match prefix {
             Some(prefix) => {
@@ -90,7 +91,7 @@ impl Definition {
             match input {
                 FnArg::Receiver(_) => receiver = true,
                 FnArg::Typed(typed) => {
-                    let mut args = ParamArgs::take(&mut typed.attrs, mistakes);
+                    let mut args = ParamArgs::take(&mut typed.attrs, diagnostics);
                     args.default = args.default.map(replace_self_type);
                     let description = match &args.description {
                         Some(description) => description.value(),
@@ -100,14 +101,15 @@ impl Definition {
                         .attrs
                         .retain(|attribute| !attribute.path().is_ident("doc"));
                     if kind == DefinitionKind::Prompt {
-                        // It may be used in the text alone, as `${name}`.
+                        // It may be used only as `${name}` in the text.
                         typed.attrs.push(parse_quote!(#[allow(unused_variables)]));
                     }
                     let name = match (&args.name, &*typed.pat) {
                         (Some(name), _) => Some(name.clone()),
-                        (None, Pat::Ident(pat)) if pat.subpat.is_none() => {
-                            Some(LitStr::new(&unraw_name(&pat.ident), pat.ident.span()))
-                        }
+                        (None, Pat::Ident(pat)) if pat.subpat.is_none() => Some(LitStr::new(
+                            &pat.ident.unraw().to_string(),
+                            pat.ident.span(),
+                        )),
                         _ => None,
                     };
                     params.push(Param {
@@ -141,7 +143,7 @@ impl Definition {
     }
 }
 
-/// Finds where a value and an error are written; both are everywhere unless the type says `Result`.
+/// Returns the spans of the value and the error in a `Result`; both are the whole type if it is not one.
 fn return_spans(signature: &Signature) -> (SpanRange, SpanRange) {
     let ty = match &signature.output {
         ReturnType::Default => {
@@ -181,7 +183,7 @@ pub(crate) fn type_arguments(path: &TypePath) -> impl Iterator<Item = &Type> {
     })
 }
 
-/// Rewrites what stands in a bundle's block so that it can stand outside: `Self` has another name there.
+/// Replaces `Self` by [`BUNDLE_ALIAS`] in code that moves out of the bundle's `impl` block.
 pub(crate) fn replace_self_type<T: ToTokens + syn::parse::Parse>(code: T) -> T {
     fn rename(tokens: TokenStream) -> TokenStream {
         let rename = |token| match token {
@@ -197,17 +199,11 @@ pub(crate) fn replace_self_type<T: ToTokens + syn::parse::Parse>(code: T) -> T {
         };
         tokens.into_iter().map(rename).collect()
     }
-    // Another name parses as `Self` did, so the way back is only for form's sake.
+    // An alias parses where `Self` did, so the fallback is never used.
     syn::parse2(rename(code.to_token_stream())).unwrap_or(code)
 }
 
-/// Returns the name without `r#`.
-pub(crate) fn unraw_name(ident: &Ident) -> String {
-    let text = ident.to_string();
-    text.strip_prefix("r#").map(str::to_owned).unwrap_or(text)
-}
-
-/// Joins a doc comment, one leading space taken off each line.
+/// Joins the lines of a doc comment, without their leading space.
 fn doc_comment(attributes: &[Attribute]) -> String {
     let line = |attribute: &Attribute| match &attribute.meta {
         Meta::NameValue(pair) if pair.path.is_ident("doc") => match strip_parens(&pair.value) {
@@ -226,7 +222,7 @@ fn doc_comment(attributes: &[Attribute]) -> String {
     lines.join("\n").trim().to_owned()
 }
 
-/// Takes off the brackets, and the invisible ones that `macro_rules!` puts around an expression.
+/// Removes parentheses, and the invisible groups that `macro_rules!` puts around an expression.
 pub(crate) fn strip_parens(expr: &Expr) -> &Expr {
     match expr {
         Expr::Group(group) => strip_parens(&group.expr),
@@ -235,7 +231,7 @@ pub(crate) fn strip_parens(expr: &Expr) -> &Expr {
     }
 }
 
-/// Takes off the brackets, and the invisible ones that `macro_rules!` puts around a type.
+/// Removes parentheses, and the invisible groups that `macro_rules!` puts around a type.
 pub(crate) fn strip_type_parens(ty: &Type) -> &Type {
     match ty {
         Type::Group(group) => strip_type_parens(&group.elem),

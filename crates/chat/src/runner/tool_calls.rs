@@ -104,7 +104,7 @@ impl TurnRunner {
 fn to_chat_event(event: CallEvent) -> Option<ChatEvent> {
     match event {
         CallEvent::Progress {
-            call,
+            call_id: call,
             done,
             total,
             message,

@@ -1,6 +1,6 @@
-//! A key in, a typed value out.
+//! Deserializes a setting into a type.
 //!
-//! A key that is set reads as its value, any other as the section of the keys below it.
+//! A key that is set is read as its value, any other as a section: the keys below it.
 
 use std::collections::{BTreeSet, btree_set};
 use std::marker::PhantomData;
@@ -22,19 +22,19 @@ mod value;
 use error::DeserializeError;
 use value::ValueDeserializer;
 
-/// How many sections may lie within each other: a type may be recursive, and the stack is not endless.
+/// The maximum depth of sections: a type may be recursive, and the stack is finite.
 const MAX_DEPTH: usize = 64;
 
 pub(super) fn deserialize<T: DeserializeOwned>(
     settings: &SettingsTable,
     key: String,
 ) -> Result<T, ConfigError> {
-    let top = KeyDeserializer {
+    let root = KeyDeserializer {
         settings,
         key,
         depth: 0,
     };
-    top.read(PhantomData)
+    root.read(PhantomData)
 }
 
 /// A key, whether it is set or not.
@@ -47,18 +47,18 @@ struct KeyDeserializer<'s> {
 
 impl<'s> KeyDeserializer<'s> {
     fn read<'de, S: DeserializeSeed<'de>>(&self, seed: S) -> Result<S::Value, ConfigError> {
-        let read = match self.setting() {
+        let value = match self.setting() {
             Some(setting) => seed.deserialize(ValueDeserializer(&setting.value)),
             None => seed.deserialize(self),
         };
-        read.map_err(|fault: DeserializeError| fault.into_config_error(self))
+        value.map_err(|error: DeserializeError| error.into_config_error(self))
     }
 
     fn setting(&self) -> Option<&'s Setting> {
         self.settings.get(&self.key)
     }
 
-    /// Where it is set, or the first of its section.
+    /// Returns the origin of the key, or of the first key of its section.
     fn origin(&self) -> Origin {
         let first = || {
             self.settings
@@ -82,14 +82,14 @@ impl<'s> KeyDeserializer<'s> {
         }
     }
 
-    /// Lists what lies directly below; of `fields`, it may be the environment alone that sets them.
+    /// Returns the names directly below the key; `fields` are included if only the environment sets them.
     fn child_names(&self, fields: &[&'static str]) -> BTreeSet<String> {
-        let within = match self.key.as_str() {
+        let prefix_len = match self.key.as_str() {
             "" => 0,
             key => key.len() + 1,
         };
         let below = self.settings.iter_under(&self.key);
-        let below = below.filter_map(|(key, _)| key.get(within..)?.split('.').next());
+        let below = below.filter_map(|(key, _)| key.get(prefix_len..)?.split('.').next());
         let fields = fields.iter().copied();
         let set = fields.filter(|field| self.child(field).setting().is_some());
         let names = below.chain(set).filter(|name| !name.is_empty());
@@ -116,7 +116,7 @@ impl<'s> KeyDeserializer<'s> {
     }
 }
 
-/// A place that is not set itself.
+/// Deserializes a key that is not set: as a section.
 impl<'de> Deserializer<'de> for &KeyDeserializer<'_> {
     type Error = DeserializeError;
 
@@ -171,7 +171,7 @@ impl<'de> Deserializer<'de> for &KeyDeserializer<'_> {
     }
 }
 
-/// The keys below a place.
+/// The keys of a section, as a map.
 struct SectionAccess<'s> {
     parent: KeyDeserializer<'s>,
     names: btree_set::IntoIter<String>,
@@ -190,7 +190,7 @@ impl<'de> MapAccess<'de> for SectionAccess<'_> {
         };
         let child = self.parent.child(&name);
         let key = seed.deserialize(name.as_str().into_deserializer());
-        let key = key.map_err(|fault: DeserializeError| fault.into_config_error(&child))?;
+        let key = key.map_err(|error: DeserializeError| error.into_config_error(&child))?;
         self.child = Some(child);
         Ok(Some(key))
     }

@@ -1,4 +1,4 @@
-//! Settings in, what `toolwright config show` prints out.
+//! [`DisplayedSetting`]: the settings as `toolwright config show` prints them.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -7,15 +7,15 @@ use super::origin::Origin;
 use super::value::Setting;
 use super::{ENV_PREFIX, SettingsTable, env_var_name};
 
-/// A setting as it may be shown to its user.
+/// A setting with secrets masked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DisplayedSetting {
     /// The whole key.
     pub key: String,
-    /// The value as text, with `***` for what looks secret.
+    /// The value as text, with `***` for secrets.
     pub value: String,
-    /// Where the value came from.
+    /// The origin of the value.
     pub origin: Origin,
 }
 
@@ -36,40 +36,42 @@ impl fmt::Display for DisplayedSetting {
 }
 
 pub(super) fn displayed_settings(settings: &SettingsTable, section: &str) -> Vec<DisplayedSetting> {
-    let named = settings.iter_under(section);
-    let named = named.map(|(key, setting)| DisplayedSetting::new(key.to_owned(), setting));
-    let mut entries: Vec<_> = named
+    let keyed = settings.iter_under(section);
+    let keyed = keyed.map(|(key, setting)| DisplayedSetting::new(key.to_owned(), setting));
+    let mut entries: Vec<_> = keyed
         .chain(unmatched_variables(settings, section))
         .collect();
     entries.sort_by(|a, b| a.key.cmp(&b.key));
     entries
 }
 
-/// The variables that belong to no named key.
+/// Returns the variables without a key in the defaults, the file or the flags.
 fn unmatched_variables(
     settings: &SettingsTable,
     section: &str,
 ) -> impl Iterator<Item = DisplayedSetting> {
-    let named: HashSet<_> = settings
+    let keyed: HashSet<_> = settings
         .by_key
         .keys()
         .map(|key| env_var_name(key))
         .collect();
-    let start = match section {
+    let prefix = match section {
         "" => ENV_PREFIX.to_owned(),
         section => env_var_name(section) + "_",
     };
-    let lone = settings.variables.iter().filter(move |(variable, _)| {
-        variable.starts_with(&start) && is_readable_variable(variable) && !named.contains(*variable)
+    let unmatched = settings.variables.iter().filter(move |(variable, _)| {
+        variable.starts_with(&prefix)
+            && is_readable_variable(variable)
+            && !keyed.contains(*variable)
     });
-    lone.filter_map(|(variable, setting)| {
+    unmatched.filter_map(|(variable, setting)| {
         let name = variable.strip_prefix(ENV_PREFIX)?;
         let key = name.to_ascii_lowercase().replace('_', ".");
         Some(DisplayedSetting::new(key, setting))
     })
 }
 
-/// Tells whether there is a key that is looked up under this variable.
+/// Returns true if some key has this variable.
 pub(super) fn is_readable_variable(variable: &str) -> bool {
     !variable.contains(|c: char| c.is_ascii_lowercase() || matches!(c, '.' | '-'))
 }

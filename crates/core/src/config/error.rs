@@ -1,4 +1,4 @@
-//! Why settings cannot be loaded, or one cannot be read.
+//! The errors of loading and reading settings.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use super::origin::Origin;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// Nothing sets it, and it has no default.
+    /// The setting is not set, and has no default.
     #[error("setting `{key}` is missing: set it in {file}, or set {variable}")]
     Missing {
         /// The key.
@@ -19,44 +19,46 @@ pub enum ConfigError {
         /// The environment variable that could set it.
         variable: String,
     },
-    /// Another setting is of no use without it.
-    #[error("setting `{key}` is missing, but `{because}` is set ({origin}): set both or neither")]
+    /// A setting is missing that another one requires.
+    #[error(
+        "setting `{key}` is missing, but `{required_by}` is set ({origin}): set both or neither"
+    )]
     Incomplete {
-        /// The key that is missing.
+        /// The missing key.
         key: String,
-        /// The key that needs it.
-        because: String,
-        /// Where that one is set.
+        /// The key that requires it.
+        required_by: String,
+        /// The origin of that key.
         origin: Origin,
     },
-    /// It is set to something that cannot be read as the type asked for.
+    /// The value cannot be read as the expected type.
     #[error("setting `{key}` ({origin}): {problem}")]
     Invalid {
         /// The key.
         key: String,
-        /// Where it is set.
+        /// The origin of the value.
         origin: Origin,
-        /// What was expected, and what was found unless that may be a secret.
+        /// The expected type, and the value unless it may be a secret.
         problem: String,
     },
-    /// The config file that was asked for is not there.
+    /// The requested config file does not exist.
     #[error("there is no config file {}: check the path", path.display())]
     FileNotFound {
-        /// The path as given.
+        /// The path.
         path: PathBuf,
     },
-    /// The config file is neither TOML nor properties, by its name.
+    /// The extension of the config file is neither TOML nor properties.
     #[error("cannot tell the format of {}: end its name with .toml or .properties", path.display())]
     UnknownFormat {
-        /// The path as given.
+        /// The path.
         path: PathBuf,
     },
-    /// The config file is there, but cannot be read.
+    /// The config file exists, but cannot be read.
     #[error("cannot read {}: check that it is a file you may read", path.display())]
     Unreadable {
         /// The path.
         path: PathBuf,
-        /// What the system says.
+        /// The operating system's error.
         source: io::Error,
     },
     /// The config file is not well-formed.
@@ -66,7 +68,7 @@ pub enum ConfigError {
         path: PathBuf,
         /// Counted from 1.
         line: usize,
-        /// What is wrong and what was expected.
+        /// The error, and what was expected.
         problem: String,
     },
 }

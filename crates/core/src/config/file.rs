@@ -1,4 +1,4 @@
-//! A config file in, its settings out.
+//! [`ConfigFile`]: finds and parses a config file.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -21,14 +21,14 @@ pub(super) struct ConfigFile {
     pub(super) warnings: Vec<String>,
 }
 
-/// One setting as a file format's reader finds it.
+/// One setting of a file.
 struct FileSetting {
     key: String,
     value: SettingValue,
     line: usize,
 }
 
-/// Where a file is not well-formed, and how.
+/// A syntax error of a file.
 #[derive(Debug)]
 struct SyntaxError {
     line: usize,
@@ -42,7 +42,7 @@ enum FileFormat {
 }
 
 impl ConfigFile {
-    /// Reads the project's config file, if it has one.
+    /// Reads the config file of a directory, if it has one.
     pub(super) fn find_in(directory: &Path) -> Result<Option<Self>, ConfigError> {
         let (toml, properties) = (
             directory.join(TOML_FILE_NAME),
@@ -61,13 +61,13 @@ impl ConfigFile {
         Self::read(&properties, FileFormat::Properties)
     }
 
-    /// Reads the config file that was asked for.
+    /// Reads a config file, which must exist.
     pub(super) fn read_path(path: &Path) -> Result<Self, ConfigError> {
-        let has = |wanted| {
+        let has_extension = |expected| {
             path.extension()
-                .is_some_and(|extension| extension.eq_ignore_ascii_case(wanted))
+                .is_some_and(|extension| extension.eq_ignore_ascii_case(expected))
         };
-        let format = match (has("toml"), has("properties")) {
+        let format = match (has_extension("toml"), has_extension("properties")) {
             (true, _) => FileFormat::Toml,
             (_, true) => FileFormat::Properties,
             _ => return Err(ConfigError::UnknownFormat { path: path.into() }),
@@ -95,7 +95,7 @@ impl ConfigFile {
 
     fn parse(path: &Path, format: FileFormat, bytes: &[u8]) -> Result<Self, SyntaxError> {
         let text = decode_utf8(bytes)?;
-        let lines = match format {
+        let settings = match format {
             FileFormat::Toml => toml::parse(text)?,
             FileFormat::Properties => properties::parse(text)?,
         };
@@ -104,7 +104,7 @@ impl ConfigFile {
             settings: BTreeMap::new(),
             warnings: Vec::new(),
         };
-        for FileSetting { key, value, line } in lines {
+        for FileSetting { key, value, line } in settings {
             let path = path.to_path_buf();
             let origin = Origin::File { path, line };
             let setting = Setting { value, origin };

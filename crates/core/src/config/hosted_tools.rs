@@ -1,19 +1,19 @@
-//! The settings of what runs at a vendor's: web search and MCP servers, by the names their property files gave them.
+//! The settings of hosted tools: web search and MCP servers, with the keys of the original property files.
 
 use std::fmt;
 
 use serde::Deserialize;
 use toolwright_schema::redact;
 
+use super::Config;
 use super::error::ConfigError;
 use super::secret::Secret;
-use super::{Config, join_key};
 
-/// Web search as `WebSearchTool.*` asks for it.
+/// The settings `WebSearchTool.*`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WebSearchConfig {
-    /// The vendor's name of the tool, from `type`; `default` is `web_search_preview`.
+    /// The vendor's name of the tool, from `type`; `default` means `web_search_preview`.
     pub kind: String,
     /// The city to search from.
     pub city: Option<String>,
@@ -23,41 +23,41 @@ pub struct WebSearchConfig {
     pub region: Option<String>,
 }
 
-/// An MCP server as one of the groups `MCP.*`, `MCP_1.*`… asks for it.
+/// The settings of one MCP server: a group `MCP.*`, `MCP_1.*`…
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct McpServerConfig {
     /// The group's key, such as `MCP_1`.
     pub key: String,
-    /// The label that the server goes by.
+    /// The label of the server.
     pub name: String,
     /// The server's address.
     pub url: String,
-    /// What the model is told of the server.
+    /// The description of the server for the model.
     pub description: Option<String>,
     /// The value of the `Authorization` header.
     pub authorization: Option<Secret>,
-    /// Who attaches the server.
+    /// Whether the vendor or this program connects to the server.
     pub mode: McpAttachMode,
 }
 
-/// Who attaches an MCP server.
+/// Whether the vendor or this program connects to an MCP server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum McpAttachMode {
-    /// The vendor where it can, else our client.
+    /// The vendor if it can, else this program.
     #[default]
     Auto,
     /// The vendor.
     Hosted,
-    /// Our client.
+    /// This program's client.
     Client,
 }
 
 impl fmt::Debug for McpServerConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("McpGroup")
+        f.debug_struct("McpServerConfig")
             .field("key", &self.key)
             .field("name", &self.name)
             .field("url", &redact(&self.url))
@@ -69,7 +69,7 @@ impl fmt::Debug for McpServerConfig {
 }
 
 impl Config {
-    /// Reads what is asked of web search; it is on when `WebSearchTool.type` is set.
+    /// Reads the settings of web search; it is enabled if `WebSearchTool.type` is set.
     ///
     /// # Errors
     ///
@@ -91,11 +91,11 @@ impl Config {
         }))
     }
 
-    /// Reads the MCP servers to attach: every group `MCP`, `MCP_1`… that has a name.
+    /// Reads the settings of MCP servers: every group `MCP`, `MCP_1`… that has a name.
     ///
     /// # Errors
     ///
-    /// When a group has a name but no address, or a setting cannot be read.
+    /// When a group has a name but no URL, or a setting cannot be read.
     ///
     /// # Examples
     ///
@@ -108,8 +108,8 @@ impl Config {
     ///     ("MCP_7.name", "tickets"),
     ///     ("MCP_7.url", "https://tickets.example/mcp"),
     /// ]);
-    /// let groups = Config::load(sources)?.config.mcp_groups()?;
-    /// let names: Vec<_> = groups.iter().map(|group| group.name.as_str()).collect();
+    /// let servers = Config::load(sources)?.config.mcp_servers()?;
+    /// let names: Vec<_> = servers.iter().map(|server| server.name.as_str()).collect();
     /// assert_eq!(names, ["wiki", "tickets"]);
     /// # Ok::<(), toolwright::ConfigError>(())
     /// ```
@@ -138,20 +138,20 @@ impl Config {
         }))
     }
 
-    /// White space at the end of a property's line is seldom meant.
+    /// Reads text without surrounding white space, which in a property file is rarely intended.
     fn trimmed_text(&self, key: &str) -> Result<Option<String>, ConfigError> {
         let text: Option<String> = self.get_optional(key)?;
         Ok(text.map(|text| text.trim().to_owned()))
     }
 
-    fn incomplete_error(&self, key: &str, because: &str) -> ConfigError {
-        match self.origin(because) {
+    fn incomplete_error(&self, key: &str, required_by: &str) -> ConfigError {
+        match self.origin(required_by) {
             Some(origin) => ConfigError::Incomplete {
-                key: join_key(&self.section, key),
-                because: join_key(&self.section, because),
+                key: self.full_key(key),
+                required_by: self.full_key(required_by),
                 origin: origin.clone(),
             },
-            None => self.settings.missing_error(join_key(&self.section, key)),
+            None => self.settings.missing_error(self.full_key(key)),
         }
     }
 }

@@ -1,19 +1,19 @@
-//! Where a setting came from.
+//! [`Origin`]: the source of a setting.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// The place that gave a setting its value.
+/// The source of a setting's value.
 ///
-/// It prints as its user knows it: `toolwright.toml:12`, `TOOLWRIGHT_MODEL`, `--model`.
+/// Displayed as for example `toolwright.toml:12`, `TOOLWRIGHT_MODEL` or `--model`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Origin {
-    /// The program itself.
+    /// A default of the program.
     Default,
     /// A line of a config file.
     File {
-        /// The whole path; only the file's name is printed.
+        /// The path; only the file's name is displayed.
         path: PathBuf,
         /// Counted from 1.
         line: usize,

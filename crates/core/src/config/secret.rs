@@ -1,4 +1,4 @@
-//! Text that cannot be shown by accident.
+//! [`Secret`]: text that cannot be printed by accident.
 
 use std::fmt;
 
@@ -25,16 +25,16 @@ use serde::de::{Deserialize, Deserializer, Error, Visitor};
 #[derive(Clone)]
 pub struct Secret(SecretString);
 
-/// What a secret is read from; an error that expected this shows nothing of what it found.
+/// The expected type in errors; an error with it never contains the value.
 pub(super) const EXPECTED_SECRET: &str = "a secret as text";
 
 impl Secret {
-    /// Keeps the text to itself.
+    /// Makes a secret of a text.
     pub fn new(text: impl Into<String>) -> Self {
         Self(SecretString::from(text.into()))
     }
 
-    /// Returns the text, to be handed on to whoever needs it and to nobody else.
+    /// Returns the text.
     pub fn expose(&self) -> &str {
         self.0.expose_secret()
     }
@@ -48,9 +48,9 @@ impl fmt::Debug for Secret {
 
 impl<'de> Deserialize<'de> for Secret {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Text;
+        struct SecretVisitor;
 
-        impl Visitor<'_> for Text {
+        impl Visitor<'_> for SecretVisitor {
             type Value = Secret;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -66,6 +66,6 @@ impl<'de> Deserialize<'de> for Secret {
             }
         }
 
-        deserializer.deserialize_string(Text)
+        deserializer.deserialize_string(SecretVisitor)
     }
 }

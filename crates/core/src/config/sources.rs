@@ -1,4 +1,4 @@
-//! Where settings are looked for, and how they are laid over each other.
+//! [`ConfigSources`]: the sources of settings, and [`Config::load`], which merges them.
 
 use std::collections::{BTreeMap, HashMap};
 use std::env;
@@ -12,7 +12,7 @@ use super::origin::Origin;
 use super::value::Setting;
 use super::{Config, ENV_PREFIX, SettingsTable, env_var_name};
 
-/// Where settings are looked for; the order of the calls does not matter.
+/// The sources of settings; the order of the calls does not matter.
 ///
 /// # Examples
 ///
@@ -35,23 +35,23 @@ pub struct ConfigSources {
     flags: Vec<(String, Setting)>,
 }
 
-/// Settings that were loaded, and what their user should know about them.
+/// Settings that were loaded, with warnings.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct LoadedConfig {
     /// The settings.
     pub config: Config,
-    /// Sentences about what was found and does not count.
+    /// Sentences about settings that have no effect.
     pub warnings: Vec<String>,
 }
 
 impl ConfigSources {
-    /// Looks nowhere.
+    /// Makes an empty list of sources.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Looks in the environment of this process.
+    /// Makes a list with the environment of this process.
     pub fn from_process() -> Self {
         Self::new().environment(env::vars_os().map(|(name, value)| {
             let name = name.to_string_lossy().into_owned();
@@ -59,7 +59,7 @@ impl ConfigSources {
         }))
     }
 
-    /// Sets what counts where nothing else says otherwise.
+    /// Adds values that apply if no other source sets the key.
     #[must_use]
     pub fn defaults<K: Into<String>, V: Into<String>>(
         mut self,
@@ -75,14 +75,14 @@ impl ConfigSources {
         self
     }
 
-    /// Looks for `toolwright.toml`, else `toolwright.properties`, in the project's directory.
+    /// Sets the project's directory, in which `toolwright.toml`, else `toolwright.properties` is the file.
     #[must_use]
     pub fn directory(mut self, directory: impl Into<PathBuf>) -> Self {
         self.directory = Some(directory.into());
         self
     }
 
-    /// Takes this file, which has to be there, instead of looking in the project's directory.
+    /// Sets the file, which has to exist, instead of one in the project's directory.
     #[must_use]
     pub fn file(mut self, path: impl Into<PathBuf>) -> Self {
         self.file = Some(path.into());
@@ -118,11 +118,11 @@ impl ConfigSources {
 }
 
 impl Config {
-    /// Lays the sources over each other: defaults < file < environment < flags.
+    /// Merges the sources: defaults < file < environment < flags.
     ///
     /// # Errors
     ///
-    /// When a file cannot be read or is not well-formed, or the one asked for is not there.
+    /// When a file cannot be read or is not well-formed, or the requested one does not exist.
     pub fn load(sources: ConfigSources) -> Result<LoadedConfig, ConfigError> {
         let file = match (&sources.file, &sources.directory) {
             (Some(path), _) => Some(ConfigFile::read_path(path)?),
@@ -137,17 +137,17 @@ impl Config {
         variables.retain(|_, setting| !setting.value.is_blank());
         warnings.extend(unreadable_variable_warnings(&variables));
 
-        let mut named = BTreeMap::new();
-        named.extend(skip_blank(sources.defaults));
-        named.extend(skip_blank(in_file));
-        for (key, setting) in &mut named {
-            if let Some(over) = variables.get(&env_var_name(key)) {
-                *setting = over.clone();
+        let mut by_key = BTreeMap::new();
+        by_key.extend(skip_blank(sources.defaults));
+        by_key.extend(skip_blank(in_file));
+        for (key, setting) in &mut by_key {
+            if let Some(variable) = variables.get(&env_var_name(key)) {
+                *setting = variable.clone();
             }
         }
-        named.extend(skip_blank(sources.flags));
+        by_key.extend(skip_blank(sources.flags));
         let settings = SettingsTable {
-            by_key: named,
+            by_key,
             variables,
             file: path,
         };
@@ -167,12 +167,14 @@ fn skip_blank(
 }
 
 fn unreadable_variable_warnings(variables: &HashMap<String, Setting>) -> Vec<String> {
-    let ours = variables.keys().filter(|name| name.starts_with(ENV_PREFIX));
-    let mut unread: Vec<_> = ours.filter(|name| !is_readable_variable(name)).collect();
+    let settings = variables.keys().filter(|name| name.starts_with(ENV_PREFIX));
+    let mut unread: Vec<_> = settings
+        .filter(|name| !is_readable_variable(name))
+        .collect();
     unread.sort();
     let warn = |name: &String| {
-        let right = env_var_name(name.strip_prefix(ENV_PREFIX).unwrap_or_default());
-        format!("the variable {name} is never read: write {right}")
+        let correct = env_var_name(name.strip_prefix(ENV_PREFIX).unwrap_or_default());
+        format!("the variable {name} is never read: write {correct}")
     };
     unread.into_iter().map(warn).collect()
 }

@@ -1,4 +1,4 @@
-//! Settings as their readers meet them.
+//! Tests of settings: sources, types, errors and display.
 
 use super::{Config, ConfigError, ConfigSources, LoadedConfig};
 

@@ -1,11 +1,11 @@
-//! One setting: a value, and where it came from.
+//! [`Setting`]: a value and its origin.
 
 use toolwright_schema::{looks_secret_name, looks_secret_value, redact};
 
 use super::origin::Origin;
 use super::secret::Secret;
 
-/// What stands for anything secret.
+/// Replaces secrets.
 const MASK: &str = "***";
 
 #[derive(Clone, Debug)]
@@ -15,35 +15,35 @@ pub(super) struct Setting {
 }
 
 impl Setting {
-    /// Makes a setting of text that becomes a number, a list… when it is read as one.
+    /// Makes a setting of text that is converted to a number, a list… when it is read as one.
     pub(super) fn from_untyped_text(text: String, origin: Origin) -> Self {
         let value = SettingValue::UntypedText(Secret::new(text));
         Self { value, origin }
     }
 }
 
-/// A value as its source wrote it; any text may be a secret, so all of it is kept as one.
+/// The value of a source. Any text may be a secret, so all text is stored as one.
 #[derive(Clone, Debug)]
 pub(super) enum SettingValue {
-    /// Text from where everything is text.
+    /// Text of a source without types, such as the environment.
     UntypedText(Secret),
-    /// Text from where it could have been something else.
+    /// Text of a source with types: a string in TOML.
     Text(Secret),
     Bool(bool),
     Integer(i64),
     Float(f64),
     List(Vec<SettingValue>),
-    /// Only inside a list: elsewhere its entries are settings of their own.
+    /// Only inside a list: elsewhere the entries of a table are settings of their own.
     Table(Vec<(String, SettingValue)>),
 }
 
 impl SettingValue {
-    /// Tells whether it counts as unset.
+    /// Returns true for blank text, which counts as unset.
     pub(super) fn is_blank(&self) -> bool {
         matches!(self, Self::UntypedText(text) | Self::Text(text) if text.expose().trim().is_empty())
     }
 
-    /// Returns it as text without secrets; its name may give it away as one.
+    /// Returns the value as text without secrets; a secret is recognised by its name or its form.
     pub(super) fn to_redacted_text(&self, name: &str) -> String {
         if looks_secret_name(name) {
             return MASK.to_owned();
@@ -54,7 +54,7 @@ impl SettingValue {
         }
     }
 
-    /// Writes it as TOML would.
+    /// Returns the value in TOML syntax, without secrets.
     fn to_toml(&self) -> String {
         match self {
             Self::UntypedText(text) | Self::Text(text) => {

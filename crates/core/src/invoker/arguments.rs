@@ -1,7 +1,7 @@
-//! Argument text in, arguments ready to run out; or a result that says what is wrong with them.
+//! Parses and validates the argument text of a call.
 //!
-//! The fast path takes what is right as it stands. Anything irregular takes the careful path, which
-//! alone repairs, coerces, fills in late defaults and refuses. Both accept the same values.
+//! The fast path accepts arguments that are valid as they are. All others take the slow path, which alone
+//! repairs, coerces, fills in defaults with placeholders and rejects. Both accept the same values.
 
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,13 +10,13 @@ use serde_json::{Map, Value};
 use toolwright_schema::{InputLimits, Tape, Violation, coerce, redact};
 
 use super::run::panic_result;
-use crate::context::CallContext;
-use crate::definition::{PreparedCall, StartedHandler};
+use crate::call::context::CallContext;
+use crate::call::result::{Outcome, ToolResult};
 use crate::error::{ErrorKind, ToolError};
-use crate::input_schema::SESSION_ID_PARAM;
-use crate::policy::{OnMalformed, UnknownArguments};
 use crate::registry::{BoundParams, RegisteredTool};
-use crate::result::{Outcome, ToolResult};
+use crate::tool::definition::{PreparedCall, StartedHandler};
+use crate::tool::input_schema::SESSION_ID_PARAM;
+use crate::tool::policy::{OnMalformed, UnknownArguments};
 
 mod defaults;
 mod integral_floats;
@@ -29,72 +29,72 @@ use integral_floats::contains_integral_float;
 use parse::parse;
 use unknown_arguments::drop_unknown;
 
-/// How many notes one call keeps.
+/// The maximum number of notes of one call.
 const MAX_NOTES: usize = 50;
 
-/// Arguments that may run.
+/// Validated arguments, ready to run.
 pub(super) struct ValidatedArguments {
     pub(super) prepared: Box<dyn PreparedCall>,
-    /// What was read differently from how it was sent.
+    /// Changes to the arguments: repaired, coerced, dropped.
     pub(super) notes: Vec<String>,
     /// The arguments as the tool receives them.
     pub(super) arguments: Value,
 }
 
-/// Starts a call whose arguments are right as they stand; `None` leaves it to the careful path.
+/// Starts a call whose arguments are valid as they are; `None` means the slow path.
 pub(super) fn start_on_fast_path(
-    entry: &RegisteredTool,
+    tool: &RegisteredTool,
     cx: &CallContext<'_>,
     limits: &InputLimits,
 ) -> Option<Result<StartedHandler, ToolError>> {
-    let tool = &entry.tool.0;
+    let inner = &tool.tool.0;
     let tape = Tape::parse(cx.call.arguments.as_str(), limits).ok()?;
-    if tool.types_enforce_schema {
-        let bound = entry
+    if inner.types_enforce_schema {
+        let bound = tool
             .bound_params
             .as_deref()
             .map(|bound| bound_values(bound, cx));
         let bound = bound.as_deref().map(Tape::from_value);
         let bound = bound.as_ref().map(Tape::root_lenient);
-        return tool.handler.start(tape.root(), bound, cx).ok();
+        return inner.handler.start(tape.root(), bound, cx).ok();
     }
-    // An open schema would let a bound parameter be sent.
-    if entry.bound_params.is_some() || !entry.spec.input.is_valid(tape.root_lenient()) {
+    // A schema that allows additional properties would accept a bound parameter.
+    if tool.bound_params.is_some() || !tool.spec.input.is_valid(tape.root_lenient()) {
         return None;
     }
-    // The validator takes `5.0` for an integer; only the careful path makes it one.
-    if tool.untyped && contains_integral_float(tape.root_lenient()) {
+    // The validator accepts `5.0` as an integer; only the slow path converts it.
+    if inner.untyped && contains_integral_float(tape.root_lenient()) {
         return None;
     }
-    tool.handler.start(tape.root_lenient(), None, cx).ok()
+    inner.handler.start(tape.root_lenient(), None, cx).ok()
 }
 
-/// Reads and validates the arguments of a call, mending what can be mended.
+/// Parses and validates the arguments of a call on the slow path; `Err` is the result for the model.
 pub(super) fn validate(
-    entry: &RegisteredTool,
+    tool: &RegisteredTool,
     text: &str,
     cx: &CallContext<'_>,
     limits: &InputLimits,
     coercing: bool,
 ) -> Result<ValidatedArguments, ToolResult> {
-    // The types are the tool's, and so is what they do with a value.
+    // `Deserialize` of the tool's own types may panic.
     match catch_unwind(AssertUnwindSafe(|| {
-        validate_on_slow_path(entry, text, cx, limits, coercing)
+        validate_on_slow_path(tool, text, cx, limits, coercing)
     })) {
-        Ok(Ok(accepted)) => Ok(accepted),
-        Ok(Err(refusal)) => Err(refusal.into_tool_result(entry)),
+        Ok(Ok(validated)) => Ok(validated),
+        Ok(Err(error)) => Err(error.into_tool_result(tool)),
         Err(panic) => Err(panic_result(panic.as_ref())),
     }
 }
 
-/// Why arguments were refused.
+/// Why arguments are rejected.
 enum ArgumentError {
     Malformed(String),
     Invalid(Vec<Violation>),
 }
 
 fn validate_on_slow_path(
-    entry: &RegisteredTool,
+    tool: &RegisteredTool,
     text: &str,
     cx: &CallContext<'_>,
     limits: &InputLimits,
@@ -107,22 +107,22 @@ fn validate_on_slow_path(
         notes.push("null read as {}".to_owned());
         value = Value::Object(Map::new());
     }
-    let Value::Object(sent) = &mut value else {
+    let Value::Object(arguments) = &mut value else {
         let message = format!("they must be an object, not {}", json_kind(&value));
         return Err(ArgumentError::Malformed(message));
     };
-    reject_bound_params(sent, entry)?;
-    if entry.policy.unknown_arguments == UnknownArguments::Ignore {
-        drop_unknown(sent, entry.spec.input.as_value(), &mut notes);
+    reject_bound_params(arguments, tool)?;
+    if tool.policy.unknown_arguments == UnknownArguments::Ignore {
+        drop_unknown(arguments, tool.spec.input.as_value(), &mut notes);
     }
-    if coercing && entry.policy.imported {
-        drop_optional_nulls(sent, entry, &mut notes);
+    if coercing && tool.policy.imported {
+        drop_optional_nulls(arguments, tool, &mut notes);
     }
     if coercing {
-        let coerced = coerce(&mut value, &entry.spec.input);
+        let coerced = coerce(&mut value, &tool.spec.input);
         notes.extend(coerced.iter().map(ToString::to_string));
     }
-    let bound = entry
+    let bound = tool
         .bound_params
         .as_deref()
         .map(|bound| bound_values(bound, cx));
@@ -132,44 +132,43 @@ fn validate_on_slow_path(
     };
     let mut unfilled = Vec::new();
     let mut names = Vec::new();
-    if let Value::Object(sent) = &mut value {
-        FilledDefaults { names, unfilled } = fill_defaults(sent, &bound, entry, cx);
+    if let Value::Object(arguments) = &mut value {
+        FilledDefaults { names, unfilled } = fill_defaults(arguments, &bound, tool, cx);
     }
-    let mut violations = entry.spec.input.violations(&value);
+    let mut violations = tool.spec.input.violations(&value);
     if !violations.is_empty() || !unfilled.is_empty() {
-        violations = violations_as_sent(value, &names, entry, violations);
+        violations = violations_as_sent(value, &names, tool, violations);
         violations.append(&mut unfilled);
         return Err(ArgumentError::Invalid(violations));
     }
     if let Value::Object(all) = &mut value {
         all.extend(bound);
     }
-    let ready = prepare_typed(entry, &value)?;
+    let prepared = prepare_typed(tool, &value)?;
     truncate_notes(&mut notes);
     Ok(ValidatedArguments {
-        prepared: ready,
+        prepared,
         notes,
         arguments: value,
     })
 }
 
-/// Reads arguments that were accepted before, for another run.
+/// Deserializes validated arguments for another run.
 pub(super) fn prepare_validated(
-    entry: &RegisteredTool,
+    tool: &RegisteredTool,
     arguments: &Value,
 ) -> Result<Box<dyn PreparedCall>, ToolResult> {
-    let read =
-        || prepare_typed(entry, arguments).map_err(|refusal| refusal.into_tool_result(entry));
-    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|panic| Err(panic_result(panic.as_ref())))
+    let prepare = || prepare_typed(tool, arguments).map_err(|error| error.into_tool_result(tool));
+    catch_unwind(AssertUnwindSafe(prepare))
+        .unwrap_or_else(|panic| Err(panic_result(panic.as_ref())))
 }
 
 fn prepare_typed(
-    entry: &RegisteredTool,
+    tool: &RegisteredTool,
     arguments: &Value,
 ) -> Result<Box<dyn PreparedCall>, ArgumentError> {
     let tape = Tape::from_value(arguments);
-    entry
-        .tool
+    tool.tool
         .0
         .handler
         .prepare(tape.root_lenient(), None)
@@ -177,32 +176,33 @@ fn prepare_typed(
             ArgumentError::Invalid(vec![Violation {
                 pointer: error.pointer().to_owned(),
                 keyword: "type".to_owned(),
-                // A type of the user's may say anything.
+                // The error of a user's type may contain the value.
                 message: redact(error.message()).into_owned(),
             }])
         })
 }
 
-/// Words violations without the defaults, so that a misspelt name can be told to mean one of them.
+/// Returns the violations of the arguments without the filled-in defaults, so that the message for a misspelt
+/// name can suggest a parameter that has a default.
 #[cold]
 fn violations_as_sent(
     mut value: Value,
     filled: &[&str],
-    entry: &RegisteredTool,
+    tool: &RegisteredTool,
     violations: Vec<Violation>,
 ) -> Vec<Violation> {
     if let Value::Object(all) = &mut value {
         all.retain(|name, _| !filled.contains(&name.as_str()));
     }
-    let worded = entry.spec.input.violations(&value);
-    match worded.len() == violations.len() {
-        true => worded,
-        // A default itself is missed or at fault.
+    let as_sent = tool.spec.input.violations(&value);
+    match as_sent.len() == violations.len() {
+        true => as_sent,
+        // A default is required or invalid itself.
         false => violations,
     }
 }
 
-/// Keeps the first notes and counts the rest: a model can send a million mistakes.
+/// Keeps the first notes and counts the rest: a model can send a million errors.
 fn truncate_notes(notes: &mut Vec<String>) {
     let more = notes.len().saturating_sub(MAX_NOTES);
     if more > 0 {
@@ -211,7 +211,7 @@ fn truncate_notes(notes: &mut Vec<String>) {
     }
 }
 
-/// Returns what the view fills in.
+/// Returns the bound values, with the session of this call.
 fn bound_values<'e>(bound: &'e BoundParams, cx: &CallContext<'_>) -> Cow<'e, Value> {
     let mut values = Cow::Borrowed(&bound.values);
     if bound.binds_session
@@ -222,18 +222,18 @@ fn bound_values<'e>(bound: &'e BoundParams, cx: &CallContext<'_>) -> Cow<'e, Val
     values
 }
 
-/// A hidden parameter is not the model's to set.
+/// Rejects arguments for parameters that the view has bound.
 fn reject_bound_params(
-    sent: &Map<String, Value>,
-    entry: &RegisteredTool,
+    arguments: &Map<String, Value>,
+    tool: &RegisteredTool,
 ) -> Result<(), ArgumentError> {
-    let hidden = sent.keys().filter(|name| entry.hides_param(name));
-    let refused: Vec<Violation> = hidden
+    let hidden = arguments.keys().filter(|name| tool.hides_param(name));
+    let violations: Vec<Violation> = hidden
         .map(|name| param_violation(name, "additionalProperties", "unknown argument".to_owned()))
         .collect();
-    match refused.is_empty() {
+    match violations.is_empty() {
         true => Ok(()),
-        false => Err(ArgumentError::Invalid(refused)),
+        false => Err(ArgumentError::Invalid(violations)),
     }
 }
 
@@ -258,16 +258,16 @@ fn json_kind(value: &Value) -> &'static str {
 
 impl ArgumentError {
     #[cold]
-    fn into_tool_result(self, entry: &RegisteredTool) -> ToolResult {
-        let name = &entry.spec.name;
+    fn into_tool_result(self, tool: &RegisteredTool) -> ToolResult {
+        let name = &tool.spec.name;
         let (kind, message) = match self {
-            Self::Malformed(fault) => {
-                let kind = match entry.policy.on_malformed {
+            Self::Malformed(error) => {
+                let kind = match tool.policy.on_malformed {
                     OnMalformed::Retry => ErrorKind::Retry,
                     OnMalformed::Error => ErrorKind::Fatal,
                 };
-                let fault = redact(&fault);
-                (kind, format!("arguments for `{name}` are refused: {fault}"))
+                let error = redact(&error);
+                (kind, format!("arguments for `{name}` are refused: {error}"))
             }
             Self::Invalid(violations) => {
                 let mut message = format!("invalid arguments for `{name}`:");

@@ -1,4 +1,4 @@
-//! What an invoker is made with.
+//! [`InvokerBuilder`]: the state and options of an invoker.
 
 use std::any::{Any, TypeId};
 use std::path::PathBuf;
@@ -8,22 +8,22 @@ use std::time::Duration;
 use toolwright_schema::InputLimits;
 
 use super::{Invoker, InvokerInner, InvokerOptions, ToolSource};
-use crate::approval::{ApprovalSigner, Approver};
-use crate::audit::AuditSink;
+use crate::call::context::InvokerContext;
 use crate::config::Config;
-use crate::context::InvokerContext;
 use crate::error::InvokerError;
-use crate::input_schema::PROJECT_DIR_PARAM;
+use crate::invoker::approval::{ApprovalSigner, Approver};
+use crate::invoker::audit::AuditSink;
 use crate::registry::{ToolSettings, View};
+use crate::tool::input_schema::PROJECT_DIR_PARAM;
 
-/// How long a call may take, unless its tool says otherwise.
+/// The time limit of a call whose tool has none.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
-/// How many bytes of a result the model is sent.
+/// The maximum size of a result that is sent to the model, in bytes.
 const DEFAULT_OUTPUT_LIMIT: usize = 100_000;
-/// How many calls of a batch run at once.
+/// The maximum number of concurrent calls of a batch.
 const DEFAULT_MAX_PARALLEL: usize = 8;
 
-/// An invoker under construction.
+/// The builder of an [`Invoker`].
 pub struct InvokerBuilder {
     tools: View,
     invoker_context: InvokerContext,
@@ -50,7 +50,7 @@ impl InvokerBuilder {
         }
     }
 
-    /// Gives tools a value to share, which they take as [`State<T>`](crate::State).
+    /// Adds a value shared by all calls, which tools receive as [`State<T>`](crate::State).
     #[must_use]
     pub fn state<T: Send + Sync + 'static>(mut self, state: T) -> Self {
         let state: Arc<dyn Any + Send + Sync> = Arc::new(state);
@@ -58,21 +58,21 @@ impl InvokerBuilder {
         self
     }
 
-    /// Sets the directory that tools work in; parameters named `project_dir` are filled in with it.
+    /// Sets the directory that tools work in; parameters named `project_dir` receive it.
     #[must_use]
     pub fn project_dir(mut self, directory: impl Into<PathBuf>) -> Self {
         self.invoker_context.project_dir = Some(directory.into().into());
         self
     }
 
-    /// Sets the settings that tools take as [`Config`].
+    /// Sets the settings, which tools receive as [`Config`].
     ///
     /// # Examples
     ///
     /// ```
     /// use toolwright::{Config, Invoker, Registry, ConfigSources, ToolCall, ToolError, tool};
     ///
-    /// /// Greets somebody.
+    /// /// Greets a person.
     /// #[tool(read_only)]
     /// fn greet(name: String, config: Config) -> Result<String, ToolError> {
     ///     let greeting: String = config.get("greet.greeting")?;
@@ -94,78 +94,79 @@ impl InvokerBuilder {
         self
     }
 
-    /// Sets who is asked before calls that need approval.
+    /// Sets the approver of calls that need approval; without one they are denied.
     #[must_use]
     pub fn approver(mut self, approver: impl Approver + 'static) -> Self {
         self.options.approver = Some(Arc::new(approver));
         self
     }
 
-    /// Sets who makes and takes approvals: give several invokers the same key, and they accept each
-    /// other's.
+    /// Sets the signer of approval tokens. Invokers with the same key accept each other's tokens; by default
+    /// each invoker has a random key.
     #[must_use]
-    pub fn approval_signer(mut self, approvals: ApprovalSigner) -> Self {
-        self.approval_signer = Some(approvals);
+    pub fn approval_signer(mut self, signer: ApprovalSigner) -> Self {
+        self.approval_signer = Some(signer);
         self
     }
 
-    /// Keeps a record of every call, however it ends.
+    /// Sets the sink that receives a record of every call, however it ends.
     #[must_use]
     pub fn audit(mut self, audit: impl AuditSink + 'static) -> Self {
         self.options.audit = Some(Arc::new(audit));
         self
     }
 
-    /// Sets how long and how deeply nested arguments may be.
+    /// Sets the maximum size and nesting depth of arguments.
     #[must_use]
     pub fn argument_limits(mut self, limits: InputLimits) -> Self {
         self.options.argument_limits = limits;
         self
     }
 
-    /// Sets whether arguments of another type are converted where nothing is lost by it.
+    /// Sets whether arguments of another type are converted where that is lossless; true by default.
     #[must_use]
     pub fn coerce(mut self, yes: bool) -> Self {
         self.options.coerce = yes;
         self
     }
 
-    /// Sets how long a call may take where its tool does not say; `None` is as long as it likes.
+    /// Sets the time limit of calls whose tool has none; 60 s by default, `None` means no limit.
     #[must_use]
     pub fn timeout(mut self, timeout: Option<Duration>) -> Self {
         self.options.timeout = timeout;
         self
     }
 
-    /// Sets how many bytes of a result the model is sent; the whole is kept in the result.
+    /// Sets the maximum size of a result that is sent to the model, in bytes; 100,000 by default. The whole output is
+    /// kept in [`ToolResult::untruncated`](crate::ToolResult::untruncated).
     #[must_use]
     pub fn output_limit(mut self, bytes: usize) -> Self {
         self.options.output_limit = bytes;
         self
     }
 
-    /// Sets how many calls of a batch run at once.
+    /// Sets the maximum number of concurrent calls of a batch, at least 1; 8 by default.
     #[must_use]
-    pub fn max_parallel(mut self, most: usize) -> Self {
-        self.options.max_parallel = most.max(1);
+    pub fn max_parallel(mut self, limit: usize) -> Self {
+        self.options.max_parallel = limit.max(1);
         self
     }
 
-    /// Sets whether spans have the arguments and results of calls in them; they may hold anything that was said.
+    /// Sets whether spans record arguments and results, which may contain personal data; false by default.
     #[must_use]
     pub fn trace_content(mut self, yes: bool) -> Self {
         self.options.trace_content = yes;
         self
     }
 
-    /// Checks that every tool and prompt will have what it needs, and makes the invoker.
+    /// Makes the invoker, after checking that it has the state and settings that the tools and prompts need.
     ///
     /// # Errors
     ///
-    /// When the tools cannot be listed, or one needs something that was not given.
+    /// When the view is not valid, or a tool needs state, a project directory or a setting that is missing.
     pub fn build(self) -> Result<Invoker, InvokerError> {
-        let approvals = match self.approval_signer {
-            Some(approvals) => approvals,
+        let signer = match self.approval_signer {
+            Some(signer) => signer,
             None => ApprovalSigner::new().map_err(|error| InvokerError::NoRandomness {
                 message: error.to_string(),
             })?,
@@ -177,25 +178,25 @@ impl InvokerBuilder {
             tool_source: ToolSource::Live(tools),
             invoker_context: Arc::new(self.invoker_context),
             tool_settings: settings,
-            signer: Arc::new(approvals),
+            signer: Arc::new(signer),
             options: self.options,
         })))
     }
 }
 
-/// Applies a set-up to tools, and checks that each of them will have what it needs.
+/// Applies the invoker's settings to tools, and checks that the context has the state and settings they need.
 pub(super) fn configure_and_check_view(
     tools: View,
-    setup: &InvokerContext,
+    context: &InvokerContext,
     settings: &Arc<ToolSettings>,
 ) -> Result<View, InvokerError> {
-    let tools = configure_view(tools, setup, settings);
+    let tools = configure_view(tools, context, settings);
     let snapshot = tools.snapshot()?;
     let prompts = snapshot.prompts().map(|prompt| &prompt.registered_tool);
-    for entry in snapshot.iter().chain(prompts) {
-        for check in &entry.tool.0.checks {
-            check(setup).map_err(|error| InvokerError::MissingDependency {
-                tool: entry.spec.name.to_string(),
+    for tool in snapshot.iter().chain(prompts) {
+        for check in &tool.tool.0.checks {
+            check(context).map_err(|error| InvokerError::MissingDependency {
+                tool: tool.spec.name.to_string(),
                 message: error.message().to_owned(),
             })?;
         }
@@ -203,14 +204,14 @@ pub(super) fn configure_and_check_view(
     Ok(tools)
 }
 
-/// Applies a set-up to tools.
+/// Applies the invoker's settings and project directory to tools.
 pub(super) fn configure_view(
     tools: View,
-    setup: &InvokerContext,
+    context: &InvokerContext,
     settings: &Arc<ToolSettings>,
 ) -> View {
     let tools = tools.bind_session().tool_settings(settings);
-    match setup.project_dir() {
+    match context.project_dir() {
         Some(directory) => {
             tools.bind_unless_imported(PROJECT_DIR_PARAM, directory.to_string_lossy().into_owned())
         }

@@ -1,29 +1,31 @@
-//! What the tool returned in, what the model may read out: encoded, redacted, cut to size.
+//! Prepares a result for the model: error policy, placeholders, structured content, size limit.
 
 use std::sync::Arc;
 
 use serde_json::Value;
 use toolwright_schema::{InputLimits, Schema, Tape};
 
-use super::placeholders::expand_placeholders;
-use crate::content::Content;
-use crate::context::CallContext;
+use crate::call::content::Content;
+use crate::call::context::CallContext;
+use crate::call::result::{Outcome, StructuredContent, ToolResult, UntruncatedOutput};
 use crate::error::ErrorKind;
-use crate::policy::ErrorPolicy;
 use crate::registry::RegisteredTool;
-use crate::result::{Outcome, StructuredContent, ToolResult, UntruncatedOutput};
+use crate::tool::policy::ErrorPolicy;
 
-/// Makes what a tool returned fit to be read.
+mod placeholders;
+
+use placeholders::expand_placeholders;
+
+/// Applies the error policy to a failure; fills in placeholders and structured content of a success.
 pub(super) fn finalize(
     mut result: ToolResult,
-    entry: &RegisteredTool,
+    tool: &RegisteredTool,
     arguments: Option<&Value>,
     cx: &CallContext<'_>,
 ) -> ToolResult {
-    let tool = &entry.tool.0;
     if result.is_error() {
         let ran = matches!(result.outcome, Outcome::Failed | Outcome::TimedOut);
-        match entry.policy.errors {
+        match tool.policy.errors {
             ErrorPolicy::Generic if result.outcome == Outcome::Failed => hide_error(&mut result),
             ErrorPolicy::End if ran => result.error = Some(ErrorKind::Fatal),
             _ => {}
@@ -33,44 +35,44 @@ pub(super) fn finalize(
     if result.structured.is_some() {
         return result;
     }
-    if entry.policy.expand_result {
-        expand_placeholders(&mut result, entry, arguments, cx);
+    if tool.policy.expand_result {
+        expand_placeholders(&mut result, tool, arguments, cx);
     }
-    if let Some(output) = &tool.spec.output {
+    if let Some(output) = &tool.tool.0.spec.output {
         result.structured = infer_structured(&result.content, output);
     }
     result
 }
 
-/// Keeps what went wrong for the host alone.
+/// Replaces the message by a generic one; the cause keeps it for the host.
 #[cold]
 fn hide_error(result: &mut ToolResult) {
-    let said = HiddenMessage(result.text().into_owned());
-    result.cause.get_or_insert_with(|| Arc::new(said));
+    let message = HiddenMessage(result.text().into_owned());
+    result.cause.get_or_insert_with(|| Arc::new(message));
     result.content = vec![Content::text("the tool failed")];
     result.structured = None;
 }
 
-/// What a failed tool would have told the model.
+/// The error message of a failed tool that the model must not read.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct HiddenMessage(String);
 
-/// Finds the structured form of content that its tool declares an output for, but did not give one:
-/// JSON text, else plain text, else a list of texts.
+/// Makes the structured content of a tool with an output schema that returned none: from JSON text, else
+/// plain text, else a list of texts, whichever matches the schema.
 fn infer_structured(content: &[Content], output: &Schema) -> Option<StructuredContent> {
-    const ANY: InputLimits = InputLimits {
+    const UNLIMITED: InputLimits = InputLimits {
         bytes: usize::MAX,
         depth: usize::MAX,
     };
-    let fits = |value: &Value| output.is_valid(Tape::from_value(value).root_lenient());
+    let is_valid = |value: &Value| output.is_valid(Tape::from_value(value).root_lenient());
     if let [Content::Text { text }] = content {
-        let json = Tape::parse(text, &ANY);
+        let json = Tape::parse(text, &UNLIMITED);
         if json.is_ok_and(|tape| output.is_valid(tape.root_lenient())) {
             return Some(StructuredContent::from_json_text(text));
         }
         let plain = Value::from(text.as_str());
-        if fits(&plain) {
+        if is_valid(&plain) {
             return Some(plain.into());
         }
     }
@@ -79,44 +81,44 @@ fn infer_structured(content: &[Content], output: &Schema) -> Option<StructuredCo
         _ => None,
     };
     let texts: Option<Value> = content.iter().map(text).collect();
-    texts.filter(fits).map(StructuredContent::from)
+    texts.filter(is_valid).map(StructuredContent::from)
 }
 
-/// Cuts a result that is too large to send.
+/// Truncates a result that is larger than `limit` bytes.
 pub(super) fn enforce_output_limit(result: &mut ToolResult, limit: usize) {
     let content: usize = result.content.iter().map(Content::len).sum();
     let structured = result.structured.as_ref();
-    let whole = content.max(structured.map_or(0, |json| json.as_str().len()));
-    if whole > limit {
-        truncate(result, whole, limit);
+    let size = content.max(structured.map_or(0, |json| json.as_str().len()));
+    if size > limit {
+        truncate(result, size, limit);
     }
 }
 
-/// Keeps the whole for the host, and leaves the model as much as fits.
+/// Moves the whole output to `untruncated` and leaves a preview in `content`.
 #[cold]
-fn truncate(result: &mut ToolResult, whole: usize, limit: usize) {
-    let full = UntruncatedOutput {
+fn truncate(result: &mut ToolResult, size: usize, limit: usize) {
+    let untruncated = UntruncatedOutput {
         content: std::mem::take(&mut result.content),
         structured: result.structured.take(),
     };
-    let mut left = limit;
-    for item in &full.content {
+    let mut remaining = limit;
+    for item in &untruncated.content {
         match item {
-            item if item.len() <= left => {
-                left -= item.len();
+            item if item.len() <= remaining => {
+                remaining -= item.len();
                 result.content.push(item.clone());
             }
-            Content::Text { text } if left > 0 => {
-                let (preview, _) = text.split_at(text.floor_char_boundary(left));
+            Content::Text { text } if remaining > 0 => {
+                let (preview, _) = text.split_at(text.floor_char_boundary(remaining));
                 result.content.push(Content::text(preview));
-                left = 0;
+                remaining = 0;
             }
-            // Half a picture is none.
+            // Part of an image is of no use.
             _ => {}
         }
     }
-    let note = format!("[cut: {whole} bytes are more than the {limit} that are sent]");
+    let note = format!("[cut: {size} bytes are more than the {limit} that are sent]");
     result.content.push(Content::text(&*note));
     result.notes.push(note);
-    result.untruncated = Some(Arc::new(full));
+    result.untruncated = Some(Arc::new(untruncated));
 }

@@ -1,49 +1,49 @@
-//! An invoker in, one that differs in a single thing out.
+//! Copies of an invoker with other tools, policies or approvers.
 
 use std::sync::Arc;
 
 use futures::stream::Stream;
 
 use super::{Invoker, InvokerInner, ToolSource, builder};
-use crate::approval::{ApprovalSigner, Approver};
 use crate::error::{InvokerError, RegistryError};
-use crate::policy::Policy;
+use crate::invoker::approval::{ApprovalSigner, Approver};
 use crate::registry::View;
 use crate::tool::ToolSpec;
+use crate::tool::policy::Policy;
 
 impl Invoker {
-    /// Returns an invoker that goes on with the tools as they are now, whatever the registry does.
+    /// Returns an invoker with the current tools, which ignores later changes of the registry.
     ///
     /// # Errors
     ///
     /// As [`snapshot`](Invoker::snapshot).
     pub fn with_fixed_snapshot(&self) -> Result<Self, RegistryError> {
         let source = ToolSource::Fixed(self.snapshot()?);
-        Ok(self.clone_with(|shared| shared.tool_source = source))
+        Ok(self.clone_with(|inner| inner.tool_source = source))
     }
 
-    /// Returns an invoker with the same set-up and other tools: a request's own, or fewer.
+    /// Returns an invoker with the same state and options and other tools: more, for one request, or fewer.
     ///
-    /// It sees the registry as it is, and its tools as they are: what was pinned or adjusted before is not.
+    /// It follows the registry's changes. [`with_fixed_snapshot`](Self::with_fixed_snapshot) and
+    /// [`with_policy`](Self::with_policy) of this invoker have no effect on it.
     ///
     /// # Errors
     ///
     /// As [`InvokerBuilder::build`](crate::InvokerBuilder::build).
     pub fn with_view(&self, change: impl FnOnce(View) -> View) -> Result<Self, InvokerError> {
-        let given = change(self.0.base_view.clone());
-        let shared = &self.0;
-        let source = builder::configure_and_check_view(
-            given.clone(),
-            &shared.invoker_context,
-            &shared.tool_settings,
+        let base_view = change(self.0.base_view.clone());
+        let view = builder::configure_and_check_view(
+            base_view.clone(),
+            &self.0.invoker_context,
+            &self.0.tool_settings,
         )?;
-        let source = ToolSource::Live(source);
-        Ok(self.clone_with(|shared| (shared.base_view, shared.tool_source) = (given, source)))
+        let source = ToolSource::Live(view);
+        Ok(self.clone_with(|inner| (inner.base_view, inner.tool_source) = (base_view, source)))
     }
 
-    /// Returns an invoker that treats calls otherwise, whatever tools, settings and earlier adjustments say.
+    /// Returns an invoker with other policies; `change` overrides definitions, settings and earlier changes.
     ///
-    /// It sees the registry as it is, even where it was pinned before.
+    /// It follows the registry's changes, even if this invoker has a fixed snapshot.
     ///
     /// # Errors
     ///
@@ -52,44 +52,43 @@ impl Invoker {
         &self,
         change: impl Fn(&ToolSpec, &mut Policy) + Send + Sync + 'static,
     ) -> Result<Self, RegistryError> {
-        let shared = &self.0;
-        let view = match &shared.tool_source {
+        let inner = &self.0;
+        let view = match &inner.tool_source {
             ToolSource::Live(view) => view.clone(),
             ToolSource::Fixed(_) => builder::configure_view(
-                shared.base_view.clone(),
-                &shared.invoker_context,
-                &shared.tool_settings,
+                inner.base_view.clone(),
+                &inner.invoker_context,
+                &inner.tool_settings,
             ),
         };
         let view = view.map_policy(change);
         view.snapshot()?;
-        Ok(self.clone_with(|shared| shared.tool_source = ToolSource::Live(view)))
+        Ok(self.clone_with(|inner| inner.tool_source = ToolSource::Live(view)))
     }
 
-    /// Tells whether there is somebody to ask before a dangerous call runs.
+    /// Returns true if there is an approver.
     pub fn has_approver(&self) -> bool {
         self.0.options.approver.is_some()
     }
 
-    /// Returns an invoker that asks somebody else.
+    /// Returns an invoker with another approver.
     pub fn with_approver(&self, approver: impl Approver + 'static) -> Self {
-        self.clone_with(|shared| shared.options.approver = Some(Arc::new(approver)))
+        self.clone_with(|inner| inner.options.approver = Some(Arc::new(approver)))
     }
 
-    /// Returns an invoker that makes and takes these approvals.
-    pub fn with_approval_signer(&self, approvals: Arc<ApprovalSigner>) -> Self {
-        self.clone_with(|shared| shared.signer = approvals)
+    /// Returns an invoker with another signer of approval tokens.
+    pub fn with_approval_signer(&self, signer: Arc<ApprovalSigner>) -> Self {
+        self.clone_with(|inner| inner.signer = signer)
     }
 
-    /// Streams the version of the registry behind the tools, as
-    /// [`Registry::changes`](crate::Registry::changes) does.
+    /// Streams the version of the registry, as [`Registry::changes`](crate::Registry::changes) does.
     pub fn changes(&self) -> impl Stream<Item = u64> + Send + use<> {
         self.0.base_view.changes()
     }
 
     fn clone_with(&self, change: impl FnOnce(&mut InvokerInner)) -> Self {
-        let mut shared = InvokerInner::clone(&self.0);
-        change(&mut shared);
-        Self(Arc::new(shared))
+        let mut inner = InvokerInner::clone(&self.0);
+        change(&mut inner);
+        Self(Arc::new(inner))
     }
 }

@@ -1,22 +1,21 @@
-//! A prompt's name and arguments in, the text of one message out.
+//! Renders a prompt: its name and arguments become one message.
 //!
-//! A prompt goes the way of a call, layers included, except that nobody has to approve of it and no
-//! record is kept: a person has picked it.
+//! A prompt runs like a call, layers included, except that it needs no approval and has no audit record: a
+//! person has picked it.
 
 use super::{ANONYMOUS_SCOPE, Invoker, resolve};
+use crate::call::context::{CallScope, RunState};
+use crate::call::result::ToolResult;
 use crate::call::{Arguments, ToolCall, ToolName};
-use crate::context::{BlockingPermit, CallContext, CallScope, LazyCancellationToken};
 use crate::error::{RegistryError, ToolError};
-use crate::prompt::{Prompt, RenderedPrompt};
-use crate::result::ToolResult;
+use crate::tool::prompt::{Prompt, RenderedPrompt};
 
 impl Invoker {
-    /// Fills in a prompt on behalf of an anonymous caller.
+    /// Renders a prompt for an anonymous caller.
     ///
     /// # Errors
     ///
-    /// The result that a call would have had: there is no such prompt, its arguments are not valid,
-    /// or it failed.
+    /// When there is no such prompt, its arguments are not valid, or it fails: the result that a call would have.
     pub async fn render_prompt(
         &self,
         name: impl Into<ToolName>,
@@ -26,11 +25,11 @@ impl Invoker {
             .await
     }
 
-    /// Fills in a prompt on behalf of the scope's caller.
+    /// Renders a prompt for the scope's caller.
     ///
     /// # Errors
     ///
-    /// As [`render`](Invoker::render).
+    /// As [`render_prompt`](Invoker::render_prompt).
     pub async fn render_prompt_in(
         &self,
         scope: &CallScope,
@@ -40,11 +39,7 @@ impl Invoker {
         let call = ToolCall::new(name, arguments);
         self.render_call(scope, &call)
             .await
-            .map_err(|failure| ToolResult {
-                call_id: call.id,
-                tool: call.name,
-                ..failure
-            })
+            .map_err(|failure| failure.for_call(call.id, call.name))
     }
 
     /// Returns the prompts that the scope's caller may see.
@@ -54,10 +49,10 @@ impl Invoker {
     /// As [`snapshot`](Invoker::snapshot).
     pub fn list_prompts(&self, scope: &CallScope) -> Result<Vec<Prompt>, RegistryError> {
         let snapshot = self.snapshot()?;
-        let shown = snapshot
+        let visible = snapshot
             .prompts()
             .filter(|prompt| prompt.registered_tool.is_visible_to(&scope.caller));
-        Ok(shown.cloned().collect())
+        Ok(visible.cloned().collect())
     }
 
     async fn render_call(
@@ -68,15 +63,8 @@ impl Invoker {
         let snapshot = self.snapshot().map_err(ToolError::from)?;
         let (prompt, note) =
             resolve::resolve_name(&snapshot.prompts, call.name.as_str(), &scope.caller)?;
-        let (cancel, permit) = (LazyCancellationToken::default(), BlockingPermit::default());
-        let cx = CallContext {
-            call,
-            invoker_context: &self.0.invoker_context,
-            scope,
-            encoders: &snapshot.encoders,
-            cancel: &cancel,
-            blocking_permit: &permit,
-        };
+        let run = RunState::default();
+        let cx = self.call_context(scope, call, &snapshot, &run);
         let result = Box::pin(self.run_outer_layers(&prompt.registered_tool, &cx)).await;
         if result.is_error() {
             return Err(result);

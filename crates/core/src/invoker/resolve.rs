@@ -1,56 +1,57 @@
-//! A name in, a tool or prompt out; or a result that says which names there are.
+//! Finds the tool or prompt of a call by name.
 
 use toolwright_schema::nearest;
 
-use crate::context::Caller;
+use crate::call::context::Caller;
+use crate::call::result::{Outcome, ToolResult};
 use crate::error::ErrorKind;
 use crate::registry::{IndexedItem, NameIndex, NameMatch};
-use crate::result::{Outcome, ToolResult};
 
-/// How many names an unknown-tool result lists.
+/// The maximum number of names that an unknown-tool result lists.
 const MAX_LISTED_NAMES: usize = 20;
 
-/// Finds what a name means, with a note where it had to be read generously.
+/// Finds the item with a name, with a note if the name differs in letter case or punctuation; `Err` is a
+/// result that lists the available names.
 pub(super) fn resolve_name<'a, T: IndexedItem>(
-    shelf: &'a NameIndex<T>,
+    index: &'a NameIndex<T>,
     name: &str,
     caller: &Caller,
 ) -> Result<(&'a T, Option<String>), ToolResult> {
-    match shelf.find(name) {
-        NameMatch::Exact(it) => Ok((it, None)),
-        NameMatch::Folded(it) => {
-            let note = format!("{} name `{name}` read as `{}`", T::KIND_NAME, it.name());
-            Ok((it, Some(note)))
+    match index.find(name) {
+        NameMatch::Exact(item) => Ok((item, None)),
+        NameMatch::Folded(item) => {
+            let note = format!("{} name `{name}` read as `{}`", T::KIND_NAME, item.name());
+            Ok((item, Some(note)))
         }
-        NameMatch::NotFound => Err(unknown_name_result(shelf, name, caller)),
+        NameMatch::NotFound => Err(unknown_name_result(index, name, caller)),
     }
 }
 
 #[cold]
 fn unknown_name_result<T: IndexedItem>(
-    shelf: &NameIndex<T>,
+    index: &NameIndex<T>,
     name: &str,
     caller: &Caller,
 ) -> ToolResult {
-    let word = T::KIND_NAME;
-    // A model can send any text as a name: what is echoed is bounded.
+    let kind = T::KIND_NAME;
+    // A model can send a text of any length as a name.
     let shown: String = name.chars().take(64).collect();
-    let mut message = format!("there is no {word} `{shown}`");
-    // What the caller may not see is not told by the way.
-    let shown_to = shelf
+    let mut message = format!("there is no {kind} `{shown}`");
+    // The message must not reveal tools that the caller may not see.
+    let visible = index
         .iter()
-        .filter(|it| it.registered_tool().is_visible_to(caller));
-    let names: Vec<&str> = shown_to.map(T::name).collect();
-    let near = nearest(name, names.iter().copied(), 3);
-    if !near.is_empty() {
-        let near: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
-        message.push_str(&format!("; did you mean {}?", near.join(" or ")));
+        .filter(|item| item.registered_tool().is_visible_to(caller));
+    let names: Vec<&str> = visible.map(T::name).collect();
+    let similar = nearest(name, names.iter().copied(), 3);
+    if !similar.is_empty() {
+        let similar: Vec<String> = similar.iter().map(|name| format!("`{name}`")).collect();
+        message.push_str(&format!("; did you mean {}?", similar.join(" or ")));
     }
     if names.is_empty() {
-        message.push_str(&format!("\nno {word}s are available"));
+        message.push_str(&format!("\nno {kind}s are available"));
     } else {
         let listed: Vec<&str> = names.iter().copied().take(MAX_LISTED_NAMES).collect();
-        message.push_str(&format!("\navailable {word}s: {}", listed.join(", ")));
+        message.push_str(&format!("\navailable {kind}s: {}", listed.join(", ")));
         let more = names.len().saturating_sub(MAX_LISTED_NAMES);
         if more > 0 {
             message.push_str(&format!(" and {more} more"));

@@ -1,4 +1,4 @@
-//! Ready arguments in, a raw result out: whatever a tool does is contained here.
+//! Runs a tool within its limits; panics of tools and layers become failed results.
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,101 +9,101 @@ use std::time::Duration;
 use futures::stream::BoxStream;
 use futures::{FutureExt as _, StreamExt as _};
 
-use crate::context::{CallContext, CallEvent, CallScope, LazyCancellationToken};
-use crate::definition::{PreparedCall, StartedHandler};
-use crate::encode::ToolOutput;
+use crate::call::context::{CallContext, CallEvent, CallScope, LazyCancellationToken};
+use crate::call::result::ToolResult;
 use crate::error::ToolError;
 use crate::layer::concurrency::{self, Permit};
 use crate::layer::{Next, timeout};
 use crate::registry::RegisteredTool;
-use crate::result::ToolResult;
+use crate::tool::definition::{PreparedCall, StartedHandler};
+use crate::tool::encode::ToolOutput;
 
-/// A tool that was started: most have returned already.
+/// A tool that was started; most return at once.
 pub(super) enum StartedCall<L> {
     Done(ToolResult),
     Pending(StartedHandler, L),
 }
 
-/// Starts a tool; a panic becomes a failure like any other.
+/// Starts a tool; a panic becomes a failed result.
 ///
-/// The leave it runs with is passed on to what goes on, and given back by what is done.
+/// The permit is dropped if the tool has returned, and kept with a pending one.
 pub(super) fn start_catching_panics<L>(
-    leave: L,
+    permit: L,
     run: impl FnOnce() -> Result<StartedHandler, ToolError>,
 ) -> StartedCall<L> {
     match catch_unwind(AssertUnwindSafe(run)) {
         Ok(Ok(StartedHandler::Done(Ok(ToolOutput::Complete(result))))) => StartedCall::Done(result),
         Ok(Ok(StartedHandler::Done(Err(error))) | Err(error)) => StartedCall::Done(error.into()),
-        Ok(Ok(running)) => StartedCall::Pending(running, leave),
+        Ok(Ok(handler)) => StartedCall::Pending(handler, permit),
         Err(panic) => StartedCall::Done(panic_result(panic.as_ref())),
     }
 }
 
 /// Runs a tool within its limits.
 pub(super) async fn run(
-    ready: Box<dyn PreparedCall>,
-    entry: &RegisteredTool,
+    prepared: Box<dyn PreparedCall>,
+    tool: &RegisteredTool,
     limit: Option<Duration>,
     cx: &CallContext<'_>,
 ) -> ToolResult {
     let work = async {
-        match start_catching_panics((), || ready.run(cx)) {
+        match start_catching_panics((), || prepared.run(cx)) {
             StartedCall::Done(result) => result,
-            StartedCall::Pending(running, ()) => await_result(running, cx).await,
+            StartedCall::Pending(handler, ()) => await_result(handler, cx).await,
         }
     };
     run_cancelling_on_drop(
-        entry,
+        tool,
         limit,
         cx,
-        concurrency::run_with_permit(entry, cx, work),
+        concurrency::run_with_permit(tool, cx, work),
     )
     .await
 }
 
-/// Goes on with a tool that was started, within its limits.
+/// Awaits a tool that was started, within its limits.
 pub(super) async fn finish_started(
-    running: StartedHandler,
-    leave: Permit<'_>,
-    entry: &RegisteredTool,
+    handler: StartedHandler,
+    permit: Permit<'_>,
+    tool: &RegisteredTool,
     limit: Option<Duration>,
     cx: &CallContext<'_>,
 ) -> ToolResult {
-    let rest = await_result(running, cx);
-    match leave {
+    let rest = await_result(handler, cx);
+    match permit {
         Permit::Deferred => {
             run_cancelling_on_drop(
-                entry,
+                tool,
                 limit,
                 cx,
-                concurrency::run_with_permit(entry, cx, rest),
+                concurrency::run_with_permit(tool, cx, rest),
             )
             .await
         }
         Permit::Held(_) | Permit::HeldByThread => {
-            run_cancelling_on_drop(entry, limit, cx, rest).await
+            run_cancelling_on_drop(tool, limit, cx, rest).await
         }
     }
 }
 
 async fn run_cancelling_on_drop(
-    entry: &RegisteredTool,
+    tool: &RegisteredTool,
     limit: Option<Duration>,
     cx: &CallContext<'_>,
     work: impl Future<Output = ToolResult>,
 ) -> ToolResult {
-    let abandoned = CancelOnDrop(cx.cancel);
-    match timeout::run_with_timeout(entry, limit, cx.scope, work).await {
+    let cancel_guard = CancelOnDrop(&cx.run.cancel);
+    match timeout::run_with_timeout(tool, limit, cx.scope, work).await {
         Ok(result) => {
-            // The tool has ended by itself: there is nobody left to tell.
-            std::mem::forget(abandoned);
+            // The tool has returned: there is nothing to cancel.
+            std::mem::forget(cancel_guard);
             result
         }
-        Err(given_up) => given_up,
+        Err(result) => result,
     }
 }
 
-/// Tells a tool that may go on without us, when this call is given up or dropped.
+/// Cancels a tool that may still run on its own thread when the call times out or is dropped.
 struct CancelOnDrop<'a>(&'a LazyCancellationToken);
 
 impl Drop for CancelOnDrop<'_> {
@@ -112,19 +112,19 @@ impl Drop for CancelOnDrop<'_> {
     }
 }
 
-/// Awaits what a started tool has left to do.
-async fn await_result(running: StartedHandler, cx: &CallContext<'_>) -> ToolResult {
-    let encoded = match running {
-        StartedHandler::Done(encoded) => encoded,
+/// Awaits the future of a started tool and the stream it may return.
+async fn await_result(handler: StartedHandler, cx: &CallContext<'_>) -> ToolResult {
+    let output = match handler {
+        StartedHandler::Done(output) => output,
         StartedHandler::Pending(future) => {
             let future = AssertUnwindSafe(CatchDropPanic(Some(future)));
             match future.catch_unwind().await {
-                Ok(encoded) => encoded,
+                Ok(output) => output,
                 Err(panic) => return panic_result(panic.as_ref()),
             }
         }
     };
-    match encoded {
+    match output {
         Ok(ToolOutput::Complete(result)) => result,
         Ok(ToolOutput::Stream(updates)) => {
             let updates = CatchDropPanic(Some(updates));
@@ -137,14 +137,11 @@ async fn await_result(running: StartedHandler, cx: &CallContext<'_>) -> ToolResu
     }
 }
 
-/// Goes through layers, which may do what a tool may: whatever it is, it is contained here.
+/// Runs layers, whose panics become failed results too.
 pub(super) async fn run_layers(next: Next<'_>, scope: &CallScope) -> ToolResult {
-    let going = async {
-        let going = CatchDropPanic(Some(next.run()));
-        going.await
-    };
-    let going = AssertUnwindSafe(going).catch_unwind();
-    match timeout::wait_with_timeout(None, scope, going).await {
+    let run = async { CatchDropPanic(Some(next.run())).await };
+    let run = AssertUnwindSafe(run).catch_unwind();
+    match timeout::wait_with_timeout(None, scope, run).await {
         Ok(Ok(result)) => result,
         Ok(Err(panic)) => ToolResult {
             cause: panic_result(panic.as_ref()).cause,
@@ -154,14 +151,14 @@ pub(super) async fn run_layers(next: Next<'_>, scope: &CallScope) -> ToolResult 
     }
 }
 
-/// What a tool or a layer left us, which may panic even when it is dropped.
+/// A future or stream of a tool or layer, which may panic even when it is dropped.
 struct CatchDropPanic<T>(Option<T>);
 
 impl<T> Drop for CatchDropPanic<T> {
     fn drop(&mut self) {
-        let left = self.0.take();
-        // Nobody waits for it any more: there is no result that could tell.
-        let _ = catch_unwind(AssertUnwindSafe(|| drop(left)));
+        let inner = self.0.take();
+        // The call has its result already, or was dropped: there is no result to report the panic in.
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(inner)));
     }
 }
 
@@ -176,7 +173,7 @@ impl<F: Future + Unpin> Future for CatchDropPanic<F> {
     }
 }
 
-/// Passes preliminary results on, and returns the last one.
+/// Sends preliminary results to the listener, and returns the last one.
 async fn forward_updates(
     mut updates: CatchDropPanic<BoxStream<'static, Result<ToolResult, ToolError>>>,
     cx: &CallContext<'_>,
@@ -189,12 +186,10 @@ async fn forward_updates(
             Ok(result) => result,
             Err(error) => return error.into(),
         };
-        if let (Some(listener), Some(mut result)) = (&cx.scope.listener, last.replace(result)) {
-            result.call_id = cx.call.id.clone();
-            result.tool = cx.call.name.clone();
+        if let (Some(listener), Some(result)) = (&cx.scope.listener, last.replace(result)) {
             listener(CallEvent::Update {
-                call: cx.call.id.clone(),
-                result,
+                call_id: cx.call.id.clone(),
+                result: result.for_call(&cx.call.id, &cx.call.name),
             });
         }
     }
@@ -205,7 +200,7 @@ async fn forward_updates(
 pub(super) fn panic_result(panic: &(dyn std::any::Any + Send)) -> ToolResult {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-    // What a panic says is for the host: it may show anything the tool had in hand.
+    // The message of a panic is for the host only: it may contain anything.
     let cause = PanicError(text.unwrap_or_default());
     ToolResult {
         cause: Some(std::sync::Arc::new(cause)),
@@ -213,7 +208,7 @@ pub(super) fn panic_result(panic: &(dyn std::any::Any + Send)) -> ToolResult {
     }
 }
 
-/// What a panic said.
+/// The message of a panic.
 #[derive(Debug, thiserror::Error)]
 #[error("panicked: {0}")]
 struct PanicError(String);

@@ -1,14 +1,14 @@
-//! Who may see and call a tool.
+//! [`Authorise`]: restricts who may see and call a tool.
 
 use futures::future::BoxFuture;
 
 use super::{Invocation, Layer, LayerPosition, Next};
-use crate::context::Caller;
+use crate::call::context::Caller;
+use crate::call::result::{Outcome, ToolResult};
 use crate::error::ErrorKind;
-use crate::result::{Outcome, ToolResult};
 use crate::tool::ToolSpec;
 
-/// Lets a caller see and call only what `allow` says.
+/// Lets a caller see and call only the tools that a predicate allows.
 ///
 /// # Examples
 ///
@@ -23,7 +23,7 @@ use crate::tool::ToolSpec;
 pub struct Authorise<F>(F);
 
 impl<F: Fn(&Caller, &ToolSpec) -> bool + Send + Sync + 'static> Authorise<F> {
-    /// Asks `allow` for every listing and every call.
+    /// Runs `allow` for every listing and every call.
     pub fn new(allow: F) -> Self {
         Self(allow)
     }

@@ -1,4 +1,4 @@
-//! Results that are known already.
+//! [`Cache`]: stores the results of successful calls.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -9,13 +9,12 @@ use tokio::time::Instant;
 use toolwright_schema::canonical_json;
 
 use super::{Invocation, Layer, LayerPosition, Next};
-use crate::context::SessionId;
-use crate::result::ToolResult;
+use crate::call::context::SessionId;
+use crate::call::result::ToolResult;
 
-/// Keeps the results of successful calls for a while: same tool, same arguments, same caller, same
-/// session.
+/// Stores the results of successful calls, keyed by tool, arguments, caller and session.
 ///
-/// Only tools declared read-only or idempotent are cached; any other runs every time.
+/// Only results of tools declared read-only or idempotent are cached.
 pub struct Cache {
     ttl: Duration,
     max_entries: usize,
@@ -23,26 +22,26 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// Keeps results for `keep`, the last 1,000 of them.
-    pub fn new(keep: Duration) -> Self {
+    /// Stores results for `ttl`, at most 1,000 of them.
+    pub fn new(ttl: Duration) -> Self {
         Self {
-            ttl: keep,
+            ttl,
             max_entries: 1_000,
             results: Mutex::default(),
         }
     }
 
-    /// Sets how many results are kept.
+    /// Sets the maximum number of results, at least 1; the oldest is evicted first.
     #[must_use]
-    pub fn max_entries(mut self, most: usize) -> Self {
-        self.max_entries = most.max(1);
+    pub fn max_entries(mut self, limit: usize) -> Self {
+        self.max_entries = limit.max(1);
         self
     }
 
     fn get(&self, key: &str) -> Option<ToolResult> {
         let results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
-        let (since, result) = results.get(key)?;
-        (since.elapsed() < self.ttl).then(|| result.clone())
+        let (stored_at, result) = results.get(key)?;
+        (stored_at.elapsed() < self.ttl).then(|| result.clone())
     }
 
     fn put(&self, key: String, result: &ToolResult) {
@@ -51,10 +50,10 @@ impl Cache {
         if results.len() >= self.max_entries {
             results.shift_remove_index(0);
         }
-        let mut kept = result.clone();
-        // They tell of this call, not of the next that gets its result.
-        kept.notes.clear();
-        results.insert(key, (Instant::now(), kept));
+        let mut stored = result.clone();
+        // Notes concern the arguments of this call only.
+        stored.notes.clear();
+        results.insert(key, (Instant::now(), stored));
     }
 }
 
@@ -70,8 +69,8 @@ impl Layer for Cache {
         else {
             return next.run();
         };
-        // A changed tool has another fingerprint, and so another key. Caller and session are quoted:
-        // an anonymous caller is not one whose name is empty.
+        // A changed tool has another fingerprint, and so another key. `Debug` distinguishes an anonymous
+        // caller from one with an empty name.
         let key = format!(
             "{}\n{:?}\n{:?}\n{}",
             call.fingerprint(),

@@ -1,57 +1,58 @@
-//! Only so many calls of one tool run at once; the others wait their turn.
+//! Limits the concurrent calls of one tool; further calls wait.
 
 use std::future::Future;
 use std::sync::Arc;
 
 use tokio::sync::SemaphorePermit;
 
-use crate::context::CallContext;
-use crate::policy::DEFAULT_CONCURRENCY;
+use crate::call::context::CallContext;
+use crate::call::result::ToolResult;
 use crate::registry::RegisteredTool;
-use crate::result::ToolResult;
+use crate::tool::policy::DEFAULT_CONCURRENCY;
 
-/// Leave to run.
+/// The permission to start a call.
 pub(crate) enum Permit<'a> {
-    /// For as long as it is held.
-    Held(#[expect(dead_code, reason = "held, not looked at")] SemaphorePermit<'a>),
-    /// Held by a thread of the tool's own.
+    /// A permit, released on drop.
+    Held(#[expect(dead_code, reason = "held until dropped")] SemaphorePermit<'a>),
+    /// The permit is held by the thread of a blocking tool.
     HeldByThread,
-    /// To be waited for by what does not return at once: only that can pile up.
+    /// Acquired later, if the tool does not return at once: only pending calls can pile up.
     Deferred,
 }
 
-/// Takes a permit of the tool if it needs one now and one is free.
+/// Acquires a permit of the tool without waiting; `None` if none is free.
 pub(crate) fn try_acquire<'a>(
-    entry: &'a RegisteredTool,
+    tool: &'a RegisteredTool,
     cx: &CallContext<'_>,
 ) -> Option<Permit<'a>> {
-    let permits = &entry.permits;
-    if entry.policy.blocking {
-        cx.blocking_permit
+    let permits = &tool.permits;
+    if tool.policy.blocking {
+        cx.run
+            .blocking_permit
             .put(Arc::clone(permits).try_acquire_owned().ok()?);
         return Some(Permit::HeldByThread);
     }
-    if entry.policy.concurrency == DEFAULT_CONCURRENCY {
+    if tool.policy.concurrency == DEFAULT_CONCURRENCY {
         return Some(Permit::Deferred);
     }
     permits.try_acquire().ok().map(Permit::Held)
 }
 
-/// Waits for a permit of the tool, then for `next`.
+/// Waits for a permit of the tool, then runs `next`.
 pub(crate) async fn run_with_permit(
-    entry: &RegisteredTool,
+    tool: &RegisteredTool,
     cx: &CallContext<'_>,
     next: impl Future<Output = ToolResult>,
 ) -> ToolResult {
-    let permits = &entry.permits;
-    if entry.policy.blocking {
-        // The thread takes it along, and gives it back when it really ends.
+    let permits = &tool.permits;
+    if tool.policy.blocking {
+        // Moved to the thread, which releases it at its end.
         if let Ok(permit) = Arc::clone(permits).acquire_owned().await {
-            cx.blocking_permit.put(permit);
+            cx.run.blocking_permit.put(permit);
         }
         return next.await;
     }
-    // Never closed, so never refused.
+    // The semaphore is never closed, so this cannot fail.
     let _permit = permits.acquire().await;
     next.await
 }

@@ -1,4 +1,4 @@
-//! How often a caller may call a tool.
+//! [`RateLimit`]: limits the calls of a tool per caller and period.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -8,15 +8,15 @@ use futures::future::BoxFuture;
 use tokio::time::Instant;
 
 use super::{Invocation, Layer, LayerPosition, Next};
+use crate::call::result::{Outcome, ToolResult};
 use crate::error::ErrorKind;
-use crate::result::{Outcome, ToolResult};
 
-/// How many callers' counts are kept; those that have rested longest are forgotten first.
+/// The maximum number of windows in memory; the oldest are evicted first.
 const MAX_TRACKED_WINDOWS: usize = 10_000;
 
-/// Lets each caller make a number of calls of one tool per period; unused ones do not add up.
+/// Limits the calls of one tool by one caller in a fixed window; unused calls do not carry over.
 ///
-/// A call too many is refused at once, and the model is told when to try again.
+/// A call over the limit is rejected at once with the time to wait, which the model reads.
 pub struct RateLimit {
     calls: u32,
     period: Duration,
@@ -26,7 +26,7 @@ pub struct RateLimit {
 /// Windows by tool and caller.
 type Windows = HashMap<(String, Option<String>), Window>;
 
-/// What one caller has used of the current period.
+/// The calls of one caller in the current period.
 struct Window {
     started_at: Instant,
     used: u32,
@@ -42,19 +42,19 @@ impl RateLimit {
         }
     }
 
-    /// Counts a call; `Err` says how long to wait.
+    /// Counts a call; `Err` is the time until the next window.
     fn try_acquire(&self, call: &Invocation<'_>) -> Result<(), Duration> {
         let key = (
             call.tool().name.to_string(),
             call.caller().name().map(str::to_owned),
         );
         let now = Instant::now();
-        let mut seen = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
-        if seen.len() >= MAX_TRACKED_WINDOWS && !seen.contains_key(&key) {
-            seen.retain(|_, window| now.duration_since(window.started_at) < self.period);
-            evict_oldest(&mut seen);
+        let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
+        if windows.len() >= MAX_TRACKED_WINDOWS && !windows.contains_key(&key) {
+            windows.retain(|_, window| now.duration_since(window.started_at) < self.period);
+            evict_oldest(&mut windows);
         }
-        let window = seen.entry(key).or_insert(Window {
+        let window = windows.entry(key).or_insert(Window {
             started_at: now,
             used: 0,
         });
@@ -74,15 +74,15 @@ impl RateLimit {
     }
 }
 
-/// Makes room, a tenth at a time, where more callers are seen in one period than are remembered.
-fn evict_oldest(seen: &mut Windows) {
-    if seen.len() < MAX_TRACKED_WINDOWS {
+/// Evicts the oldest tenth if the windows of the current period alone reach the maximum.
+fn evict_oldest(windows: &mut Windows) {
+    if windows.len() < MAX_TRACKED_WINDOWS {
         return;
     }
-    let mut ages: Vec<Instant> = seen.values().map(|window| window.started_at).collect();
+    let mut ages: Vec<Instant> = windows.values().map(|window| window.started_at).collect();
     let (_, oldest, _) = ages.select_nth_unstable(MAX_TRACKED_WINDOWS / 10);
     let oldest = *oldest;
-    seen.retain(|_, window| window.started_at > oldest);
+    windows.retain(|_, window| window.started_at > oldest);
 }
 
 impl Layer for RateLimit {
@@ -100,7 +100,7 @@ impl Layer for RateLimit {
             call.tool().name,
             wait.as_millis().div_ceil(1000)
         );
-        let refused = ToolResult::from_outcome(Outcome::Denied, ErrorKind::Retry, message);
-        Box::pin(std::future::ready(refused))
+        let rejected = ToolResult::from_outcome(Outcome::Denied, ErrorKind::Retry, message);
+        Box::pin(std::future::ready(rejected))
     }
 }

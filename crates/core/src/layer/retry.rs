@@ -1,4 +1,4 @@
-//! Once more, if it failed and can be repeated.
+//! [`Retry`]: runs a failed call again.
 
 use std::time::Duration;
 
@@ -6,16 +6,16 @@ use futures::future::BoxFuture;
 use tokio::time::sleep;
 
 use super::{Invocation, Layer, LayerPosition, Next};
+use crate::call::result::{Outcome, ToolResult};
 use crate::error::ErrorKind;
-use crate::result::{Outcome, ToolResult};
 
-/// The longest pause between two tries.
+/// The longest backoff between two attempts.
 const MAX_BACKOFF: Duration = Duration::from_secs(30);
 
-/// Runs a tool again when it failed or timed out, with pauses that double.
+/// Runs a tool again when it failed or timed out, with exponential backoff.
 ///
-/// Only tools declared read-only or idempotent are repeated; any other runs once. What the model has
-/// to mend (`ToolError::retry`) and what ends the turn (`ToolError::fatal`) is not repeated.
+/// Only tools declared read-only or idempotent are repeated. Errors that the model has to correct
+/// (`ToolError::retry`) or that end the turn (`ToolError::fatal`) are not repeated.
 #[derive(Clone, Debug)]
 pub struct Retry {
     retries: u32,
@@ -23,7 +23,7 @@ pub struct Retry {
 }
 
 impl Retry {
-    /// Repeats a failed run up to `retries` times, at first after 200 ms.
+    /// Repeats a failed call up to `retries` times, the first time after 200 ms.
     pub fn new(retries: u32) -> Self {
         Self {
             retries,
@@ -31,7 +31,7 @@ impl Retry {
         }
     }
 
-    /// Sets the first pause; each further one is twice as long, up to 30 s.
+    /// Sets the first backoff; each further backoff is twice as long, up to 30 s.
     #[must_use]
     pub fn backoff(mut self, first: Duration) -> Self {
         self.backoff = first;
@@ -49,19 +49,19 @@ impl Layer for Retry {
             return next.run();
         }
         Box::pin(async move {
-            let mut pause = self.backoff;
-            for tried in 1..=self.retries {
+            let mut backoff = self.backoff;
+            for attempt in 1..=self.retries {
                 let result = next.run().await;
-                let passing = match result.outcome {
+                let is_transient = match result.outcome {
                     Outcome::TimedOut => true,
                     Outcome::Failed => result.error == Some(ErrorKind::Failed),
                     _ => false,
                 };
-                if !passing {
-                    return with_retry_note(result, tried - 1);
+                if !is_transient {
+                    return with_retry_note(result, attempt - 1);
                 }
-                sleep(pause).await;
-                pause = pause.saturating_mul(2).min(MAX_BACKOFF);
+                sleep(backoff).await;
+                backoff = backoff.saturating_mul(2).min(MAX_BACKOFF);
             }
             with_retry_note(next.run().await, self.retries)
         })

@@ -1,4 +1,4 @@
-//! A tool that takes too long, or that nobody waits for any more, is given up.
+//! Ends a call that takes too long or is cancelled.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -7,47 +7,43 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 
-use crate::context::CallScope;
+use crate::call::context::CallScope;
+use crate::call::result::{Outcome, ToolResult};
 use crate::error::ErrorKind;
 use crate::registry::RegisteredTool;
-use crate::result::{Outcome, ToolResult};
 
-/// Waits for a tool, but not for ever; `Err` is the result of a call that was given up.
+/// Waits for a tool up to the limit; `Err` is the result of a call that timed out or was cancelled.
 pub(crate) async fn run_with_timeout(
-    entry: &RegisteredTool,
+    tool: &RegisteredTool,
     limit: Option<Duration>,
     scope: &CallScope,
     next: impl Future<Output = ToolResult>,
 ) -> Result<ToolResult, ToolResult> {
     wait_with_timeout(limit, scope, next)
         .await
-        .map_err(|why| match why {
+        .map_err(|error| match error {
             WaitError::Cancelled => cancelled_result(),
-            WaitError::TimedOut(limit) => timed_out_result(entry, limit),
+            WaitError::TimedOut(limit) => timed_out_result(tool, limit),
         })
 }
 
-/// Why nobody waits any more.
+/// Why the wait ended.
 pub(crate) enum WaitError {
     Cancelled,
     TimedOut(Duration),
 }
 
-/// Waits for `next` until the time is up or the scope is cancelled.
+/// Waits for `next` until the limit is reached or the scope is cancelled.
 pub(crate) async fn wait_with_timeout<T>(
     limit: Option<Duration>,
     scope: &CallScope,
     next: impl Future<Output = T>,
 ) -> Result<T, WaitError> {
-    if scope
-        .cancel
-        .as_ref()
-        .is_some_and(|token| token.is_cancelled())
-    {
+    if scope.is_cancelled() {
         return Err(WaitError::Cancelled);
     }
     let mut next = pin!(next);
-    // What is ready at once is not worth a timer.
+    // A future that is ready at once needs no timer.
     if let Poll::Ready(value) = poll_fn(|cx| Poll::Ready(next.as_mut().poll(cx))).await {
         return Ok(value);
     }
@@ -60,7 +56,7 @@ pub(crate) async fn wait_with_timeout<T>(
             None => std::future::pending().await,
         }
     };
-    let gone = async {
+    let cancelled = async {
         match &scope.cancel {
             Some(token) => token.cancelled().await,
             None => std::future::pending().await,
@@ -69,7 +65,7 @@ pub(crate) async fn wait_with_timeout<T>(
     tokio::select! {
         biased;
         value = next => Ok(value),
-        () = gone => Err(WaitError::Cancelled),
+        () = cancelled => Err(WaitError::Cancelled),
         limit = expired => Err(WaitError::TimedOut(limit)),
     }
 }
@@ -79,9 +75,9 @@ pub(crate) fn cancelled_result() -> ToolResult {
     ToolResult::from_outcome(Outcome::Cancelled, ErrorKind::Failed, message)
 }
 
-fn timed_out_result(entry: &RegisteredTool, limit: Duration) -> ToolResult {
+fn timed_out_result(tool: &RegisteredTool, limit: Duration) -> ToolResult {
     let mut message = format!("timed out after {limit:?}");
-    if entry.policy.blocking {
+    if tool.policy.blocking {
         message.push_str("; it may still be running");
     }
     ToolResult::from_outcome(Outcome::TimedOut, ErrorKind::Failed, message)

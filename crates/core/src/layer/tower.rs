@@ -1,7 +1,7 @@
-//! Layers that were written for tower.
+//! [`Tower`]: tower layers around the calls of tools.
 //!
-//! A tower service keeps its state for ever and so cannot hold what one call borrows: it holds a
-//! [`TowerNext`], which asks whoever waits for the call to go on with it.
+//! A tower service is `'static` and cannot hold the borrowed [`Next`] of a call: it holds a [`TowerNext`], which
+//! sends a request over a channel to the layer's own future, and that runs [`Next`].
 
 use std::convert::Infallible;
 use std::pin::pin;
@@ -15,15 +15,15 @@ use tokio::sync::{mpsc, oneshot};
 use tower::{BoxError, Service, ServiceExt as _};
 
 use super::{Invocation, Layer, LayerPosition, Next, timeout};
+use crate::call::context::Caller;
+use crate::call::result::ToolResult;
 use crate::call::{ToolCall, ToolName};
-use crate::context::Caller;
 use crate::error::ToolError;
-use crate::result::ToolResult;
 
-/// A tower layer around calls; its service is made once, and cloned for each call.
+/// A tower layer around calls; its service is made once and cloned for each call.
 ///
-/// An error of the service is a failed result. A service that is not `Clone`, such as tower's rate
-/// limit, goes behind tower's `Buffer`.
+/// An error of the service becomes a failed result. Wrap a service that is not `Clone`, such as tower's
+/// rate limit, in tower's `Buffer`.
 ///
 /// # Examples
 ///
@@ -42,7 +42,7 @@ pub struct Tower<S> {
 }
 
 impl<S> Tower<S> {
-    /// Stands around the run itself, within each retry.
+    /// Wraps the run itself, within each retry.
     pub fn new<L: tower::Layer<TowerNext, Service = S>>(layer: L) -> Self {
         Self {
             service: Mutex::new(layer.layer(TowerNext)),
@@ -50,28 +50,28 @@ impl<S> Tower<S> {
         }
     }
 
-    /// Sets where it stands.
+    /// Sets the position among the layers.
     #[must_use]
-    pub fn at_position(mut self, place: LayerPosition) -> Self {
-        self.position = place;
+    pub fn at_position(mut self, position: LayerPosition) -> Self {
+        self.position = position;
         self
     }
 }
 
-/// The call that a tower service stands around; a clone of it is the same call.
+/// The request of a tower service; a clone is the same call.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct TowerCall {
-    /// The call as the model made it.
+    /// The call as the model sent it.
     pub call: ToolCall,
-    /// The tool's own name.
+    /// The name of the tool that was found.
     pub tool: ToolName,
-    /// On whose behalf the call is made.
+    /// The user or program that the call is made for.
     pub caller: Caller,
     run_requests: mpsc::UnboundedSender<oneshot::Sender<ToolResult>>,
 }
 
-/// The rest of the way as a tower service; calling it again runs the tool again.
+/// The inner layers and the tool as a tower service; calling it again runs the tool again.
 #[derive(Clone, Copy, Debug)]
 pub struct TowerNext;
 
@@ -86,10 +86,10 @@ impl Service<TowerCall> for TowerNext {
 
     fn call(&mut self, call: TowerCall) -> Self::Future {
         Box::pin(async move {
-            let (answer, answered) = oneshot::channel();
-            // If nobody waits for the call any more, the answer's other end is dropped here.
-            drop(call.run_requests.send(answer));
-            Ok(answered
+            let (response_sender, response) = oneshot::channel();
+            // If the call was dropped, sending fails and drops the sender, and `response` resolves to an error.
+            drop(call.run_requests.send(response_sender));
+            Ok(response
                 .await
                 .unwrap_or_else(|_| timeout::cancelled_result()))
         })
@@ -110,8 +110,8 @@ where
         let service = self.service.lock().unwrap_or_else(PoisonError::into_inner);
         let service = service.clone();
         Box::pin(async move {
-            let (run_requests, mut asked) = mpsc::unbounded_channel();
-            let mut answer = pin!(service.oneshot(TowerCall {
+            let (run_requests, mut run_receiver) = mpsc::unbounded_channel();
+            let mut response = pin!(service.oneshot(TowerCall {
                 call: call.call().clone(),
                 tool: call.tool().name.clone(),
                 caller: call.caller().clone(),
@@ -121,10 +121,10 @@ where
             loop {
                 tokio::select! {
                     biased;
-                    answer = &mut answer => {
-                        return answer.unwrap_or_else(|error| ToolError::from(error.into()).into());
+                    result = &mut response => {
+                        return result.unwrap_or_else(|error| ToolError::from(error.into()).into());
                     }
-                    Some(answer) = asked.recv() => running.push(run_next(next, answer)),
+                    Some(sender) = run_receiver.recv() => running.push(run_next(next, sender)),
                     Some(()) = running.next() => {}
                 }
             }
@@ -132,12 +132,12 @@ where
     }
 }
 
-/// Runs the rest of the way, unless the service gives it up.
-async fn run_next(next: Next<'_>, mut answer: oneshot::Sender<ToolResult>) {
+/// Runs the inner layers and the tool, unless the service drops its request.
+async fn run_next(next: Next<'_>, mut response_sender: oneshot::Sender<ToolResult>) {
     let result = tokio::select! {
         biased;
         result = next.run() => result,
-        () = answer.closed() => return,
+        () = response_sender.closed() => return,
     };
-    drop(answer.send(result));
+    drop(response_sender.send(result));
 }

@@ -1,18 +1,18 @@
-//! One span per call, under the names that OpenTelemetry gives to tool calls.
+//! One span per call, named by the OpenTelemetry conventions for tool calls.
 
 use std::future::Future;
 
 use tracing::{Instrument as _, Level, field, span};
 
 use crate::call::ToolCall;
-use crate::result::ToolResult;
+use crate::call::result::ToolResult;
 
-/// Tells whether anybody listens.
+/// Returns true if a subscriber records spans.
 pub(crate) fn is_enabled() -> bool {
     tracing::enabled!(Level::INFO)
 }
 
-/// Runs the call in a span; arguments and results are in it only if that was asked for.
+/// Runs the call in a span; records arguments and result only if `content` is true.
 pub(crate) async fn run_in_span(
     call: &ToolCall,
     content: bool,

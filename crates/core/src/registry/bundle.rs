@@ -1,28 +1,28 @@
-//! What a bundle brings: tools and prompts.
+//! [`Bundle`]: tools and prompts that are added together.
 
 use super::RegisteredTool;
 use crate::call::ToolName;
 use crate::error::RegistryError;
-use crate::prompt::Prompt;
+use crate::tool::prompt::Prompt;
 use crate::tool::{Tool, ToolSpec};
 
-/// One thing that a [`Bundle`] brings.
+/// One item of a [`Bundle`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum BundleItem {
     /// A function that a model may call.
     Tool(Tool),
-    /// A text that a person may pick.
+    /// A text template that a person may pick.
     Prompt(Prompt),
 }
 
 impl BundleItem {
-    /// Returns its name; a tool and a prompt may have the same.
+    /// Returns the name; a tool and a prompt may have the same.
     pub fn name(&self) -> &ToolName {
         &self.spec().name
     }
 
-    /// Returns what is published of it.
+    /// Returns the specification.
     pub fn spec(&self) -> &ToolSpec {
         match self {
             Self::Tool(tool) => tool.spec(),
@@ -30,7 +30,7 @@ impl BundleItem {
         }
     }
 
-    /// Returns the tool that it is, or that it is made as.
+    /// Returns the tool, or the tool that renders the prompt.
     pub(super) fn tool(&self) -> &Tool {
         match self {
             Self::Tool(tool) => tool,
@@ -51,7 +51,7 @@ impl From<Prompt> for BundleItem {
     }
 }
 
-/// Tools and prompts that belong together: what [`Registry::add`](super::Registry::add) takes.
+/// Tools and prompts that belong together; the argument of [`Registry::add`](super::Registry::add).
 ///
 /// `#[tools]` implements it; a single [`Tool`] or [`Prompt`] and a list of them are bundles too.
 #[diagnostic::on_unimplemented(
@@ -59,7 +59,7 @@ impl From<Prompt> for BundleItem {
     note = "write `#[tools]` on `impl {Self}`, or pass `function::tool()` or `function::prompt()`"
 )]
 pub trait Bundle: Sized {
-    /// Gives up what it brings, in the order it was written.
+    /// Converts into the tools and prompts, in the order of their definition.
     fn into_items(self) -> Vec<BundleItem>;
 }
 
@@ -81,9 +81,9 @@ impl<I: Into<BundleItem>> Bundle for Vec<I> {
     }
 }
 
-/// What a shelf holds: tools and prompts are kept, found and shown in the same way.
+/// An item of a [`NameIndex`](super::NameIndex): a tool or a prompt, which are stored and looked up in the same way.
 pub(crate) trait IndexedItem {
-    /// What people call it.
+    /// The word for messages.
     const KIND_NAME: &'static str;
 
     fn registered_tool(&self) -> &RegisteredTool;
@@ -94,8 +94,15 @@ pub(crate) trait IndexedItem {
         self.registered_tool().spec.name.as_str()
     }
 
-    /// Complains that two of them have one name.
-    fn duplicate_error(name: &ToolName, first: &ToolSpec, second: &ToolSpec) -> RegistryError;
+    /// Makes the error for two items with the same name.
+    fn duplicate_error(first: &ToolSpec, second: &ToolSpec) -> RegistryError {
+        RegistryError::Duplicate {
+            kind: Self::KIND_NAME,
+            name: second.name.to_string(),
+            first: first.bundle.to_string(),
+            second: second.bundle.to_string(),
+        }
+    }
 }
 
 impl IndexedItem for RegisteredTool {
@@ -108,14 +115,6 @@ impl IndexedItem for RegisteredTool {
     fn registered_tool_mut(&mut self) -> &mut RegisteredTool {
         self
     }
-
-    fn duplicate_error(name: &ToolName, first: &ToolSpec, second: &ToolSpec) -> RegistryError {
-        RegistryError::Duplicate {
-            name: name.to_string(),
-            first: first.bundle.to_string(),
-            second: second.bundle.to_string(),
-        }
-    }
 }
 
 impl IndexedItem for Prompt {
@@ -127,13 +126,5 @@ impl IndexedItem for Prompt {
 
     fn registered_tool_mut(&mut self) -> &mut RegisteredTool {
         &mut self.registered_tool
-    }
-
-    fn duplicate_error(name: &ToolName, first: &ToolSpec, second: &ToolSpec) -> RegistryError {
-        RegistryError::DuplicatePrompt {
-            name: name.to_string(),
-            first: first.bundle.to_string(),
-            second: second.bundle.to_string(),
-        }
     }
 }

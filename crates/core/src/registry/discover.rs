@@ -1,24 +1,24 @@
-//! Link-time discovery: every bundle that is linked in, found without naming it.
+//! Link-time discovery of the bundles in the binary.
 
 use std::any::TypeId;
 
 use super::{BundleItem, Registry};
 use crate::error::RegistryError;
 
-/// A bundle that `#[tool]`, `#[prompt]` or `#[tools]` left in the binary.
+/// A bundle that `#[tool]`, `#[prompt]` or `#[tools]` submitted at link time.
 #[doc(hidden)]
 pub struct LinkedBundle {
-    /// Where it was written.
+    /// Its position in the source.
     pub location: BundleLocation,
-    /// The application types it is meant for; none means all.
+    /// The application types it is restricted to; empty means all.
     pub supported_for: &'static [fn() -> TypeId],
-    /// Makes what it brings.
+    /// Makes its tools and prompts.
     pub make: fn() -> Vec<BundleItem>,
 }
 
 inventory::collect!(LinkedBundle);
 
-/// Where a bundle was written: what discovery is ordered by.
+/// The position of a bundle in the source; discovery is sorted by it.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BundleLocation {
@@ -26,11 +26,11 @@ pub struct BundleLocation {
     pub module: &'static str,
     /// The type's name; empty for a free function.
     pub type_name: &'static str,
-    /// Keeps the free functions of one module in the order they were written.
+    /// The line, which sorts the free functions of one module.
     pub line: u32,
 }
 
-/// A bundle that discovery can make by itself.
+/// A bundle that discovery can make without a constructor.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "discovery cannot make a `{Self}`",
@@ -50,7 +50,7 @@ impl<B: Default> DiscoverableBundle for B {
     }
 }
 
-/// A function that discovery can make a bundle with.
+/// The constructor of a bundle, for discovery.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "discovery cannot make a `{B}` with this",
@@ -75,19 +75,19 @@ impl<B, F: FnOnce() -> B> BundleConstructor<B> for F {
 ///
 /// ```
 /// use std::any::TypeId;
-/// use toolwright::App;
+/// use toolwright::AppKind;
 ///
 /// struct Processor;
 /// struct ActProcessor;
 ///
-/// impl App for ActProcessor {
-///     fn kinds() -> Vec<TypeId> {
+/// impl AppKind for ActProcessor {
+///     fn compatible_types() -> Vec<TypeId> {
 ///         vec![TypeId::of::<Processor>()]
 ///     }
 /// }
 /// ```
 pub trait AppKind: 'static {
-    /// Returns what else the application counts as.
+    /// Returns the other application types whose bundles this one accepts.
     fn compatible_types() -> Vec<TypeId> {
         Vec::new()
     }
@@ -96,35 +96,35 @@ pub trait AppKind: 'static {
 impl Registry {
     /// Makes a registry of every linked bundle that is not restricted to an application.
     ///
-    /// Order: crate, module, type name; free functions in the order they were written.
-    /// A crate that is linked but never named contributes nothing: write `use my_tools as _;`.
+    /// Order: crate, module, type name; free functions in the order of the source.
+    /// The linker drops a crate that is never mentioned: write `use my_tools as _;`.
     ///
     /// # Errors
     ///
-    /// When a tool or prompt is not well defined, or two of a kind have one name.
+    /// When a definition is not valid, or two tools or two prompts have the same name.
     pub fn discover() -> Result<Self, RegistryError> {
         Self::discover_compatible(&[])
     }
 
-    /// Makes a registry of every linked bundle that admits the application `A`.
+    /// Makes a registry of every linked bundle that supports the application `A`.
     ///
     /// # Errors
     ///
-    /// When a tool or prompt is not well defined, or two of a kind have one name.
+    /// When a definition is not valid, or two tools or two prompts have the same name.
     pub fn discover_for<A: AppKind>() -> Result<Self, RegistryError> {
-        let mut kinds = A::compatible_types();
-        kinds.push(TypeId::of::<A>());
-        Self::discover_compatible(&kinds)
+        let mut app_types = A::compatible_types();
+        app_types.push(TypeId::of::<A>());
+        Self::discover_compatible(&app_types)
     }
 
-    fn discover_compatible(kinds: &[TypeId]) -> Result<Self, RegistryError> {
-        let admits = |linked: &&LinkedBundle| {
-            let mut wanted = linked.supported_for.iter();
-            linked.supported_for.is_empty() || wanted.any(|kind| kinds.contains(&kind()))
+    fn discover_compatible(app_types: &[TypeId]) -> Result<Self, RegistryError> {
+        let is_supported = |linked: &&LinkedBundle| {
+            let mut supported = linked.supported_for.iter();
+            linked.supported_for.is_empty() || supported.any(|id| app_types.contains(&id()))
         };
         let mut found: Vec<&LinkedBundle> = inventory::iter::<LinkedBundle>
             .into_iter()
-            .filter(admits)
+            .filter(is_supported)
             .collect();
         found.sort_by_key(|linked| linked.location);
         let registry = Self::new();

@@ -1,4 +1,4 @@
-//! Tools or prompts in order, found by name: exactly, or nearly.
+//! [`NameIndex`]: tools or prompts in order, looked up by exact or similar name.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -8,29 +8,29 @@ use toolwright_schema::{fold_name, nearest};
 use super::bundle::IndexedItem;
 use crate::call::ToolName;
 
-/// All tools of a snapshot, or all its prompts.
+/// The tools or the prompts of a snapshot.
 pub(crate) struct NameIndex<T> {
     items: Vec<T>,
     by_name: HashMap<ToolName, usize, ahash::RandomState>,
-    /// Names folded for the second look; made when a name is not found as it is.
+    /// Indexes by folded name, `None` where two names fold alike. Made when an exact lookup first fails.
     by_folded_name: OnceLock<HashMap<String, Option<usize>>>,
 }
 
-/// How a name was found.
+/// The result of a lookup.
 pub(crate) enum NameMatch<'a, T> {
     Exact(&'a T),
-    /// After lower-casing and reading `-` and `.` as `_`.
+    /// After lower-casing and replacing `-` and `.` by `_`.
     Folded(&'a T),
     NotFound,
 }
 
 impl<T: IndexedItem> NameIndex<T> {
-    /// Indexes what is known to differ in name.
-    pub(super) fn new(held: Vec<T>) -> Self {
-        let name = |(index, it): (usize, &T)| (it.registered_tool().spec.name.clone(), index);
+    /// Requires that the names differ.
+    pub(super) fn new(items: Vec<T>) -> Self {
+        let name = |(index, item): (usize, &T)| (item.registered_tool().spec.name.clone(), index);
         Self {
-            by_name: held.iter().enumerate().map(name).collect(),
-            items: held,
+            by_name: items.iter().enumerate().map(name).collect(),
+            items,
             by_folded_name: OnceLock::new(),
         }
     }
@@ -48,21 +48,21 @@ impl<T: IndexedItem> NameIndex<T> {
         self.items.get(*index)
     }
 
-    /// Returns the names most like `name`, closest first.
-    pub(crate) fn nearest(&self, name: &str, most: usize) -> Vec<&str> {
-        nearest(name, self.names(), most)
+    /// Returns up to `limit` names most like `name`, closest first.
+    pub(crate) fn nearest(&self, name: &str, limit: usize) -> Vec<&str> {
+        nearest(name, self.names(), limit)
     }
 
     pub(crate) fn find(&self, name: &str) -> NameMatch<'_, T> {
-        if let Some(it) = self.get(name) {
-            return NameMatch::Exact(it);
+        if let Some(item) = self.get(name) {
+            return NameMatch::Exact(item);
         }
         let folded = self.by_folded_name.get_or_init(|| {
             let mut folded = HashMap::new();
             for (index, name) in self.names().enumerate() {
                 folded
                     .entry(fold_name(name))
-                    // Two names that fold alike: neither is meant for certain.
+                    // Two names fold alike: neither is a safe guess.
                     .and_modify(|found| *found = None)
                     .or_insert(Some(index));
             }
@@ -70,7 +70,7 @@ impl<T: IndexedItem> NameIndex<T> {
         });
         let index = folded.get(&fold_name(name)).copied().flatten();
         match index.and_then(|index| self.items.get(index)) {
-            Some(it) => NameMatch::Folded(it),
+            Some(item) => NameMatch::Folded(item),
             None => NameMatch::NotFound,
         }
     }

@@ -1,4 +1,4 @@
-//! Tools and prompts as they were at one moment: ordered, indexed, unchangeable.
+//! [`Snapshot`]: the tools and prompts at one moment: ordered, indexed, immutable.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,17 +8,17 @@ use serde_json::Value;
 use tokio::sync::Semaphore;
 
 use super::name_index::{NameIndex, NameMatch};
-use crate::context::Caller;
-use crate::encode::Encoders;
-use crate::input_schema::SESSION_ID_PARAM;
+use crate::call::context::Caller;
 use crate::layer::Layer;
-use crate::policy::Policy;
-use crate::prompt::Prompt;
+use crate::tool::encode::Encoders;
+use crate::tool::input_schema::SESSION_ID_PARAM;
+use crate::tool::policy::Policy;
+use crate::tool::prompt::Prompt;
 use crate::tool::{Tool, ToolSpec};
 
 /// All tools and prompts of a registry or view at one moment, in stable order.
 ///
-/// What does not say otherwise is about tools: a model never meets a prompt.
+/// Methods without `prompt` in their name concern tools only: a model never sees a prompt.
 pub struct Snapshot {
     version: u64,
     pub(crate) tools: NameIndex<RegisteredTool>,
@@ -26,7 +26,7 @@ pub struct Snapshot {
     pub(crate) encoders: Encoders,
 }
 
-/// A tool as one snapshot shows it: perhaps renamed, perhaps with parameters bound.
+/// A tool of a snapshot: perhaps renamed, perhaps with bound parameters.
 #[derive(Clone, Debug)]
 pub struct RegisteredTool {
     pub(crate) spec: Arc<ToolSpec>,
@@ -37,18 +37,18 @@ pub struct RegisteredTool {
     pub(crate) layers: LayerStack,
 }
 
-/// The layers around one tool, in the order of their places.
+/// The layers around one tool, ordered by position.
 #[derive(Clone, Default)]
 pub(crate) struct LayerStack(Option<Arc<LayerSlice>>);
 
-/// Layers, the outermost first.
+/// Layers, outermost first.
 pub(crate) type LayerSlice = [Arc<dyn Layer>];
 
 impl LayerStack {
     pub(crate) fn add(&mut self, layer: &Arc<dyn Layer>) {
         let mut all = self.0.as_deref().unwrap_or_default().to_vec();
-        let at = all.partition_point(|held| held.position() <= layer.position());
-        all.insert(at, Arc::clone(layer));
+        let index = all.partition_point(|other| other.position() <= layer.position());
+        all.insert(index, Arc::clone(layer));
         self.0 = Some(all.into());
     }
 
@@ -60,7 +60,7 @@ impl LayerStack {
         self.0.as_deref().unwrap_or_default().iter()
     }
 
-    /// Splits those that run before the arguments are read from those that run after approval.
+    /// Returns the layers that run before the arguments are parsed, and those that run after approval.
     pub(crate) fn split(&self) -> (&LayerSlice, &LayerSlice) {
         let all = self.0.as_deref().unwrap_or_default();
         all.split_at(all.partition_point(|layer| layer.position().is_outer()))
@@ -78,9 +78,9 @@ impl fmt::Debug for LayerStack {
 /// Parameters that a view fills in, hidden from the model.
 #[derive(Clone, Debug)]
 pub(crate) struct BoundParams {
-    /// An object: the tape that arguments are read from is laid out from a value.
+    /// A JSON object: a [`Tape`](toolwright_schema::Tape), from which arguments are read, is made from a value.
     pub(crate) values: Value,
-    /// Whether [`SESSION_ID_PARAM`] is filled in from the call.
+    /// Whether [`SESSION_ID_PARAM`] gets the session of each call.
     pub(crate) binds_session: bool,
 }
 
@@ -96,38 +96,38 @@ impl RegisteredTool {
         }
     }
 
-    /// Returns what the model sees.
+    /// Returns the part that the model sees.
     pub fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
-    /// Returns the tool behind it.
+    /// Returns the tool as it was defined.
     pub fn tool(&self) -> &Tool {
         &self.tool
     }
 
-    /// Returns how calls are treated.
+    /// Returns the policy of its calls.
     pub fn policy(&self) -> &Policy {
         &self.policy
     }
 
-    /// Tells whether somebody has to be asked before a call runs.
+    /// Returns true if a call needs approval before it runs.
     pub fn needs_approval(&self) -> bool {
         self.policy.approval.is_needed(&self.spec.hints)
     }
 
-    /// Tells whether a caller may see it in a list.
+    /// Returns true if every layer lets the caller see the tool in listings.
     pub(crate) fn is_visible_to(&self, caller: &Caller) -> bool {
-        let shows = || {
+        let is_visible = || {
             self.layers
                 .iter()
                 .all(|layer| layer.is_visible(&self.spec, caller))
         };
-        // One who cannot decide has not allowed it.
-        catch_unwind(AssertUnwindSafe(shows)).unwrap_or(false)
+        // A layer that panics has not allowed it.
+        catch_unwind(AssertUnwindSafe(is_visible)).unwrap_or(false)
     }
 
-    /// Tells whether the parameter is filled in here, and so not the model's to know.
+    /// Returns true if the view binds the parameter, which hides it from the model.
     pub(crate) fn hides_param(&self, parameter: &str) -> bool {
         self.bound_params.as_deref().is_some_and(|bound| {
             bound.values.get(parameter).is_some()
@@ -137,7 +137,7 @@ impl RegisteredTool {
 }
 
 impl Snapshot {
-    /// Indexes tools and prompts whose names are known to differ.
+    /// Requires that the names of the tools differ, and those of the prompts.
     pub(super) fn new(
         version: u64,
         tools: Vec<RegisteredTool>,
@@ -152,7 +152,7 @@ impl Snapshot {
         }
     }
 
-    /// Returns the version of the registry it was taken from.
+    /// Returns the registry's version at that moment.
     pub fn version(&self) -> u64 {
         self.version
     }
@@ -167,27 +167,27 @@ impl Snapshot {
         self.tools.iter().len()
     }
 
-    /// Tells whether there are no tools.
+    /// Returns true if there are no tools.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Returns the tool of exactly this name.
+    /// Returns the tool with exactly this name.
     pub fn get(&self, name: &str) -> Option<&RegisteredTool> {
         self.tools.get(name)
     }
 
-    /// Returns the tool that a call of this name means: exactly, or the only one that is nearly so.
+    /// Returns the tool with this name, else the only one that differs just in letter case and `-`, `.`, `_`.
     pub fn find(&self, name: &str) -> Option<&RegisteredTool> {
         match self.tools.find(name) {
-            NameMatch::Exact(entry) | NameMatch::Folded(entry) => Some(entry),
+            NameMatch::Exact(tool) | NameMatch::Folded(tool) => Some(tool),
             NameMatch::NotFound => None,
         }
     }
 
-    /// Returns the names of tools most like `name`, closest first.
-    pub fn nearest(&self, name: &str, most: usize) -> Vec<&str> {
-        self.tools.nearest(name, most)
+    /// Returns up to `limit` names of tools most like `name`, closest first.
+    pub fn nearest(&self, name: &str, limit: usize) -> Vec<&str> {
+        self.tools.nearest(name, limit)
     }
 
     /// Returns the prompts in order.
@@ -195,14 +195,14 @@ impl Snapshot {
         self.prompts.iter()
     }
 
-    /// Returns the prompt of exactly this name.
+    /// Returns the prompt with exactly this name.
     pub fn prompt(&self, name: &str) -> Option<&Prompt> {
         self.prompts.get(name)
     }
 
-    /// Returns the names of prompts most like `name`, closest first.
-    pub fn nearest_prompts(&self, name: &str, most: usize) -> Vec<&str> {
-        self.prompts.nearest(name, most)
+    /// Returns up to `limit` names of prompts most like `name`, closest first.
+    pub fn nearest_prompts(&self, name: &str, limit: usize) -> Vec<&str> {
+        self.prompts.nearest(name, limit)
     }
 }
 
@@ -218,7 +218,7 @@ impl<'a> IntoIterator for &'a Snapshot {
 impl fmt::Debug for Snapshot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set()
-            .entries(self.iter().map(|entry| &entry.spec.name))
+            .entries(self.iter().map(|tool| &tool.spec.name))
             .finish()
     }
 }

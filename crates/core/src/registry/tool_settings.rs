@@ -1,4 +1,4 @@
-//! `[tools.NAME]`, `[bundles.NAME]` and `[defaults]`: how calls are treated, from a file.
+//! [`ToolSettings`]: the policies and layers of tools from `[tools.NAME]`, `[bundles.NAME]` and `[defaults]`.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,11 +13,11 @@ use super::{RegisteredTool, Snapshot};
 use crate::config::Config;
 use crate::error::RegistryError;
 use crate::layer::{Cache, Layer, RateLimit, Retry};
-use crate::policy::{ApprovalPolicy, ErrorPolicy, UnknownArguments};
-use crate::prompt::Prompt;
 use crate::tool::ToolSpec;
+use crate::tool::policy::{ApprovalPolicy, ErrorPolicy, UnknownArguments};
+use crate::tool::prompt::Prompt;
 
-/// What can be set for a tool.
+/// The settings of a tool.
 const SETTING_NAMES: [&str; 9] = [
     "enabled",
     "timeout",
@@ -30,12 +30,12 @@ const SETTING_NAMES: [&str; 9] = [
     "cache",
 ];
 
-/// Settings, and the layers made from them: a layer keeps its counts when the registry changes.
+/// Settings, and the layers made from them: a layer keeps its state when the registry changes.
 pub(crate) struct ToolSettings {
     config: Config,
     layers: Mutex<HashMap<String, Arc<dyn Layer>>>,
     permits: SharedSemaphores,
-    /// Whether every name was known once.
+    /// Whether the names in the settings were checked once.
     names_checked: AtomicBool,
 }
 
@@ -49,31 +49,28 @@ impl ToolSettings {
         }
     }
 
-    /// Applies what is set for each tool; the tool's own settings count before its bundle's, and
-    /// those before the defaults. Prompts go with their bundle.
+    /// Applies the settings of each tool: its own override its bundle's, and those override the defaults.
+    /// Prompts have only `enabled` of their bundle.
     pub(super) fn apply(
         &self,
         tools: &mut Vec<RegisteredTool>,
         prompts: &mut Vec<Prompt>,
-        whole: &Snapshot,
+        registry: &Snapshot,
     ) -> Result<(), RegistryError> {
-        // Only at first: a tool that is removed later leaves the others as they are.
+        // Only once: a tool that is removed later must not break the others.
         if !self.names_checked.load(Ordering::Relaxed) {
-            let tools = tools.iter().chain(whole).map(RegisteredTool::spec);
-            let prompts = prompts.iter().chain(whole.prompts()).map(Prompt::spec);
+            let tools = tools.iter().chain(registry).map(RegisteredTool::spec);
+            let prompts = prompts.iter().chain(registry.prompts()).map(Prompt::spec);
             self.reject_unknown_names(tools, prompts)?;
         }
         let mut kept = Vec::with_capacity(tools.len());
-        for mut entry in tools.drain(..) {
-            if self
-                .find_for_tool(&entry, "enabled", Ok::<bool, String>)?
-                .is_some_and(|(_, on)| !on)
-            {
+        for mut tool in tools.drain(..) {
+            if self.value_for_tool(&tool, "enabled", Ok::<bool, String>)? == Some(false) {
                 continue;
             }
-            self.apply_policy(&mut entry)?;
-            self.add_layers(&mut entry)?;
-            kept.push(entry);
+            self.apply_policy(&mut tool)?;
+            self.add_layers(&mut tool)?;
+            kept.push(tool);
         }
         *tools = kept;
         let mut kept = Vec::with_capacity(prompts.len());
@@ -89,85 +86,97 @@ impl ToolSettings {
         Ok(())
     }
 
-    fn apply_policy(&self, entry: &mut RegisteredTool) -> Result<(), RegistryError> {
-        let timeout = self.find_for_tool(entry, "timeout", |text: String| parse_duration(&text))?;
-        let approval = self.find_for_tool(entry, "approval", Ok::<ApprovalPolicy, String>)?;
-        let concurrency = self.find_for_tool(entry, "concurrency", |most: usize| match most {
+    fn apply_policy(&self, tool: &mut RegisteredTool) -> Result<(), RegistryError> {
+        let timeout = self.value_for_tool(tool, "timeout", |text: String| parse_duration(&text))?;
+        let approval = self.value_for_tool(tool, "approval", Ok::<ApprovalPolicy, String>)?;
+        let concurrency = self.value_for_tool(tool, "concurrency", |limit: usize| match limit {
             0 => Err("no call could ever run: use at least 1".to_owned()),
-            most => Ok(most),
+            limit => Ok(limit),
         })?;
-        let errors = self.find_for_tool(entry, "errors", Ok::<ErrorPolicy, String>)?;
-        let extra = self.find_for_tool(entry, "extra", Ok::<UnknownArguments, String>)?;
-        entry.map_policy(&self.permits, |_, policy| {
-            policy.timeout = timeout.map(|(_, timeout)| timeout).or(policy.timeout);
-            policy.approval = approval.map_or(policy.approval, |(_, approval)| approval);
-            policy.concurrency = concurrency.map_or(policy.concurrency, |(_, most)| most);
-            policy.errors = errors.map_or(policy.errors, |(_, errors)| errors);
-            policy.unknown_arguments = extra.map_or(policy.unknown_arguments, |(_, extra)| extra);
+        let errors = self.value_for_tool(tool, "errors", Ok::<ErrorPolicy, String>)?;
+        let unknown_arguments =
+            self.value_for_tool(tool, "extra", Ok::<UnknownArguments, String>)?;
+        tool.map_policy(&self.permits, |_, policy| {
+            policy.timeout = timeout.or(policy.timeout);
+            policy.approval = approval.unwrap_or(policy.approval);
+            policy.concurrency = concurrency.unwrap_or(policy.concurrency);
+            policy.errors = errors.unwrap_or(policy.errors);
+            policy.unknown_arguments = unknown_arguments.unwrap_or(policy.unknown_arguments);
         });
         Ok(())
     }
 
-    fn add_layers(&self, entry: &mut RegisteredTool) -> Result<(), RegistryError> {
+    fn add_layers(&self, tool: &mut RegisteredTool) -> Result<(), RegistryError> {
         if let Some((key, (calls, period))) =
-            self.find_for_tool(entry, "rate_limit", |text: String| parse_rate(&text))?
+            self.find_for_tool(tool, "rate_limit", |text: String| parse_rate(&text))?
         {
-            self.add_layer(entry, key, || RateLimit::new(calls, period));
+            self.add_layer(tool, key, || RateLimit::new(calls, period));
         }
-        if let Some((key, retries)) = self.find_for_tool(entry, "retries", Ok::<u32, String>)?
-            && self.check_repeatable(entry, &key)?
+        if let Some((key, retries)) = self.find_for_tool(tool, "retries", Ok::<u32, String>)?
+            && self.check_repeatable(tool, &key)?
         {
-            self.add_layer(entry, key, || Retry::new(retries));
+            self.add_layer(tool, key, || Retry::new(retries));
         }
-        if let Some((key, keep)) =
-            self.find_for_tool(entry, "cache", |text: String| parse_duration(&text))?
-            && self.check_repeatable(entry, &key)?
+        if let Some((key, ttl)) =
+            self.find_for_tool(tool, "cache", |text: String| parse_duration(&text))?
+            && self.check_repeatable(tool, &key)?
         {
-            self.add_layer(entry, key, || Cache::new(keep));
+            self.add_layer(tool, key, || Cache::new(ttl));
         }
         Ok(())
     }
 
     fn add_layer<L: Layer>(
         &self,
-        entry: &mut RegisteredTool,
+        tool: &mut RegisteredTool,
         key: String,
         make: impl FnOnce() -> L,
     ) {
         let mut layers = self.layers.lock().unwrap_or_else(PoisonError::into_inner);
         let layer = layers.entry(key).or_insert_with(|| Arc::new(make()));
-        entry.layers.add(layer);
+        tool.layers.add(layer);
     }
 
-    /// A default or a bundle's setting skips tools that cannot be repeated; asking for one is a mistake.
-    fn check_repeatable(&self, entry: &RegisteredTool, key: &str) -> Result<bool, RegistryError> {
-        let repeatable = entry.spec().hints.is_repeatable();
+    /// Returns true if a tool may run twice. A setting of `[tools.NAME]` for any other is an error; a bundle's or
+    /// a default setting just skips it.
+    fn check_repeatable(&self, tool: &RegisteredTool, key: &str) -> Result<bool, RegistryError> {
+        let repeatable = tool.spec().hints.is_repeatable();
         if repeatable || !key.starts_with("tools.") {
             return Ok(repeatable);
         }
-        let name = &entry.spec().name;
+        let name = &tool.spec().name;
         Err(self.setting_error(
             key,
             format!("`{name}` runs once only: declare it `read_only` or `idempotent`, or drop the setting"),
         ))
     }
 
-    /// Reads a setting of a tool, with the key that sets it.
+    fn value_for_tool<T: DeserializeOwned, U>(
+        &self,
+        tool: &RegisteredTool,
+        setting: &str,
+        read: impl FnOnce(T) -> Result<U, String>,
+    ) -> Result<Option<U>, RegistryError> {
+        let found = self.find_for_tool(tool, setting, read)?;
+        Ok(found.map(|(_, value)| value))
+    }
+
+    /// Returns a setting of a tool, and the key that it was found under.
     fn find_for_tool<T: DeserializeOwned, U>(
         &self,
-        entry: &RegisteredTool,
+        tool: &RegisteredTool,
         setting: &str,
         read: impl FnOnce(T) -> Result<U, String>,
     ) -> Result<Option<(String, U)>, RegistryError> {
         let keys = [
-            format!("tools.{}.{setting}", entry.spec().name),
-            format!("bundles.{}.{setting}", entry.spec().bundle),
+            format!("tools.{}.{setting}", tool.spec().name),
+            format!("bundles.{}.{setting}", tool.spec().bundle),
             format!("defaults.{setting}"),
         ];
         self.find_first(keys, read)
     }
 
-    /// Reads the first key that is set.
+    /// Returns the value of the first key that is set, and the key.
     fn find_first<T: DeserializeOwned, U>(
         &self,
         keys: impl IntoIterator<Item = String>,
@@ -189,18 +198,18 @@ impl ToolSettings {
     }
 
     fn setting_error(&self, key: &str, message: String) -> RegistryError {
-        let place = self.config.origin(key).map(|origin| format!(" ({origin})"));
+        let origin = self.config.origin(key).map(|origin| format!(" ({origin})"));
         RegistryError::Setting {
-            // What is found in place of a setting may be anything, a misplaced key included.
+            // The rejected value may be anything, even a misplaced API key.
             message: format!(
                 "setting `{key}`{}: {}",
-                place.unwrap_or_default(),
+                origin.unwrap_or_default(),
                 redact(&message)
             ),
         }
     }
 
-    /// A misspelt tool or setting would silently protect nothing.
+    /// Rejects a misspelt tool or setting, which would otherwise be ignored silently.
     fn reject_unknown_names<'e>(
         &self,
         tools: impl Iterator<Item = &'e ToolSpec>,
@@ -246,18 +255,18 @@ impl ToolSettings {
 
 fn unknown_name_message(kind: &str, name: &str, known: &[&str]) -> String {
     match nearest(name, known.iter().copied(), 1).first() {
-        Some(near) => format!("there is no {kind} `{name}`; did you mean `{near}`?"),
+        Some(suggestion) => format!("there is no {kind} `{name}`; did you mean `{suggestion}`?"),
         None => format!("there is no {kind} `{name}`"),
     }
 }
 
-/// Reads `500ms`, `30s`, `5m` or `1h`.
+/// Parses `500ms`, `30s`, `5m` or `1h`.
 fn parse_duration(text: &str) -> Result<Duration, String> {
     let expected = || format!("expected a duration such as `30s` (ms, s, m or h), found `{text}`");
-    let at = text
+    let unit_start = text
         .find(|c: char| !c.is_ascii_digit())
         .ok_or_else(expected)?;
-    let (number, unit) = text.split_at(at);
+    let (number, unit) = text.split_at(unit_start);
     let number: u64 = number.parse().map_err(|_| expected())?;
     let millis = match unit.trim() {
         "ms" => Some(number),
@@ -270,7 +279,7 @@ fn parse_duration(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_millis(millis))
 }
 
-/// Reads `10/s`, `100/m` or `1000/h`.
+/// Parses `10/s`, `100/m` or `1000/h`.
 fn parse_rate(text: &str) -> Result<(u32, Duration), String> {
     let expected =
         || format!("expected a number of calls per s, m or h, such as `10/m`, found `{text}`");

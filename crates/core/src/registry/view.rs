@@ -1,4 +1,4 @@
-//! A registry seen through a lens: some of its tools and prompts, under other names, with parameters bound.
+//! [`View`]: a selection of a registry's tools and prompts, perhaps renamed or with bound parameters.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -15,19 +15,19 @@ use super::bundle::{Bundle, BundleItem, IndexedItem};
 use super::snapshot::{BoundParams, RegisteredTool, Snapshot};
 use super::tool_settings::ToolSettings;
 use crate::call::ToolName;
+use crate::call::context::SessionId;
 use crate::config::Config;
-use crate::context::SessionId;
 use crate::error::{DefineError, RegistryError};
-use crate::input_schema::{SESSION_ID_PARAM, coerce_to_param, has_param};
 use crate::layer::Layer;
-use crate::policy::Policy;
-use crate::prompt::Prompt;
-use crate::tool::{ToolSpec, concurrency_semaphore as permits_for};
+use crate::tool::input_schema::{SESSION_ID_PARAM, coerce_to_param, has_param};
+use crate::tool::policy::Policy;
+use crate::tool::prompt::Prompt;
+use crate::tool::{ToolSpec, concurrency_semaphore};
 
-/// A lens on a registry; follows the registry's changes.
+/// A filtered and transformed registry; follows the registry's changes.
 ///
-/// Tools and prompts are seen through the same lens; how calls are treated
-/// ([`adjust`](View::adjust), [`settings`](View::settings)) is a matter of tools alone.
+/// All steps apply to tools and prompts, except [`map_policy`](View::map_policy) and
+/// [`settings`](View::settings), which concern tools.
 ///
 /// Steps apply in the order they are written, so a name given to [`rename`](View::rename) after a
 /// [`prefix`](View::prefix) is the prefixed one.
@@ -36,7 +36,7 @@ use crate::tool::{ToolSpec, concurrency_semaphore as permits_for};
 ///
 /// ```
 /// # use toolwright::{Registry, tool};
-/// # /// Greets somebody.
+/// # /// Greets a person.
 /// # #[tool]
 /// # fn greet(name: String, language: String) -> String { format!("{language} {name}") }
 /// let registry = Registry::new();
@@ -54,7 +54,7 @@ pub struct View {
     cache: Arc<ArcSwapOption<Snapshot>>,
 }
 
-/// Changes how calls of a tool are treated.
+/// Changes the policy of a tool.
 type PolicyMapper = Arc<dyn Fn(&ToolSpec, &mut Policy) + Send + Sync>;
 
 #[derive(Clone)]
@@ -72,7 +72,7 @@ enum ViewStep {
         parameter: String,
         value: Value,
     },
-    /// Binds, but not what other software runs: it is told nothing of ours unasked.
+    /// Like `Bind`, but skips imported tools: other software must not receive values of this program unasked.
     BindUnlessImported {
         parameter: &'static str,
         value: Value,
@@ -84,7 +84,7 @@ enum ViewStep {
     },
     Layer {
         layer: Arc<dyn Layer>,
-        around: Arc<dyn Fn(&ToolSpec) -> bool + Send + Sync>,
+        applies_to: Arc<dyn Fn(&ToolSpec) -> bool + Send + Sync>,
     },
     Settings(Arc<ToolSettings>),
 }
@@ -104,13 +104,13 @@ impl View {
         self
     }
 
-    /// Adds tools and prompts that the registry does not have: they stay local to this view.
+    /// Adds tools and prompts to this view, not to the registry.
     #[must_use]
     pub fn with(self, bundle: impl Bundle) -> Self {
         self.push_step(ViewStep::Add(bundle.into_items().into()))
     }
 
-    /// Keeps only the tools and prompts of these names; unknown names are skipped.
+    /// Keeps only the tools and prompts with these names; unknown names are skipped.
     #[must_use]
     pub fn select<N: Into<String>>(self, names: impl IntoIterator<Item = N>) -> Self {
         self.push_step(ViewStep::Select(
@@ -118,7 +118,7 @@ impl View {
         ))
     }
 
-    /// Leaves the tools and prompts of these names out.
+    /// Removes the tools and prompts with these names.
     #[must_use]
     pub fn exclude<N: Into<String>>(self, names: impl IntoIterator<Item = N>) -> Self {
         self.push_step(ViewStep::Exclude(
@@ -138,32 +138,32 @@ impl View {
         self.push_step(ViewStep::Prefix(prefix.into()))
     }
 
-    /// Gives what has one name another; a name that is not there is skipped.
+    /// Renames a tool or prompt; an unknown name is skipped.
     #[must_use]
     pub fn rename(self, from: impl Into<String>, to: impl Into<String>) -> Self {
         let (from, to) = (from.into(), to.into());
         self.push_step(ViewStep::Rename { from, to })
     }
 
-    /// Fills in the parameter of this name, wherever there is one, and hides it from the model.
+    /// Sets the parameter with this name in every tool and prompt that has it, and hides it from the model.
     ///
-    /// A call that sends it all the same is refused.
+    /// A call that sends it is rejected.
     #[must_use]
     pub fn bind(self, parameter: impl Into<String>, value: impl Into<Value>) -> Self {
         let (parameter, value) = (parameter.into(), value.into());
         self.push_step(ViewStep::Bind { parameter, value })
     }
 
-    /// Changes how calls are treated, tool by tool.
+    /// Changes the policy of each tool.
     ///
     /// # Examples
     ///
     /// ```
-    /// use toolwright::{Approval, Registry};
+    /// use toolwright::{ApprovalPolicy, Registry};
     ///
-    /// // Ask before each call, whatever the tools say.
+    /// // Require approval for each call, even if a tool declares otherwise.
     /// let registry = Registry::new();
-    /// let view = registry.all().adjust(|_, policy| policy.approval = Approval::Always);
+    /// let view = registry.all().map_policy(|_, policy| policy.approval = ApprovalPolicy::Always);
     /// ```
     #[must_use]
     pub fn map_policy(
@@ -176,44 +176,44 @@ impl View {
         })
     }
 
-    /// Puts a layer around every tool and every prompt.
+    /// Adds a layer around every tool and every prompt.
     #[must_use]
     pub fn layer(self, layer: impl Layer) -> Self {
         self.layer_where(layer, |_| true)
     }
 
-    /// Puts a layer around what `around` accepts: one tool or prompt, a bundle, whatever has a hint.
+    /// Adds a layer around the tools and prompts that `applies_to` accepts, for example those of a bundle.
     #[must_use]
     pub fn layer_where(
         self,
         layer: impl Layer,
-        around: impl Fn(&ToolSpec) -> bool + Send + Sync + 'static,
+        applies_to: impl Fn(&ToolSpec) -> bool + Send + Sync + 'static,
     ) -> Self {
         self.push_step(ViewStep::Layer {
             layer: Arc::new(layer),
-            around: Arc::new(around),
+            applies_to: Arc::new(applies_to),
         })
     }
 
-    /// Treats calls as the settings under `tools`, `bundles` and `defaults` say.
+    /// Applies the settings under `tools`, `bundles` and `defaults`.
     ///
-    /// A bundle that is not `enabled` does not show its prompts either.
+    /// The prompts of a bundle with `enabled = false` are removed too.
     #[must_use]
     pub fn settings(self, config: &Config) -> Self {
         self.tool_settings(&Arc::new(ToolSettings::new(config.clone())))
     }
 
-    /// Does so with settings that other views have too: what they count, they count together.
+    /// Applies settings that are shared with other views, together with their rate limits and semaphores.
     pub(crate) fn tool_settings(self, settings: &Arc<ToolSettings>) -> Self {
         self.push_step(ViewStep::Settings(Arc::clone(settings)))
     }
 
-    /// Streams the version of the registry behind the view, as [`Registry::changes`] does.
+    /// Streams the version of the view's registry, as [`Registry::changes`] does.
     pub fn changes(&self) -> impl Stream<Item = u64> + Send + use<> {
         self.registry.changes()
     }
 
-    /// Fills in a parameter, except of imported tools.
+    /// Sets a parameter, except of imported tools.
     pub(crate) fn bind_unless_imported(
         self,
         parameter: &'static str,
@@ -223,90 +223,96 @@ impl View {
         self.push_step(ViewStep::BindUnlessImported { parameter, value })
     }
 
-    /// Fills in the session parameter from each call, except of imported tools.
+    /// Sets the session parameter from each call, except of imported tools.
     pub(crate) fn bind_session(self) -> Self {
         self.push_step(ViewStep::BindSession)
     }
 
-    /// Returns the tools and prompts as the view shows them now.
+    /// Returns the view's tools and prompts at this moment.
     ///
     /// # Errors
     ///
-    /// When two of a kind would have one name, a name would not be valid, or a bound value does not fit.
+    /// When two tools or two prompts would have the same name, a name would not be valid, or a parameter rejects its
+    /// bound value.
     pub fn snapshot(&self) -> Result<Arc<Snapshot>, RegistryError> {
         if let Some(cached) = &*self.cache.load()
             && cached.version() == self.registry.version()
         {
             return Ok(Arc::clone(cached));
         }
-        let whole = self.registry.snapshot();
-        let mut tools: Vec<RegisteredTool> = whole.iter().cloned().collect();
-        let mut prompts: Vec<Prompt> = whole.prompts().cloned().collect();
+        let registry = self.registry.snapshot();
+        let mut tools: Vec<RegisteredTool> = registry.iter().cloned().collect();
+        let mut prompts: Vec<Prompt> = registry.prompts().cloned().collect();
         for step in &self.steps {
             step.apply(&mut tools)?;
             step.apply(&mut prompts)?;
-            step.apply_additions_and_policy(&mut tools, &mut prompts, &whole)?;
+            step.apply_additions_and_policy(&mut tools, &mut prompts, &registry)?;
         }
         check_names(&tools)?;
         check_names(&prompts)?;
-        let snapshot = Snapshot::new(whole.version(), tools, prompts, whole.encoders.clone());
+        let snapshot = Snapshot::new(
+            registry.version(),
+            tools,
+            prompts,
+            registry.encoders.clone(),
+        );
         let snapshot = Arc::new(snapshot);
         self.cache.store(Some(Arc::clone(&snapshot)));
         Ok(snapshot)
     }
 }
 
-/// How many calls run at once where a view says so; kept, so that calls under way are counted when
-/// the registry changes.
+/// The semaphores of tools whose concurrency a view changes; kept across snapshots, so that running calls are
+/// still counted when the registry changes.
 #[derive(Default)]
 pub(super) struct SharedSemaphores(Mutex<HashMap<(ToolName, usize), Arc<Semaphore>>>);
 
 impl SharedSemaphores {
-    fn get_or_create(&self, tool: &ToolName, most: usize) -> Arc<Semaphore> {
-        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let permits = held.entry((tool.clone(), most));
-        Arc::clone(permits.or_insert_with(|| Arc::new(permits_for(most))))
+    fn get_or_create(&self, tool: &ToolName, limit: usize) -> Arc<Semaphore> {
+        let mut semaphores = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let permits = semaphores.entry((tool.clone(), limit));
+        Arc::clone(permits.or_insert_with(|| Arc::new(concurrency_semaphore(limit))))
     }
 }
 
 impl ViewStep {
-    /// Applies what is the same for tools and prompts.
-    fn apply<T: IndexedItem>(&self, shelf: &mut Vec<T>) -> Result<(), RegistryError> {
-        let entries = |shelf| <[T]>::iter_mut(shelf).map(T::registered_tool_mut);
+    /// Applies a step that is the same for tools and prompts.
+    fn apply<T: IndexedItem>(&self, items: &mut Vec<T>) -> Result<(), RegistryError> {
+        let tools = |items| <[T]>::iter_mut(items).map(T::registered_tool_mut);
         match self {
-            Self::Select(names) => shelf.retain(|it| names.contains(it.name())),
-            Self::Exclude(names) => shelf.retain(|it| !names.contains(it.name())),
-            Self::Filter(keep) => shelf.retain(|it| keep(&it.registered_tool().spec)),
+            Self::Select(names) => items.retain(|item| names.contains(item.name())),
+            Self::Exclude(names) => items.retain(|item| !names.contains(item.name())),
+            Self::Filter(keep) => items.retain(|item| keep(&item.registered_tool().spec)),
             Self::Prefix(prefix) => {
-                for entry in entries(shelf) {
-                    let name = format!("{prefix}_{}", entry.spec.name);
-                    Arc::make_mut(&mut entry.spec).name = name.into();
+                for tool in tools(items) {
+                    let name = format!("{prefix}_{}", tool.spec.name);
+                    Arc::make_mut(&mut tool.spec).name = name.into();
                 }
             }
             Self::Rename { from, to } => {
-                let named = |entry: &&mut RegisteredTool| entry.spec.name == from.as_str();
-                for entry in entries(shelf).filter(named) {
-                    Arc::make_mut(&mut entry.spec).name = to.as_str().into();
+                let named = |tool: &&mut RegisteredTool| tool.spec.name == from.as_str();
+                for tool in tools(items).filter(named) {
+                    Arc::make_mut(&mut tool.spec).name = to.as_str().into();
                 }
             }
             Self::Bind { parameter, value } => {
-                for entry in entries(shelf) {
-                    entry.bind_param(parameter, value)?;
+                for tool in tools(items) {
+                    tool.bind_param(parameter, value)?;
                 }
             }
             Self::BindUnlessImported { parameter, value } => {
-                for entry in entries(shelf).filter(|entry| !entry.policy.imported) {
-                    entry.bind_param(parameter, value)?;
+                for tool in tools(items).filter(|tool| !tool.policy.imported) {
+                    tool.bind_param(parameter, value)?;
                 }
             }
             Self::BindSession => {
-                for entry in entries(shelf).filter(|entry| !entry.policy.imported) {
-                    entry.bind_session()?;
+                for tool in tools(items).filter(|tool| !tool.policy.imported) {
+                    tool.bind_session()?;
                 }
             }
-            Self::Layer { layer, around } => {
-                for entry in entries(shelf).filter(|entry| around(&entry.spec)) {
-                    entry.layers.add(layer);
+            Self::Layer { layer, applies_to } => {
+                for tool in tools(items).filter(|tool| applies_to(&tool.spec)) {
+                    tool.layers.add(layer);
                 }
             }
             Self::Add(_) | Self::MapPolicy { .. } | Self::Settings(_) => {}
@@ -314,18 +320,18 @@ impl ViewStep {
         Ok(())
     }
 
-    /// Applies what is not: additions, and how calls are treated.
+    /// Applies a step that is not: additions, policies and settings.
     fn apply_additions_and_policy(
         &self,
         tools: &mut Vec<RegisteredTool>,
         prompts: &mut Vec<Prompt>,
-        whole: &Snapshot,
+        registry: &Snapshot,
     ) -> Result<(), RegistryError> {
         match self {
             Self::Add(items) => {
                 for item in items.iter() {
-                    if let Some(defect) = &item.tool().0.definition_error {
-                        return Err(defect.clone().into());
+                    if let Some(error) = &item.tool().0.definition_error {
+                        return Err(error.clone().into());
                     }
                     match item {
                         BundleItem::Tool(tool) => tools.push(RegisteredTool::new(tool.clone())),
@@ -335,12 +341,12 @@ impl ViewStep {
                 Ok(())
             }
             Self::MapPolicy { change, permits } => {
-                for entry in tools {
-                    entry.map_policy(permits, |spec, policy| change(spec, policy));
+                for tool in tools {
+                    tool.map_policy(permits, |spec, policy| change(spec, policy));
                 }
                 Ok(())
             }
-            Self::Settings(settings) => settings.apply(tools, prompts, whole),
+            Self::Settings(settings) => settings.apply(tools, prompts, registry),
             _ => Ok(()),
         }
     }
@@ -372,14 +378,14 @@ impl RegisteredTool {
                     message,
                 }
             })?;
-        if let Value::Object(fixed) = &mut self.bound_mut().values {
-            fixed.insert(parameter.to_owned(), value);
+        if let Value::Object(values) = &mut self.bound_mut().values {
+            values.insert(parameter.to_owned(), value);
         }
         self.hide_param(parameter);
         Ok(())
     }
 
-    /// Binds as [`bind`](Entry::bind) does, but to what each call brings.
+    /// Hides the session parameter; its value is set from each call's scope.
     fn bind_session(&mut self) -> Result<(), RegistryError> {
         if has_param(&self.spec.input, SESSION_ID_PARAM) {
             self.bind_param(
@@ -392,16 +398,16 @@ impl RegisteredTool {
     }
 
     fn bound_mut(&mut self) -> &mut BoundParams {
-        let none = || {
+        let empty = || {
             Arc::new(BoundParams {
                 values: json!({}),
                 binds_session: false,
             })
         };
-        Arc::make_mut(self.bound_params.get_or_insert_with(none))
+        Arc::make_mut(self.bound_params.get_or_insert_with(empty))
     }
 
-    /// Takes a parameter out of what the model sees.
+    /// Removes a parameter from the schema that the model sees.
     fn hide_param(&mut self, parameter: &str) {
         let mut input = self.spec.input.as_value().clone();
         if let Some(properties) = input.get_mut("properties").and_then(Value::as_object_mut) {
@@ -414,16 +420,16 @@ impl RegisteredTool {
     }
 }
 
-fn check_names<T: IndexedItem>(shelf: &[T]) -> Result<(), RegistryError> {
-    let mut seen = std::collections::HashMap::new();
-    for it in shelf {
-        let spec = &it.registered_tool().spec;
+fn check_names<T: IndexedItem>(items: &[T]) -> Result<(), RegistryError> {
+    let mut seen = HashMap::new();
+    for item in items {
+        let spec = &item.registered_tool().spec;
         if !ToolName::is_valid(spec.name.as_str()) {
             let name = spec.name.to_string();
             return Err(DefineError::Name { name }.into());
         }
         if let Some(first) = seen.insert(&spec.name, spec) {
-            return Err(T::duplicate_error(&spec.name, first, spec));
+            return Err(T::duplicate_error(first, spec));
         }
     }
     Ok(())

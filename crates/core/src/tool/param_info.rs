@@ -1,24 +1,24 @@
-//! An input schema in, its parameters as people read them out.
+//! [`ParamInfo`]: the parameters of an input schema, for listings that people read.
 
 use serde_json::Value;
 
-/// One parameter of a tool, as published.
+/// One parameter of a tool.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ParamInfo {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its JSON type, for example `string` or `array of integer`; `any` where the schema says none.
+    /// The JSON type, for example `string` or `array of integer`; `any` if the schema has none.
     pub json_type: String,
     /// Whether it must be sent.
     pub required: bool,
-    /// What the model reads about it.
+    /// The description.
     pub description: Option<String>,
-    /// What it is when it is not sent.
+    /// The value of an absent argument, if the schema has a default.
     pub default: Option<Value>,
 }
 
-/// Lists the parameters of an input schema, in the order they were written.
+/// Lists the parameters of an input schema, in its order.
 pub(super) fn list_params(root: &Value) -> Vec<ParamInfo> {
     let required = root.get("required").and_then(Value::as_array);
     let is_required = |name: &str| {
@@ -39,33 +39,33 @@ pub(super) fn list_params(root: &Value) -> Vec<ParamInfo> {
         .collect()
 }
 
-/// How many subschemas are looked at to name one type; schemas may come from strangers.
+/// The limit of visited subschemas per parameter; a schema may come from an untrusted source.
 const MAX_VISITS: usize = 64;
 
-/// Names the JSON types of a schema for people.
+/// Describes the JSON type of a schema.
 struct TypeDescriber<'s> {
     root: &'s Value,
-    /// References being followed: a type that contains itself has no end.
+    /// The references being followed, to stop at a recursive type.
     ref_stack: Vec<&'s str>,
     visits_left: usize,
 }
 
 impl<'s> TypeDescriber<'s> {
     fn type_name(root: &'s Value, schema: &'s Value) -> String {
-        let mut kinds = Self {
+        let mut describer = Self {
             root,
             ref_stack: Vec::new(),
             visits_left: MAX_VISITS,
         };
-        kinds.describe_type(schema)
+        describer.describe_type(schema)
     }
 
     fn describe_type(&mut self, schema: &'s Value) -> String {
         let any = || "any".to_owned();
-        let Some(left) = self.visits_left.checked_sub(1) else {
+        let Some(visits_left) = self.visits_left.checked_sub(1) else {
             return any();
         };
-        self.visits_left = left;
+        self.visits_left = visits_left;
         if let Some(name) = schema.get("$ref").and_then(Value::as_str) {
             let target = name.strip_prefix('#').map(|path| self.root.pointer(path));
             let (Some(Some(target)), false) = (target, self.ref_stack.contains(&name)) else {
@@ -92,7 +92,7 @@ impl<'s> TypeDescriber<'s> {
             _ => match (schema.get("const"), schema.get("enum")) {
                 (Some(only), _) => json_type_of(only).to_owned(),
                 (None, Some(Value::Array(options))) => {
-                    join_alternatives(options.iter().map(|it| json_type_of(it).to_owned()))
+                    join_alternatives(options.iter().map(|value| json_type_of(value).to_owned()))
                 }
                 _ => any(),
             },
@@ -100,17 +100,17 @@ impl<'s> TypeDescriber<'s> {
     }
 }
 
-/// Joins kinds, each once; `null` only says that the others may be left out.
-fn join_alternatives(kinds: impl Iterator<Item = String>) -> String {
-    let mut named: Vec<String> = Vec::new();
-    for kind in kinds {
-        if !named.contains(&kind) && kind != "null" {
-            named.push(kind);
+/// Joins distinct types with "or"; `null` beside others only means that the argument is optional.
+fn join_alternatives(types: impl Iterator<Item = String>) -> String {
+    let mut distinct: Vec<String> = Vec::new();
+    for json_type in types {
+        if !distinct.contains(&json_type) && json_type != "null" {
+            distinct.push(json_type);
         }
     }
-    match named.as_slice() {
+    match distinct.as_slice() {
         [] => "null".to_owned(),
-        several => several.join(" or "),
+        distinct => distinct.join(" or "),
     }
 }
 

@@ -1,7 +1,7 @@
-//! Text in which other software defines tools in, our definitions out.
+//! Imports tool definitions that other software wrote.
 //!
-//! A definition is read with notes about everything that was normalised, or refused with its place, and then it does not hide
-//! the others. None is ever quietly emptied: it would be called without the arguments it needs.
+//! Each definition is imported with notes about everything that was normalised, or rejected with its location, without an
+//! effect on the others. An invalid schema is never replaced by an empty one: the tool would be called without arguments.
 
 mod definition;
 mod document;
@@ -18,17 +18,17 @@ pub use shape::{Shape, UnknownShape};
 
 use document::DocumentReader;
 
-/// Longer text is not read.
+/// The maximum length of a text.
 const MAX_TEXT_BYTES: usize = 64 << 20;
 
-/// Reads every tool definition of a text, in the order they stand there.
+/// Imports every tool definition of a text, in order.
 ///
 /// The text is a request to a model, an MCP listing, a list of definitions, a single one, or JSON Lines of any of these, in
-/// the form of OpenAI, Anthropic, Gemini, Ollama, Bedrock or MCP. Each entry is recognised by itself.
+/// the form of OpenAI, Anthropic, Gemini, Ollama, Bedrock or MCP. The form of each entry is detected separately.
 ///
 /// # Errors
 ///
-/// Refuses as a whole only what is too long, is not JSON, or has none of these forms.
+/// When the text is too long, is not JSON, or has none of these forms. An error in one definition is in the list.
 ///
 /// # Examples
 ///
@@ -36,19 +36,19 @@ const MAX_TEXT_BYTES: usize = 64 << 20;
 /// use toolwright_core::wire;
 ///
 /// let text = r#"[
-///     {"name": "weather.now", "description": "Tells the weather.",
+///     {"name": "weather.now", "description": "Returns the current weather.",
 ///      "parameters": {"type": "dict", "properties": {"city": {"type": "str"}}, "required": "city"}},
 ///     {"name": "time.now", "parameters": {"type": "dict", "properties": {"city": {"type": "strng"}}}}
 /// ]"#;
-/// let found = wire::read(text)?;
+/// let definitions = wire::import_definitions(text)?;
 ///
-/// let weather = found[0].as_ref().unwrap();
+/// let weather = definitions[0].as_ref().unwrap();
 /// assert_eq!(weather.input.as_value()["required"][0], "city");
 /// assert_eq!(weather.notes[0].to_string(), r#"/0/parameters: type "dict" read as "object""#);
 ///
-/// let refused = found[1].as_ref().unwrap_err();
-/// assert_eq!(refused.pointer, "/1/parameters/properties/city/type");
-/// # Ok::<(), wire::Unreadable>(())
+/// let rejected = definitions[1].as_ref().unwrap_err();
+/// assert_eq!(rejected.pointer, "/1/parameters/properties/city/type");
+/// # Ok::<(), wire::ImportError>(())
 /// ```
 pub fn import_definitions(
     text: &str,

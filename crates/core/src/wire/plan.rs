@@ -1,6 +1,6 @@
-//! Tools and a dialect in; the `tools` array of a request, what did not fit into it, and the way back out.
+//! [`ToolPlanner`]: makes the `tools` array of a request from tools and a dialect.
 //!
-//! The same tools give the same bytes: a provider's prompt cache begins with them.
+//! The same tools give the same bytes: they are part of the prefix of a provider's prompt cache.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -13,32 +13,32 @@ use super::wire_name::wire_names;
 use super::write::DefinitionParts;
 use super::{Shape, ToolDefinition};
 use crate::call::ToolCall;
-use crate::policy::{Hints, StrictMode};
 use crate::registry::RegisteredTool;
+use crate::tool::policy::{Hints, StrictMode};
 
-/// A tool that wants to be part of a request.
+/// A tool that may become part of a request.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct CandidateTool<'a> {
-    /// The name it has here.
+    /// The name in the registry.
     pub name: &'a str,
-    /// The name people read.
+    /// The display name.
     pub title: Option<&'a str>,
-    /// What it does.
+    /// What the tool does.
     pub description: &'a str,
-    /// What its arguments must satisfy.
+    /// The schema of the arguments.
     pub input: &'a Schema,
-    /// What its structured result satisfies.
+    /// The schema of the structured result.
     pub output: Option<&'a Schema>,
-    /// What is declared about its effects.
+    /// The declared effects.
     pub hints: Hints,
-    /// Whether the provider may hold the model to the schema.
+    /// Whether the provider may enforce the schema.
     pub strict: StrictMode,
 }
 
 impl<'a> From<&'a RegisteredTool> for CandidateTool<'a> {
-    fn from(entry: &'a RegisteredTool) -> Self {
-        let spec = entry.spec();
+    fn from(tool: &'a RegisteredTool) -> Self {
+        let spec = tool.spec();
         Self {
             name: spec.name.as_str(),
             title: spec.title.as_deref(),
@@ -46,7 +46,7 @@ impl<'a> From<&'a RegisteredTool> for CandidateTool<'a> {
             input: &spec.input,
             output: spec.output.as_ref(),
             hints: spec.hints,
-            strict: entry.policy().strict,
+            strict: tool.policy().strict,
         }
     }
 }
@@ -69,7 +69,7 @@ impl<'a> From<&'a ToolDefinition> for CandidateTool<'a> {
     }
 }
 
-/// How the tools of a request are planned.
+/// Options for the `tools` array of a request.
 #[derive(Clone, Debug)]
 pub struct ToolPlanner {
     dialect: Dialect,
@@ -80,7 +80,7 @@ pub struct ToolPlanner {
 }
 
 impl ToolPlanner {
-    /// Plans for a dialect, in the shape it is usually sent.
+    /// Makes a planner for a dialect, with its usual shape.
     pub fn new(dialect: Dialect) -> Self {
         Self {
             dialect,
@@ -91,35 +91,35 @@ impl ToolPlanner {
         }
     }
 
-    /// Writes definitions in another shape, as OpenAI's Chat Completions instead of Responses.
+    /// Sets another shape of definitions, for example OpenAI's Chat Completions instead of Responses.
     #[must_use]
     pub fn shape(mut self, shape: Shape) -> Self {
         self.shape = shape;
         self
     }
 
-    /// Keeps names free, as those of the hosted tools in the same request.
+    /// Reserves names, for example those of hosted tools in the same request.
     #[must_use]
     pub fn reserve(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.reserved.extend(names.into_iter().map(Into::into));
         self
     }
 
-    /// Names the tools that come first when not all fit.
+    /// Sets the tools that are kept first when not all fit.
     #[must_use]
     pub fn prefer(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.preferred.extend(names.into_iter().map(Into::into));
         self
     }
 
-    /// Bounds the estimated tokens of all definitions together.
+    /// Sets the maximum of estimated tokens of all definitions together.
     #[must_use]
     pub fn max_tokens(mut self, tokens: usize) -> Self {
         self.max_tokens = Some(tokens);
         self
     }
 
-    /// Plans a request that carries these tools, in this order.
+    /// Makes the plan of a request with these tools, in this order.
     pub fn plan<'a>(
         &self,
         tools: impl IntoIterator<Item = impl Into<CandidateTool<'a>>>,
@@ -132,85 +132,100 @@ impl ToolPlanner {
             omitted: Vec::new(),
             json: String::new(),
         };
-        let mut bids = Vec::with_capacity(tools.len());
-        // A request that asks for strict mode throughout still has to keep to what that mode allows in sum.
-        let plain = self.dialect.non_strict();
+        let mut candidates = Vec::with_capacity(tools.len());
+        // Even for a strict dialect, strict mode is assigned later, within its budget for the whole request.
+        let non_strict = self.dialect.non_strict();
         for (tool, wire) in tools.iter().zip(&names) {
-            match LoweredCandidate::new(tool, wire, plain) {
-                Ok(bid) => bids.push(bid),
-                Err(impossible) => plan.omit(tool, impossible.to_string()),
+            match LoweredCandidate::new(tool, wire, non_strict) {
+                Ok(candidate) => candidates.push(candidate),
+                Err(error) => plan.omit(tool, error.to_string()),
             }
         }
-        self.enforce_tool_limit(&mut bids, &mut plan);
-        if let Some(strict) = plain.strict() {
-            assign_strict_mode(&mut bids, strict, self.dialect.is_strict());
+        self.enforce_tool_limit(&mut candidates, &mut plan);
+        if let Some(strict) = non_strict.strict() {
+            assign_strict_mode(&mut candidates, strict, self.dialect.is_strict());
         }
-        drop_item_limits(&mut bids, self.dialect);
-        let mut definitions = Vec::with_capacity(bids.len());
+        drop_item_limits(&mut candidates, self.dialect);
+        let mut definitions = Vec::with_capacity(candidates.len());
         let mut tokens = 0;
-        for bid in bids {
-            let definition = self.shape.write_definition(&bid.definition_parts());
+        for candidate in candidates {
+            let definition = self.shape.write_definition(&candidate.definition_parts());
             let estimate = definition.len().div_ceil(BYTES_PER_TOKEN);
-            if self.max_tokens.is_some_and(|most| tokens + estimate > most) {
+            if self
+                .max_tokens
+                .is_some_and(|limit| tokens + estimate > limit)
+            {
                 let reason = format!("its {estimate} tokens are more than is left of the budget");
-                plan.omit(bid.tool, reason);
+                plan.omit(candidate.tool, reason);
                 continue;
             }
             tokens += estimate;
             definitions.push(definition);
             plan.tools.push(PlannedTool {
-                name: bid.tool.name.to_owned(),
-                wire_name: bid.wire_name.to_owned(),
-                dialect: bid.dialect,
+                name: candidate.tool.name.to_owned(),
+                wire_name: candidate.wire_name.to_owned(),
+                dialect: candidate.dialect,
                 tokens: estimate,
-                description: bid.description.into_owned(),
-                unbounded_schema: bid.unbounded_schema,
-                schema: bid.tool.input.clone(),
+                description: candidate.description.into_owned(),
+                unbounded_schema: candidate.unbounded_schema,
+                schema: candidate.tool.input.clone(),
             });
         }
         plan.json = self.shape.write_array(&definitions);
         plan
     }
 
-    /// Leaves out what is more than the dialect takes: preferred tools stay, then those that come first.
-    fn enforce_tool_limit(&self, bids: &mut Vec<LoweredCandidate<'_>>, plan: &mut ToolPlan) {
-        let Some(most) = self.dialect.max_tools().filter(|most| bids.len() > *most) else {
+    /// Omits tools over the limit of the dialect: preferred tools are kept, then the first ones.
+    fn enforce_tool_limit(&self, candidates: &mut Vec<LoweredCandidate<'_>>, plan: &mut ToolPlan) {
+        let Some(limit) = self
+            .dialect
+            .max_tools()
+            .filter(|limit| candidates.len() > *limit)
+        else {
             return;
         };
-        let preferred =
-            |bid: &LoweredCandidate<'_>| self.preferred.iter().any(|name| name == bid.tool.name);
-        let mut room = most.saturating_sub(bids.iter().filter(|bid| preferred(bid)).count());
+        let preferred = |candidate: &LoweredCandidate<'_>| {
+            self.preferred
+                .iter()
+                .any(|name| name == candidate.tool.name)
+        };
+        let mut room = limit.saturating_sub(
+            candidates
+                .iter()
+                .filter(|candidate| preferred(candidate))
+                .count(),
+        );
         let mut kept = 0;
-        bids.retain(|bid| {
-            let stays = if preferred(bid) {
-                kept < most
+        candidates.retain(|candidate| {
+            let keep = if preferred(candidate) {
+                kept < limit
             } else if room > 0 {
                 room -= 1;
                 true
             } else {
                 false
             };
-            kept += usize::from(stays);
-            if !stays {
-                let reason = format!("{} takes at most {most} tools in a request", self.dialect);
-                plan.omit(bid.tool, reason);
+            kept += usize::from(keep);
+            if !keep {
+                let reason = format!("{} takes at most {limit} tools in a request", self.dialect);
+                plan.omit(candidate.tool, reason);
             }
-            stays
+            keep
         });
     }
 }
 
-/// One token is about as many bytes of JSON.
+/// The estimated number of bytes of JSON per token.
 const BYTES_PER_TOKEN: usize = 4;
 
-/// A tool on its way into a request.
+/// A candidate with its lowered schema.
 struct LoweredCandidate<'a> {
     tool: &'a CandidateTool<'a>,
     wire_name: &'a str,
     dialect: Dialect,
     lowered: &'a Lowered,
     description: Cow<'a, str>,
-    /// The schema, where it differs from the lowered one.
+    /// The lowered schema without `maxItems`, if [`drop_item_limits`] removed it.
     unbounded_schema: Option<String>,
 }
 
@@ -254,89 +269,92 @@ impl<'a> LoweredCandidate<'a> {
     }
 }
 
-/// The tool's description, which no API wants empty, and what the schema had no room for.
+/// Returns the tool's description and constraints that the lowered schema cannot express. Never empty, because APIs
+/// reject that.
 fn full_description<'a>(
     tool: &CandidateTool<'a>,
     wire: &'a str,
     lowered: &Lowered,
 ) -> Cow<'a, str> {
-    let told = if tool.description.is_empty() {
+    let description = if tool.description.is_empty() {
         wire
     } else {
         tool.description
     };
     match lowered.description_suffix() {
-        Some(remark) => Cow::Owned(format!("{told}\n\n{remark}")),
-        None => Cow::Borrowed(told),
+        Some(suffix) => Cow::Owned(format!("{description}\n\n{suffix}")),
+        None => Cow::Borrowed(description),
     }
 }
 
-/// Spends the strict budget: on tools that ask for it, then where a mistake costs most, then where most can be mistaken.
-fn assign_strict_mode(bids: &mut [LoweredCandidate<'_>], strict: Dialect, all: bool) {
-    let mut order: Vec<(usize, &Lowered)> = bids
+/// Spends the strict budget: on tools with [`StrictMode::On`], then destructive tools, then those with the most properties.
+fn assign_strict_mode(candidates: &mut [LoweredCandidate<'_>], strict: Dialect, all: bool) {
+    let mut order: Vec<(usize, &Lowered)> = candidates
         .iter()
         .enumerate()
-        .filter_map(|(place, bid)| {
-            let lowered = bid.tool.input.lower(strict).ok()?;
-            let wanted = match bid.tool.strict {
+        .filter_map(|(index, candidate)| {
+            let lowered = candidate.tool.input.lower(strict).ok()?;
+            let wants_strict = match candidate.tool.strict {
                 StrictMode::On => true,
                 StrictMode::Auto => all || lowered.is_lossless(),
                 StrictMode::Off => false,
             };
-            wanted.then_some((place, lowered))
+            wants_strict.then_some((index, lowered))
         })
         .collect();
-    let most = strict.strict_budget();
-    order.sort_by_key(|(place, lowered)| {
-        let tool = bids.get(*place).map(|bid| bid.tool);
-        let asked = tool.is_some_and(|tool| tool.strict == StrictMode::On);
+    let budget = strict.strict_budget();
+    order.sort_by_key(|(index, lowered)| {
+        let tool = candidates.get(*index).map(|candidate| candidate.tool);
+        let explicit = tool.is_some_and(|tool| tool.strict == StrictMode::On);
         let destructive = tool.is_some_and(|tool| tool.hints.destructive == Some(true));
-        Reverse((asked, destructive, lowered.cost().properties))
+        Reverse((explicit, destructive, lowered.cost().properties))
     });
     let (mut tools, mut optional, mut unions) = (0, 0, 0);
-    for (place, lowered) in order {
-        let weight = lowered.cost();
-        let fits = |used: usize, most: Option<usize>| most.is_none_or(|most| used <= most);
-        if !fits(tools + 1, most.max_strict_tools)
-            || !fits(optional + weight.optional, most.max_optional_parameters)
-            || !fits(unions + weight.unions, most.max_union_parameters)
+    for (index, lowered) in order {
+        let cost = lowered.cost();
+        let fits = |used: usize, limit: Option<usize>| limit.is_none_or(|limit| used <= limit);
+        if !fits(tools + 1, budget.max_strict_tools)
+            || !fits(optional + cost.optional, budget.max_optional_parameters)
+            || !fits(unions + cost.unions, budget.max_union_parameters)
         {
             continue;
         }
         tools += 1;
-        optional += weight.optional;
-        unions += weight.unions;
-        if let Some(bid) = bids.get_mut(place) {
-            bid.dialect = strict;
-            bid.description = full_description(bid.tool, bid.wire_name, lowered);
-            bid.lowered = lowered;
+        optional += cost.optional;
+        unions += cost.unions;
+        if let Some(candidate) = candidates.get_mut(index) {
+            candidate.dialect = strict;
+            candidate.description = full_description(candidate.tool, candidate.wire_name, lowered);
+            candidate.lowered = lowered;
         }
     }
 }
 
-/// Where a request may ask for so many list elements in all, the longest lists go unbounded.
-fn drop_item_limits(bids: &mut [LoweredCandidate<'_>], dialect: Dialect) {
-    let Some(most) = dialect.max_items_total() else {
+/// Drops `maxItems` from the schemas with the largest sum of it, until the whole request is within the dialect's limit.
+fn drop_item_limits(candidates: &mut [LoweredCandidate<'_>], dialect: Dialect) {
+    let Some(limit) = dialect.max_items_total() else {
         return;
     };
-    let mut total: u64 = bids
+    let mut total: u64 = candidates
         .iter()
-        .map(|bid| bid.lowered.cost().max_items_total)
+        .map(|candidate| candidate.lowered.cost().max_items_total)
         .sum();
-    while total > most {
-        let heaviest = bids
+    while total > limit {
+        let heaviest = candidates
             .iter_mut()
-            .filter(|bid| bid.unbounded_schema.is_none())
-            .max_by_key(|bid| bid.lowered.cost().max_items_total);
-        let Some(bid) = heaviest.filter(|bid| bid.lowered.cost().max_items_total > 0) else {
+            .filter(|candidate| candidate.unbounded_schema.is_none())
+            .max_by_key(|candidate| candidate.lowered.cost().max_items_total);
+        let Some(candidate) =
+            heaviest.filter(|candidate| candidate.lowered.cost().max_items_total > 0)
+        else {
             return;
         };
-        total -= bid.lowered.cost().max_items_total;
-        bid.unbounded_schema = Some(bid.lowered.schema_without("maxItems").to_string());
+        total -= candidate.lowered.cost().max_items_total;
+        candidate.unbounded_schema = Some(candidate.lowered.schema_without("maxItems").to_string());
     }
 }
 
-/// The tools of one request as they are sent.
+/// The tools of one request.
 #[derive(Clone, Debug)]
 pub struct ToolPlan {
     tools: Vec<PlannedTool>,
@@ -344,113 +362,81 @@ pub struct ToolPlan {
     json: String,
 }
 
-/// A tool as one request carries it.
+/// A tool of a request.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct PlannedTool {
-    /// The name it has here.
+    /// The name in the registry.
     pub name: String,
     /// The name the model sees.
     pub wire_name: String,
-    /// The dialect its schema is written in: the strict twin of the planner's, where that fits.
+    /// The dialect of its schema: the planner's, or the strict one if the tool is in strict mode.
     pub dialect: Dialect,
-    /// About how many tokens its definition takes.
+    /// The estimated number of tokens of its definition.
     pub tokens: usize,
-    /// What it does, and what its schema had no room for.
+    /// What the tool does, and constraints that its schema cannot express.
     pub description: String,
     unbounded_schema: Option<String>,
     schema: Schema,
 }
 
-/// A tool that a request does not carry.
+/// A tool that is not part of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct OmittedTool {
-    /// The tool.
+    /// The name of the tool.
     pub name: String,
-    /// Why.
+    /// Why it is omitted.
     pub reason: String,
 }
 
 impl ToolPlan {
-    /// The `tools` array, exactly as it is sent.
+    /// Returns the `tools` array, exactly as it is sent.
     pub fn json(&self) -> &str {
         &self.json
     }
 
-    /// The tools in the order they are sent.
+    /// Returns the tools in the order of the array.
     pub fn tools(&self) -> &[PlannedTool] {
         &self.tools
     }
 
-    /// What did not fit, and why.
+    /// Returns the tools that did not fit, with the reasons.
     pub fn omitted(&self) -> &[OmittedTool] {
         &self.omitted
     }
 
-    /// About how many tokens all definitions take.
+    /// Returns the estimated number of tokens of all definitions.
     pub fn tokens(&self) -> usize {
         self.tools.iter().map(|tool| tool.tokens).sum()
     }
 
-    /// The name the model sees a tool under.
+    /// Returns the name that the model sees for a tool.
     pub fn wire_name(&self, name: &str) -> Option<&str> {
         let tool = self.tools.iter().find(|tool| tool.name == name)?;
         Some(&tool.wire_name)
     }
 
-    /// Returns a call from the form the model was shown to the tool's own.
+    /// Converts a call of the model to the tool's own name and schema.
     ///
-    /// What is not understood stays as it is: whoever invokes it says what is wrong.
+    /// A call that cannot be converted is returned unchanged: invoking it returns the error.
     #[must_use]
     pub fn lift(&self, call: ToolCall) -> ToolCall {
-        let Some(tool) = self
-            .tools
-            .iter()
-            .find(|tool| tool.wire_name == call.name.as_str())
-        else {
-            return call;
-        };
-        let mut lifted = call;
-        if tool.name != tool.wire_name {
-            lifted.name = tool.name.as_str().into();
+        let mut tools = self.tools.iter();
+        match tools.find(|tool| tool.wire_name == call.name.as_str()) {
+            Some(tool) => tool.convert_call(call, &tool.name, Lowered::lift_arguments),
+            None => call,
         }
-        let Some(lowered) = tool
-            .lowered()
-            .filter(|lowered| !lowered.keeps_argument_form())
-        else {
-            return lifted;
-        };
-        if let Some(mut value) = parse_arguments(lifted.arguments.as_str()) {
-            lowered.lift_arguments(&mut value);
-            lifted.arguments = value.to_string().into();
-        }
-        lifted
     }
 
-    /// Brings a call of the past into the form that the model is shown now.
+    /// Converts an earlier call to the names and schemas of this request.
     #[must_use]
     pub fn lower(&self, call: ToolCall) -> ToolCall {
-        let Some(tool) = self
-            .tools
-            .iter()
-            .find(|tool| tool.name == call.name.as_str())
-        else {
-            return call;
-        };
-        let mut lowered_call = call;
-        lowered_call.name = tool.wire_name.as_str().into();
-        let Some(lowered) = tool
-            .lowered()
-            .filter(|lowered| !lowered.keeps_argument_form())
-        else {
-            return lowered_call;
-        };
-        if let Some(mut value) = parse_arguments(lowered_call.arguments.as_str()) {
-            lowered.lower_arguments(&mut value);
-            lowered_call.arguments = value.to_string().into();
+        let mut tools = self.tools.iter();
+        match tools.find(|tool| tool.name == call.name.as_str()) {
+            Some(tool) => tool.convert_call(call, &tool.wire_name, Lowered::lower_arguments),
+            None => call,
         }
-        lowered_call
     }
 
     fn omit(&mut self, tool: &CandidateTool<'_>, reason: String) {
@@ -462,7 +448,7 @@ impl ToolPlan {
 }
 
 impl PlannedTool {
-    /// What its arguments must satisfy, as the model is told.
+    /// Returns the schema of the arguments that the model sees.
     pub fn parameters(&self) -> Value {
         match &self.unbounded_schema {
             Some(text) => serde_json::from_str(text).unwrap_or_default(),
@@ -473,13 +459,32 @@ impl PlannedTool {
         }
     }
 
-    /// What its schema lost, and the way its arguments come back.
+    /// Returns the lowered schema, with its losses and the conversion of arguments.
     pub fn lowered(&self) -> Option<&Lowered> {
         self.schema.lower(self.dialect).ok()
     }
+
+    fn convert_call(
+        &self,
+        mut call: ToolCall,
+        name: &str,
+        convert_arguments: impl Fn(&Lowered, &mut Value),
+    ) -> ToolCall {
+        if call.name != name {
+            call.name = name.into();
+        }
+        let lowered = self.lowered();
+        if let Some(lowered) = lowered.filter(|lowered| !lowered.keeps_argument_form())
+            && let Some(mut value) = parse_arguments(call.arguments.as_str())
+        {
+            convert_arguments(lowered, &mut value);
+            call.arguments = value.to_string().into();
+        }
+        call
+    }
 }
 
-/// Reads arguments, repaired if need be.
+/// Parses arguments, repaired if necessary.
 fn parse_arguments(text: &str) -> Option<Value> {
     let limits = InputLimits::default();
     if let Ok(tape) = Tape::parse(text, &limits) {

@@ -1,4 +1,4 @@
-//! The tools of a request as they are sent, and the calls that come back.
+//! Tests of the `tools` array of a request and of the calls that a model sends.
 
 mod budgets;
 mod names;
@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use toolwright_schema::{Dialect, Schema, validate_for, validate_tools_for};
 
 use super::{CandidateTool, ToolPlan, ToolPlanner};
-use crate::policy::{Hints, StrictMode};
+use crate::tool::policy::{Hints, StrictMode};
 
-/// A tool that owns what a candidate borrows.
+/// A tool that owns the data of a candidate.
 struct Sample {
     name: String,
     input: Schema,
@@ -63,7 +63,7 @@ impl<'a> From<&'a Sample> for CandidateTool<'a> {
     }
 }
 
-/// Plans, and has both validators look at the outcome.
+/// Plans tools and checks the result with both validators.
 fn planned(planner: &ToolPlanner, dialect: Dialect, tools: &[Sample]) -> ToolPlan {
     let plan = planner.plan(tools);
     for tool in plan.tools() {
@@ -71,7 +71,7 @@ fn planned(planner: &ToolPlanner, dialect: Dialect, tools: &[Sample]) -> ToolPla
         let refusals = validate_for(tool.dialect, lowered.schema());
         assert!(refusals.is_empty(), "{}: {refusals:?}", tool.name);
     }
-    // A request for strict tools may carry others beside them.
+    // A request with strict tools may contain others.
     for (dialect, strict) in [(dialect.non_strict(), None), (dialect, Some(true))] {
         let all = plan.tools().iter();
         let names: Vec<&str> = all
@@ -92,7 +92,7 @@ fn plan(dialect: Dialect, tools: &[Sample]) -> ToolPlan {
     planned(&ToolPlanner::new(dialect), dialect, tools)
 }
 
-/// The names of the tools that are held to their schemas.
+/// The names of the tools in strict mode.
 fn strict(plan: &ToolPlan) -> Vec<&str> {
     let tools = plan.tools().iter();
     tools
@@ -101,7 +101,7 @@ fn strict(plan: &ToolPlan) -> Vec<&str> {
         .collect()
 }
 
-fn left_out(plan: &ToolPlan) -> Vec<(&str, &str)> {
+fn omitted(plan: &ToolPlan) -> Vec<(&str, &str)> {
     let left = plan.omitted().iter();
     left.map(|tool| (tool.name.as_str(), tool.reason.as_str()))
         .collect()

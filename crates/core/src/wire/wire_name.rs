@@ -1,67 +1,67 @@
-//! Tool names in, names that a dialect admits out, each of which leads back to one tool.
+//! Converts tool names to unique names that a dialect accepts.
 
 use std::collections::{HashMap, HashSet};
 
 use sha2::{Digest, Sha256};
 use toolwright_schema::NameRule;
 
-/// Names the tools of one request; none gets a reserved name.
+use crate::tool::encode_hex;
+
+/// Returns a unique wire name for each tool of a request; none is a reserved name.
 ///
-/// A name that fits stays. Of another, what does not fit becomes `_`; where that is too long or no longer tells tools apart, a
-/// hash of the whole name follows. So a tool's wire name does not depend on the order of the tools.
+/// A valid name stays. In another, invalid characters become `_`; if that is too long or not unique, a
+/// hash of the whole name is appended. So a tool's wire name does not depend on the order of the tools.
 pub fn wire_names(names: &[&str], rule: NameRule, reserved: &[String]) -> Vec<String> {
-    let fits = |name: &str| rule.is_valid(name) && !reserved.iter().any(|taken| taken == name);
-    let kept: HashSet<&str> = names.iter().copied().filter(|name| fits(name)).collect();
-    let mut wanted: HashMap<String, usize> = HashMap::new();
-    for name in names.iter().filter(|name| !kept.contains(*name)) {
-        *wanted.entry(sanitize(name, rule)).or_default() += 1;
+    let is_free = |name: &str| rule.is_valid(name) && !reserved.iter().any(|other| other == name);
+    let unchanged: HashSet<&str> = names.iter().copied().filter(|name| is_free(name)).collect();
+    let mut sanitized_counts: HashMap<String, usize> = HashMap::new();
+    for name in names.iter().filter(|name| !unchanged.contains(*name)) {
+        *sanitized_counts.entry(sanitize(name, rule)).or_default() += 1;
     }
-    let named = |name: &&str| {
-        if kept.contains(name) {
+    let wire_name = |name: &&str| {
+        if unchanged.contains(name) {
             return (*name).to_owned();
         }
-        let plain = sanitize(name, rule);
-        let tells = fits(&plain)
-            && plain.chars().any(|letter| letter.is_ascii_alphanumeric())
-            && !kept.contains(plain.as_str())
-            && wanted.get(&plain) == Some(&1);
-        if tells {
-            plain
+        let sanitized = sanitize(name, rule);
+        let is_unique = is_free(&sanitized)
+            && sanitized
+                .chars()
+                .any(|letter| letter.is_ascii_alphanumeric())
+            && !unchanged.contains(sanitized.as_str())
+            && sanitized_counts.get(&sanitized) == Some(&1);
+        if is_unique {
+            sanitized
         } else {
-            with_hash(name, &plain, rule)
+            with_hash(name, &sanitized, rule)
         }
     };
-    names.iter().map(named).collect()
+    names.iter().map(wire_name).collect()
 }
 
-/// The name with `_` for what does not fit, perhaps too long.
+/// Replaces invalid characters by `_`; the name may still be too long.
 fn sanitize(name: &str, rule: NameRule) -> String {
-    let mut plain = String::with_capacity(name.len());
+    let mut sanitized = String::with_capacity(name.len());
     for letter in name.chars() {
-        let place = plain.len();
-        if rule.is_valid_char(place, letter) {
-            plain.push(letter);
+        let index = sanitized.len();
+        if rule.is_valid_char(index, letter) {
+            sanitized.push(letter);
         } else {
-            if place == 0 && rule.is_valid_char(1, letter) {
-                plain.push('_');
-                plain.push(letter);
+            if index == 0 && rule.is_valid_char(1, letter) {
+                sanitized.push('_');
+                sanitized.push(letter);
                 continue;
             }
-            plain.push('_');
+            sanitized.push('_');
         }
     }
-    plain
+    sanitized
 }
 
-fn with_hash(name: &str, plain: &str, rule: NameRule) -> String {
+fn with_hash(name: &str, sanitized: &str, rule: NameRule) -> String {
     let digest = Sha256::digest(name.as_bytes());
-    let hash: String = digest
-        .iter()
-        .take(4)
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    let hash = encode_hex(digest.get(..4).unwrap_or_default());
     let room = rule.max_length.saturating_sub(hash.len() + 1);
-    let start: String = plain.chars().take(room).collect();
+    let start: String = sanitized.chars().take(room).collect();
     let start = if start.chars().any(|letter| letter.is_ascii_alphanumeric()) {
         start
     } else {
@@ -79,11 +79,7 @@ mod tests {
     fn named(names: &[&str], dialect: Dialect) -> Vec<String> {
         let wire = wire_names(names, dialect.tool_name(), &[]);
         let distinct: HashSet<&String> = wire.iter().collect();
-        assert_eq!(
-            distinct.len(),
-            names.len(),
-            "each leads back to one: {wire:?}"
-        );
+        assert_eq!(distinct.len(), names.len(), "names are unique: {wire:?}");
         assert!(
             wire.iter().all(|name| dialect.tool_name().is_valid(name)),
             "{wire:?}"
@@ -92,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_fits_stays() {
+    fn a_valid_name_stays() {
         assert_eq!(
             named(&["get_weather", "a-b"], Dialect::OPENAI),
             ["get_weather", "a-b"]
@@ -102,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_becomes_an_underscore() {
+    fn an_invalid_character_becomes_an_underscore() {
         assert_eq!(
             named(
                 &["files.read", "files/write", "müll", "9lives"],
@@ -113,22 +109,22 @@ mod tests {
     }
 
     #[test]
-    fn names_that_would_fall_together_are_told_apart_in_any_order() {
-        let there = named(&["a.b", "a/b", "a_b"], Dialect::OPENAI);
-        assert_eq!(there.get(2).map(String::as_str), Some("a_b"));
+    fn names_that_sanitize_alike_get_a_hash_in_any_order() {
+        let forward = named(&["a.b", "a/b", "a_b"], Dialect::OPENAI);
+        assert_eq!(forward.get(2).map(String::as_str), Some("a_b"));
         assert!(
-            there
+            forward
                 .iter()
                 .take(2)
                 .all(|name| name.starts_with("a_b_") && name.len() == 12)
         );
-        let mut back = named(&["a_b", "a/b", "a.b"], Dialect::OPENAI);
-        back.reverse();
-        assert_eq!(there, back);
+        let mut backward = named(&["a_b", "a/b", "a.b"], Dialect::OPENAI);
+        backward.reverse();
+        assert_eq!(forward, backward);
     }
 
     #[test]
-    fn a_long_name_is_cut_and_told_apart() {
+    fn a_long_name_is_truncated_and_gets_a_hash() {
         let long = format!("{}.x", "a".repeat(90));
         let wire = named(&[&long], Dialect::OPENAI);
         assert_eq!(wire.first().map(String::len), Some(64));
@@ -136,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_of_which_nothing_remains_is_a_tool() {
+    fn a_name_without_a_valid_character_becomes_tool_and_a_hash() {
         let wire = named(&["天気", "時間"], Dialect::OPENAI);
         assert!(
             wire.iter().all(|name| name.starts_with("tool_")),
@@ -146,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_a_hosted_tool_is_left_to_it() {
+    fn the_name_of_a_hosted_tool_is_reserved() {
         let reserved = ["web_search".to_owned()];
         let wire = wire_names(&["web_search"], Dialect::OPENAI.tool_name(), &reserved);
         assert!(

@@ -1,14 +1,14 @@
-//! An output schema in, one of an object out, for where structured results have to be objects.
+//! Wraps output schemas in an object, for protocols whose structured results must be objects.
 
 use serde_json::{Map, Value, json};
 use toolwright_schema::Schema;
 
-/// Tells whether values of the schema are wrapped as `{"result": …}`.
+/// Returns true if values of the schema are wrapped as `{"result": …}`.
 pub fn needs_result_wrapper(schema: &Schema) -> bool {
     schema.as_value().get("type").and_then(Value::as_str) != Some("object")
 }
 
-/// Wraps a schema as its values are wrapped; one of objects stays as it is.
+/// Wraps a schema like its values; a schema of objects is returned unchanged.
 pub fn wrap_output_schema(schema: &Schema) -> Value {
     let mut inner = schema.as_value().clone();
     if !needs_result_wrapper(schema) {
@@ -18,7 +18,7 @@ pub fn wrap_output_schema(schema: &Schema) -> Value {
     outer.insert("type".to_owned(), "object".into());
     outer.insert("properties".to_owned(), json!({}));
     outer.insert("required".to_owned(), json!(["result"]));
-    // References start at the root, so what they point to has to stay there.
+    // References start at the root, so definitions have to stay there.
     if let Some(fields) = inner.as_object_mut() {
         for shared in ["$schema", "$defs", "definitions"] {
             outer.extend(fields.shift_remove_entry(shared));
@@ -32,7 +32,7 @@ pub fn wrap_output_schema(schema: &Schema) -> Value {
     outer.into()
 }
 
-/// Points whatever pointed to the root to where it is now.
+/// Changes references to the root to its new location.
 fn redirect_root_refs(schema: &mut Value) {
     match schema {
         Value::Object(fields) => {

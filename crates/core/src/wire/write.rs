@@ -1,27 +1,27 @@
-//! A lowered tool in, its definition as an API writes it out.
+//! Writes the definition of a lowered tool in the shape of an API.
 
 use serde::Serialize;
 use toolwright_schema::Dialect;
 
 use super::Shape;
-use crate::policy::Hints;
+use crate::tool::policy::Hints;
 use crate::wire::CandidateTool;
 
-/// What is written of one tool.
+/// The parts of one definition.
 pub(super) struct DefinitionParts<'a> {
     pub(super) tool: &'a CandidateTool<'a>,
     pub(super) name: &'a str,
     pub(super) description: &'a str,
     /// The lowered schema as JSON text.
     pub(super) schema: &'a str,
-    /// Whether the schema has properties; where none is written, none is meant.
+    /// Whether the schema has properties; some APIs expect no schema otherwise.
     pub(super) has_parameters: bool,
     pub(super) strict: bool,
     pub(super) dialect: Dialect,
 }
 
 impl Shape {
-    /// The shape in which a dialect's tools are usually sent.
+    /// Returns the usual shape of a dialect.
     pub fn for_dialect(dialect: Dialect) -> Self {
         match dialect.name() {
             "openai" | "openai-strict" => Self::OpenAiResponses,
@@ -34,61 +34,61 @@ impl Shape {
         }
     }
 
-    /// Writes the whole `tools` array from the definitions in it.
+    /// Writes the `tools` array.
     pub(super) fn write_array(self, definitions: &[String]) -> String {
         let inner = definitions.join(",");
         match self {
-            // All declarations are one tool there, and an empty one is refused.
+            // In Gemini all declarations are one tool, and an empty one is rejected.
             Self::Gemini if definitions.is_empty() => "[]".to_owned(),
             Self::Gemini => format!("[{{\"functionDeclarations\":[{inner}]}}]"),
             _ => format!("[{inner}]"),
         }
     }
 
-    pub(super) fn write_definition(self, written: &DefinitionParts<'_>) -> String {
+    pub(super) fn write_definition(self, parts: &DefinitionParts<'_>) -> String {
         let mut out = ObjectWriter::new();
         match self {
             Self::OpenAiResponses => {
                 out.field("type", "function");
-                out.function_fields(written, true);
+                out.function_fields(parts, true);
             }
             Self::OpenAiChat | Self::Ollama => {
                 let mut function = ObjectWriter::new();
-                function.function_fields(written, self == Self::OpenAiChat);
+                function.function_fields(parts, self == Self::OpenAiChat);
                 out.field("type", "function");
                 out.raw_field("function", &function.finish());
             }
             Self::Anthropic => {
-                out.name_and_description(written);
-                out.raw_field("input_schema", written.schema);
-                out.field("strict", &written.strict);
+                out.name_and_description(parts);
+                out.raw_field("input_schema", parts.schema);
+                out.field("strict", &parts.strict);
             }
             Self::Gemini => {
-                out.name_and_description(written);
-                if written.dialect == Dialect::GEMINI {
-                    out.raw_field("parametersJsonSchema", written.schema);
-                } else if written.has_parameters {
-                    out.raw_field("parameters", written.schema);
+                out.name_and_description(parts);
+                if parts.dialect == Dialect::GEMINI {
+                    out.raw_field("parametersJsonSchema", parts.schema);
+                } else if parts.has_parameters {
+                    out.raw_field("parameters", parts.schema);
                 }
             }
             Self::Mcp => {
-                out.field("name", written.name);
-                if let Some(title) = written.tool.title {
+                out.field("name", parts.name);
+                if let Some(title) = parts.tool.title {
                     out.field("title", title);
                 }
-                out.field("description", written.description);
-                out.raw_field("inputSchema", written.schema);
-                if let Some(output) = written.tool.output {
+                out.field("description", parts.description);
+                out.raw_field("inputSchema", parts.schema);
+                if let Some(output) = parts.tool.output {
                     out.field("outputSchema", output);
                 }
-                if written.tool.hints != Hints::default() {
-                    out.field("annotations", &written.tool.hints);
+                if parts.tool.hints != Hints::default() {
+                    out.field("annotations", &parts.tool.hints);
                 }
             }
             Self::Bedrock => {
                 let mut spec = ObjectWriter::new();
-                spec.name_and_description(written);
-                spec.raw_field("inputSchema", &format!("{{\"json\":{}}}", written.schema));
+                spec.name_and_description(parts);
+                spec.raw_field("inputSchema", &format!("{{\"json\":{}}}", parts.schema));
                 out.raw_field("toolSpec", &spec.finish());
             }
         }
@@ -96,7 +96,7 @@ impl Shape {
     }
 }
 
-/// JSON text of an object that is being written.
+/// Writes the JSON text of an object.
 struct ObjectWriter(String);
 
 impl ObjectWriter {
@@ -104,22 +104,22 @@ impl ObjectWriter {
         Self("{".to_owned())
     }
 
-    /// Name and description, which all but MCP begin with.
-    fn name_and_description(&mut self, written: &DefinitionParts<'_>) {
-        self.field("name", written.name);
-        self.field("description", written.description);
+    /// Writes name and description, the first fields of all shapes but MCP.
+    fn name_and_description(&mut self, parts: &DefinitionParts<'_>) {
+        self.field("name", parts.name);
+        self.field("description", parts.description);
     }
 
-    fn function_fields(&mut self, written: &DefinitionParts<'_>, strict: bool) {
-        self.name_and_description(written);
-        self.raw_field("parameters", written.schema);
+    fn function_fields(&mut self, parts: &DefinitionParts<'_>, strict: bool) {
+        self.name_and_description(parts);
+        self.raw_field("parameters", parts.schema);
         if strict {
-            self.field("strict", &written.strict);
+            self.field("strict", &parts.strict);
         }
     }
 
     fn field<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) {
-        // Texts, flags and schemas: nothing that could fail to be written.
+        // Texts, flags and schemas always serialise.
         let text = serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned());
         self.raw_field(name, &text);
     }

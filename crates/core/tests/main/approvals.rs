@@ -217,7 +217,7 @@ async fn an_edit_into_something_invalid_is_refused() {
 #[tokio::test]
 async fn an_edit_may_add_what_the_tool_ignores() {
     let edited = json!({"path": "/b", "dry_run": true, "force": true});
-    let tool = delete().extra(UnknownArguments::Ignore);
+    let tool = delete().unknown_arguments(UnknownArguments::Ignore);
     let (result, _) = decided(tool, move |request| request.edit(edited.clone())).await;
     assert_ok(&result, r#"{"path":"/b","dry_run":true}"#);
 }
@@ -250,7 +250,7 @@ async fn an_edit_leaves_bound_parameters_alone() {
 async fn an_edit_is_worth_no_more_than_its_grant() {
     let (result, runs) = decided(delete(), |request| ApprovalDecision::Edit {
         arguments: json!({"path": "/b", "dry_run": false}),
-        grant: request.issue_token(),
+        token: request.issue_token(),
     })
     .await;
     assert_eq!(result.outcome, Outcome::Denied);

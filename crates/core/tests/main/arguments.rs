@@ -317,7 +317,7 @@ async fn ignoring_the_unknown_leaves_what_the_schema_takes() {
     let echo = |drawing: Drawing, _| serde_json::to_string(&drawing);
     let draw = Tool::builder("draw", "Draws.")
         .input::<Drawing>()
-        .extra(UnknownArguments::Ignore)
+        .unknown_arguments(UnknownArguments::Ignore)
         .run(echo)
         .unwrap();
     let sent = r#"{"title":"a","id":1,"kind":"Circle","radius":2}"#;
@@ -333,7 +333,7 @@ async fn ignoring_the_unknown_leaves_what_the_schema_takes() {
         r#"{"type": "object", "additionalProperties": {"type": "string"}}"#,
     )
     .unwrap()
-    .extra(UnknownArguments::Ignore)
+    .unknown_arguments(UnknownArguments::Ignore)
     .run(|args, _| args.as_map().len().to_string())
     .unwrap();
     assert_ok(&call(open, r#"{"a": "x", "b": "y"}"#).await, "2");

@@ -130,15 +130,15 @@ async fn updates_reach_the_listener_and_the_last_one_is_the_result() {
     let seen = std::sync::Arc::new(Mutex::new(Vec::new()));
     let heard = std::sync::Arc::clone(&seen);
     let scope = CallScope::new().on_event(move |event| {
-        if let CallEvent::Update { call, result } = event {
+        if let CallEvent::Update { call_id, result } = event {
             assert_eq!(
                 (&result.call_id, result.tool.as_str()),
-                (&call, "count_down")
+                (&call_id, "count_down")
             );
             heard
                 .lock()
                 .unwrap()
-                .push(format!("{call}: {}", result.text()));
+                .push(format!("{call_id}: {}", result.text()));
         }
     });
     let call = ToolCall::new("count_down", r#"{"from": 2}"#).with_id("c");

@@ -112,7 +112,10 @@ fn a_prompts_name_that_is_taken_is_refused_and_both_owners_are_named() {
          rename one or add a prefix"
     );
     let twice = registry.add(vec![summarize::prompt(), summarize::prompt()]);
-    assert!(matches!(twice, Err(RegistryError::DuplicatePrompt { .. })));
+    assert!(matches!(
+        twice,
+        Err(RegistryError::Duplicate { kind: "prompt", .. })
+    ));
     assert!(registry.prompt("summarize").is_none());
     assert_eq!(registry.snapshot().version(), version);
 }
@@ -169,7 +172,7 @@ fn views_show_prompts_as_they_show_tools() {
         .snapshot()
         .unwrap_err();
     assert!(
-        matches!(clash, RegistryError::DuplicatePrompt { .. }),
+        matches!(clash, RegistryError::Duplicate { kind: "prompt", .. }),
         "{clash}"
     );
     let name = registry.all().exclude(["summarize"]).rename("poem", "a b");

@@ -65,7 +65,9 @@ fn a_name_that_is_taken_cannot_be_added() {
     assert!(matches!(error, RegistryError::Duplicate { name, .. } if name == "a"));
     let prompts = registry(hello::prompt()).all().with(hello::prompt());
     let error = prompts.snapshot().unwrap_err();
-    assert!(matches!(error, RegistryError::DuplicatePrompt { name, .. } if name == "hello"));
+    assert!(
+        matches!(error, RegistryError::Duplicate { kind: "prompt", name, .. } if name == "hello")
+    );
     // A tool and a prompt may have one name; an excluded one is no longer in the way.
     let both = registry(hello::prompt()).all().with(tool_named("hello"));
     both.snapshot().unwrap();

@@ -87,6 +87,7 @@ fn two_tools_under_one_name_are_an_error_that_names_both_owners() {
     assert_eq!(
         collision,
         RegistryError::Duplicate {
+            kind: "tool",
             name: "a".to_owned(),
             first: "first".to_owned(),
             second: "second".to_owned(),

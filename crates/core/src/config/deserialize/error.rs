@@ -1,4 +1,4 @@
-//! Why a value cannot be read, first without and then with its place.
+//! [`DeserializeError`]: the error of one value, converted to a [`ConfigError`] with its key.
 
 use std::error::Error;
 use std::fmt;
@@ -11,20 +11,20 @@ use crate::config::error::ConfigError;
 use crate::config::secret;
 use crate::config::value::SettingValue;
 
-/// How much of a value an error shows.
+/// The maximum number of characters of a value in an error.
 const MAX_SHOWN_CHARS: usize = 60;
 
 #[derive(Debug)]
 pub(super) enum DeserializeError {
-    /// Nothing is set there.
+    /// The key is not set.
     Missing,
-    /// A field is not set.
+    /// A field of the section is not set.
     MissingField(&'static str),
-    /// Something else is set.
+    /// The value has another type.
     Expected(String),
-    /// The type has an objection of its own.
+    /// An error of the type's `Deserialize`.
     Other(String),
-    /// It lies deeper, and was placed there.
+    /// The error of a key below, which has its own location.
     Nested(Box<ConfigError>),
 }
 
@@ -34,17 +34,17 @@ impl DeserializeError {
         Self::Expected(format!("one of {}", names.join(", ")))
     }
 
-    pub(super) fn into_config_error(self, place: &KeyDeserializer<'_>) -> ConfigError {
-        let setting = place.setting();
-        let key = &place.key;
+    pub(super) fn into_config_error(self, location: &KeyDeserializer<'_>) -> ConfigError {
+        let setting = location.setting();
+        let key = &location.key;
         let is_secret = looks_secret_name(key)
             || matches!(setting.map(|setting| &setting.value),
                 Some(SettingValue::UntypedText(text) | SettingValue::Text(text)) if looks_secret_value(text.expose()));
         let problem = match self {
             Self::Nested(error) => return *error,
-            Self::Missing => return place.settings.missing_error(key.clone()),
+            Self::Missing => return location.settings.missing_error(key.clone()),
             Self::MissingField(field) if setting.is_none() => {
-                return place.settings.missing_error(place.child(field).key);
+                return location.settings.missing_error(location.child(field).key);
             }
             Self::MissingField(field) => format!("expected `{field}` in it"),
             Self::Expected(what) if is_secret || what == secret::EXPECTED_SECRET => {
@@ -64,7 +64,7 @@ impl DeserializeError {
         };
         ConfigError::Invalid {
             key: key.clone(),
-            origin: place.origin(),
+            origin: location.origin(),
             problem,
         }
     }
@@ -77,10 +77,10 @@ fn truncate(text: String) -> String {
     }
 }
 
-/// Says in the user's words what a type's visitor says in Rust's.
+/// Converts the `expecting` text of a Rust type to words for users.
 fn describe_expected(expected: String) -> String {
-    let range = |least: &dyn fmt::Display, most: &dyn fmt::Display| {
-        format!("a whole number from {least} to {most}")
+    let range = |min: &dyn fmt::Display, max: &dyn fmt::Display| {
+        format!("a whole number from {min} to {max}")
     };
     match expected.as_str() {
         "i8" => range(&i8::MIN, &i8::MAX),

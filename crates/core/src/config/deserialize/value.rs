@@ -1,4 +1,4 @@
-//! A value in, what its reader asks for out.
+//! [`ValueDeserializer`]: deserializes the value of a setting.
 
 use serde::de::value::{MapAccessDeserializer, MapDeserializer, SeqDeserializer, StrDeserializer};
 use serde::de::{Deserializer, IntoDeserializer, MapAccess, Visitor};
@@ -8,7 +8,7 @@ use super::error::DeserializeError;
 use crate::config::secret::Secret;
 use crate::config::value::SettingValue;
 
-/// A value being read; loose text becomes whatever is asked for, if it can.
+/// Deserializes a value; untyped text is converted to the type of the reader, if possible.
 #[derive(Clone, Copy)]
 pub(super) struct ValueDeserializer<'v>(pub(super) &'v SettingValue);
 
@@ -49,9 +49,9 @@ fn parse_bool(text: &str) -> Option<bool> {
 }
 
 macro_rules! forward_to {
-    ($($method:ident => $reading:ident,)*) => {$(
+    ($($method:ident => $target:ident,)*) => {$(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DeserializeError> {
-            self.$reading(visitor)
+            self.$target(visitor)
         }
     )*};
 }

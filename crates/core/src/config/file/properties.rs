@@ -1,6 +1,6 @@
-//! The text of a `.properties` file in, its settings out.
+//! Parses `.properties` files.
 //!
-//! The format is Java's, read as UTF-8. Where Java guesses, at unknown escapes and half characters, this refuses.
+//! The format is Java's, as UTF-8. Unknown escapes and unpaired surrogates, which Java accepts, are errors.
 
 use std::iter::{Enumerate, Peekable};
 use std::str::Split;
@@ -9,19 +9,19 @@ use super::{FileSetting, SyntaxError};
 use crate::config::secret::Secret;
 use crate::config::value::SettingValue;
 
-/// A character with the line it stands on, for mistakes in continued lines.
+/// A character with its line, for errors in continued lines.
 type CharAtLine = (char, usize);
 
 pub(super) fn parse(text: &str) -> Result<Vec<FileSetting>, SyntaxError> {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let mut lines = text.split('\n').enumerate();
-    let mut found = Vec::new();
-    while let Some((at, first)) = lines.next() {
+    let mut settings = Vec::new();
+    while let Some((index, first)) = lines.next() {
         let first = first.trim_start_matches(is_whitespace);
         if first.is_empty() || first.starts_with(['#', '!']) {
             continue;
         }
-        let line = at + 1;
+        let line = index + 1;
         let mut chars = logical_line(line, first, &mut lines)?
             .into_iter()
             .peekable();
@@ -32,45 +32,45 @@ pub(super) fn parse(text: &str) -> Result<Vec<FileSetting>, SyntaxError> {
         }
         skip_to_value(&mut chars);
         let value = SettingValue::UntypedText(Secret::new(parse_value(&mut chars)?));
-        found.push(FileSetting { key, value, line });
+        settings.push(FileSetting { key, value, line });
     }
-    Ok(found)
+    Ok(settings)
 }
 
 fn is_whitespace(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\u{c}')
 }
 
-/// Joins a line with those that continue it.
+/// Joins a line with its continuation lines.
 fn logical_line(
     mut line: usize,
     first: &str,
     lines: &mut Enumerate<Split<'_, char>>,
 ) -> Result<Vec<CharAtLine>, SyntaxError> {
     let mut chars = Vec::new();
-    let mut piece = first;
+    let mut part = first;
     loop {
-        let continued = is_continued(piece);
-        let whole = piece.len() - usize::from(continued);
-        let kept = piece.get(..whole).unwrap_or(piece);
-        chars.extend(kept.chars().map(|c| (c, line)));
+        let continued = is_continued(part);
+        let end = part.len() - usize::from(continued);
+        let text = part.get(..end).unwrap_or(part);
+        chars.extend(text.chars().map(|c| (c, line)));
         if !continued {
             return Ok(chars);
         }
-        let Some((at, next)) = lines.next() else {
+        let Some((index, next)) = lines.next() else {
             let problem =
                 "expected another line after the `\\` at the end: write `\\\\` for a backslash"
                     .to_owned();
             return Err(SyntaxError { line, problem });
         };
-        line = at + 1;
-        piece = next.trim_start_matches(is_whitespace);
+        line = index + 1;
+        part = next.trim_start_matches(is_whitespace);
     }
 }
 
-fn is_continued(piece: &str) -> bool {
-    let slashes = piece.chars().rev().take_while(|c| *c == '\\').count();
-    slashes % 2 == 1
+fn is_continued(line: &str) -> bool {
+    let backslashes = line.chars().rev().take_while(|c| *c == '\\').count();
+    backslashes % 2 == 1
 }
 
 fn parse_key(
@@ -85,7 +85,7 @@ fn parse_key(
     Ok(key)
 }
 
-/// Passes the white space around at most one sign.
+/// Skips white space and at most one `=` or `:`.
 fn skip_to_value(chars: &mut Peekable<impl Iterator<Item = CharAtLine>>) {
     while chars.next_if(|(c, _)| is_whitespace(*c)).is_some() {}
     if chars.next_if(|(c, _)| matches!(c, '=' | ':')).is_some() {
@@ -127,7 +127,7 @@ fn unescape(
     Err(SyntaxError { line, problem })
 }
 
-/// Reads what follows `\u`: a character, or the first half of one that another `\u` completes.
+/// Parses the rest of a `\u` escape: a character, or a surrogate and a second `\u` with its other half.
 fn parse_unicode_escape(
     line: usize,
     chars: &mut impl Iterator<Item = CharAtLine>,

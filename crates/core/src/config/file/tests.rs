@@ -1,4 +1,4 @@
-//! Files as people write and break them.
+//! Valid and broken config files.
 
 use std::path::Path;
 
@@ -275,7 +275,7 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// Text made of what the two formats are made of.
+/// Random text of the characters of the two formats.
 fn text() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         "[a-c.=: \\\\#!\\[\\]{}\"',\n\r\t\u{c}0-9é😀]{0,6}",

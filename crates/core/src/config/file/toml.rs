@@ -1,30 +1,30 @@
-//! TOML text in, settings by dotted keys out.
+//! Parses TOML files into settings with dotted keys.
 
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
 use super::{FileSetting, SyntaxError};
+use crate::config::join_key;
 use crate::config::secret::Secret;
 use crate::config::value::SettingValue;
 
 pub(super) fn parse(text: &str) -> Result<Vec<FileSetting>, SyntaxError> {
-    let breaks = text.match_indices('\n').map(|(at, _)| at).collect();
     let mut reader = TomlFlattener {
-        line_ends: breaks,
+        line_ends: text.match_indices('\n').map(|(offset, _)| offset).collect(),
         settings: Vec::new(),
     };
     match DeTable::parse(text) {
         Ok(table) => reader.flatten("", table.into_inner())?,
         Err(error) => {
-            let at = error.span().map_or(text.len(), |span| span.start);
-            return Err(reader.syntax_error(at, error.message().to_owned()));
+            let offset = error.span().map_or(text.len(), |span| span.start);
+            return Err(reader.syntax_error(offset, error.message().to_owned()));
         }
     }
     Ok(reader.settings)
 }
 
 struct TomlFlattener {
-    /// Where the lines end.
+    /// The byte offsets of the line breaks.
     line_ends: Vec<usize>,
     settings: Vec<FileSetting>,
 }
@@ -32,27 +32,26 @@ struct TomlFlattener {
 impl TomlFlattener {
     fn flatten(&mut self, parent: &str, table: DeTable<'_>) -> Result<(), SyntaxError> {
         for (name, value) in table {
-            let at = name.span().start;
+            let offset = name.span().start;
             let name = name.into_inner();
             if name.is_empty() {
-                return Err(self.syntax_error(at, "expected a name, found an empty key".to_owned()));
+                return Err(
+                    self.syntax_error(offset, "expected a name, found an empty key".to_owned())
+                );
             }
             if name.contains('.') {
                 let problem = format!(
                     "expected a name without a dot, found `{name:?}`: leave out the quotes to nest, or rename it"
                 );
-                return Err(self.syntax_error(at, problem));
+                return Err(self.syntax_error(offset, problem));
             }
-            let key = match parent {
-                "" => name.into_owned(),
-                parent => format!("{parent}.{name}"),
-            };
+            let key = join_key(parent, &name);
             let span = value.span();
             match value.into_inner() {
                 DeValue::Table(table) => self.flatten(&key, table)?,
                 value => {
                     let value = self.convert_value(Spanned::new(span, value))?;
-                    let line = self.line_at(at);
+                    let line = self.line_at(offset);
                     self.settings.push(FileSetting { key, value, line });
                 }
             }
@@ -61,14 +60,14 @@ impl TomlFlattener {
     }
 
     fn convert_value(&self, value: Spanned<DeValue<'_>>) -> Result<SettingValue, SyntaxError> {
-        let at = value.span().start;
+        let offset = value.span().start;
         Ok(match value.into_inner() {
             DeValue::String(text) => SettingValue::Text(Secret::new(text)),
             DeValue::Boolean(yes) => SettingValue::Bool(yes),
-            DeValue::Integer(number) => SettingValue::Integer(self.parse_integer(at, &number)?),
+            DeValue::Integer(number) => SettingValue::Integer(self.parse_integer(offset, &number)?),
             DeValue::Float(number) => match number.as_str().parse() {
                 Ok(number) => SettingValue::Float(number),
-                Err(_) => return Err(self.syntax_error(at, "expected a number".to_owned())),
+                Err(_) => return Err(self.syntax_error(offset, "expected a number".to_owned())),
             },
             DeValue::Datetime(time) => SettingValue::Text(Secret::new(time.to_string())),
             DeValue::Array(items) => {
@@ -84,19 +83,19 @@ impl TomlFlattener {
         })
     }
 
-    fn parse_integer(&self, at: usize, number: &DeInteger<'_>) -> Result<i64, SyntaxError> {
+    fn parse_integer(&self, offset: usize, number: &DeInteger<'_>) -> Result<i64, SyntaxError> {
         i64::from_str_radix(number.as_str(), number.radix()).map_err(|_| {
             let problem = "expected a whole number of at most 64 bits".to_owned();
-            self.syntax_error(at, problem)
+            self.syntax_error(offset, problem)
         })
     }
 
-    fn syntax_error(&self, at: usize, problem: String) -> SyntaxError {
-        let line = self.line_at(at);
+    fn syntax_error(&self, offset: usize, problem: String) -> SyntaxError {
+        let line = self.line_at(offset);
         SyntaxError { line, problem }
     }
 
-    fn line_at(&self, at: usize) -> usize {
-        1 + self.line_ends.partition_point(|end| *end < at)
+    fn line_at(&self, offset: usize) -> usize {
+        1 + self.line_ends.partition_point(|end| *end < offset)
     }
 }

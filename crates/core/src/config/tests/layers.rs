@@ -1,4 +1,4 @@
-//! Which source counts.
+//! The precedence of sources.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Text and TOML as typed values, and errors that say where to look.
+//! Text and TOML as typed values, and the location in errors.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;

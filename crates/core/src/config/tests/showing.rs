@@ -1,4 +1,4 @@
-//! What is shown of settings, and what never is.
+//! Displayed settings never contain secrets.
 
 use super::*;
 use crate::config::Secret;

@@ -1,34 +1,34 @@
-//! Arguments in, the same with their defaults out.
+//! Fills in the defaults of absent arguments.
 
 use serde_json::{Map, Value};
 use toolwright_schema::Violation;
 
 use super::param_violation;
-use crate::context::CallContext;
-use crate::input_schema::{PROJECT_DIR_PARAM, ParamDefault, coerce_to_param, has_param};
+use crate::call::context::CallContext;
 use crate::registry::RegisteredTool;
+use crate::tool::input_schema::{PROJECT_DIR_PARAM, ParamDefault, coerce_to_param, has_param};
 
-/// What filling in defaults came to.
+/// The result of [`fill_defaults`].
 pub(super) struct FilledDefaults<'e> {
-    /// The parameters that were not sent and now have a value.
+    /// The absent parameters that now have a value.
     pub(super) names: Vec<&'e str>,
-    /// The parameters whose default needs a value that is not there.
+    /// The parameters whose default has a placeholder without a value.
     pub(super) unfilled: Vec<Violation>,
 }
 
-/// Fills in what was not sent, in the order of the parameters.
+/// Fills in the defaults of absent arguments, in the order of the parameters.
 pub(super) fn fill_defaults<'e>(
-    sent: &mut Map<String, Value>,
+    arguments: &mut Map<String, Value>,
     bound: &Map<String, Value>,
-    entry: &'e RegisteredTool,
+    tool: &'e RegisteredTool,
     cx: &CallContext<'_>,
 ) -> FilledDefaults<'e> {
-    let input = &entry.spec.input;
+    let input = &tool.spec.input;
     let (mut names, mut unfilled) = (Vec::new(), Vec::new());
-    for (name, default) in &entry.tool.0.defaults {
-        let absent = match sent.get(name) {
+    for (name, default) in &tool.tool.0.defaults {
+        let absent = match arguments.get(name) {
             None => has_param(input, name),
-            // `null` asks for the default, unless it is a value of its own.
+            // `null` means the default, unless the parameter accepts `null`.
             Some(Value::Null) => coerce_to_param(input, name, Value::Null).is_err(),
             Some(_) => false,
         };
@@ -39,41 +39,41 @@ pub(super) fn fill_defaults<'e>(
             ParamDefault::Value(value) => value.clone(),
             ParamDefault::Template(template) => {
                 let lookup = |name: &str| {
-                    argument_text(name, bound, cx).or_else(|| argument_text(name, sent, cx))
+                    argument_text(name, bound, cx).or_else(|| argument_text(name, arguments, cx))
                 };
-                if let Some(lacking) = template.first_unresolved(lookup) {
+                if let Some(unresolved) = template.first_unresolved(lookup) {
                     let source = template.source();
                     let message = format!(
-                        "missing; its default `{source}` needs `{lacking}`, which is not set"
+                        "missing; its default `{source}` needs `{unresolved}`, which is not set"
                     );
                     unfilled.push(param_violation(name, "required", message));
                     continue;
                 }
                 let text = template.expand(lookup);
-                // One that does not fit is told with all that is wrong.
+                // A value of the wrong type is reported by validation, with all other errors.
                 coerce_to_param(input, name, Value::from(text.as_str()))
                     .unwrap_or(Value::String(text))
             }
         };
-        if sent.insert(name.clone(), value).is_none() {
+        if arguments.insert(name.clone(), value).is_none() {
             names.push(name.as_str());
         }
     }
     FilledDefaults { names, unfilled }
 }
 
-/// Takes `null` for an argument that was not sent, where it may be left out and `null` is no value of its own.
+/// Drops a `null` for an optional parameter that does not accept `null`. For imported tools only.
 ///
-/// Of our own tools, parameters with a default and those that are an `Option` are read so in any case.
+/// Tools of this program need it not: [`fill_defaults`] and `Option` treat `null` as absent.
 pub(super) fn drop_optional_nulls(
-    sent: &mut Map<String, Value>,
-    entry: &RegisteredTool,
+    arguments: &mut Map<String, Value>,
+    tool: &RegisteredTool,
     notes: &mut Vec<String>,
 ) {
-    let input = &entry.spec.input;
+    let input = &tool.spec.input;
     let required = input.as_value().get("required").and_then(Value::as_array);
-    let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|it| it == name));
-    sent.retain(|name, value| {
+    let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|item| item == name));
+    arguments.retain(|name, value| {
         let keep = !value.is_null()
             || is_required(name)
             || !has_param(input, name)
@@ -85,7 +85,7 @@ pub(super) fn drop_optional_nulls(
     });
 }
 
-/// Returns an argument as a placeholder shows it.
+/// Returns the text that replaces the placeholder `${name}`.
 pub(in crate::invoker) fn argument_text(
     name: &str,
     arguments: &Map<String, Value>,

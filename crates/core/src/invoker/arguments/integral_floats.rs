@@ -1,11 +1,11 @@
-//! Whether arguments hold a number like `5.0`, which a schema takes for an integer and Rust does not.
+//! Finds numbers such as `5.0`, which a JSON schema accepts as an integer and serde does not.
 
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use toolwright_schema::Node;
 
-/// Looks through a whole document, without copying any of it.
+/// Returns true if a document contains a float that is a whole number. Copies nothing.
 pub(super) fn contains_integral_float(node: Node<'_>) -> bool {
     IntegralFloatFinder.deserialize(node).is_err()
 }

@@ -1,13 +1,17 @@
-//! Arguments in, those that the schema knows out, where the tool ignores the others.
+//! Drops unknown arguments, for tools with [`UnknownArguments::Ignore`](crate::UnknownArguments::Ignore).
 
 use serde_json::{Map, Value};
 use toolwright_schema::redact;
 
-/// How many subschemas are looked at for the names of arguments; schemas may come from strangers.
+/// The limit of visited subschemas; a schema may come from an untrusted source.
 const MAX_VISITS: usize = 64;
 
-/// Leaves out what the schema does not know, and notes it.
-pub(super) fn drop_unknown(sent: &mut Map<String, Value>, input: &Value, notes: &mut Vec<String>) {
+/// Drops arguments that the schema does not define, with a note for each.
+pub(super) fn drop_unknown(
+    arguments: &mut Map<String, Value>,
+    input: &Value,
+    notes: &mut Vec<String>,
+) {
     let mut known = KnownProperties {
         names: Vec::new(),
         forbids_others: false,
@@ -17,7 +21,7 @@ pub(super) fn drop_unknown(sent: &mut Map<String, Value>, input: &Value, notes: 
     if known.allows_others || !known.forbids_others {
         return;
     }
-    sent.retain(|name, _| {
+    arguments.retain(|name, _| {
         let keep = known.names.contains(&name.as_str());
         if !keep {
             let shown: String = name.chars().take(64).collect();
@@ -27,22 +31,22 @@ pub(super) fn drop_unknown(sent: &mut Map<String, Value>, input: &Value, notes: 
     });
 }
 
-/// What a schema says about which arguments there are.
+/// The properties that a schema defines.
 struct KnownProperties<'s> {
     names: Vec<&'s str>,
-    /// Whether it refuses others.
+    /// Whether a part of the schema forbids other properties.
     forbids_others: bool,
-    /// Whether it takes others.
+    /// Whether a part of the schema allows other properties.
     allows_others: bool,
 }
 
 impl<'s> KnownProperties<'s> {
-    /// Looks at a schema and at all it is composed of.
+    /// Visits a schema and the schemas it is composed of.
     fn collect(&mut self, root: &'s Value, schema: &'s Value, visits: &mut usize) {
-        let (Some(object), Some(left)) = (schema.as_object(), visits.checked_sub(1)) else {
+        let (Some(object), Some(remaining)) = (schema.as_object(), visits.checked_sub(1)) else {
             return;
         };
-        *visits = left;
+        *visits = remaining;
         for (keyword, value) in object {
             match (keyword.as_str(), value) {
                 ("properties", Value::Object(properties)) => {
@@ -63,7 +67,7 @@ impl<'s> KnownProperties<'s> {
                     let target = name.strip_prefix('#').and_then(|path| root.pointer(path));
                     target
                         .into_iter()
-                        .for_each(|it| self.collect(root, it, visits));
+                        .for_each(|target| self.collect(root, target, visits));
                 }
                 _ => {}
             }

@@ -1,4 +1,4 @@
-//! One entry in, our definition of its tool out.
+//! [`ToolDefinition`]: reads one entry of an imported text.
 
 use serde_json::{Map, Value};
 use toolwright_schema::{Schema, SchemaFix};
@@ -6,52 +6,52 @@ use toolwright_schema::{Schema, SchemaFix};
 use super::{Shape, entry::EntryReader, error::EntryError, hosted, schemas};
 use crate::Hints;
 
-/// A tool definition as other software wrote it, in our form.
+/// An imported tool definition.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ToolDefinition {
-    /// The name exactly as given: it may hold dots, and be longer than some APIs allow.
+    /// The name exactly as in the text: it may contain dots and be longer than some APIs allow.
     pub name: String,
-    /// The name people read, where there is one.
+    /// The display name, if there is one.
     pub title: Option<String>,
-    /// What it does; empty where that was not said.
+    /// What the tool does; empty if the text has no description.
     pub description: String,
-    /// What its arguments must satisfy.
+    /// The schema of the arguments.
     pub input: Schema,
-    /// What its structured result satisfies, if that was said.
+    /// The schema of the structured result, if there is one.
     pub output: Option<Schema>,
-    /// What its author declares about its effects.
+    /// The declared effects.
     pub hints: Hints,
-    /// Whether providers were asked to hold the model to the schema.
+    /// The `strict` flag, if there is one: whether providers have to enforce the schema.
     pub strict: Option<bool>,
-    /// The form it was written in.
+    /// The form of the entry.
     pub shape: Shape,
-    /// The line it stands on, counted from 1, where the text is JSON Lines.
+    /// The line, counted from 1, if the text is JSON Lines.
     pub line: Option<usize>,
     /// The JSON pointer of its entry in the text, or in its line.
     pub pointer: String,
-    /// Everything that was read otherwise than it was written; the pointers lead into the text.
+    /// Everything that was normalised; the pointers are relative to the text.
     pub notes: Vec<SchemaFix>,
 }
 
-/// Reads one entry; `declared` says that it stands among Gemini's declarations.
+/// Reads one entry; `declared` is true for an element of Gemini's `functionDeclarations`.
 pub(super) fn read_definition(
     entry: Map<String, Value>,
     declared: bool,
 ) -> Result<ToolDefinition, EntryError> {
-    if let Some(refusal) = hosted::reject_hosted(&entry) {
-        return Err(refusal);
+    if let Some(error) = hosted::reject_hosted(&entry) {
+        return Err(error);
     }
     let mut entry = EntryReader::unwrap_envelope(entry, declared);
     let name = read_name(&mut entry)?;
-    read_named(entry, &name).map_err(|fault| fault.with_name(name))
+    read_named(entry, &name).map_err(|error| error.with_name(name))
 }
 
 fn read_named(mut entry: EntryReader, name: &str) -> Result<ToolDefinition, EntryError> {
     let description = read_description(&mut entry);
     let strict = take_flag(&mut entry, "strict")?;
-    let (hints, hinted_title) = read_annotations(&mut entry)?;
-    let title = read_title(&mut entry).or(hinted_title);
+    let (hints, annotated_title) = read_annotations(&mut entry)?;
+    let title = read_title(&mut entry).or(annotated_title);
     let output = schemas::read_output_schema(&mut entry)?;
     let input = schemas::read_input_schema(&mut entry)?;
     let (shape, notes) = entry.finish();
@@ -83,7 +83,7 @@ fn read_name(entry: &mut EntryReader) -> Result<String, EntryError> {
 }
 
 fn read_description(entry: &mut EntryReader) -> String {
-    let given = match entry.take("description") {
+    let description = match entry.take("description") {
         Some(Value::String(text)) => text,
         None => String::new(),
         Some(Value::Array(lines)) if lines.iter().all(Value::is_string) => {
@@ -96,32 +96,32 @@ fn read_description(entry: &mut EntryReader) -> String {
             value.to_string()
         }
     };
-    if given.trim().is_empty() {
+    if description.trim().is_empty() {
         entry.note("", "no description: a model cannot tell what it is for");
     }
-    given
+    description
 }
 
 fn read_title(entry: &mut EntryReader) -> Option<String> {
-    let given = entry.take("title")?;
-    if !given.is_string() {
+    let title = entry.take("title")?;
+    if !title.is_string() {
         entry.note("title", "left out: not text");
     }
-    non_empty_text(given)
+    non_empty_text(title)
 }
 
-/// The hints, and the title that stands among them.
+/// Returns the hints, and the title that MCP allows among them.
 fn read_annotations(entry: &mut EntryReader) -> Result<(Hints, Option<String>), EntryError> {
-    let mut given = match entry.take("annotations") {
+    let mut annotations = match entry.take("annotations") {
         None => return Ok((Hints::default(), None)),
-        Some(Value::Object(given)) => given,
+        Some(Value::Object(annotations)) => annotations,
         Some(_) => return Err(entry.error_at("annotations", "expected an object")),
     };
     let mut hint = |name: &str| {
-        let Some(value) = given.shift_remove(name) else {
+        let Some(value) = annotations.shift_remove(name) else {
             return Ok(None);
         };
-        // A hint that is not understood may be the one that asks for approval.
+        // An invalid hint is an error, because it may be the one that requires approval.
         parse_flag(entry, &format!("annotations/{name}"), &value)
     };
     let hints = Hints {
@@ -130,7 +130,8 @@ fn read_annotations(entry: &mut EntryReader) -> Result<(Hints, Option<String>), 
         idempotent: hint("idempotentHint")?,
         open_world: hint("openWorldHint")?,
     };
-    Ok((hints, given.shift_remove("title").and_then(non_empty_text)))
+    let title = annotations.shift_remove("title").and_then(non_empty_text);
+    Ok((hints, title))
 }
 
 fn take_flag(entry: &mut EntryReader, key: &str) -> Result<Option<bool>, EntryError> {
@@ -145,15 +146,15 @@ fn parse_flag(
     key: &str,
     value: &Value,
 ) -> Result<Option<bool>, EntryError> {
-    let spelled = match value {
+    let flag = match value {
         Value::Null => return Ok(None),
         Value::Bool(flag) => return Ok(Some(*flag)),
         Value::String(text) if text.eq_ignore_ascii_case("true") => true,
         Value::String(text) if text.eq_ignore_ascii_case("false") => false,
         _ => return Err(entry.error_at(key, "expected true or false")),
     };
-    entry.note(key, format!("{value} read as {spelled}"));
-    Ok(Some(spelled))
+    entry.note(key, format!("{value} read as {flag}"));
+    Ok(Some(flag))
 }
 
 fn non_empty_text(value: Value) -> Option<String> {

@@ -1,6 +1,6 @@
-//! A text in, its entries out: whatever the definitions are wrapped in.
+//! Finds the entries of a text, whatever they are wrapped in.
 //!
-//! The wrapping is only scanned, and each entry parsed by itself, so that one with a doubled key hides no other.
+//! The wrapping is only scanned, and each entry is parsed separately, so that a duplicate key in one does not affect the others.
 
 use std::collections::HashMap;
 
@@ -17,22 +17,22 @@ use super::{
     },
 };
 
-/// A definition may be this large: twice what its schema may be.
+/// The limits of one definition: twice those of its schema.
 const ENTRY_LIMITS: InputLimits = InputLimits {
     bytes: 2 << 20,
     depth: 126,
 };
 
-/// More entries than these are not read.
+/// The maximum number of entries.
 const MAX_ENTRIES: usize = 100_000;
 
-/// What was found so far, and where we are.
+/// The results so far, and the current location.
 #[derive(Default)]
 pub(super) struct DocumentReader {
     results: Vec<Result<ToolDefinition, RejectedDefinition>>,
-    /// The entry that first had a name, within one list of tools.
+    /// The index of the entry with a name, within one list of tools.
     names: HashMap<String, usize>,
-    /// How many entries look like nothing we know.
+    /// The number of entries that do not look like a definition.
     unrecognised: usize,
     line: Option<usize>,
     pointer: String,
@@ -44,7 +44,7 @@ impl DocumentReader {
     ) -> Result<Vec<Result<ToolDefinition, RejectedDefinition>>, ImportError> {
         let mut document = Self::default();
         match serde_json::from_str::<&RawValue>(text) {
-            Ok(whole) => document.read_value(whole.get(), 0, false),
+            Ok(root) => document.read_value(root.get(), 0, false),
             Err(error) => document
                 .read_lines(text)
                 .ok_or_else(|| syntax_error(&error))?,
@@ -58,7 +58,7 @@ impl DocumentReader {
         Ok(document.results)
     }
 
-    /// Reads JSON Lines; `None` if the text is no such thing.
+    /// Reads JSON Lines; `None` if the text is not JSON Lines.
     fn read_lines(&mut self, text: &str) -> Option<()> {
         let lines = || {
             let numbered = text.lines().zip(1..);
@@ -86,7 +86,7 @@ impl DocumentReader {
         Some(())
     }
 
-    /// Reads a value that may be anything: a list, an object with lists in it, an entry.
+    /// Reads a list, an object that contains lists, or an entry.
     fn read_value(&mut self, raw: &str, depth: usize, declared: bool) {
         if depth > MAX_WRAPPING_DEPTH {
             return self.reject(EntryError::new(
@@ -97,7 +97,7 @@ impl DocumentReader {
         match raw.as_bytes().first() {
             Some(b'[') => self.read_list(raw, depth, declared),
             Some(b'{') => self.read_object(raw, depth, declared),
-            // Some collections keep their definitions as text within the text.
+            // Some collections store definitions as JSON text in a string.
             Some(b'"') if depth > 0 => match serde_json::from_str::<String>(raw) {
                 Ok(text) if text.trim_start().starts_with(['[', '{']) => {
                     match serde_json::from_str::<&RawValue>(&text) {
@@ -117,8 +117,8 @@ impl DocumentReader {
     }
 
     fn read_list(&mut self, raw: &str, depth: usize, declared: bool) {
-        for_each_element(raw, |at, element| {
-            self.with_pointer_step(&at.to_string(), |document| {
+        for_each_element(raw, |index, element| {
+            self.with_pointer_step(&index.to_string(), |document| {
                 document.read_value(element.get(), depth + 1, declared);
             });
             !self.is_full()
@@ -138,36 +138,37 @@ impl DocumentReader {
         if lists.is_empty() && wrappers.is_empty() {
             return self.read_entry(raw, declared);
         }
-        // Each record of a collection is a world of its own; the parts of one request are not.
+        // Names must be unique within a record of a collection, but not across records. Gemini's declarations are
+        // parts of one record.
         let is_part = |key: &str| matches!(key, "functionDeclarations" | "function_declarations");
-        let whole = lists.iter().any(|(key, _)| !is_part(key));
-        let outer = (depth > 0 && whole).then(|| std::mem::take(&mut self.names));
+        let is_record = lists.iter().any(|(key, _)| !is_part(key));
+        let outer_names = (depth > 0 && is_record).then(|| std::mem::take(&mut self.names));
         for (key, value) in lists.iter().chain(&wrappers) {
             let declared = declared || is_part(key);
             self.with_pointer_step(key, |document| {
                 document.read_value(value.get(), depth + 1, declared);
             });
         }
-        let beside = members
+        let hosted = members
             .iter()
             .filter(|(key, _)| hosted::is_gemini_hosted(key));
-        for (key, _) in beside.filter(|_| !whole) {
+        for (key, _) in hosted.filter(|_| !is_record) {
             self.with_pointer_step(key, |document| document.reject(EntryError::hosted(key)));
         }
-        if let Some(outer) = outer {
-            self.names = outer;
+        if let Some(names) = outer_names {
+            self.names = names;
         }
     }
 
     fn read_entry(&mut self, raw: &str, declared: bool) {
-        let read = match Tape::parse(raw, &ENTRY_LIMITS).map(|tape| tape.to_value()) {
+        let definition = match Tape::parse(raw, &ENTRY_LIMITS).map(|tape| tape.to_value()) {
             Ok(Value::Object(entry)) => definition::read_definition(entry, declared),
             Ok(_) => Err(EntryError::not_a_definition()),
             Err(error) => Err(EntryError::new("", error.to_string())),
         };
         let index = self.results.len();
-        match read {
-            Err(fault) => self.reject(fault),
+        match definition {
+            Err(error) => self.reject(error),
             Ok(definition) => match self.names.get(&definition.name) {
                 Some(first) => {
                     let message = format!(
@@ -185,34 +186,34 @@ impl DocumentReader {
     }
 
     fn with_location(&self, mut definition: ToolDefinition) -> ToolDefinition {
-        let placed = |note: SchemaFix| SchemaFix {
+        let with_location = |note: SchemaFix| SchemaFix {
             pointer: format!("{}{}", self.pointer, note.pointer),
             ..note
         };
-        definition.notes = definition.notes.into_iter().map(placed).collect();
+        definition.notes = definition.notes.into_iter().map(with_location).collect();
         definition.line = self.line;
         definition.pointer = self.pointer.clone();
         definition
     }
 
-    fn reject(&mut self, fault: EntryError) {
-        self.unrecognised += usize::from(fault.not_a_definition);
+    fn reject(&mut self, error: EntryError) {
+        self.unrecognised += usize::from(error.not_a_definition);
         self.results.push(Err(RejectedDefinition {
             index: self.results.len(),
-            name: fault.name,
+            name: error.name,
             line: self.line,
-            pointer: format!("{}{}", self.pointer, fault.pointer),
-            message: fault.message,
-            hosted: fault.hosted,
+            pointer: format!("{}{}", self.pointer, error.pointer),
+            message: error.message,
+            hosted: error.hosted,
         }));
     }
 
     fn with_pointer_step(&mut self, step: &str, read: impl FnOnce(&mut Self)) {
-        let here = self.pointer.len();
+        let parent_len = self.pointer.len();
         self.pointer.push('/');
         self.pointer.push_str(step);
         read(self);
-        self.pointer.truncate(here);
+        self.pointer.truncate(parent_len);
     }
 }
 
@@ -224,9 +225,12 @@ fn syntax_error(error: &serde_json::Error) -> ImportError {
     }
 }
 
-/// The message without the position that serde_json appends.
+/// Removes the position that serde_json appends to its message.
 fn message_without_position(error: &serde_json::Error) -> String {
-    let whole = error.to_string();
+    let message = error.to_string();
     let position = format!(" at line {} column {}", error.line(), error.column());
-    whole.strip_suffix(&position).unwrap_or(&whole).to_owned()
+    message
+        .strip_suffix(&position)
+        .unwrap_or(&message)
+        .to_owned()
 }

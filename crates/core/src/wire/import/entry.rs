@@ -1,11 +1,11 @@
-//! One entry while it is read: what it still holds, where it stands, what was noted about it.
+//! [`EntryReader`]: one entry of an imported text while its keys are read.
 
 use serde_json::{Map, Value};
 use toolwright_schema::SchemaFix;
 
 use super::{Shape, error::EntryError, schemas::INPUT_SCHEMA_KEYS};
 
-/// Keys that some API knows and a definition does without.
+/// Keys of some API that a definition does not need.
 const IGNORED_KEYS: [&str; 13] = [
     "type",
     "id",
@@ -22,7 +22,7 @@ const IGNORED_KEYS: [&str; 13] = [
     "eager_input_streaming",
 ];
 
-/// Keys that corpora and people put beside the parameters, never the parameters themselves.
+/// Keys that people and collections of definitions add; they never contain the parameters.
 const METADATA_KEYS: [&str; 10] = [
     "tags",
     "keywords",
@@ -36,7 +36,7 @@ const METADATA_KEYS: [&str; 10] = [
     "errors",
 ];
 
-/// Keys of a definition that are sometimes put outside its wrapping.
+/// Keys of a definition that are sometimes written outside its wrapper.
 const DEFINITION_KEYS: [&str; 7] = [
     "name",
     "title",
@@ -47,37 +47,37 @@ const DEFINITION_KEYS: [&str; 7] = [
     "required",
 ];
 
-/// An entry that is being read.
+/// An entry while its keys are read.
 pub(super) struct EntryReader {
-    /// What was not read yet.
+    /// The members that were not read yet.
     pub(super) remaining: Map<String, Value>,
-    /// Where the body is in the entry: empty, or for example `/function`.
+    /// The JSON pointer of the body in the entry: empty, or for example `/function`.
     wrapper_pointer: &'static str,
     shape: Shape,
     notes: Vec<SchemaFix>,
 }
 
 impl EntryReader {
-    /// Opens the wrapping that some APIs put around a definition; `declared` says that Gemini's declarations are around it.
+    /// Unwraps a definition from the object that some APIs put around it; `declared` is true for an element of Gemini's
+    /// `functionDeclarations`.
     pub(super) fn unwrap_envelope(mut entry: Map<String, Value>, declared: bool) -> Self {
-        let wrappings = [
+        let wrappers = [
             ("function", "/function", Shape::OpenAiChat),
             ("toolSpec", "/toolSpec", Shape::Bedrock),
             ("tool_spec", "/tool_spec", Shape::Bedrock),
         ];
-        for (key, step, shape) in wrappings {
+        for (key, wrapper_pointer, shape) in wrappers {
             if let Some(Value::Object(_)) = entry.get(key)
                 && let Some(Value::Object(body)) = entry.shift_remove(key)
             {
-                let notes = Vec::new();
-                let mut opened = Self {
+                let mut reader = Self {
                     remaining: body,
-                    wrapper_pointer: step,
+                    wrapper_pointer,
                     shape,
-                    notes,
+                    notes: Vec::new(),
                 };
-                opened.merge_outer_keys(entry);
-                return opened;
+                reader.merge_outer_keys(entry);
+                return reader;
             }
         }
         Self {
@@ -88,16 +88,16 @@ impl EntryReader {
         }
     }
 
-    /// Takes in what stands beside the wrapping, though it belongs inside.
-    fn merge_outer_keys(&mut self, beside: Map<String, Value>) {
-        for (key, value) in beside {
+    /// Moves keys of the definition that are written outside the wrapper into the body.
+    fn merge_outer_keys(&mut self, outer: Map<String, Value>) {
+        for (key, value) in outer {
             let name = key.as_str();
             let message = if IGNORED_KEYS.contains(&name) || value.is_null() {
                 continue;
             } else if !DEFINITION_KEYS.contains(&name) && !INPUT_SCHEMA_KEYS.contains(&name) {
                 format!("`{key}` left out: no part of a definition")
             } else if self.remaining.contains_key(name) {
-                format!("`{key}` left out: the definition says its own")
+                format!("`{key}` left out: the definition has its own")
             } else {
                 let message = format!("`{key}` read as part of the definition");
                 self.remaining.insert(key, value);
@@ -110,14 +110,14 @@ impl EntryReader {
         }
     }
 
-    /// Takes a value out; `null` is as good as none.
+    /// Removes and returns a value; `null` counts as absent.
     pub(super) fn take(&mut self, key: &str) -> Option<Value> {
         self.remaining
             .shift_remove(key)
             .filter(|value| !value.is_null())
     }
 
-    /// Whether there is more to it than an object that happens to stand here.
+    /// Returns true if the entry has a key of a definition, and so is not just any object.
     pub(super) fn looks_like_definition(&self) -> bool {
         let is_function = self
             .remaining
@@ -130,7 +130,7 @@ impl EntryReader {
                 .any(|key| self.remaining.contains_key(*key))
     }
 
-    /// The first key that nobody knows and that holds enough to be the parameters.
+    /// Returns the first unknown key whose value could be the parameters.
     pub(super) fn unknown_container(&self) -> Option<&str> {
         let is_container = |value: &Value| match value {
             Value::String(text) => text.trim_start().starts_with(['{', '[']),
@@ -161,7 +161,7 @@ impl EntryReader {
         EntryError::new(self.pointer_to(key), message)
     }
 
-    /// The pointer of a key of the body, or of a pointer into it.
+    /// Returns the pointer, relative to the entry, of a key of the body or of a pointer into the body.
     fn pointer_to(&self, key: &str) -> String {
         let slash = if key.is_empty() || key.starts_with('/') {
             ""
@@ -171,20 +171,20 @@ impl EntryReader {
         format!("{}{slash}{key}", self.wrapper_pointer)
     }
 
-    /// Notes what was never read.
+    /// Adds a note for each key that was not read.
     pub(super) fn finish(mut self) -> (Shape, Vec<SchemaFix>) {
-        let left: Vec<String> = self
+        let unread: Vec<String> = self
             .unknown_keys()
             .map(|(key, _)| format!("`{key}` left out: no part of a definition"))
             .collect();
-        for message in left {
+        for message in unread {
             self.note("", message);
         }
         (self.shape, self.notes)
     }
 }
 
-/// Recognises a definition that has no wrapping by the keys it uses.
+/// Detects the shape of a definition without a wrapper by its keys.
 fn detect_shape(body: &Map<String, Value>, declared: bool) -> Shape {
     let has = |key: &str| body.contains_key(key);
     let kind = body.get("type").and_then(Value::as_str);

@@ -1,25 +1,25 @@
-//! Why an entry, or a whole text, gave no definition.
+//! The errors of a whole import and of one entry.
 
 use std::fmt;
 
 use serde::Serialize;
 use thiserror::Error;
 
-/// An entry of a text that gave no definition, and why.
+/// An entry of a text that could not be imported.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct RejectedDefinition {
-    /// Which entry of the text it is, counted from 0.
+    /// The index of the entry, counted from 0.
     pub index: usize,
-    /// Its name, if it has one.
+    /// The name of the tool, if it has one.
     pub name: Option<String>,
-    /// The line it stands on, counted from 1, where the text is JSON Lines.
+    /// The line, counted from 1, if the text is JSON Lines.
     pub line: Option<usize>,
-    /// The JSON pointer of the guilty part in the text, or in its line.
+    /// The JSON pointer of the error in the text, or in its line.
     pub pointer: String,
-    /// What is wrong there.
+    /// The error.
     pub message: String,
-    /// Whether it is a tool that the API itself hosts: nothing is wrong with it, but there is nothing to define.
+    /// Whether it is a tool hosted by the API: it is valid, but has no definition.
     pub hosted: bool,
 }
 
@@ -37,35 +37,35 @@ impl fmt::Display for RejectedDefinition {
 
 impl std::error::Error for RejectedDefinition {}
 
-/// Why a whole text could not be read.
+/// Why a whole text could not be imported.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ImportError {
-    /// The text is too long; it was not looked at.
+    /// The text is too long; it was not parsed.
     #[error("{bytes} bytes of tool definitions where at most {limit} are read")]
     TooLong {
-        /// How long the text is.
+        /// The length of the text.
         bytes: usize,
-        /// How long it may be.
+        /// The maximum length.
         limit: usize,
     },
     /// The text has too many entries.
     #[error("more than {limit} entries, which is as many as are read")]
     TooManyEntries {
-        /// How many it may have.
+        /// The maximum number of entries.
         limit: usize,
     },
     /// The text is neither JSON nor JSON Lines.
     #[error("not JSON: {message} at line {line} column {column}")]
     Syntax {
-        /// What is wrong, without the position.
+        /// The error, without the position.
         message: String,
         /// The line, counted from 1.
         line: usize,
         /// The column in bytes, counted from 1.
         column: usize,
     },
-    /// The text is JSON, but holds nothing that looks like a tool definition.
+    /// The text is JSON, but contains nothing like a tool definition.
     #[error(
         "no tool definitions found; accepted are one definition, a list of them, an object with `tools`, `result.tools`, \
          `functions`, `function`, `functionDeclarations` or `toolConfig.tools`, and JSON Lines of these, each definition in \
@@ -74,13 +74,13 @@ pub enum ImportError {
     UnknownFormat,
 }
 
-/// Why an entry is refused; the pointer starts at the entry.
+/// The error of one entry; the pointer is relative to the entry.
 pub(super) struct EntryError {
     pub(super) pointer: String,
     pub(super) message: String,
     pub(super) name: Option<String>,
     pub(super) hosted: bool,
-    /// Whether it does not even look like a definition.
+    /// Whether the entry does not look like a definition at all.
     pub(super) not_a_definition: bool,
 }
 
@@ -102,8 +102,8 @@ impl EntryError {
         }
     }
 
-    pub(super) fn hosted(what: &str) -> Self {
-        let message = format!("`{what}` is hosted by the API: there is nothing to define");
+    pub(super) fn hosted(tool: &str) -> Self {
+        let message = format!("`{tool}` is hosted by the API: there is nothing to define");
         Self {
             hosted: true,
             ..Self::new("", message)

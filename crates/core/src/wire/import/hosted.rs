@@ -1,10 +1,10 @@
-//! Tools that an API runs by itself: they stand among the definitions, and define nothing.
+//! Recognises hosted tools, which the API runs itself: they are listed among the definitions, but have none.
 
 use serde_json::{Map, Value};
 
 use super::{error::EntryError, schemas::INPUT_SCHEMA_KEYS};
 
-/// What Gemini and Vertex host, in their own spelling.
+/// The hosted tools of Gemini and Vertex, as their APIs spell them.
 const GEMINI_HOSTED_TOOLS: [&str; 12] = [
     "googleSearch",
     "googleSearchRetrieval",
@@ -20,21 +20,21 @@ const GEMINI_HOSTED_TOOLS: [&str; 12] = [
     "parallelAiSearch",
 ];
 
-/// Whether a member of a Gemini tool names one that is hosted, in either spelling.
+/// Returns true if a key of a Gemini tool is a hosted tool, in camel or snake case.
 pub(super) fn is_gemini_hosted(key: &str) -> bool {
-    let plain = |key: &str| key.replace('_', "").to_ascii_lowercase();
+    let fold = |key: &str| key.replace('_', "").to_ascii_lowercase();
     GEMINI_HOSTED_TOOLS
         .iter()
-        .any(|known| plain(known) == plain(key))
+        .any(|known| fold(known) == fold(key))
 }
 
-/// Why an entry is none of a function; `None` if it may be one.
+/// Returns the error for an entry that is not a function; `None` if it may be one.
 pub(super) fn reject_hosted(entry: &Map<String, Value>) -> Option<EntryError> {
-    let named = |keys: &[&str]| keys.iter().any(|key| entry.contains_key(*key));
-    if named(&INPUT_SCHEMA_KEYS) || named(&["function", "toolSpec", "tool_spec"]) {
+    let has_any = |keys: &[&str]| keys.iter().any(|key| entry.contains_key(*key));
+    if has_any(&INPUT_SCHEMA_KEYS) || has_any(&["function", "toolSpec", "tool_spec"]) {
         return None;
     }
-    if named(&["cachePoint", "cache_point"]) {
+    if has_any(&["cachePoint", "cache_point"]) {
         return Some(EntryError {
             message: "a cache point: it marks a place, and defines nothing".to_owned(),
             ..EntryError::hosted("cachePoint")
@@ -53,7 +53,7 @@ pub(super) fn reject_hosted(entry: &Map<String, Value>) -> Option<EntryError> {
     };
     match kind.to_ascii_lowercase().as_str() {
         "" | "function" | "tool" | "object" => None,
-        // A schema in the place of a definition.
+        // A schema instead of a definition.
         "array" | "boolean" | "integer" | "null" | "number" | "string" => {
             Some(EntryError::not_a_definition())
         }
@@ -63,8 +63,8 @@ pub(super) fn reject_hosted(entry: &Map<String, Value>) -> Option<EntryError> {
         }),
         _ => Some(EntryError::hosted(kind)),
     }
-    .map(|fault| match entry.get("name") {
-        Some(Value::String(name)) => fault.with_name(name.clone()),
-        _ => fault,
+    .map(|error| match entry.get("name") {
+        Some(Value::String(name)) => error.with_name(name.clone()),
+        _ => error,
     })
 }

@@ -1,4 +1,4 @@
-//! The text of a list or an object in, its parts out, unread.
+//! Splits the text of a list or an object into its elements, without parsing them.
 
 use std::fmt;
 
@@ -7,13 +7,13 @@ use serde_json::value::RawValue;
 
 use super::schemas::INPUT_SCHEMA_KEYS;
 
-/// How deep lists of definitions may be wrapped.
+/// The maximum nesting depth of objects around a list of definitions.
 pub(super) const MAX_WRAPPING_DEPTH: usize = 8;
 
-/// More members than these no definition has, and nothing that definitions are wrapped in.
+/// The maximum number of members of an object.
 const MAX_MEMBERS: usize = 10_000;
 
-/// Where a list of definitions is found in an object.
+/// The keys of lists of definitions.
 const LIST_KEYS: [&str; 5] = [
     "tools",
     "functions",
@@ -22,7 +22,7 @@ const LIST_KEYS: [&str; 5] = [
     "function_declarations",
 ];
 
-/// Where an object with such a list is found: answers, requests in a batch, Bedrock's settings.
+/// The keys of objects that contain such a list: responses, requests in a batch, Bedrock's `toolConfig`.
 const WRAPPER_KEYS: [&str; 6] = [
     "result",
     "toolConfig",
@@ -32,14 +32,14 @@ const WRAPPER_KEYS: [&str; 6] = [
     "request",
 ];
 
-/// The members of an object, as text.
+/// The members of an object, with unparsed values.
 pub(super) type Members<'t> = Vec<(String, &'t RawValue)>;
 
-/// The members that hold lists of definitions; `function` may also hold a single one, and then is part of it.
+/// Returns the members that are lists of definitions. `function` with an object is not one: it is part of a definition.
 pub(super) fn definition_lists<'m, 't>(
     members: &'m Members<'t>,
 ) -> Vec<&'m (String, &'t RawValue)> {
-    // A definition may hold such a list too, but then it is not wrapped in this object: it is this object.
+    // A definition may contain such a list too; then this object is the definition itself.
     if has_any_key(members, &INPUT_SCHEMA_KEYS) {
         return Vec::new();
     }
@@ -49,7 +49,7 @@ pub(super) fn definition_lists<'m, 't>(
         .collect()
 }
 
-/// The members that hold objects which hold such lists.
+/// Returns the members that are objects which contain such lists.
 pub(super) fn wrappers<'m, 't>(
     members: &'m Members<'t>,
     depth: usize,
@@ -57,13 +57,13 @@ pub(super) fn wrappers<'m, 't>(
     if depth > MAX_WRAPPING_DEPTH || has_any_key(members, &["name"]) {
         return Vec::new();
     }
-    let holds_lists = |value: &RawValue| {
+    let contains_lists = |value: &RawValue| {
         let inner = self::parse_members(value.get());
         !definition_lists(&inner).is_empty() || !wrappers(&inner, depth + 1).is_empty()
     };
     members
         .iter()
-        .filter(|(key, value)| WRAPPER_KEYS.contains(&key.as_str()) && holds_lists(value))
+        .filter(|(key, value)| WRAPPER_KEYS.contains(&key.as_str()) && contains_lists(value))
         .collect()
 }
 
@@ -81,7 +81,7 @@ fn is_definition_list(key: &str, value: &RawValue) -> bool {
         }
 }
 
-/// A key that stands there twice.
+/// Returns a key that occurs twice.
 pub(super) fn duplicate_key<'m>(members: &'m Members<'_>) -> Option<&'m str> {
     let mut keys: Vec<&str> = members.iter().map(|(key, _)| key.as_str()).collect();
     keys.sort_unstable();
@@ -89,19 +89,19 @@ pub(super) fn duplicate_key<'m>(members: &'m Members<'_>) -> Option<&'m str> {
         .find_map(|pair| (pair.first() == pair.last()).then(|| pair.first().copied())?)
 }
 
-/// The members of an object; none of anything else, or if there are absurdly many.
+/// Returns the members of an object; empty for other values, or if there are more than [`MAX_MEMBERS`].
 pub(super) fn parse_members(raw: &str) -> Members<'_> {
-    serde_json::from_str::<RawObject<'_>>(raw).map_or_else(|_| Vec::new(), |scanned| scanned.0)
+    serde_json::from_str::<RawObject<'_>>(raw).map_or_else(|_| Vec::new(), |object| object.0)
 }
 
-/// An object of which only the keys are read.
+/// An object with parsed keys and unparsed values.
 struct RawObject<'t>(Members<'t>);
 
 impl<'t> Deserialize<'t> for RawObject<'t> {
     fn deserialize<D: Deserializer<'t>>(source: D) -> Result<Self, D::Error> {
-        struct Keys;
+        struct MembersVisitor;
 
-        impl<'t> Visitor<'t> for Keys {
+        impl<'t> Visitor<'t> for MembersVisitor {
             type Value = RawObject<'t>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -120,15 +120,15 @@ impl<'t> Deserialize<'t> for RawObject<'t> {
             }
         }
 
-        source.deserialize_map(Keys)
+        source.deserialize_map(MembersVisitor)
     }
 }
 
-/// Hands on the elements of a list, one by one and never all at once, until told to stop.
+/// Calls `visit` with each element of a list until it returns false; the elements are not collected.
 pub(super) fn for_each_element<'t>(raw: &'t str, visit: impl FnMut(usize, &'t RawValue) -> bool) {
-    struct Elements<F>(F);
+    struct ElementsVisitor<F>(F);
 
-    impl<'t, F: FnMut(usize, &'t RawValue) -> bool> Visitor<'t> for Elements<F> {
+    impl<'t, F: FnMut(usize, &'t RawValue) -> bool> Visitor<'t> for ElementsVisitor<F> {
         type Value = ();
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -136,18 +136,18 @@ pub(super) fn for_each_element<'t>(raw: &'t str, visit: impl FnMut(usize, &'t Ra
         }
 
         fn visit_seq<S: SeqAccess<'t>>(mut self, mut elements: S) -> Result<(), S::Error> {
-            let mut at = 0;
+            let mut index = 0;
             while let Some(element) = elements.next_element()? {
-                if !(self.0)(at, element) {
+                if !(self.0)(index, element) {
                     return Err(S::Error::custom("stopped"));
                 }
-                at += 1;
+                index += 1;
             }
             Ok(())
         }
     }
 
     let mut source = serde_json::Deserializer::from_str(raw);
-    // The text was scanned before: it is a list, and the only error is that we stop.
-    let _ = source.deserialize_seq(Elements(visit));
+    // The text is known to be a list, so the only error is the stop.
+    let _ = source.deserialize_seq(ElementsVisitor(visit));
 }

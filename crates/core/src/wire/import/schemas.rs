@@ -1,11 +1,11 @@
-//! The schema of a definition, wherever its API puts it.
+//! Reads the input and output schemas of a definition.
 
 use serde_json::{Map, Value, json};
 use toolwright_schema::{Schema, SchemaError, SchemaFix, normalise};
 
 use super::{entry::EntryReader, error::EntryError};
 
-/// Where APIs put the schema of the arguments.
+/// The keys of the input schema in the APIs.
 pub(super) const INPUT_SCHEMA_KEYS: [&str; 5] = [
     "parameters",
     "parametersJsonSchema",
@@ -14,7 +14,7 @@ pub(super) const INPUT_SCHEMA_KEYS: [&str; 5] = [
     "inputSchema",
 ];
 
-/// Where APIs put the schema of the result.
+/// The keys of the output schema in the APIs.
 const OUTPUT_SCHEMA_KEYS: [&str; 5] = [
     "outputSchema",
     "output_schema",
@@ -23,7 +23,7 @@ const OUTPUT_SCHEMA_KEYS: [&str; 5] = [
     "response",
 ];
 
-/// Keywords by which a schema means something else than an object, unless it names the type.
+/// Keywords that imply another type than object, in a schema without `type`.
 const NON_OBJECT_KEYWORDS: [&str; 13] = [
     "items",
     "prefixItems",
@@ -40,7 +40,7 @@ const NON_OBJECT_KEYWORDS: [&str; 13] = [
     "const",
 ];
 
-/// Keywords by which a schema leaves it to others to name the type.
+/// Keywords whose subschemas may have the `type`.
 const COMPOSITION_KEYWORDS: [&str; 7] = [
     "$ref",
     "$dynamicRef",
@@ -62,14 +62,14 @@ pub(super) fn read_input_schema(entry: &mut EntryReader) -> Result<Schema, Entry
 
 /// Reads the schema of the result, if there is one.
 pub(super) fn read_output_schema(entry: &mut EntryReader) -> Result<Option<Schema>, EntryError> {
-    let given = OUTPUT_SCHEMA_KEYS
+    let found = OUTPUT_SCHEMA_KEYS
         .iter()
         .find_map(|key| Some((*key, entry.take(key)?)));
-    match given {
+    match found {
         None => Ok(None),
-        // It says nothing.
+        // An empty schema has no information.
         Some((_, Value::Object(members))) if members.is_empty() => Ok(None),
-        // Examples of answers stand there too.
+        // Some definitions have an example under this key.
         Some(("response", schema)) if !schema.is_object() => {
             entry.note("response", "left out: not a schema");
             Ok(None)
@@ -81,18 +81,18 @@ pub(super) fn read_output_schema(entry: &mut EntryReader) -> Result<Option<Schem
     }
 }
 
-/// Finds the schema, and the key it is under.
+/// Finds the input schema and its key.
 fn find_input_schema(entry: &mut EntryReader) -> Result<(String, Value), EntryError> {
-    let given: Vec<(&str, Value)> = INPUT_SCHEMA_KEYS
+    let schemas: Vec<(&str, Value)> = INPUT_SCHEMA_KEYS
         .iter()
         .filter_map(|key| Some((*key, entry.take(key)?)))
         .collect();
-    let mut given = given.into_iter();
-    let (key, schema) = match given.next() {
+    let mut schemas = schemas.into_iter();
+    let (key, schema) = match schemas.next() {
         None => ("parameters", Value::Null),
         Some(first) => first,
     };
-    if let Some((other, _)) = given.find(|(_, other)| *other != schema) {
+    if let Some((other, _)) = schemas.find(|(_, other)| *other != schema) {
         let message = format!("`{key}` says otherwise: only one of them can be meant");
         return Err(entry.error_at(other, message));
     }
@@ -108,7 +108,7 @@ fn find_input_schema(entry: &mut EntryReader) -> Result<(String, Value), EntryEr
     }
 }
 
-/// No schema where one is expected: no parameters, unless they stand somewhere else.
+/// Looks for the parameters elsewhere in the entry if the key has none; without any, the tool has no parameters.
 fn find_misplaced_schema(
     entry: &mut EntryReader,
     key: &str,
@@ -138,7 +138,7 @@ fn find_misplaced_schema(
     }
 }
 
-/// A list of required names that stands beside the parameters.
+/// Moves a list `required` that is written beside the schema into it.
 fn merge_required(entry: &mut EntryReader, schema: &mut Value) {
     if let Some(Value::Array(_)) = entry.remaining.get("required")
         && let Value::Object(members) = schema
@@ -170,7 +170,7 @@ fn schema_error(entry: &EntryReader, key: &str, error: &SchemaError) -> EntryErr
     entry.error_at(&format!("{key}{}", error.pointer()), error.message())
 }
 
-/// Arguments are an object: says so where the schema does not, and refuses one that says otherwise.
+/// Adds `"type": "object"` where it is missing, and rejects a schema of another type.
 fn require_object(
     entry: &mut EntryReader,
     key: &str,
@@ -182,13 +182,13 @@ fn require_object(
     };
     let other = NON_OBJECT_KEYWORDS
         .iter()
-        .find(|word| members.contains_key(**word));
+        .find(|keyword| members.contains_key(**keyword));
     let composed = COMPOSITION_KEYWORDS
         .iter()
-        .any(|word| members.contains_key(*word));
+        .any(|keyword| members.contains_key(*keyword));
     match members.get("type") {
-        Some(Value::String(word)) if word == "object" => {}
-        Some(Value::Array(words)) if words.iter().any(|word| word == "object") => {
+        Some(Value::String(name)) if name == "object" => {}
+        Some(Value::Array(names)) if names.iter().any(|name| name == "object") => {
             entry.note(key, "type read as \"object\": arguments are nothing else");
             members.insert("type".to_owned(), json!("object"));
         }

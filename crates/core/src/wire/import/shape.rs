@@ -1,10 +1,10 @@
-//! The forms in which APIs write tool definitions.
+//! [`Shape`]: the form of a tool definition in an API.
 
 use std::{fmt, str::FromStr};
 
 use toolwright_schema::nearest;
 
-/// The form in which an API writes a tool definition.
+/// The form of a tool definition in an API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Shape {
@@ -16,7 +16,7 @@ pub enum Shape {
     Anthropic,
     /// `{"name", "description", "parameters" or "parametersJsonSchema"}` among `functionDeclarations`.
     Gemini,
-    /// What Ollama takes; it looks like [`Shape::OpenAiChat`], and is read as that.
+    /// The form of Ollama; an import detects it as [`Shape::OpenAiChat`], which looks the same.
     Ollama,
     /// `{"name", "title", "description", "inputSchema", "outputSchema", "annotations"}`.
     Mcp,
@@ -25,7 +25,7 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// Every shape there is.
+    /// All shapes.
     pub const ALL: [Self; 7] = [
         Self::OpenAiChat,
         Self::OpenAiResponses,
@@ -36,7 +36,7 @@ impl Shape {
         Self::Bedrock,
     ];
 
-    /// Returns the name it goes by, for example `openai-chat`.
+    /// Returns the name, for example `openai-chat`.
     pub fn name(self) -> &'static str {
         match self {
             Self::OpenAiChat => "openai-chat",
@@ -66,7 +66,7 @@ impl FromStr for Shape {
     }
 }
 
-/// A name that is no shape's.
+/// The error for an unknown name of a shape.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownShape(String);
 
@@ -75,7 +75,7 @@ impl fmt::Display for UnknownShape {
         let names = Shape::ALL.map(Shape::name);
         write!(f, "there is no shape `{}`; ", self.0)?;
         match nearest(&self.0, names, 1).first() {
-            Some(near) => write!(f, "did you mean `{near}`?"),
+            Some(suggestion) => write!(f, "did you mean `{suggestion}`?"),
             None => write!(f, "there are {}", names.join(", ")),
         }
     }

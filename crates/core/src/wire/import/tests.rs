@@ -1,4 +1,4 @@
-//! Definitions as other software writes them, each in our form or refused with its place.
+//! Tests of imports: definitions are read, or rejected with their location.
 
 mod corpus;
 mod documents;
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::*;
 
-/// Everything found in a text that can be read.
+/// All entries of a text.
 fn all(text: &str) -> Vec<Result<ToolDefinition, RejectedDefinition>> {
     import_definitions(text).unwrap_or_else(|error| panic!("{text} refused: {error}"))
 }
@@ -24,7 +24,7 @@ fn one(entry: &Value) -> ToolDefinition {
         .unwrap_or_else(|refused| panic!("{entry} refused: {refused}"))
 }
 
-/// Why the only entry is refused.
+/// The error of the only entry.
 fn refusal(entry: &Value) -> RejectedDefinition {
     let mut found = all(&entry.to_string());
     assert_eq!(found.len(), 1, "{entry}");

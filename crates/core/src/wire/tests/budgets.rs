@@ -1,13 +1,13 @@
-//! What a request has room for, and what is sent when there is not enough.
+//! The limits of a request, and the tools that are omitted or not strict beyond them.
 
 use serde_json::{Map, Value, json};
 use toolwright_schema::Dialect;
 
-use super::{Sample, left_out, plan, planned, strict};
-use crate::policy::StrictMode;
+use super::{Sample, omitted, plan, planned, strict};
+use crate::tool::policy::StrictMode;
 use crate::wire::ToolPlanner;
 
-/// A closed object with as many parameters that may be left out.
+/// A closed object with `count` optional parameters.
 fn optional(name: &str, count: usize) -> Sample {
     let properties: Map<String, Value> = (0..count)
         .map(|number| (format!("p{number}"), json!({"type": "string"})))
@@ -18,7 +18,7 @@ fn optional(name: &str, count: usize) -> Sample {
     )
 }
 
-/// As many parameters that are unions.
+/// An object with `count` parameters that are unions.
 fn unions(name: &str, count: usize) -> Sample {
     let properties: Map<String, Value> = (0..count)
         .map(|number| (format!("p{number}"), json!({"type": ["string", "integer"]})))
@@ -30,7 +30,7 @@ fn one(name: &str) -> Sample {
     Sample::closed(name, json!({"a": {"type": "string"}}))
 }
 
-/// A tool whose undeclared properties no strict mode takes.
+/// A tool with additional properties, which strict mode rejects.
 fn open(name: &str) -> Sample {
     Sample::new(
         name,
@@ -39,7 +39,7 @@ fn open(name: &str) -> Sample {
 }
 
 #[test]
-fn what_loses_nothing_is_strict_and_what_does_is_not() {
+fn a_lossless_tool_is_strict_and_others_are_not() {
     for dialect in [Dialect::OPENAI, Dialect::ANTHROPIC] {
         let tools = [one("exact"), open("open"), optional("few", 3)];
         assert_eq!(
@@ -58,7 +58,7 @@ fn what_loses_nothing_is_strict_and_what_does_is_not() {
 }
 
 #[test]
-fn a_tool_may_insist_and_may_decline() {
+fn a_tool_may_require_or_forbid_strict_mode() {
     for dialect in [Dialect::OPENAI, Dialect::ANTHROPIC] {
         let tools = [
             one("declines").strict(StrictMode::Off),
@@ -92,7 +92,7 @@ fn twenty_tools_may_be_strict_and_the_destructive_ones_come_first() {
 }
 
 #[test]
-fn parameters_that_may_be_left_out_are_counted_over_the_request() {
+fn optional_parameters_are_counted_over_the_request() {
     let tools = [
         optional("a", 10),
         optional("b", 10),
@@ -118,25 +118,25 @@ fn unions_are_counted_over_the_request() {
 }
 
 #[test]
-fn the_tool_too_many_is_left_out_with_the_reason() {
+fn a_tool_over_the_limit_is_omitted_with_the_reason() {
     let tools: Vec<Sample> = (0..129).map(|number| one(&format!("t{number}"))).collect();
     let reason = "openai takes at most 128 tools in a request";
     let full = plan(Dialect::OPENAI, &tools);
-    assert_eq!(left_out(&full), [("t128", reason)]);
+    assert_eq!(omitted(&full), [("t128", reason)]);
 
     let planner = ToolPlanner::new(Dialect::OPENAI).prefer(["t128", "unknown"]);
     let preferring = planned(&planner, Dialect::OPENAI, &tools);
-    assert_eq!(left_out(&preferring), [("t127", reason)]);
+    assert_eq!(omitted(&preferring), [("t127", reason)]);
     assert_eq!(
         preferring.tools().last().map(|tool| tool.name.as_str()),
         Some("t128"),
         "the order stays"
     );
-    assert_eq!(left_out(&plan(Dialect::ANTHROPIC, &tools)), []);
+    assert_eq!(omitted(&plan(Dialect::ANTHROPIC, &tools)), []);
 }
 
 #[test]
-fn of_more_preferred_tools_than_fit_the_first_stay() {
+fn of_more_preferred_tools_than_fit_the_first_are_kept() {
     let tools: Vec<Sample> = (0..140).map(|number| one(&format!("t{number}"))).collect();
     let names: Vec<String> = (5..140).map(|number| format!("t{number}")).collect();
     let planner = ToolPlanner::new(Dialect::OPENAI).prefer(names);
@@ -147,7 +147,7 @@ fn of_more_preferred_tools_than_fit_the_first_stay() {
 }
 
 #[test]
-fn a_token_budget_leaves_out_what_is_too_long_and_goes_on() {
+fn a_tool_over_the_token_budget_is_omitted_and_the_next_may_fit() {
     let long = Sample::closed(
         "long",
         json!({"a": {"type": "string", "description": "x".repeat(4000)}}),
@@ -158,7 +158,7 @@ fn a_token_budget_leaves_out_what_is_too_long_and_goes_on() {
     let names: Vec<&str> = plan.tools().iter().map(|tool| tool.name.as_str()).collect();
     assert_eq!(names, ["a", "b"]);
     assert!(plan.tokens() <= 200);
-    let (name, reason) = left_out(&plan)[0];
+    let (name, reason) = omitted(&plan)[0];
     assert_eq!(name, "long");
     assert!(
         reason.starts_with("its 1")
@@ -168,7 +168,7 @@ fn a_token_budget_leaves_out_what_is_too_long_and_goes_on() {
 }
 
 #[test]
-fn an_impossible_tool_does_not_hide_the_others() {
+fn a_tool_that_cannot_be_lowered_does_not_affect_the_others() {
     for dialect in Dialect::ALL {
         let tools = [
             one("a"),
@@ -178,7 +178,7 @@ fn an_impossible_tool_does_not_hide_the_others() {
         let plan = plan(dialect, &tools);
         assert_eq!(plan.tools().len(), 2, "{dialect}");
         assert_eq!(
-            left_out(&plan),
+            omitted(&plan),
             [(
                 "text",
                 "arguments are an object, and this schema admits none"
@@ -189,7 +189,7 @@ fn an_impossible_tool_does_not_hide_the_others() {
 }
 
 #[test]
-fn long_lists_are_relieved_where_their_sum_is_bounded() {
+fn the_longest_lists_lose_their_limit_where_the_sum_is_bounded() {
     let list = |name: &str, bound: u64| {
         Sample::closed(
             name,

@@ -1,4 +1,4 @@
-//! Calls that come back under the names and in the forms that the model was shown.
+//! Calls are converted between the tool's own names and schemas and those that the model sees.
 
 use serde_json::{Value, json};
 use toolwright_schema::{Dialect, Tape};
@@ -12,7 +12,7 @@ fn read(call: &ToolCall) -> Value {
 }
 
 #[test]
-fn a_call_goes_there_and_back() {
+fn a_call_is_lowered_and_lifted() {
     let tools = [
         Sample::new(
             "files.read",
@@ -58,7 +58,7 @@ fn a_call_goes_there_and_back() {
 }
 
 #[test]
-fn a_name_that_another_tool_has_by_right_is_left_to_it() {
+fn a_valid_name_of_another_tool_is_not_taken() {
     let tools = [
         Sample::closed("a.b", json!({"x": {"type": "string"}})),
         Sample::closed("a_b", json!({"y": {"type": "string"}})),
@@ -71,7 +71,7 @@ fn a_name_that_another_tool_has_by_right_is_left_to_it() {
 }
 
 #[test]
-fn a_reserved_name_goes_to_no_tool() {
+fn no_tool_gets_a_reserved_name() {
     let tools = [
         Sample::closed("web_search", json!({"x": {"type": "string"}})),
         Sample::closed("web.search", json!({"x": {"type": "string"}})),
@@ -92,7 +92,7 @@ fn a_reserved_name_goes_to_no_tool() {
 }
 
 #[test]
-fn what_is_not_understood_stays_as_it_is() {
+fn a_call_that_cannot_be_converted_is_unchanged() {
     let tools = [Sample::new(
         "files.read",
         json!({"type": "object", "properties": {"path": {"type": "string"}}, "additionalProperties": false}),
@@ -111,7 +111,7 @@ fn what_is_not_understood_stays_as_it_is() {
 }
 
 #[test]
-fn broken_json_is_repaired_where_it_has_to_be_read() {
+fn broken_json_is_repaired_where_it_has_to_be_parsed() {
     let tools = [Sample::new(
         "read",
         json!({"type": "object", "properties": {"path": {"type": "string"}, "from": {"type": "integer"}}, "required": ["path"], "additionalProperties": false}),

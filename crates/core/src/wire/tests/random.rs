@@ -1,4 +1,4 @@
-//! Tools nobody wrote, sent and called in every dialect.
+//! Random tools, planned and called in every dialect.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -7,7 +7,7 @@ use toolwright_schema::{Dialect, Sampler, Schema, Tape};
 use super::{Sample, plan};
 use crate::call::ToolCall;
 
-/// Schemas as tools have them, and a few that they should not have.
+/// Random schemas, including a few that tools should not have.
 fn part() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(json!({"type": "string"})),
@@ -89,7 +89,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_a_model_sends_to_a_lossless_tool_is_valid(schema in tool(), seed in any::<u64>()) {
+    fn arguments_for_a_lossless_tool_are_valid_after_lifting(schema in tool(), seed in any::<u64>()) {
         let tools = [Sample::new("files.read", schema.clone())];
         for dialect in Dialect::ALL {
             let plan = plan(dialect, &tools);
@@ -120,7 +120,7 @@ proptest! {
     }
 
     #[test]
-    fn a_call_of_the_past_is_shown_in_the_form_of_now(schema in tool(), seed in any::<u64>()) {
+    fn an_earlier_call_is_lowered_to_the_form_of_this_request(schema in tool(), seed in any::<u64>()) {
         let tools = [Sample::new("files.read", schema)];
         let mut sampler = Sampler::new(&tools[0].input, seed);
         let Some(arguments) = sampler.valid() else { return Ok(()) };
@@ -133,7 +133,7 @@ proptest! {
             let back: Value = serde_json::from_str(back.arguments.as_str()).unwrap();
             if tool.lowered().unwrap().is_lossless() {
                 let shown = wire.arguments.as_str();
-                // Where null and leaving out are the same, the latter comes back.
+                // Where `null` and absent mean the same, lifting returns absent.
                 prop_assert!(
                     tools[0].input.is_valid(Tape::from_value(&back).root()),
                     "{}: {} as {} came back as {}", dialect, arguments, shown, back

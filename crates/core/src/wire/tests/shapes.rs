@@ -1,17 +1,17 @@
-//! The exact text of a request's tools.
+//! The exact text of the `tools` array.
 
 use serde_json::{Value, json};
 use toolwright_schema::{Dialect, Schema};
 
 use super::{Sample, plan, planned};
-use crate::policy::StrictMode;
+use crate::tool::policy::StrictMode;
 use crate::wire::{CandidateTool, Shape, ToolPlanner};
 
 fn weather() -> Sample {
     Sample::closed("get_weather", json!({"city": {"type": "string"}}))
 }
 
-/// A tool that no strict mode can say.
+/// A tool that strict mode cannot express.
 fn open() -> Sample {
     Sample::new(
         "note",
@@ -27,7 +27,7 @@ fn text(shape: Shape, dialect: Dialect, tool: Sample) -> String {
 }
 
 #[test]
-fn every_shape_is_written_as_its_api_wants_it() {
+fn every_shape_is_written_in_the_form_of_its_api() {
     for (shape, dialect, written) in [
         (
             Shape::OpenAiResponses,
@@ -75,7 +75,7 @@ fn every_shape_is_written_as_its_api_wants_it() {
 }
 
 #[test]
-fn strict_is_said_even_where_it_is_off() {
+fn strict_is_written_even_where_it_is_off() {
     for (shape, dialect) in [
         (Shape::OpenAiResponses, Dialect::OPENAI),
         (Shape::OpenAiChat, Dialect::OPENAI),
@@ -89,7 +89,7 @@ fn strict_is_said_even_where_it_is_off() {
 }
 
 #[test]
-fn mcp_says_everything_that_is_known() {
+fn mcp_has_title_output_and_annotations() {
     let sample = weather().destructive();
     let output = Schema::check(json!({"type": "object"})).unwrap();
     let candidate = CandidateTool {
@@ -128,7 +128,7 @@ fn a_tool_without_a_description_is_described_by_its_name() {
 }
 
 #[test]
-fn what_a_schema_has_no_room_for_is_told_of_the_tool() {
+fn constraints_outside_the_schema_are_in_the_description() {
     let tool = Sample::new(
         "pay",
         json!({"type": "object", "properties": {"card": {"type": "string"}, "cash": {"type": "integer"}}, "anyOf": [{"required": ["card"]}, {"required": ["cash"]}]}),
@@ -141,7 +141,7 @@ fn what_a_schema_has_no_room_for_is_told_of_the_tool() {
     );
 }
 
-/// Plans tools whose parameters stand somewhere below the root.
+/// Plans tools whose parameters are in a definition that the root refers to.
 fn keeps_its_parameters(dialect: Dialect) {
     for root in [
         json!({"$ref": "#/$defs/args", "$defs": {"args": {"type": "object", "properties": {"city": {"type": "string"}}}}}),

@@ -1,4 +1,4 @@
-//! A sample as benchmarks of function calling write them, with the habits of their authors.
+//! A sample in the style of function-calling benchmarks.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ const SAMPLE: &str = r#"{"id": "simple_0", "question": [[{"role": "user", "conte
 {"name": "ticket.create", "description": "Opens a ticket.", "parameters": {"type": "dict", "properties": {"title": {"type": "string"}}, "required": ["title"]}, "response": {"type": "dict", "properties": {"id": {"type": "integer"}}}}"#;
 
 #[test]
-fn a_corpus_is_read_with_its_habits_noted() {
+fn a_corpus_is_imported_with_notes() {
     let found = all(SAMPLE);
     let inputs: Vec<Value> = found
         .iter()

@@ -1,4 +1,4 @@
-//! Whatever the definitions are wrapped in.
+//! The documents that contain definitions.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ fn define(name: &str) -> Value {
 }
 
 #[test]
-fn definitions_are_found_in_every_wrapping() {
+fn definitions_are_found_in_every_wrapper() {
     let (a, b) = (define("a"), define("b"));
     for wrapped in [
         json!([a, b]),
@@ -61,7 +61,7 @@ fn json_lines_are_read_line_by_line() {
 }
 
 #[test]
-fn a_broken_line_hides_no_other() {
+fn a_broken_line_does_not_affect_the_others() {
     let text = format!("{}\n{{\"name\": \n{}", define("a"), define("b"));
     let found = all(&text);
     assert_eq!(found.len(), 3);
@@ -75,7 +75,7 @@ fn a_broken_line_hides_no_other() {
 }
 
 #[test]
-fn a_name_may_stand_once_in_a_list_of_tools() {
+fn a_name_is_unique_in_a_list_of_tools() {
     let found = all(&json!({"tools": [define("a"), define("b"), define("a")]}).to_string());
     let twice = found[2].as_ref().unwrap_err();
     assert_eq!(twice.index, 2);
@@ -92,14 +92,14 @@ fn a_name_may_stand_once_in_a_list_of_tools() {
 }
 
 #[test]
-fn every_record_of_a_collection_may_use_a_name_again() {
+fn records_of_a_collection_may_repeat_a_name() {
     let record = json!({"id": 1, "function": [define("a")]});
     assert_eq!(names(&format!("{record}\n{record}")), ["a", "a"]);
     assert_eq!(names(&json!([record, record]).to_string()), ["a", "a"]);
 }
 
 #[test]
-fn pointers_lead_into_the_text() {
+fn pointers_are_relative_to_the_text() {
     let text = json!({"tools": [{"type": "function", "function": {
         "name": "f", "description": "F.", "parameters": {"type": "object", "properties": {"a": {"type": "int"}}}
     }}]});
@@ -113,7 +113,7 @@ fn pointers_lead_into_the_text() {
 }
 
 #[test]
-fn a_definition_that_speaks_of_tools_is_still_a_definition() {
+fn a_definition_with_a_key_tools_is_still_a_definition() {
     let mut agent = define("agent");
     agent["tools"] = json!(["search"]);
     let read = one(&agent);
@@ -125,7 +125,7 @@ fn a_definition_that_speaks_of_tools_is_still_a_definition() {
 }
 
 #[test]
-fn what_stands_beside_the_wrapping_is_taken_in_or_left_out() {
+fn keys_outside_the_wrapper_are_merged_or_dropped() {
     let read = one(
         &json!({"id": 1, "question": [], "name": "f", "function": {"description": "F.", "parameters": {}}}),
     );

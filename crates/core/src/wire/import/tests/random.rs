@@ -1,4 +1,4 @@
-//! Whatever is put together from known pieces, no parameter is lost.
+//! Random definitions: no parameter is lost.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::{all, import_definitions};
 
-/// One parameter, in one of the ways in which people and generators write it.
+/// One parameter, in one of the forms that people and generators write.
 fn parameter(style: usize) -> Value {
     match style {
         0 => json!("str"),

@@ -1,11 +1,11 @@
-//! What is refused, and where the blame goes.
+//! Rejected definitions and the location of the error.
 
 use serde_json::{Value, json};
 
 use super::{ImportError, all, import_definitions, refusal};
 
 #[test]
-fn a_definition_that_is_not_understood_is_refused_with_its_place() {
+fn an_invalid_definition_is_rejected_with_its_location() {
     let cases = [
         (
             json!({"tools": [{"type": "function", "function": {"name": "f", "parameters": {"properties": {"x": {"type": "strng"}}}}}]}),
@@ -68,7 +68,7 @@ fn a_definition_that_is_not_understood_is_refused_with_its_place() {
 }
 
 #[test]
-fn a_refusal_names_the_tool() {
+fn an_error_has_the_name_of_the_tool() {
     assert_eq!(
         refusal(&json!({"name": "f", "parameters": 5}))
             .name
@@ -78,7 +78,7 @@ fn a_refusal_names_the_tool() {
 }
 
 #[test]
-fn one_bad_definition_hides_no_other() {
+fn an_invalid_definition_does_not_affect_the_others() {
     let found = all(r#"[
         {"name": "a", "name": "b", "parameters": {}},
         {"name": "c", "parameters": {"properties": {"x": {}, "x": {}}}},
@@ -106,7 +106,7 @@ fn one_bad_definition_hides_no_other() {
 }
 
 #[test]
-fn hosted_tools_are_told_apart() {
+fn hosted_tools_are_recognised() {
     let found = all(&json!({"tools": [
         {"type": "web_search"},
         {"type": "web_search_20250305", "name": "web_search", "max_uses": 5},
@@ -151,7 +151,7 @@ fn hosted_tools_are_told_apart() {
 }
 
 #[test]
-fn a_text_in_no_known_form_is_refused_as_a_whole() {
+fn a_text_in_an_unknown_form_is_rejected_as_a_whole() {
     for text in [
         "5",
         "\"tools\"",
@@ -181,7 +181,7 @@ fn a_text_in_no_known_form_is_refused_as_a_whole() {
 }
 
 #[test]
-fn a_text_that_is_not_json_is_refused_with_line_and_column() {
+fn a_text_that_is_not_json_is_rejected_with_line_and_column() {
     let refused = import_definitions("[\n  {\"name\": }\n]").unwrap_err();
     assert_eq!(
         refused.to_string(),
@@ -198,7 +198,7 @@ fn a_text_that_is_not_json_is_refused_with_line_and_column() {
 }
 
 #[test]
-fn a_text_that_is_too_long_is_not_looked_at() {
+fn a_text_that_is_too_long_is_not_parsed() {
     let text = " ".repeat((64 << 20) + 1);
     assert!(matches!(
         import_definitions(&text),
@@ -207,7 +207,7 @@ fn a_text_that_is_too_long_is_not_looked_at() {
 }
 
 #[test]
-fn a_text_with_too_many_entries_is_refused() {
+fn a_text_with_too_many_entries_is_rejected() {
     let entries = |number: usize| format!("[{}5]", "5,".repeat(number - 1));
     let limit = 100_000;
     assert_eq!(
@@ -221,7 +221,7 @@ fn a_text_with_too_many_entries_is_refused() {
 }
 
 #[test]
-fn a_text_that_is_too_deep_is_refused_before_it_is_walked() {
+fn a_text_that_is_too_deep_is_rejected_before_it_is_parsed() {
     let deep =
         |open: &str, close: &str| format!("{}{}", open.repeat(100_000), close.repeat(100_000));
     let found = all(&deep("[", "]"));

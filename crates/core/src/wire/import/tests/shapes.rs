@@ -1,4 +1,4 @@
-//! Each form of definition, recognised and read.
+//! Each form of definition is detected and read.
 
 use serde_json::{Value, json};
 
@@ -68,7 +68,7 @@ fn every_form_gives_the_same_definition() {
 }
 
 #[test]
-fn a_gemini_schema_is_recognised_by_its_capitals() {
+fn a_gemini_schema_is_detected_by_its_upper_case_types() {
     let read = one(
         &json!({"name": "f", "description": "F.", "parameters": {"type": "OBJECT", "properties": {"a": {"type": "STRING"}}}}),
     );
@@ -83,7 +83,7 @@ fn a_gemini_schema_is_recognised_by_its_capitals() {
 }
 
 #[test]
-fn what_mcp_says_of_a_tool_is_kept() {
+fn title_output_and_annotations_of_mcp_are_kept() {
     let read = one(&json!({
         "name": "delete_file",
         "description": "Deletes a file.",
@@ -108,7 +108,7 @@ fn what_mcp_says_of_a_tool_is_kept() {
 }
 
 #[test]
-fn strictness_is_kept_wherever_it_stands() {
+fn strict_is_read_inside_and_outside_the_wrapper() {
     let chat = |inner: Value| json!({"type": "function", "function": inner});
     let inside = one(&chat(
         json!({"name": "f", "description": "F.", "strict": true}),
@@ -122,7 +122,7 @@ fn strictness_is_kept_wherever_it_stands() {
 }
 
 #[test]
-fn shapes_go_by_their_names() {
+fn shapes_are_parsed_by_name() {
     let names = Shape::ALL.map(|shape| shape.to_string());
     assert_eq!(
         names,
@@ -166,7 +166,7 @@ fn no_parameters_at_all_are_no_parameters() {
 }
 
 #[test]
-fn what_is_missing_or_misplaced_is_noted() {
+fn missing_or_misplaced_keys_are_noted() {
     let read = one(&json!({"name": "f", "description": {"en": "F."}}));
     assert_eq!(read.description, r#"{"en":"F."}"#);
     assert_eq!(

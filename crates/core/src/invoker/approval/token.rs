@@ -1,4 +1,4 @@
-//! An approval on paper: signed, bound, for one use, for a while.
+//! [`ApprovalToken`] and [`ApprovalSigner`]: signed approvals for one use and a limited time.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -11,58 +11,56 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use toolwright_schema::canonical_json;
 
+use crate::call::context::Caller;
 use crate::config::Secret;
-use crate::context::Caller;
 use crate::tool::encode_hex;
 
-/// How long an approval is good for, unless said otherwise.
+/// The default lifetime of an approval.
 const DEFAULT_LIFETIME: Duration = Duration::from_secs(600);
 
 /// A signed approval of one call: this tool, these arguments, this caller.
 ///
-/// It is plain data that can be stored and brought back; nobody but the [`Approvals`] that made it
-/// can make another.
+/// It is plain data that can be stored. Only an [`ApprovalSigner`] with the same key can issue one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ApprovalToken {
     id: String,
     digest: String,
-    /// In milliseconds since 1970.
+    /// In milliseconds since 1970-01-01 UTC.
     expires: u64,
     signature: String,
 }
 
 impl ApprovalToken {
-    /// When it stops being good, in milliseconds since 1970.
+    /// Returns the time of expiry, in milliseconds since 1970-01-01 UTC.
     pub fn expires(&self) -> u64 {
         self.expires
     }
 }
 
-/// Makes approvals, and takes each of them once.
+/// Issues approval tokens and redeems each of them once.
 pub struct ApprovalSigner {
     key: Secret,
     lifetime: Duration,
-    /// Those that were used, until they expire.
+    /// The ids of redeemed tokens and when they expire.
     redeemed: Mutex<HashMap<String, u64>>,
 }
 
 impl ApprovalSigner {
-    /// Makes approvals that only this process accepts.
+    /// Makes a signer with a random key: only this process accepts its tokens.
     ///
     /// # Errors
     ///
-    /// When the system has no random numbers to give.
+    /// When the operating system has no random numbers.
     pub fn new() -> Result<Self, getrandom::Error> {
         let mut key = [0; 32];
         getrandom::fill(&mut key)?;
         Ok(Self::with_key(encode_hex(&key)))
     }
 
-    /// Makes approvals that everybody with the same key accepts: another process, or this one after
-    /// a restart.
+    /// Makes a signer with a shared key: another process, or this one after a restart, accepts its tokens.
     ///
-    /// Each of them remembers by itself which approvals were used. A blank key accepts none.
+    /// Each signer has its own list of redeemed tokens. A blank key accepts no token.
     pub fn with_key(key: impl Into<String>) -> Self {
         Self {
             key: Secret::new(key),
@@ -71,10 +69,10 @@ impl ApprovalSigner {
         }
     }
 
-    /// Sets how long an approval is good for, and how long somebody may take to decide.
+    /// Sets the lifetime of a token, which is also the time limit of an approver; 10 minutes by default.
     #[must_use]
-    pub fn lifetime(mut self, life: Duration) -> Self {
-        self.lifetime = life;
+    pub fn lifetime(mut self, lifetime: Duration) -> Self {
+        self.lifetime = lifetime;
         self
     }
 
@@ -82,7 +80,7 @@ impl ApprovalSigner {
         self.lifetime
     }
 
-    /// Approves one call.
+    /// Issues the token of one call.
     pub(crate) fn issue(
         &self,
         fingerprint: &str,
@@ -90,7 +88,7 @@ impl ApprovalSigner {
         caller: &Caller,
     ) -> ApprovalToken {
         let mut id = [0; 16];
-        // Without random numbers there is no id, and so no valid grant: that fails closed.
+        // Without random numbers there is no id, and `verify` rejects a token without one.
         let id = match getrandom::fill(&mut id) {
             Ok(()) => encode_hex(&id),
             Err(_) => String::new(),
@@ -106,50 +104,50 @@ impl ApprovalSigner {
         }
     }
 
-    /// Looks at a grant; `Err` says why it does not allow the call.
+    /// Checks a token without redeeming it; `Err` is why it is not valid for the call.
     pub(crate) fn verify(
         &self,
-        grant: &ApprovalToken,
+        token: &ApprovalToken,
         fingerprint: &str,
         arguments: &Value,
         caller: &Caller,
     ) -> Result<(), &'static str> {
-        let signed = self.mac(&grant.id, &grant.digest, grant.expires);
-        let signature = decode_hex(&grant.signature);
-        // With a blank key, anybody could sign.
+        let signed = self.mac(&token.id, &token.digest, token.expires);
+        let signature = decode_hex(&token.signature);
+        // With a blank key, anyone could sign.
         let keyless = self.key.expose().trim().is_empty();
-        if keyless || grant.id.is_empty() || signed.verify_slice(&signature).is_err() {
+        if keyless || token.id.is_empty() || signed.verify_slice(&signature).is_err() {
             return Err("the approval is not one of ours");
         }
-        if grant.digest != call_digest(fingerprint, arguments, caller) {
+        if token.digest != call_digest(fingerprint, arguments, caller) {
             return Err("the approval is for another call");
         }
-        match grant.expires <= now_millis() {
+        match token.expires <= now_millis() {
             true => Err("the approval has expired"),
             false => Ok(()),
         }
     }
 
-    /// Uses a grant up; `Err` says why it does not allow the call.
+    /// Checks a token and marks it as redeemed; `Err` is why it is not valid for the call.
     pub(crate) fn redeem(
         &self,
-        grant: &ApprovalToken,
+        token: &ApprovalToken,
         fingerprint: &str,
         arguments: &Value,
         caller: &Caller,
     ) -> Result<(), &'static str> {
-        self.verify(grant, fingerprint, arguments, caller)?;
+        self.verify(token, fingerprint, arguments, caller)?;
         let now = now_millis();
-        let mut used = self.redeemed.lock().unwrap_or_else(PoisonError::into_inner);
-        used.retain(|_, expires| *expires > now);
-        match used.insert(grant.id.clone(), grant.expires) {
+        let mut redeemed = self.redeemed.lock().unwrap_or_else(PoisonError::into_inner);
+        redeemed.retain(|_, expires| *expires > now);
+        match redeemed.insert(token.id.clone(), token.expires) {
             None => Ok(()),
             Some(_) => Err("the approval was used before"),
         }
     }
 
     fn mac(&self, id: &str, digest: &str, expires: u64) -> Hmac<Sha256> {
-        // A key of any length will do, says HMAC; the error is there for other algorithms.
+        // HMAC accepts a key of any length; the error exists for other algorithms.
         let mut mac = Hmac::<Sha256>::new_from_slice(self.key.expose().as_bytes())
             .unwrap_or_else(|_| Hmac::new(&Default::default()));
         mac.update(format!("{id}\n{digest}\n{expires}").as_bytes());
@@ -163,13 +161,13 @@ impl ApprovalSigner {
 
 impl fmt::Debug for ApprovalSigner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Approvals")
-            .field("life", &self.lifetime)
+        f.debug_struct("ApprovalSigner")
+            .field("lifetime", &self.lifetime)
             .finish_non_exhaustive()
     }
 }
 
-/// What a grant is bound to; arguments in one order of keys, so that theirs does not matter.
+/// Returns the digest that a token is bound to; canonical JSON, so that the order of keys does not matter.
 fn call_digest(fingerprint: &str, arguments: &Value, caller: &Caller) -> String {
     let caller = match caller.name() {
         Some(name) => format!("named {name}"),
@@ -188,7 +186,7 @@ fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Reads digits as [`hex`] writes them; anything else is nothing.
+/// Decodes what [`encode_hex`] writes; empty for any other text.
 fn decode_hex(text: &str) -> Vec<u8> {
     let digits = text.as_bytes().chunks_exact(2);
     let bytes: Option<Vec<u8>> = digits

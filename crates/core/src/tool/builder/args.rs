@@ -1,4 +1,4 @@
-//! What a builder's handler receives, unless it names a type.
+//! [`Args`]: the arguments that a builder's handler receives by default.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -37,7 +37,7 @@ impl Args {
         &self.0
     }
 
-    /// Gives up the map of all arguments.
+    /// Converts into the map of all arguments.
     pub fn into_map(self) -> Map<String, Value> {
         self.0
     }

@@ -1,4 +1,4 @@
-//! Parameters in, an input schema out: one parameter after the other.
+//! [`InputSchemaBuilder`]: builds an input schema from parameters and their defaults.
 
 use std::fmt::Write as _;
 
@@ -6,17 +6,17 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 use toolwright_schema::{Schema, close_objects, coerce, is_enforced_by_type};
 
-use crate::definition::{DefaultSpec, ParamSpec};
 use crate::error::DefineError;
-use crate::template::Template;
+use crate::tool::definition::{DefaultSpec, ParamSpec};
+use crate::tool::template::Template;
 
-/// A parameter of this name is filled in when a project directory is set.
+/// A parameter with this name receives the project directory, if one is set.
 pub const PROJECT_DIR_PARAM: &str = "project_dir";
 
-/// A parameter of this name is filled in with the session.
+/// A parameter with this name receives the session.
 pub const SESSION_ID_PARAM: &str = "mcp_client_session_id";
 
-/// What an absent argument becomes.
+/// The default of an absent argument.
 pub(crate) enum ParamDefault {
     Value(Value),
     Template(Template),
@@ -32,8 +32,7 @@ pub(crate) fn output_schema(
     Some(Schema::trusted(inline_root_ref(schema)))
 }
 
-/// Puts a definition that the whole schema only refers to in the schema's own place: readers look at
-/// the root for its `type`.
+/// Replaces a schema that is only a `$ref` by the definition it refers to: clients look for `type` at the root.
 fn inline_root_ref(schema: Value) -> Value {
     let name = match schema.get("$ref").and_then(Value::as_str) {
         Some(reference) => reference.strip_prefix("#/$defs/").map(str::to_owned),
@@ -57,7 +56,7 @@ fn inline_root_ref(schema: Value) -> Value {
     Value::Object(root)
 }
 
-/// Tells whether a reference stands anywhere in a schema.
+/// Returns true if a schema contains the reference anywhere.
 fn contains_ref(schema: &Value, reference: &Value) -> bool {
     match schema {
         Value::Object(keywords) => {
@@ -78,25 +77,25 @@ pub(crate) fn add_definitions(schema: &mut Value, generator: &mut schemars::Sche
     }
 }
 
-/// Converts a value to what one parameter of an input schema takes; `Err` says why it cannot be.
+/// Coerces a value to the type of one parameter of an input schema; `Err` is why it is rejected.
 pub(crate) fn coerce_to_param(
     input: &Schema,
     parameter: &str,
     value: Value,
 ) -> Result<Value, String> {
-    const WHOLE: [&str; 5] = ["$schema", "$id", "$defs", "definitions", "properties"];
-    let mut alone = Map::new();
+    const SHARED_KEYWORDS: [&str; 5] = ["$schema", "$id", "$defs", "definitions", "properties"];
+    let mut single = Map::new();
     if let Some(input) = input.as_value().as_object() {
-        // What it refers to may be anywhere in these; all else speaks of the other parameters.
-        let kept = input
+        // A `$ref` of the parameter may point into these; the other keywords concern the other parameters.
+        let shared = input
             .iter()
-            .filter(|(key, _)| WHOLE.contains(&key.as_str()));
-        alone.extend(kept.map(|(key, value)| (key.clone(), value.clone())));
+            .filter(|(key, _)| SHARED_KEYWORDS.contains(&key.as_str()));
+        single.extend(shared.map(|(key, value)| (key.clone(), value.clone())));
     }
-    let alone = Schema::trusted(Value::Object(alone));
+    let single = Schema::trusted(Value::Object(single));
     let mut value = json!({ parameter: value });
-    coerce(&mut value, &alone);
-    match alone.violations(&value).first() {
+    coerce(&mut value, &single);
+    match single.violations(&value).first() {
         None => Ok(value
             .get_mut(parameter)
             .map(Value::take)
@@ -105,13 +104,13 @@ pub(crate) fn coerce_to_param(
     }
 }
 
-/// Tells whether an input schema publishes a parameter of this name.
+/// Returns true if an input schema has a parameter with this name.
 pub(crate) fn has_param(input: &Schema, parameter: &str) -> bool {
     let properties = input.as_value().get("properties");
     properties.is_some_and(|properties| properties.get(parameter).is_some())
 }
 
-/// An input schema under construction, one parameter after the other.
+/// Builds an input schema, parameter by parameter.
 pub(crate) struct InputSchemaBuilder {
     tool: String,
     pub(crate) generator: schemars::SchemaGenerator,
@@ -133,7 +132,7 @@ impl InputSchemaBuilder {
         }
     }
 
-    /// Publishes a macro-made parameter, unless it is an extractor.
+    /// Adds a parameter defined by a macro, unless it is an extractor.
     pub(crate) fn add_param_spec(&mut self, param: &ParamSpec) {
         let Some(schema) = (param.schema)(&mut self.generator) else {
             return;
@@ -159,7 +158,7 @@ impl InputSchemaBuilder {
         );
     }
 
-    /// Adds a parameter with what it is when it is not sent.
+    /// Adds a parameter, with its default if it has one.
     pub(crate) fn add_param(
         &mut self,
         name: &str,
@@ -173,7 +172,7 @@ impl InputSchemaBuilder {
         }
         let mut schema = match schema {
             Value::Object(schema) => schema,
-            // `true` takes anything, and so does an object without keywords.
+            // `true` accepts anything, and so does an object without keywords.
             _ => Map::new(),
         };
         let mut description = description.to_owned();
@@ -207,7 +206,7 @@ impl InputSchemaBuilder {
             .insert(name.to_owned(), Value::Object(schema));
     }
 
-    /// Checks a default against the parameter's own schema, or its placeholders against what is known.
+    /// Checks a default against the parameter's schema, or a template against the earlier parameters.
     fn check_default(
         &mut self,
         name: &str,
@@ -235,44 +234,41 @@ impl InputSchemaBuilder {
             Value::String(text) => Value::String(Template::parse(&text).expand(|_| None)),
             other => other,
         };
-        let mut alone = Value::Object(schema.clone());
+        let mut schema = Value::Object(schema.clone());
         let mut definitions = self.generator.clone();
-        add_definitions(&mut alone, &mut definitions);
-        let alone = Schema::trusted(alone);
-        // A text default of another type is converted, as the text of a template is.
-        coerce(&mut default, &alone);
-        match alone.violations(&default).first() {
+        add_definitions(&mut schema, &mut definitions);
+        let schema = Schema::trusted(schema);
+        // A text default for a parameter of another type is converted, like the text of a template.
+        coerce(&mut default, &schema);
+        match schema.violations(&default).first() {
             None => Ok(ParamDefault::Value(default)),
             Some(violation) => Err(format!("default of `{name}`: {}", violation.message)),
         }
     }
 
     pub(crate) fn record_error(&mut self, parameter: &str, message: String) {
-        self.definition_error.get_or_insert(DefineError::Parameter {
-            tool: self.tool.clone(),
-            parameter: parameter.to_owned(),
-            message,
-        });
+        let error = DefineError::parameter(&self.tool, parameter, message);
+        self.definition_error.get_or_insert(error);
     }
 
-    /// One bit per parameter that must be there when typed arguments are read.
+    /// Returns one bit per parameter that must be present when typed arguments are deserialized.
     ///
-    /// A default that depends on other arguments is filled in before, on the careful path.
+    /// A default with placeholders is filled in before, on the slow path.
     pub(crate) fn required_mask(&self, params: &[ParamSpec]) -> u64 {
-        let late = |name: &str| {
+        let is_template = |name: &str| {
             let default = self.defaults.iter().find(|(known, _)| known == name);
             default.is_some_and(|(_, default)| matches!(default, ParamDefault::Template(_)))
         };
-        let texts = |param: &ParamSpec| matches!(param.default, DefaultSpec::Text(_));
+        let is_text = |param: &ParamSpec| matches!(param.default, DefaultSpec::Text(_));
         params.iter().enumerate().fold(0, |mask, (index, param)| {
-            let must = self.required.iter().any(|name| name == param.name)
-                || late(param.name)
-                || texts(param);
-            mask | u64::from(must) << index
+            let required = self.required.iter().any(|name| name == param.name)
+                || is_template(param.name)
+                || is_text(param);
+            mask | u64::from(required) << index
         })
     }
 
-    /// Returns the schema, whether types enforce it, the defaults, and the first mistake.
+    /// Returns the schema, whether the types enforce it, the defaults, and the first error.
     pub(crate) fn finish(
         mut self,
     ) -> (
@@ -288,7 +284,7 @@ impl InputSchemaBuilder {
             "additionalProperties": false,
         });
         add_definitions(&mut input, &mut self.generator);
-        // Asked first: the strict reading of arguments closes structs by itself.
+        // Before `close_objects`: strict deserialization of arguments closes structs by itself.
         let enforced = is_enforced_by_type(&input);
         close_objects(&mut input);
         (

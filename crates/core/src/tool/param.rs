@@ -1,13 +1,13 @@
-//! What a tool's parameter can be: an argument the model sends, or an extractor it never sees.
+//! [`Param`]: a parameter of a tool is an argument that the model sends, or an extractor that it never sees.
 
 use std::any::type_name;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{self, DeserializeOwned, Deserializer, MapAccess, Visitor};
 
-use crate::context::{CallContext, InvokerContext};
-use crate::definition::{self, ParamVtable};
+use crate::call::context::{CallContext, InvokerContext};
 use crate::error::ToolError;
+use crate::tool::definition::{self, ParamVtable};
 
 /// A parameter of a tool.
 ///
@@ -40,10 +40,10 @@ pub trait Param: Sized + Send + 'static {
     #[doc(hidden)]
     const PUBLISHED: bool = false;
 
-    /// What a definition keeps of the type.
+    /// The functions of the type that a definition uses.
     ///
-    /// Whatever generated code asks of a type it asks through this trait and no bound of its own: a
-    /// type that is no parameter is then refused once, not wherever it is mentioned.
+    /// Generated code uses a parameter's type only through this trait, without bounds of its own: the
+    /// compiler then reports a type that is not a parameter once, not at every mention.
     #[doc(hidden)]
     const VTABLE: ParamVtable = ParamVtable {
         published: Self::PUBLISHED,
@@ -80,18 +80,18 @@ pub trait Param: Sized + Send + 'static {
         definition::take_slot(slot, name, default, cx)
     }
 
-    /// Takes the parameter from the call under way.
+    /// Extracts the parameter from the call.
     ///
     /// # Errors
     ///
-    /// When the call does not carry what is needed; the error becomes the call's result.
+    /// When the call does not have the value; the error becomes the call's result.
     fn from_call(cx: &CallContext<'_>) -> Result<Self, ToolError>;
 
-    /// Checks, when an invoker is built, that calls will carry what is needed.
+    /// Checks, when an invoker is built, that its calls will have the value.
     ///
     /// # Errors
     ///
-    /// When they cannot: the message says what is missing and how to provide it.
+    /// When they will not: the message states what is missing and how to provide it.
     fn check(_: &InvokerContext) -> Result<(), ToolError> {
         Ok(())
     }
@@ -109,19 +109,19 @@ impl<T: DeserializeOwned + JsonSchema + Send + 'static> Param for T {
         T::deserialize(deserializer)
     }
 
-    /// Absent: `None` for an `Option`, an error for anything else; the type decides, not the macro.
+    /// Runs for an absent argument: `None` for an `Option`, an error for other types. serde decides, not the macro.
     fn from_call(_: &CallContext<'_>) -> Result<Self, ToolError> {
         T::deserialize(MissingArgument)
             .map_err(|_| ToolError::retry(format!("missing; expected {}", type_name::<T>())))
     }
 }
 
-/// Tells whether an argument of this type may be left out.
+/// Returns true if an argument of this type may be absent.
 pub(crate) fn is_optional<T: Param>() -> bool {
     T::from_json(MissingArgument).is_ok()
 }
 
-/// Deserializes an argument that is not there, by serde's own missing-field rule.
+/// Deserializes an absent argument by serde's rule for missing fields.
 struct MissingArgument;
 
 impl<'de> Deserializer<'de> for MissingArgument {

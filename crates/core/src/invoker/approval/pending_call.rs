@@ -1,49 +1,42 @@
-//! A call in, the decision it has to wait for out.
+//! Makes a [`PendingCall`] of a call that needs approval, without running it.
 
 use std::sync::Arc;
 
 use toolwright_schema::Schema;
 
-use super::{Invoker, arguments};
-use crate::approval::PendingCall;
 use crate::call::ToolCall;
-use crate::context::{BlockingPermit, CallContext, CallScope, LazyCancellationToken};
-use crate::policy::Hints;
+use crate::call::context::{CallScope, RunState};
+use crate::invoker::approval::PendingCall;
+use crate::invoker::{Invoker, arguments};
 use crate::tool::ToolSpec;
+use crate::tool::policy::Hints;
 
 impl Invoker {
-    /// Finds out whether somebody has to decide before a call runs, without running it.
+    /// Returns the pending call if a call needs approval before it runs.
     ///
-    /// Nobody has to where the call would be refused in any case: running it says why.
+    /// A call that would be rejected in any case needs none: running it returns the error.
     pub fn pending_call(&self, scope: &CallScope, call: &ToolCall) -> Option<PendingCall> {
         let snapshot = self.snapshot().ok()?;
-        let entry = snapshot.find(call.name.as_str())?;
-        if !entry.needs_approval() || !entry.is_visible_to(&scope.caller) {
+        let tool = snapshot.find(call.name.as_str())?;
+        if !tool.needs_approval() || !tool.is_visible_to(&scope.caller) {
             return None;
         }
-        let (cancel, permit) = (LazyCancellationToken::default(), BlockingPermit::default());
-        let cx = CallContext {
-            call,
-            invoker_context: &self.0.invoker_context,
-            scope,
-            encoders: &snapshot.encoders,
-            cancel: &cancel,
-            blocking_permit: &permit,
-        };
+        let run = RunState::default();
+        let cx = self.call_context(scope, call, &snapshot, &run);
         let (limits, coerce) = (&self.0.options.argument_limits, self.0.options.coerce);
         let text = call.arguments.as_str();
-        let accepted = arguments::validate(entry, text, &cx, limits, coerce).ok()?;
+        let validated = arguments::validate(tool, text, &cx, limits, coerce).ok()?;
         Some(PendingCall {
             call: call.clone(),
-            tool: Arc::clone(&entry.spec),
-            arguments: accepted.arguments,
+            tool: Arc::clone(&tool.spec),
+            arguments: validated.arguments,
             caller: scope.caller.clone(),
-            fingerprint: entry.tool.fingerprint().into(),
+            fingerprint: tool.tool.fingerprint().into(),
             signer: Arc::clone(&self.0.signer),
         })
     }
 
-    /// Makes a decision possible about a call that somebody else would run: a vendor's own tool.
+    /// Makes the pending call of a hosted tool, which the model's provider runs.
     pub fn pending_hosted_call(
         &self,
         scope: &CallScope,

@@ -1,4 +1,4 @@
-//! What goes back: content for the model, an outcome for the machine.
+//! [`ToolResult`]: the content for the model and the outcome for the program.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 use toolwright_schema::redact;
 
+use crate::call::content::Content;
 use crate::call::{CallId, ToolName};
-use crate::content::Content;
 use crate::error::{Cause, ErrorKind, ToolError};
 
-/// How a call ended, for machines.
+/// How a call ended, for programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -22,13 +22,13 @@ pub enum Outcome {
     Ok,
     /// No tool has that name; or no prompt, where one is rendered.
     UnknownTool,
-    /// The arguments were refused; the tool did not run.
+    /// The arguments were rejected; the tool did not run.
     InvalidArguments,
-    /// Nobody allowed the call; the tool did not run.
+    /// The call was not approved; the tool did not run.
     Denied,
     /// The tool took too long.
     TimedOut,
-    /// The caller gave up.
+    /// The caller cancelled the call.
     Cancelled,
     /// The tool ran and failed.
     Failed,
@@ -42,11 +42,11 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// The answer to one [`ToolCall`](crate::ToolCall).
+/// The result of one [`ToolCall`](crate::ToolCall).
 ///
-/// A tool that failed is a result too: the model reads why and goes on. A tool may also return one
-/// as it is, made with [`ToolResult::success`] or [`ToolResult::failure`]; call id and name are
-/// filled in by the invoker.
+/// A failed tool has a result too: the model reads the error and continues. A tool may return one
+/// directly, made with [`ToolResult::success`] or [`ToolResult::failure`]; the invoker fills in the
+/// call id and the name.
 ///
 /// # Examples
 ///
@@ -61,26 +61,26 @@ impl fmt::Display for Outcome {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ToolResult {
-    /// The call this answers.
+    /// The id of the call.
     pub call_id: CallId,
     /// The tool that was called, as the model named it.
     pub tool: ToolName,
     /// How the call ended.
     pub outcome: Outcome,
-    /// What the failure asks of the turn; `None` exactly when the outcome is ok.
+    /// How the turn continues after the failure; `None` exactly when the outcome is ok.
     pub error: Option<ErrorKind>,
     /// What the model reads.
     pub content: Vec<Content>,
     /// The same as JSON, where the tool declares an output schema.
     pub structured: Option<StructuredContent>,
-    /// What was read differently from how it was sent: repaired, coerced, ignored, cut.
+    /// Changes to the arguments and the output: repaired, coerced, ignored, truncated.
     pub notes: Vec<String>,
-    /// The whole output, where `content` is only a preview of it.
+    /// The whole output, if `content` is only a preview of it.
     pub untruncated: Option<Arc<UntruncatedOutput>>,
     pub(crate) cause: Option<Cause>,
 }
 
-/// A whole output that was too large to send.
+/// The output of a tool before it was truncated for the model.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct UntruncatedOutput {
@@ -115,13 +115,21 @@ impl ToolResult {
         }
     }
 
-    /// Makes a result for a call that never reached its tool, or never came back.
+    /// Makes a result for a call whose tool did not run, or did not return.
     pub fn from_outcome(outcome: Outcome, kind: ErrorKind, message: impl Into<String>) -> Self {
         Self {
             outcome,
             error: Some(kind),
             ..Self::success(message.into())
         }
+    }
+
+    /// Sets the id and the tool of the call; the invoker does this for every result it returns.
+    #[must_use]
+    pub fn for_call(mut self, call_id: impl Into<CallId>, tool: impl Into<ToolName>) -> Self {
+        self.call_id = call_id.into();
+        self.tool = tool.into();
+        self
     }
 
     /// Adds the structured form of the content.
@@ -131,12 +139,12 @@ impl ToolResult {
         self
     }
 
-    /// Tells whether the call did anything but succeed.
+    /// Returns true if the outcome is anything but [`Outcome::Ok`].
     pub fn is_error(&self) -> bool {
         self.outcome != Outcome::Ok
     }
 
-    /// Returns the text of the content, items on lines of their own.
+    /// Returns the text items of the content, joined with line breaks; other items are left out.
     pub fn text(&self) -> Cow<'_, str> {
         match self.content.as_slice() {
             [Content::Text { text }] => Cow::Borrowed(text),
@@ -153,12 +161,12 @@ impl ToolResult {
         }
     }
 
-    /// Returns the content in words, items on lines of their own, for where only text can be carried.
+    /// Converts the content to text for formats that hold only text; see [`Content::join_text`].
     pub fn to_text(&self) -> Cow<'_, str> {
         Content::join_text(&self.content)
     }
 
-    /// Returns the whole result in words, for where a failure cannot be marked: it begins with `Error: `.
+    /// Like [`to_text`](Self::to_text), with the prefix `Error: ` for a failed call: for formats without an error flag.
     pub fn to_text_with_error_prefix(&self) -> Cow<'_, str> {
         match self.is_error() {
             true => format!("Error: {}", self.to_text()).into(),
@@ -183,7 +191,7 @@ impl From<ToolError> for ToolResult {
     }
 }
 
-/// What a result can be made from: a text, one item, or a list of items.
+/// The content of a result, made from a text, one item or a list of items.
 #[derive(Clone, Debug, Default)]
 pub struct ContentList(pub(crate) Vec<Content>);
 
@@ -217,7 +225,7 @@ impl From<ContentList> for Vec<Content> {
     }
 }
 
-/// JSON kept as the text it was serialised to.
+/// JSON as the text it was serialised to.
 #[derive(Clone, PartialEq, Eq)]
 pub struct StructuredContent(Arc<str>);
 
@@ -231,7 +239,7 @@ impl StructuredContent {
         serde_json::to_string(value).map(|text| Self(text.into()))
     }
 
-    /// Trusts `text` to be JSON: only for what serde_json has just written.
+    /// Trusts `text` to be JSON: only for text that serde_json has just written.
     pub(crate) fn from_json_text(text: &str) -> Self {
         Self(text.into())
     }
@@ -298,7 +306,7 @@ impl<'de> Deserialize<'de> for ToolResult {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
-        struct Wire {
+        struct WireResult {
             call_id: CallId,
             tool: ToolName,
             outcome: Outcome,
@@ -309,7 +317,7 @@ impl<'de> Deserialize<'de> for ToolResult {
             #[serde(default)]
             notes: Vec<String>,
         }
-        let wire = Wire::deserialize(deserializer)?;
+        let wire = WireResult::deserialize(deserializer)?;
         Ok(Self {
             call_id: wire.call_id,
             tool: wire.tool,

@@ -1,4 +1,4 @@
-//! The extractors: parameters that are filled in from the call, hidden from the model.
+//! The built-in extractors: parameters with values from the call's context, hidden from the model.
 
 use std::any::{Any, type_name};
 use std::ops::Deref;
@@ -7,16 +7,15 @@ use std::sync::Arc;
 
 use tokio_util::sync::{CancellationToken, WaitForCancellationFuture};
 
-use crate::call::{CallId, ToolName};
-use crate::config::Config;
-use crate::context::{
+use crate::call::context::{
     CallContext, CallEvent, Caller, EventListener, InvokerContext, SessionId, find_extension,
 };
+use crate::call::{CallId, ToolName};
+use crate::config::Config;
 use crate::error::ToolError;
-use crate::param::Param;
+use crate::tool::param::Param;
 
-/// A value shared by all calls, given to the invoker with
-/// [`InvokerBuilder::state`](crate::InvokerBuilder::state).
+/// A value shared by all calls, set with [`InvokerBuilder::state`](crate::InvokerBuilder::state).
 #[derive(Clone, Debug)]
 pub struct State<T>(pub Arc<T>);
 
@@ -36,8 +35,8 @@ impl<T: Send + Sync + 'static> Param for State<T> {
         }
     }
 
-    fn check(setup: &InvokerContext) -> Result<(), ToolError> {
-        match setup.state::<T>() {
+    fn check(context: &InvokerContext) -> Result<(), ToolError> {
+        match context.state::<T>() {
             Some(_) => Ok(()),
             None => Err(missing_state::<T>()),
         }
@@ -60,8 +59,8 @@ impl Param for ProjectDir {
         cx.project_dir().map(Self).ok_or_else(missing_project_dir)
     }
 
-    fn check(setup: &InvokerContext) -> Result<(), ToolError> {
-        match setup.project_dir() {
+    fn check(context: &InvokerContext) -> Result<(), ToolError> {
+        match context.project_dir() {
             Some(_) => Ok(()),
             None => Err(missing_project_dir()),
         }
@@ -92,14 +91,14 @@ impl Param for Caller {
     }
 }
 
-/// Tells a tool that nobody waits for its result any more.
+/// The cancellation of a call.
 ///
-/// An async tool is simply dropped; a tool on a thread of its own has to ask.
+/// The future of an async tool is dropped when its call is cancelled; a blocking tool has to check this.
 #[derive(Clone, Debug)]
 pub struct Cancel(CancellationToken);
 
 impl Cancel {
-    /// Tells whether the call was cancelled, timed out or dropped.
+    /// Returns true if the call was cancelled, timed out or dropped.
     pub fn is_cancelled(&self) -> bool {
         self.0.is_cancelled()
     }
@@ -116,29 +115,29 @@ impl Param for Cancel {
     }
 }
 
-/// Lets a tool say how far it is; whoever listens to the [`CallScope`](crate::CallScope) hears it.
+/// Reports the progress of a tool to the listeners of the [`CallScope`](crate::CallScope).
 #[derive(Clone)]
 pub struct Progress {
-    call: CallId,
+    call_id: CallId,
     listener: Option<EventListener>,
 }
 
 impl Progress {
-    /// Says that `done` of `total` is done, and what comes next.
+    /// Reports that `done` of `total` is done, with a message about the current step.
     pub fn report(&self, done: f64, total: f64, message: impl Into<String>) {
         self.forward(Some(done), Some(total), Some(message.into()));
     }
 
-    /// Says what the tool is doing, where there is nothing to count.
+    /// Reports the current step of a tool that cannot count.
     pub fn report_message(&self, message: impl Into<String>) {
         self.forward(None, None, Some(message.into()));
     }
 
-    /// Passes on what other software says of its progress, which may be as little as a number.
+    /// Reports the progress of other software, which may lack any of the three.
     pub fn forward(&self, done: Option<f64>, total: Option<f64>, message: Option<String>) {
         if let Some(listener) = &self.listener {
             listener(CallEvent::Progress {
-                call: self.call.clone(),
+                call_id: self.call_id.clone(),
                 done,
                 total,
                 message,
@@ -150,13 +149,13 @@ impl Progress {
 impl Param for Progress {
     fn from_call(cx: &CallContext<'_>) -> Result<Self, ToolError> {
         Ok(Self {
-            call: cx.call().clone(),
+            call_id: cx.call_id().clone(),
             listener: cx.scope.listener.clone(),
         })
     }
 }
 
-/// Which call this is.
+/// The id of the call and the name of its tool.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CallInfo {
@@ -169,15 +168,15 @@ pub struct CallInfo {
 impl Param for CallInfo {
     fn from_call(cx: &CallContext<'_>) -> Result<Self, ToolError> {
         Ok(Self {
-            id: cx.call().clone(),
+            id: cx.call_id().clone(),
             tool: cx.tool_name().clone(),
         })
     }
 }
 
-/// An extractor that may be missing.
+/// An extractor that may fail.
 ///
-/// `Option<T>` cannot be one: it already means an argument that may be left out.
+/// `Option<T>` cannot be one: it is an optional argument.
 #[derive(Clone, Debug)]
 pub struct Maybe<T>(pub Option<T>);
 
@@ -187,7 +186,7 @@ impl<T: Param> Param for Maybe<T> {
     }
 }
 
-/// Everything the extractors give, in one: the second argument of a builder's handler.
+/// The values of all extractors: the second argument of a builder's handler.
 #[derive(Clone)]
 pub struct HandlerContext {
     invoker_context: Arc<InvokerContext>,
@@ -204,7 +203,7 @@ impl HandlerContext {
     ///
     /// # Errors
     ///
-    /// When the invoker was given none.
+    /// When the invoker has none.
     pub fn state<T: Send + Sync + 'static>(&self) -> Result<Arc<T>, ToolError> {
         self.invoker_context.state().ok_or_else(missing_state::<T>)
     }
@@ -214,12 +213,12 @@ impl HandlerContext {
         self.invoker_context.project_dir()
     }
 
-    /// Returns the settings; none are set unless the invoker was given some.
+    /// Returns the settings; empty unless the invoker was built with some.
     pub fn config(&self) -> &Config {
         self.invoker_context.config()
     }
 
-    /// Returns on whose behalf the call is made.
+    /// Returns the user or program that the call is made for.
     pub fn caller(&self) -> &Caller {
         &self.caller
     }
@@ -229,22 +228,22 @@ impl HandlerContext {
         &self.session
     }
 
-    /// Returns which call this is.
+    /// Returns the id of the call and the name of its tool.
     pub fn info(&self) -> &CallInfo {
         &self.info
     }
 
-    /// Returns what tells that nobody waits any more.
+    /// Returns the cancellation of the call.
     pub fn cancel(&self) -> &Cancel {
         &self.cancel
     }
 
-    /// Returns what lets the tool say how far it is.
+    /// Returns the progress reporter.
     pub fn progress(&self) -> &Progress {
         &self.progress
     }
 
-    /// Returns what the scope brought along of type `T`: the last, if it brought several.
+    /// Returns the scope's extension of type `T`: the last, if it has several.
     pub fn extension<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
         find_extension(&self.extensions)
     }

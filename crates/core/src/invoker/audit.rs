@@ -1,4 +1,4 @@
-//! One record per call, however it ended.
+//! [`AuditSink`]: receives one record per call, however it ends.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant, SystemTime};
@@ -6,16 +6,16 @@ use std::time::{Duration, Instant, SystemTime};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
+use crate::call::context::{CallScope, SessionId};
+use crate::call::result::{Outcome, ToolResult};
 use crate::call::{CallId, ToolCall, ToolName};
-use crate::context::{CallScope, SessionId};
-use crate::result::{Outcome, ToolResult};
 use crate::tool::encode_hex;
 
-/// Somebody who keeps a record of every call.
+/// Receives a record of every call.
 ///
 /// Any function that takes an [`AuditRecord`] is one.
 pub trait AuditSink: Send + Sync {
-    /// Takes one record; called on whatever thread the call ended on.
+    /// Receives one record, on the thread that the call ended on.
     fn record(&self, record: AuditRecord);
 }
 
@@ -25,29 +25,29 @@ impl<F: Fn(AuditRecord) + Send + Sync> AuditSink for F {
     }
 }
 
-/// What is kept of one call: who called what, when, and how it ended; never what was said.
+/// The metadata of one call; never its arguments or its result.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct AuditRecord {
-    /// When it began.
+    /// The start of the call.
     pub at: SystemTime,
     /// The call's id.
     pub call: CallId,
     /// The tool's name as the model sent it.
     pub tool: ToolName,
-    /// On whose behalf; `None` for an anonymous caller.
+    /// The name of the caller; `None` for an anonymous one.
     pub caller: Option<String>,
-    /// In which session, if any.
+    /// The session, if any.
     pub session: Option<SessionId>,
-    /// The SHA-256 of the argument text, which tells equal calls without telling what they were.
+    /// The SHA-256 of the argument text, in hexadecimal: equal calls can be found without their content.
     pub arguments: String,
-    /// How it ended; `cancelled` also when nobody waited for its end.
+    /// How the call ended; `cancelled` also when its future was dropped.
     pub outcome: Outcome,
-    /// How long it took.
+    /// The duration of the call.
     pub elapsed: Duration,
 }
 
-/// A call that is being watched; dropped without an end, it was cancelled.
+/// Records its call when it is dropped: as cancelled, unless [`finish`](Self::finish) was called.
 pub(crate) struct AuditGuard<'a> {
     audit: &'a dyn AuditSink,
     call: &'a ToolCall,
@@ -86,7 +86,7 @@ impl Drop for AuditGuard<'_> {
             outcome: self.outcome,
             elapsed: self.started_at.elapsed(),
         };
-        // A call may end while another panic unwinds: a second one would end the process.
+        // A call may end while a panic unwinds: a second panic would abort the process.
         let recorded = catch_unwind(AssertUnwindSafe(|| self.audit.record(record)));
         if recorded.is_err() {
             tracing::error!(call = self.call.id.as_str(), "a call could not be recorded");

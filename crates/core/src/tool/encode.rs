@@ -1,7 +1,7 @@
-//! What a tool returns in, a result out.
+//! [`Encode`]: converts the return value of a tool into a result.
 //!
-//! `Result` is itself `Serialize`, so no trait can tell it from a plain value: generated code goes
-//! through [`ReturnValue`], whose inherent method takes `Result` and whose trait method takes the rest.
+//! `Result` is itself `Serialize`, so no trait distinguishes it from a plain value: generated code uses
+//! [`ReturnValue`], which has an inherent method for `Result` and a trait method for other types.
 
 use std::any::{Any, TypeId};
 use std::borrow::Cow;
@@ -15,16 +15,19 @@ use futures::stream::{BoxStream, Stream, StreamExt as _};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 
-use crate::content::Content;
+use crate::call::content::Content;
+use crate::call::result::{StructuredContent, ToolResult};
 use crate::error::ToolError;
-use crate::result::{StructuredContent, ToolResult};
 
-/// What a tool may return.
+/// A return type of a tool.
 ///
-/// Text (`String`, `&'static str`, `Box<str>`, `Arc<str>`, `Cow<'static, str>`), [`Content`] or a list
-/// of either becomes content as it is; `()` becomes `"Done"`; `Some` of these is what it holds, and
-/// `None` is `null`, as it is for any other type, so that nothing found is not read as done; [`Json`] adds structured content and an output schema; [`Updates`] streams; a [`ToolResult`] is
-/// taken as it is; anything else that is `Serialize` becomes JSON text.
+/// - Text (`String`, `&'static str`, `Box<str>`, `Arc<str>`, `Cow<'static, str>`), [`Content`] or a list of
+///   either becomes content unchanged; `()` becomes `"Done"`.
+/// - `Some` of these becomes its value; `None` of any type becomes `null`, so that "nothing found" does not
+///   read as "done".
+/// - [`Json`] adds structured content and an output schema; [`Updates`] is a stream.
+/// - A [`ToolResult`] is returned unchanged.
+/// - Any other `Serialize` type becomes JSON text.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be what a tool returns",
     label = "cannot be encoded for the model",
@@ -43,7 +46,7 @@ pub trait Encode: Sized {
         Self::schema(generator)
     }
 
-    /// Turns the value into a result.
+    /// Converts the value into a result.
     ///
     /// # Errors
     ///
@@ -59,9 +62,9 @@ pub enum ToolOutput {
     Stream(BoxStream<'static, Result<ToolResult, ToolError>>),
 }
 
-/// Structured content: the value as JSON, with an output schema from its type, and the same as text.
+/// Structured content: the value as JSON and as text, with an output schema from its type.
 ///
-/// Deliberately not `Serialize`: it would then be plain JSON text.
+/// Not `Serialize` itself: it would then be plain JSON text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Json<T>(pub T);
 
@@ -81,7 +84,7 @@ pub struct Json<T>(pub T);
 /// ```
 pub struct Updates<S>(pub S);
 
-/// Takes `value` for a `U` if that is what it is; otherwise gives it back.
+/// Casts `value` to `U` if that is its type; otherwise returns it in `Err`.
 fn try_cast<T: 'static, U: 'static>(value: T) -> Result<U, T> {
     let mut slot = Some(value);
     let same = (&mut slot as &mut dyn Any).downcast_mut::<Option<U>>();
@@ -106,8 +109,8 @@ impl<T: Serialize + 'static> Encode for T {
             Ok(result) => return Ok(ToolOutput::Complete(result)),
             Err(value) => value,
         };
-        /// Tries each type in turn, and `Some` of it, leaving `value` for the next one.
-        macro_rules! as_it_is {
+        /// Tries to cast to each type and to `Option` of it.
+        macro_rules! encode_as_is {
             ($value:ident, $($type:ty => $make:expr),* $(,)?) => {{
                 $(let $value = match try_cast::<_, $type>($value) {
                     Ok(plain) => return Ok(ToolOutput::Complete($make(plain))),
@@ -121,21 +124,21 @@ impl<T: Serialize + 'static> Encode for T {
                 $value
             }};
         }
-        let value = as_it_is!(value,
+        let value = encode_as_is!(value,
             String => text_result,
             &'static str => text_result,
             Cow<'static, str> => text_result,
             Box<str> => text_result,
-            Arc<str> => |it: Arc<str>| text_result(&*it),
+            Arc<str> => |text: Arc<str>| text_result(&*text),
             () => |()| text_result("Done"),
             ToolResult => |result| result,
-            Content => |it: Content| ToolResult::success(it),
-            Vec<Content> => |it: Vec<Content>| ToolResult::success(it),
+            Content => |item: Content| ToolResult::success(item),
+            Vec<Content> => |items: Vec<Content>| ToolResult::success(items),
             Vec<String> => text_list_result,
             Vec<&'static str> => text_list_result,
             Vec<Cow<'static, str>> => text_list_result,
             Vec<Box<str>> => text_list_result,
-            Vec<Arc<str>> => |it: Vec<Arc<str>>| text_list_result(it.iter().map(|it| &**it)),
+            Vec<Arc<str>> => |texts: Vec<Arc<str>>| text_list_result(texts.iter().map(|text| &**text)),
         );
         Ok(ToolOutput::Complete(ToolResult::success(
             serde_json::to_string(&value)?,
@@ -174,22 +177,22 @@ impl<S: Stream<Item: Encode> + Send + 'static> Encode for Updates<S> {
     }
 }
 
-/// Encoders that a registry holds for types of its own choosing, in place of plain JSON text.
+/// A registry's encoders for types that would otherwise become JSON text.
 #[derive(Clone, Default)]
 pub struct Encoders(Arc<HashMap<TypeId, (i32, Encoder)>>);
 
 type Encoder = Arc<dyn Fn(&dyn Any) -> Option<ToolResult> + Send + Sync>;
 
 impl Encoders {
-    /// Returns these and one more; for one type, the highest priority wins.
+    /// Returns these encoders and one more; for one type, the highest priority wins.
     pub(crate) fn with<T: 'static>(
         &self,
         priority: i32,
         encode: impl Fn(&T) -> ToolResult + Send + Sync + 'static,
     ) -> Self {
         let mut map = (*self.0).clone();
-        let held = map.get(&TypeId::of::<T>()).map(|(held, _)| *held);
-        if held.is_none_or(|held| held <= priority) {
+        let existing = map.get(&TypeId::of::<T>()).map(|(priority, _)| *priority);
+        if existing.is_none_or(|existing| existing <= priority) {
             let erased = move |value: &dyn Any| value.downcast_ref::<T>().map(&encode);
             map.insert(TypeId::of::<T>(), (priority, Arc::new(erased)));
         }
@@ -211,15 +214,15 @@ impl fmt::Debug for Encoders {
     }
 }
 
-/// What a function returned, about to be told apart: a `Result`, or a plain value.
+/// The return value of a function: a `Result` or a plain value.
 ///
-/// What is told apart comes in tuples of one: the field is where the compiler puts its complaint
-/// about a type, and generated code puts the field where the type was written.
+/// The methods return tuples of one. The compiler reports an error about a type at the tuple's field, and
+/// generated code gives that field the span of the type in the user's source.
 #[doc(hidden)]
 pub struct ReturnValue<R>(pub R);
 
 impl<T, E> ReturnValue<Result<T, E>> {
-    /// Wins over [`Plain::split`] because inherent methods do.
+    /// Inherent, so it has precedence over [`PlainValue::into_result`].
     pub fn into_result(self) -> Result<(T,), (E,)> {
         match self.0 {
             Ok(value) => Ok((value,)),
@@ -229,7 +232,7 @@ impl<T, E> ReturnValue<Result<T, E>> {
 }
 
 impl<T, E> ReturnValue<PhantomData<Result<T, E>>> {
-    /// Wins over [`PlainValueType::ok`] because inherent methods do.
+    /// Inherent, so it has precedence over [`PlainValueType::ok_type`].
     pub fn ok_type(self) -> (PhantomData<T>,) {
         (PhantomData,)
     }
@@ -238,10 +241,10 @@ impl<T, E> ReturnValue<PhantomData<Result<T, E>>> {
 /// Every return type that is not a `Result`.
 #[doc(hidden)]
 pub trait PlainValue {
-    /// What was returned.
+    /// The type of the value.
     type Value;
 
-    /// Takes the value as it is.
+    /// Returns the value.
     fn into_result(self) -> Result<(Self::Value,), (ToolError,)>;
 }
 
@@ -253,10 +256,10 @@ impl<R> PlainValue for ReturnValue<R> {
     }
 }
 
-/// The name of every return type that is not a `Result`.
+/// The type of every return value that is not a `Result`.
 #[doc(hidden)]
 pub trait PlainValueType<R> {
-    /// Takes the type as it is.
+    /// Returns the type.
     fn ok_type(self) -> (PhantomData<R>,);
 }
 
@@ -266,7 +269,7 @@ impl<R> PlainValueType<R> for ReturnValue<PhantomData<R>> {
     }
 }
 
-/// What a tool's error may be: anything `?` would turn into a [`ToolError`].
+/// An error type of a tool: anything that `?` converts into a [`ToolError`].
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the error of a tool",
@@ -287,13 +290,13 @@ impl<E: Into<ToolError>> IntoToolError for E {
     }
 }
 
-/// Names the type a function would return, even `impl Trait`, without calling it.
+/// Names the return type of a function, even `impl Trait`, without calling it.
 #[doc(hidden)]
 pub fn return_type_of<R>(_: impl FnOnce() -> R) -> ReturnValue<PhantomData<R>> {
     ReturnValue(PhantomData)
 }
 
-/// Names the type an async function would return, without calling it.
+/// Names the output type of an async function, without calling it.
 #[doc(hidden)]
 pub fn async_return_type_of<F: Future>(
     _: impl FnOnce() -> F,

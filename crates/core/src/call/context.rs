@@ -1,4 +1,4 @@
-//! Where a call runs: what the invoker was set up with, who asks, and who listens.
+//! The context of a call: the invoker's state and settings, the caller, the session and the event listener.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -9,13 +9,13 @@ use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 
-use crate::approval::ApprovalToken;
+use crate::call::result::ToolResult;
 use crate::call::{CallId, ToolCall, ToolName, shared_text};
 use crate::config::Config;
-use crate::encode::Encoders;
-use crate::result::ToolResult;
+use crate::invoker::approval::ApprovalToken;
+use crate::tool::encode::Encoders;
 
-/// What an invoker was built with; the same for all its calls.
+/// The state, project directory and settings of an invoker; the same for all its calls.
 #[derive(Clone, Default)]
 pub struct InvokerContext {
     pub(crate) state: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
@@ -24,7 +24,7 @@ pub struct InvokerContext {
 }
 
 impl InvokerContext {
-    /// Returns the state of type `T`, if the invoker was given one.
+    /// Returns the state of type `T`, if the invoker has one.
     pub fn state<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
         self.state.get(&TypeId::of::<T>())?.clone().downcast().ok()
     }
@@ -34,7 +34,7 @@ impl InvokerContext {
         self.project_dir.as_deref()
     }
 
-    /// Returns the settings; none are set unless the invoker was given some.
+    /// Returns the settings; empty unless the invoker was built with some.
     pub fn config(&self) -> &Config {
         &self.config
     }
@@ -42,14 +42,14 @@ impl InvokerContext {
 
 impl fmt::Debug for InvokerContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Setup")
+        f.debug_struct("InvokerContext")
             .field("state", &self.state.len())
             .field("project_dir", &self.project_dir)
             .finish()
     }
 }
 
-/// On whose behalf calls are made, in which session, and who hears of their progress.
+/// The caller, the session and the event listener of calls.
 ///
 /// # Examples
 ///
@@ -68,27 +68,27 @@ pub struct CallScope {
     pub(crate) cancel: Option<CancellationToken>,
     pub(crate) listener: Option<EventListener>,
     pub(crate) approval_tokens: Vec<ApprovalToken>,
-    /// What whoever makes the calls brings along for tools that ask for it by its type.
+    /// Values that extractors look up by type.
     pub(crate) extensions: Vec<Arc<dyn Any + Send + Sync>>,
 }
 
-/// Hears what happens during a call; called on whatever thread the tool runs on.
+/// Receives the events of a call, on the thread that the tool runs on.
 pub(crate) type EventListener = Arc<dyn Fn(CallEvent) + Send + Sync>;
 
 impl CallScope {
-    /// Makes a scope of an anonymous caller without a session, to whom nobody listens.
+    /// Makes a scope with an anonymous caller and without session or listener.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Says on whose behalf the calls are made.
+    /// Sets the caller.
     #[must_use]
     pub fn caller(mut self, caller: Caller) -> Self {
         self.caller = caller;
         self
     }
 
-    /// Says which session or conversation the calls belong to.
+    /// Sets the session or conversation that the calls belong to.
     #[must_use]
     pub fn session(mut self, session: impl Into<SessionId>) -> Self {
         self.session = Some(session.into());
@@ -102,21 +102,21 @@ impl CallScope {
         self
     }
 
-    /// Brings an approval that was given before; it serves one call of exactly what was approved.
+    /// Adds an approval that was given before. It is valid for one call of exactly what was approved.
     #[must_use]
-    pub fn approval_token(mut self, grant: ApprovalToken) -> Self {
-        self.approval_tokens.push(grant);
+    pub fn approval_token(mut self, token: ApprovalToken) -> Self {
+        self.approval_tokens.push(token);
         self
     }
 
-    /// Brings a value along that extractors take by its type: the connection a call came in on.
+    /// Adds a value that extractors look up by its type, for example the connection of the client.
     #[must_use]
     pub fn extension<T: Send + Sync + 'static>(mut self, value: Arc<T>) -> Self {
         self.extensions.push(value);
         self
     }
 
-    /// Hands every event of the calls to `listener`, beside those who listen already.
+    /// Passes every event of the calls to `listener`, after the listeners that were set before.
     #[must_use]
     pub fn on_event(mut self, listener: impl Fn(CallEvent) + Send + Sync + 'static) -> Self {
         self.listener = Some(match self.listener.take() {
@@ -128,42 +128,47 @@ impl CallScope {
         });
         self
     }
+
+    pub(crate) fn is_cancelled(&self) -> bool {
+        let token = self.cancel.as_ref();
+        token.is_some_and(CancellationToken::is_cancelled)
+    }
 }
 
 impl fmt::Debug for CallScope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Scope")
+        f.debug_struct("CallScope")
             .field("caller", &self.caller)
             .field("session", &self.session)
             .finish_non_exhaustive()
     }
 }
 
-/// What happens between a call and its result.
+/// An event between a call and its result.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum CallEvent {
-    /// The tool says how far it is.
+    /// The tool reports its progress.
     Progress {
-        /// The call.
-        call: CallId,
-        /// How much is done, in the tool's own measure.
+        /// The id of the call.
+        call_id: CallId,
+        /// The amount of work done, in a unit of the tool's choice.
         done: Option<f64>,
-        /// How much there is to do, in the same measure.
+        /// The total amount of work, in the same unit.
         total: Option<f64>,
-        /// What it is doing.
+        /// A message about the current step.
         message: Option<String>,
     },
     /// The tool has a preliminary result; the last one becomes the call's result.
     Update {
-        /// The call.
-        call: CallId,
+        /// The id of the call.
+        call_id: CallId,
         /// The result so far.
         result: ToolResult,
     },
 }
 
-/// On whose behalf a call is made.
+/// The user or program that a call is made for.
 ///
 /// As a parameter of a tool it is filled in from the [`CallScope`]; the model never sees it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -172,7 +177,7 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// Names the caller.
+    /// Makes a caller with a name.
     pub fn new(name: impl Into<Arc<str>>) -> Self {
         Self {
             name: Some(name.into()),
@@ -193,7 +198,7 @@ shared_text! {
 }
 
 impl SessionId {
-    /// Returns the session of calls that belong to no other: one per process.
+    /// Returns the session of calls without one of their own: the same for the whole process.
     pub fn process_default() -> Self {
         static PROCESS: LazyLock<SessionId> =
             LazyLock::new(|| SessionId::from(format!("process-{}", std::process::id())));
@@ -201,19 +206,25 @@ impl SessionId {
     }
 }
 
-/// One call under way: what an extractor can draw from.
+/// A call in progress, as extractors see it.
 pub struct CallContext<'a> {
     pub(crate) call: &'a ToolCall,
     pub(crate) invoker_context: &'a Arc<InvokerContext>,
     pub(crate) scope: &'a CallScope,
     pub(crate) encoders: &'a Encoders,
-    pub(crate) cancel: &'a LazyCancellationToken,
-    pub(crate) blocking_permit: &'a BlockingPermit,
+    pub(crate) run: &'a RunState,
+}
+
+/// The cancellation token and the concurrency permit of one run of a tool; each retry has its own.
+#[derive(Default)]
+pub(crate) struct RunState {
+    pub(crate) cancel: LazyCancellationToken,
+    pub(crate) blocking_permit: BlockingPermit,
 }
 
 impl CallContext<'_> {
     /// Returns the call's id.
-    pub fn call(&self) -> &CallId {
+    pub fn call_id(&self) -> &CallId {
         &self.call.id
     }
 
@@ -222,12 +233,12 @@ impl CallContext<'_> {
         &self.call.name
     }
 
-    /// Returns what the invoker was built with.
+    /// Returns the invoker's state and settings.
     pub fn invoker_context(&self) -> &InvokerContext {
         self.invoker_context
     }
 
-    /// Returns on whose behalf the call is made.
+    /// Returns the user or program that the call is made for.
     pub fn caller(&self) -> &Caller {
         &self.scope.caller
     }
@@ -240,12 +251,12 @@ impl CallContext<'_> {
             .unwrap_or_else(SessionId::process_default)
     }
 
-    /// Returns what the scope brought along of type `T`: the last, if it brought several.
+    /// Returns the scope's extension of type `T`: the last, if it has several.
     pub fn extension<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
         find_extension(&self.scope.extensions)
     }
 
-    /// Returns the encoders for what the tool returns.
+    /// Returns the encoders for the tool's return value.
     #[doc(hidden)]
     pub fn encoders(&self) -> &Encoders {
         self.encoders
@@ -255,21 +266,21 @@ impl CallContext<'_> {
         self.invoker_context.project_dir().map(Path::to_path_buf)
     }
 
-    /// Returns the token that is cancelled when nobody waits for the call any more.
+    /// Returns the token that is cancelled when the call is cancelled, times out or is dropped.
     pub(crate) fn cancellation_token(&self) -> CancellationToken {
-        self.cancel.token(self.scope)
+        self.run.cancel.token(self.scope)
     }
 }
 
 /// Finds the last value of type `T`.
 pub(crate) fn find_extension<T: Send + Sync + 'static>(
-    brought: &[Arc<dyn Any + Send + Sync>],
+    extensions: &[Arc<dyn Any + Send + Sync>],
 ) -> Option<Arc<T>> {
-    let last = brought.iter().rev().find(|value| value.is::<T>())?;
+    let last = extensions.iter().rev().find(|value| value.is::<T>())?;
     Arc::clone(last).downcast().ok()
 }
 
-/// The call's own cancellation token, made only when the tool asks for one.
+/// The call's cancellation token, created when the tool first uses it.
 #[derive(Default)]
 pub(crate) struct LazyCancellationToken(OnceLock<CancellationToken>);
 
@@ -282,7 +293,7 @@ impl LazyCancellationToken {
         self.0.get_or_init(make).clone()
     }
 
-    /// Tells a tool that may still be running, on a thread of its own, to stop.
+    /// Cancels the token, if there is one: the tool may still run on a blocking thread.
     pub(crate) fn cancel(&self) {
         if let Some(token) = self.0.get() {
             token.cancel();
@@ -290,7 +301,7 @@ impl LazyCancellationToken {
     }
 }
 
-/// A permit that a blocking tool takes along to its thread, so that it is held until the thread ends.
+/// A concurrency permit that a blocking tool moves to its thread, so that it is held until the thread ends.
 #[derive(Default)]
 pub(crate) struct BlockingPermit(Mutex<Option<OwnedSemaphorePermit>>);
 

@@ -1,25 +1,25 @@
-//! What a handler returns in, a result out.
+//! [`IntoToolOutput`]: the return types of a builder's handler.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::Content;
-use crate::encode::{Encode, Encoders, IntoToolError, Json, ToolOutput, Updates};
+use crate::call::result::ToolResult;
 use crate::error::ToolError;
-use crate::result::ToolResult;
+use crate::tool::encode::{Encode, Encoders, IntoToolError, Json, ToolOutput, Updates};
 
-/// What a builder's handler may return: a `Result`, or one of the common plain values.
+/// A return type of a builder's handler: a `Result`, or one of the common plain values.
 ///
-/// A closure's type cannot be told apart as a function's can, so any other `Serialize` type is
-/// returned as `Ok::<_, ToolError>(value)` or as [`Json`].
+/// `#[tool]` distinguishes a `Result` from a plain value, which a closure's type does not allow: any
+/// other `Serialize` type is returned as `Ok::<_, ToolError>(value)` or as [`Json`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be what a builder's handler returns",
     label = "cannot be encoded for the model",
     note = "return `Ok::<_, toolwright::ToolError>(value)`, text, `Content`, `Json<T>`, or `ToolResult`"
 )]
 pub trait IntoToolOutput {
-    /// Turns the value into a result.
+    /// Converts the value into a result.
     ///
     /// # Errors
     ///

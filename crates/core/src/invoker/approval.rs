@@ -1,7 +1,7 @@
-//! Who is asked before a dangerous call runs, and what an approval is worth.
+//! [`Approver`]: decides about calls before they run.
 //!
-//! An approval is a signed [`Grant`]: bound to the tool's fingerprint, the exact arguments and the
-//! caller, good for one call, and only for a while. Whatever is wrong with it, the answer is no.
+//! An approval is a signed [`ApprovalToken`]: bound to the tool's fingerprint, the exact arguments and the
+//! caller, valid for one call and a limited time. A call with an invalid token is denied.
 
 use std::sync::Arc;
 
@@ -9,33 +9,35 @@ use futures::future::BoxFuture;
 use serde_json::Value;
 
 use crate::call::ToolCall;
-use crate::context::Caller;
-use crate::result::{ContentList, ToolResult};
+use crate::call::context::Caller;
+use crate::call::result::{ContentList, ToolResult};
 use crate::tool::ToolSpec;
 
+mod pending_call;
+pub(super) mod request_approval;
 mod token;
 
 pub use token::{ApprovalSigner, ApprovalToken};
 
-/// Somebody who allows or denies calls: a person at a terminal, a page, a policy.
+/// Allows or denies calls: a person at a terminal, a page, a policy.
 ///
 /// Without one, a call that needs approval is denied.
 ///
 /// # Cancellation
 ///
-/// The future is dropped when nobody waits for the call any more.
+/// The future is dropped when the call is cancelled or the approval times out.
 ///
 /// # Examples
 ///
 /// ```
 /// use futures::future::BoxFuture;
-/// use toolwright::{ApprovalRequest, Approve, Decision};
+/// use toolwright::{ApprovalDecision, ApprovalRequest, Approver};
 ///
 /// /// Approves small refunds.
 /// struct Clerk;
 ///
-/// impl Approve for Clerk {
-///     fn approve<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, Decision> {
+/// impl Approver for Clerk {
+///     fn decide<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalDecision> {
 ///         Box::pin(async move {
 ///             match request.arguments["amount"].as_f64() {
 ///                 Some(amount) if amount <= 20.0 => request.approve(),
@@ -50,31 +52,31 @@ pub trait Approver: Send + Sync {
     fn decide<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalDecision>;
 }
 
-/// What the one who decides is shown.
+/// The information that an approver decides on.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct ApprovalRequest<'a> {
-    /// The call as the model made it.
+    /// The call as the model sent it.
     pub call: &'a ToolCall,
-    /// The tool: its title and description say what will happen.
+    /// The tool; its title and description are for the approver to read.
     pub tool: &'a ToolSpec,
     /// The arguments exactly as the tool will receive them.
     pub arguments: &'a Value,
-    /// On whose behalf the call is made.
+    /// The user or program that the call is made for.
     pub caller: &'a Caller,
     fingerprint: &'a str,
     signer: &'a ApprovalSigner,
 }
 
-/// A call that waits for somebody's decision, for as long as that takes.
+/// A call that waits for a decision, without a time limit.
 ///
-/// It keeps all that [`ApprovalRequest`] shows. Made by [`Invoker::pending`](crate::Invoker::pending).
+/// It owns the data of an [`ApprovalRequest`]. Made by [`Invoker::pending_call`](crate::Invoker::pending_call).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct PendingCall {
-    /// The call as the model made it.
+    /// The call as the model sent it.
     pub call: ToolCall,
-    /// The tool: its title and description say what will happen.
+    /// The tool; its title and description are for the approver to read.
     pub tool: Arc<ToolSpec>,
     /// The arguments exactly as the tool will receive them.
     pub arguments: Value,
@@ -84,7 +86,7 @@ pub struct PendingCall {
 }
 
 impl PendingCall {
-    /// What the one who decides is shown.
+    /// Returns the request for the approver.
     pub fn request(&self) -> ApprovalRequest<'_> {
         ApprovalRequest {
             call: &self.call,
@@ -97,48 +99,30 @@ impl PendingCall {
     }
 }
 
-/// What was decided; made by the methods of [`ApprovalRequest`].
+/// The decision of an approver; made by the methods of [`ApprovalRequest`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ApprovalDecision {
-    /// The call runs, if the grant is for it.
+    /// The call runs, if the token is valid for it.
     Approve(ApprovalToken),
-    /// The call runs with other arguments, if they are valid and the grant is for them.
+    /// The call runs with other arguments, if they are valid and the token is for them.
     Edit {
         /// The arguments to run with.
         arguments: Value,
         /// The approval of these arguments.
-        grant: ApprovalToken,
+        token: ApprovalToken,
     },
-    /// The call does not run; the model reads why.
+    /// The call does not run; the model reads the reason.
     Deny {
-        /// Why not.
+        /// The reason.
         reason: String,
     },
-    /// The call does not run; the model reads this as its result.
+    /// The call does not run; this is its result.
     Answer(Box<ToolResult>),
 }
 
 impl<'a> ApprovalRequest<'a> {
-    pub(crate) fn new(
-        call: &'a ToolCall,
-        tool: &'a ToolSpec,
-        arguments: &'a Value,
-        caller: &'a Caller,
-        fingerprint: &'a str,
-        approvals: &'a ApprovalSigner,
-    ) -> Self {
-        Self {
-            call,
-            tool,
-            arguments,
-            caller,
-            fingerprint,
-            signer: approvals,
-        }
-    }
-
-    /// Says in words what somebody is asked: may this tool run, what will happen, with which arguments.
+    /// Returns the question for a person: the tool's name, its description and the arguments.
     pub fn question(&self) -> String {
         let arguments = serde_json::to_string_pretty(self.arguments).unwrap_or_default();
         format!(
@@ -148,21 +132,21 @@ impl<'a> ApprovalRequest<'a> {
         )
     }
 
-    /// Makes an approval of exactly this call, to be kept or brought later with
-    /// [`CallScope::grant`](crate::CallScope::grant).
+    /// Issues an approval of exactly this call, to be stored and passed later to
+    /// [`CallScope::approval_token`](crate::CallScope::approval_token).
     pub fn issue_token(&self) -> ApprovalToken {
         self.signer
             .issue(self.fingerprint, self.arguments, self.caller)
     }
 
-    /// Checks whether a grant that was made before is for exactly this call, without using it up.
+    /// Checks that a token is valid for exactly this call, without redeeming it.
     ///
     /// # Errors
     ///
-    /// Why it is not.
-    pub fn verify_token(&self, grant: &ApprovalToken) -> Result<(), &'static str> {
+    /// When it is not: the reason.
+    pub fn verify_token(&self, token: &ApprovalToken) -> Result<(), &'static str> {
         self.signer
-            .verify(grant, self.fingerprint, self.arguments, self.caller)
+            .verify(token, self.fingerprint, self.arguments, self.caller)
     }
 
     /// Allows the call.
@@ -172,18 +156,18 @@ impl<'a> ApprovalRequest<'a> {
 
     /// Allows the call with other arguments, which are validated again.
     pub fn edit(&self, arguments: Value) -> ApprovalDecision {
-        let grant = self.signer.issue(self.fingerprint, &arguments, self.caller);
-        ApprovalDecision::Edit { arguments, grant }
+        let token = self.signer.issue(self.fingerprint, &arguments, self.caller);
+        ApprovalDecision::Edit { arguments, token }
     }
 
-    /// Refuses the call; the model reads why.
+    /// Denies the call; the model reads the reason.
     pub fn deny(&self, reason: impl Into<String>) -> ApprovalDecision {
         ApprovalDecision::Deny {
             reason: reason.into(),
         }
     }
 
-    /// Answers in the tool's place.
+    /// Returns a result without running the tool.
     pub fn answer(&self, content: impl Into<ContentList>) -> ApprovalDecision {
         ApprovalDecision::Answer(Box::new(ToolResult::success(content)))
     }

@@ -1,4 +1,4 @@
-//! A prompt: a named text with parameters that a person picks; made just as a tool is.
+//! [`Prompt`]: a text template with parameters that a person picks; defined like a tool.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,22 +10,22 @@ use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::call::ToolName;
-use crate::content::Content;
-use crate::definition::Definition;
-use crate::encode::{Encoders, ToolOutput};
+use crate::call::content::Content;
+use crate::call::result::ToolResult;
 use crate::error::ToolError;
 use crate::registry::RegisteredTool;
-use crate::result::ToolResult;
+use crate::tool::definition::Definition;
+use crate::tool::encode::{Encoders, ToolOutput};
 use crate::tool::{ParamInfo, Tool, ToolSpec};
 
-/// In whose name a prompt's text is said.
+/// The role of a prompt's message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// The assistant's: it tells the model how to go about something.
+    /// Instructions for the model.
     #[default]
     Assistant,
-    /// The person's: it asks for something.
+    /// A request of the user.
     User,
 }
 
@@ -35,12 +35,12 @@ impl fmt::Display for Role {
     }
 }
 
-/// A named text with parameters, which a person picks: defined once, cheap to clone.
+/// A named text template with parameters, which a person picks: defined once, cheap to clone.
 ///
-/// `#[prompt]` makes one from a function. It shares everything with a [`Tool`] but who uses it: models
-/// call tools, people pick prompts. A registry keeps the two apart, so one name may be both.
+/// `#[prompt]` makes one from a function. It is defined and validated like a [`Tool`], but models call
+/// tools and people pick prompts. A registry keeps the two apart, so a tool and a prompt may share a name.
 ///
-/// A snapshot's prompts are shown as its view has them: perhaps renamed, perhaps with parameters bound.
+/// A snapshot's prompts are those of its view: perhaps renamed, perhaps with bound parameters.
 /// It serialises to the object that `toolwright prompts list --json` prints.
 ///
 /// # Examples
@@ -69,24 +69,24 @@ pub struct Prompt {
     role: Role,
 }
 
-/// A prompt that was filled in: the text of one message.
+/// A rendered prompt: the text of one message.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct RenderedPrompt {
-    /// In whose name it is said.
+    /// The role of the message.
     pub role: Role,
-    /// What is said.
+    /// The text of the message.
     pub text: String,
-    /// The same with what is not text, where the prompt was made of a tool that returns such.
+    /// The content of the message; more than the text only for a prompt made [from a tool](Prompt::from_tool).
     #[serde(skip)]
     pub content: Vec<Content>,
-    /// What was read differently from how it was sent: repaired, coerced.
+    /// Changes to the arguments: repaired, coerced.
     #[serde(skip)]
     pub notes: Vec<String>,
 }
 
 impl Prompt {
-    /// Makes the prompt of a definition; what is wrong with it is told when it is registered.
+    /// Makes the prompt of a macro's definition; errors in it are reported by [`Registry::add`](crate::Registry::add).
     #[doc(hidden)]
     pub fn from_definition<D: Definition>(receiver: Arc<D::Receiver>) -> Self {
         Self {
@@ -95,9 +95,9 @@ impl Prompt {
         }
     }
 
-    /// Makes a prompt of a tool: what the tool returns is said, pictures and resources included.
+    /// Makes a prompt of a tool, whose result is the message, including images and resources.
     ///
-    /// Its text is taken as it is, placeholders and all, unless the tool expands them itself.
+    /// Placeholders in the text are not filled in, unless the tool does that itself.
     pub fn from_tool(tool: Tool, role: Role) -> Self {
         Self {
             registered_tool: RegisteredTool::new(tool),
@@ -105,32 +105,32 @@ impl Prompt {
         }
     }
 
-    /// Returns the name it is picked by.
+    /// Returns the name.
     pub fn name(&self) -> &ToolName {
         &self.spec().name
     }
 
-    /// Returns the name people read: the title, else the name.
+    /// Returns the name for people: the title, else the name.
     pub fn title(&self) -> &str {
         self.spec().display_name()
     }
 
-    /// Returns what it is for.
+    /// Returns the description.
     pub fn description(&self) -> &str {
         &self.spec().description
     }
 
-    /// Returns in whose name its text is said.
+    /// Returns the role of its message.
     pub fn role(&self) -> Role {
         self.role
     }
 
-    /// Returns the parameters in the order they were written.
+    /// Returns the parameters in the order of the definition.
     pub fn params(&self) -> Vec<ParamInfo> {
         self.spec().params()
     }
 
-    /// Returns all that is published of it, in the form it has for tools.
+    /// Returns the specification, which has the form of a tool's.
     pub fn spec(&self) -> &ToolSpec {
         self.registered_tool.spec()
     }
@@ -155,9 +155,9 @@ impl Serialize for Prompt {
     }
 }
 
-/// What a prompt may return: text and nothing else.
+/// A return type of a prompt: text only.
 ///
-/// It has the methods of [`Encode`](crate::Encode), so that generated code only names another trait.
+/// It has the methods of [`Encode`](crate::Encode), so that generated code differs only in the trait's name.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be what a prompt returns",
@@ -165,15 +165,15 @@ impl Serialize for Prompt {
     note = "write `String`, `&'static str` or `Result<String, E>`"
 )]
 pub trait PromptText: Sized {
-    /// Gives up the text.
+    /// Converts into the text.
     fn into_text(self) -> String;
 
-    /// Text has no schema.
+    /// Returns `None`: text has no schema.
     fn schema_of(_: PhantomData<Self>, _: &mut SchemaGenerator) -> Option<Schema> {
         None
     }
 
-    /// Takes the text as it is.
+    /// Returns the text as the result.
     ///
     /// # Errors
     ///

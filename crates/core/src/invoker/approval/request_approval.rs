@@ -1,4 +1,4 @@
-//! A call that needs approval in, somebody's decision about it out.
+//! Checks the approval tokens of a call, else requests a decision of the approver.
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
@@ -6,48 +6,48 @@ use std::panic::AssertUnwindSafe;
 use futures::FutureExt as _;
 use serde_json::Value;
 
-use super::{Invoker, run};
-use crate::approval::{ApprovalDecision, ApprovalRequest, ApprovalToken};
-use crate::context::CallContext;
+use crate::call::context::CallContext;
+use crate::call::result::{Outcome, ToolResult};
 use crate::error::ErrorKind;
+use crate::invoker::approval::{ApprovalDecision, ApprovalRequest, ApprovalToken};
+use crate::invoker::{Invoker, run};
 use crate::layer::timeout::{self, WaitError};
 use crate::registry::RegisteredTool;
-use crate::result::{Outcome, ToolResult};
 
 impl Invoker {
-    /// Asks whoever has to be asked; whoever cannot decide has not approved.
-    pub(super) async fn request_approval(
+    /// Redeems a token of the scope, else waits for the approver. An approver that panics or times out denies the call.
+    pub(in crate::invoker) async fn request_approval(
         &self,
-        entry: &RegisteredTool,
+        tool: &RegisteredTool,
         cx: &CallContext<'_>,
         arguments: &Value,
     ) -> ApprovalStatus {
-        let (approvals, fingerprint) = (&*self.0.signer, entry.tool.fingerprint());
-        let take = |grant: &ApprovalToken, arguments: &Value| {
-            approvals.redeem(grant, fingerprint, arguments, cx.caller())
+        let (signer, fingerprint) = (&*self.0.signer, tool.tool.fingerprint());
+        let redeem = |token: &ApprovalToken, arguments: &Value| {
+            signer.redeem(token, fingerprint, arguments, cx.caller())
         };
         if cx
             .scope
             .approval_tokens
             .iter()
-            .any(|grant| take(grant, arguments).is_ok())
+            .any(|token| redeem(token, arguments).is_ok())
         {
             return ApprovalStatus::Approved;
         }
         let Some(approver) = &self.0.options.approver else {
             return denied("it needs approval, and there is nobody to ask");
         };
-        let request = ApprovalRequest::new(
-            cx.call,
-            &entry.spec,
+        let request = ApprovalRequest {
+            call: cx.call,
+            tool: &tool.spec,
             arguments,
-            cx.caller(),
+            caller: cx.caller(),
             fingerprint,
-            approvals,
-        );
-        let asked = AssertUnwindSafe(async { approver.decide(request).await }).catch_unwind();
-        let patience = Some(approvals.approval_timeout());
-        let decision = match timeout::wait_with_timeout(patience, cx.scope, asked).await {
+            signer,
+        };
+        let decision = AssertUnwindSafe(async { approver.decide(request).await }).catch_unwind();
+        let limit = Some(signer.approval_timeout());
+        let decision = match timeout::wait_with_timeout(limit, cx.scope, decision).await {
             Ok(Ok(decision)) => decision,
             Ok(Err(panic)) => return approver_panicked(panic.as_ref()),
             Err(WaitError::TimedOut(_)) => return denied("nobody answered in time"),
@@ -56,16 +56,16 @@ impl Invoker {
             }
         };
         match decision {
-            ApprovalDecision::Approve(grant) => match take(&grant, arguments) {
+            ApprovalDecision::Approve(token) => match redeem(&token, arguments) {
                 Ok(()) => ApprovalStatus::Approved,
-                Err(why) => denied(why),
+                Err(reason) => denied(reason),
             },
             ApprovalDecision::Edit {
                 arguments: edited,
-                grant,
-            } => match take(&grant, &edited) {
+                token,
+            } => match redeem(&token, &edited) {
                 Ok(()) => ApprovalStatus::Edited(edited),
-                Err(why) => denied(why),
+                Err(reason) => denied(reason),
             },
             ApprovalDecision::Deny { reason } => denied(&reason),
             ApprovalDecision::Answer(result) => ApprovalStatus::Answered(*result),
@@ -73,11 +73,11 @@ impl Invoker {
     }
 }
 
-/// What came of asking.
-pub(super) enum ApprovalStatus {
+/// The result of a request for approval.
+pub(in crate::invoker) enum ApprovalStatus {
     Approved,
     Edited(Value),
-    /// The call does not run: this is its result.
+    /// The call does not run; this is its result.
     Answered(ToolResult),
 }
 

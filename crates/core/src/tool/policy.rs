@@ -1,40 +1,40 @@
-//! What a definition can say about how its calls are treated.
+//! [`Policy`]: approval, limits and error handling of a tool's calls.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::definition::Metadata;
+use crate::tool::definition::Metadata;
 
-/// How calls of a tool are treated: what its author says, and what a view changes of it.
+/// Approval, limits and error handling of a tool's calls: set by its definition, changed by views and settings.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Policy {
-    /// Whether somebody has to be asked before a call runs.
+    /// When a call needs approval.
     pub approval: ApprovalPolicy,
-    /// Whether providers may hold the model to the schema.
+    /// Whether providers may enforce the schema while the model generates arguments.
     pub strict: StrictMode,
-    /// What becomes of unknown arguments.
+    /// The handling of unknown arguments.
     pub unknown_arguments: UnknownArguments,
-    /// What becomes of an error.
+    /// The handling of errors.
     pub errors: ErrorPolicy,
-    /// What becomes of arguments that are not JSON.
+    /// The handling of arguments that are not JSON.
     pub on_malformed: OnMalformed,
-    /// Whether the result answers the person without another model step.
+    /// Whether the result goes to the user directly, without another model step.
     pub return_direct: bool,
-    /// How long a call may take; `None` leaves it to the invoker.
+    /// The time limit of a call; `None` means the invoker's.
     pub timeout: Option<Duration>,
-    /// How many calls may run at once.
+    /// The limit of concurrent calls.
     pub concurrency: usize,
     pub(crate) expand_result: bool,
-    /// Whether it is a prompt, whose text is filled in unasked.
+    /// Whether it is a prompt, whose placeholders are always filled in.
     pub(crate) is_prompt: bool,
     /// Whether other software defines and runs it.
     pub(crate) imported: bool,
     pub(crate) blocking: bool,
 }
 
-/// How many calls of one tool run at once, unless it says otherwise.
+/// The default limit of concurrent calls of one tool.
 pub(crate) const DEFAULT_CONCURRENCY: usize = 64;
 
 impl From<&Metadata> for Policy {
@@ -56,7 +56,7 @@ impl From<&Metadata> for Policy {
     }
 }
 
-/// What a tool's author declares about its effects; published only where declared.
+/// The declared effects of a tool; a hint that is `None` is not published.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Hints {
@@ -67,21 +67,21 @@ pub struct Hints {
         skip_serializing_if = "Option::is_none"
     )]
     pub read_only: Option<bool>,
-    /// It may destroy something; approval is asked unless the tool says otherwise.
+    /// It may destroy something. Its calls need approval unless [`Policy::approval`] overrides that.
     #[serde(
         rename = "destructiveHint",
         default,
         skip_serializing_if = "Option::is_none"
     )]
     pub destructive: Option<bool>,
-    /// Calling it twice is the same as calling it once.
+    /// A second call with the same arguments has no further effect.
     #[serde(
         rename = "idempotentHint",
         default,
         skip_serializing_if = "Option::is_none"
     )]
     pub idempotent: Option<bool>,
-    /// It reaches beyond this system.
+    /// It reaches external systems.
     #[serde(
         rename = "openWorldHint",
         default,
@@ -91,7 +91,7 @@ pub struct Hints {
 }
 
 impl Hints {
-    /// Tells whether running it twice does no more than running it once.
+    /// Returns true if a second call has no further effect: the tool is read-only or idempotent.
     pub fn is_repeatable(&self) -> bool {
         self.read_only == Some(true) || self.idempotent == Some(true)
     }
@@ -104,17 +104,17 @@ impl Hints {
     };
 }
 
-/// Whether somebody has to be asked before a call runs.
+/// When a call needs approval before it runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ApprovalPolicy {
-    /// Asked when the tool is declared destructive.
+    /// If the tool is declared destructive.
     #[default]
     Auto,
-    /// Always asked.
+    /// Always.
     Always,
-    /// Never asked.
+    /// Never.
     Never,
 }
 
@@ -128,11 +128,11 @@ impl ApprovalPolicy {
     }
 }
 
-/// Whether providers may hold the model to the schema while it writes.
+/// Whether providers may enforce the schema while the model generates arguments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StrictMode {
-    /// Where the schema loses nothing by it.
+    /// If the schema can be expressed in strict mode without a loss.
     #[default]
     Auto,
     /// Always.
@@ -141,40 +141,40 @@ pub enum StrictMode {
     Off,
 }
 
-/// What becomes of an argument that no parameter has the name of.
+/// The handling of an argument that is not a parameter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum UnknownArguments {
-    /// The call is refused, because a dropped `dry_run` must never become a real run.
+    /// The call is rejected, because a dropped `dry_run` must never become a real run.
     #[default]
     Refuse,
-    /// It is left out, with a note.
+    /// The argument is dropped, with a note.
     Ignore,
 }
 
-/// What becomes of a failed tool's error: told to the model, or the end of the turn.
+/// The handling of a failed tool's error: the model reads it, or the turn ends.
 ///
 /// It is set for one tool (`#[tool(errors = generic)]`), for a registry's tools
-/// ([`View::adjust`](crate::View::adjust), or `errors` in the settings), or for a chat.
+/// ([`View::map_policy`](crate::View::map_policy), or `errors` in the settings), or for a chat.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ErrorPolicy {
-    /// The model reads the error's own message, after redaction, and goes on.
+    /// The model reads the error's own message, after redaction, and continues.
     #[default]
     Message,
-    /// The model reads only that the tool failed, and goes on.
+    /// The model reads only that the tool failed, and continues.
     Generic,
     /// The turn ends.
     End,
 }
 
-/// What becomes of arguments that are not JSON and cannot be repaired.
+/// The handling of arguments that are not JSON and cannot be repaired.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OnMalformed {
-    /// The model is told where they break, and tries again.
+    /// The model receives the position of the syntax error and tries again.
     #[default]
     Retry,
     /// The turn ends.

@@ -1,6 +1,6 @@
-//! An invoker's tools as another framework is given them; calls as its model makes them in, results out.
+//! [`Bridge`]: exports an invoker's tools to another framework and runs its calls.
 //!
-//! What every bridge has in common stands here, so that a bridge is only about the framework it leads to.
+//! Everything that the bridge crates have in common is here; a bridge crate only maps types.
 
 use std::sync::Arc;
 
@@ -8,15 +8,15 @@ use serde_json::Value;
 use toolwright_schema::Dialect;
 
 use crate::call::ToolCall;
-use crate::context::CallScope;
+use crate::call::context::CallScope;
+use crate::call::result::ToolResult;
 use crate::error::RegistryError;
 use crate::invoker::Invoker;
-use crate::policy::StrictMode;
 use crate::registry::RegisteredTool;
-use crate::result::ToolResult;
+use crate::tool::policy::StrictMode;
 use crate::wire::{CandidateTool, PlannedTool, Shape, ToolPlan, ToolPlanner};
 
-/// How an invoker's tools are offered to another framework.
+/// The invoker, caller and dialect for exporting tools to another framework.
 ///
 /// # Examples
 ///
@@ -35,10 +35,10 @@ use crate::wire::{CandidateTool, PlannedTool, Shape, ToolPlan, ToolPlanner};
 /// registry.add(add::tool())?;
 /// let bridge = Bridge::new(&Invoker::new(&registry)?).dialect(Dialect::OPENAI);
 ///
-/// // What a bridge does with it:
-/// let offer = bridge.offer()?;
-/// assert_eq!(offer.tools()[0].name, "add");
-/// let result = offer.invoke(ToolCall::new("add", r#"{"a": 2, "b": null}"#)).await;
+/// // A bridge crate does this:
+/// let exported = bridge.export()?;
+/// assert_eq!(exported.tools()[0].name, "add");
+/// let result = exported.invoke(ToolCall::new("add", r#"{"a": 2, "b": null}"#)).await;
 /// assert_eq!(result.text(), "3");
 /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
 /// ```
@@ -50,7 +50,7 @@ pub struct Bridge {
 }
 
 impl Bridge {
-    /// Offers an invoker's tools with their schemas as they are, on behalf of an anonymous caller.
+    /// Makes a bridge with unchanged schemas and an anonymous caller.
     pub fn new(invoker: &Invoker) -> Self {
         Self {
             invoker: invoker.clone(),
@@ -59,34 +59,34 @@ impl Bridge {
         }
     }
 
-    /// Says which model is behind the framework: schemas are lowered to its dialect, and arguments lifted from it.
+    /// Sets the dialect of the framework's model: schemas are lowered to it, and arguments lifted from it.
     #[must_use]
     pub fn dialect(mut self, dialect: Dialect) -> Self {
         self.dialect = dialect;
         self
     }
 
-    /// Says on whose behalf calls are made, as far as the framework does not say it itself.
+    /// Sets the scope of calls for which the framework has none.
     #[must_use]
     pub fn scope(mut self, scope: CallScope) -> Self {
         self.scope = scope;
         self
     }
 
-    /// Offers the tools as they are now, to a framework that cannot ask for strict mode.
+    /// Exports the current tools to a framework without strict mode.
     ///
     /// # Errors
     ///
-    /// When the tools cannot be listed, or one of them cannot be offered.
+    /// When the view is not valid, or a tool cannot be exported.
     pub fn export(&self) -> Result<ExportedTools, BridgeError> {
         self.export_with(Shape::OpenAiResponses, Some(StrictMode::Off))
     }
 
-    /// Offers the tools as they are now, written as an API wants them, in strict mode where that loses nothing.
+    /// Exports the current tools in the shape of an API, in strict mode where that is lossless.
     ///
     /// # Errors
     ///
-    /// As [`offer`](Bridge::offer).
+    /// As [`export`](Bridge::export).
     pub fn export_as(&self, shape: Shape) -> Result<ExportedTools, BridgeError> {
         self.export_with(shape, None)
     }
@@ -96,22 +96,22 @@ impl Bridge {
         shape: Shape,
         strict: Option<StrictMode>,
     ) -> Result<ExportedTools, BridgeError> {
-        let entries = self.invoker.list(&self.scope)?;
-        let candidates = entries.iter().map(|entry| CandidateTool {
-            strict: strict.unwrap_or(entry.policy().strict),
-            ..CandidateTool::from(entry)
+        let tools = self.invoker.list(&self.scope)?;
+        let candidates = tools.iter().map(|tool| CandidateTool {
+            strict: strict.unwrap_or(tool.policy().strict),
+            ..CandidateTool::from(tool)
         });
         let dialect = match strict {
             Some(_) => self.dialect.non_strict(),
             None => self.dialect,
         };
         let plan = ToolPlanner::new(dialect).shape(shape).plan(candidates);
-        if let Some(left) = plan.omitted().first() {
-            return Err(BridgeError::rejected(&left.name, &left.reason));
+        if let Some(omitted) = plan.omitted().first() {
+            return Err(BridgeError::rejected(&omitted.name, &omitted.reason));
         }
-        let tools = plan.tools().iter().zip(entries);
+        let tools = plan.tools().iter().zip(tools);
         let tools = tools
-            .map(|(planned, entry)| ExportedTool::new(planned, entry))
+            .map(|(planned, tool)| ExportedTool::new(planned, tool))
             .collect();
         Ok(ExportedTools(Arc::new(ExportInner {
             invoker: self.invoker.clone(),
@@ -134,7 +134,7 @@ impl From<&Bridge> for Bridge {
     }
 }
 
-/// Tools as a framework is given them, and the way back; cheap to clone.
+/// Exported tools, and the conversion of calls back to the invoker; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct ExportedTools(Arc<ExportInner>);
 
@@ -146,100 +146,100 @@ struct ExportInner {
     tools: Vec<ExportedTool>,
 }
 
-/// One tool as a framework is given it.
+/// One exported tool.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ExportedTool {
     /// The name the model sees.
     pub name: String,
-    /// What it does, and what its schema had no room for.
+    /// What the tool does, and constraints that its schema cannot express.
     pub description: String,
-    /// What arguments must satisfy, in the dialect of the model.
+    /// The schema of the arguments, in the dialect of the model.
     pub schema: Value,
-    /// Whether the provider is to hold the model to the schema.
+    /// Whether the provider has to enforce the schema.
     pub strict: bool,
-    /// The tool as it is in the registry: its hints, its output, how its calls are treated.
+    /// The tool in the registry, with its hints, output and policy.
     pub registered_tool: RegisteredTool,
 }
 
 impl ExportedTool {
-    fn new(planned: &PlannedTool, entry: RegisteredTool) -> Self {
+    fn new(planned: &PlannedTool, registered_tool: RegisteredTool) -> Self {
         Self {
             name: planned.wire_name.clone(),
             description: planned.description.clone(),
             schema: planned.parameters(),
             strict: planned.dialect.is_strict(),
-            registered_tool: entry,
+            registered_tool,
         }
     }
 }
 
 impl ExportedTools {
-    /// Returns the tools, in the order they are offered.
+    /// Returns the tools in order.
     pub fn tools(&self) -> &[ExportedTool] {
         &self.0.tools
     }
 
-    /// Returns all definitions as an API wants them: JSON, in the shape that was asked for.
+    /// Returns all definitions as JSON, in the shape given to [`export_as`](Bridge::export_as).
     pub fn tools_json(&self) -> &str {
         self.0.plan.json()
     }
 
-    /// Returns on whose behalf calls are made, to be made more exact by what the framework knows of a call.
+    /// Returns the scope of calls, to which a bridge may add what the framework knows of a call.
     pub fn scope(&self) -> CallScope {
         self.0.scope.clone()
     }
 
-    /// Returns the invoker behind the tools.
+    /// Returns the invoker that runs the calls.
     pub fn invoker(&self) -> &Invoker {
         &self.0.invoker
     }
 
-    /// Runs a call as the model made it.
+    /// Runs a call of the model.
     pub async fn invoke(&self, call: ToolCall) -> ToolResult {
         self.invoke_in(&self.0.scope, call).await
     }
 
-    /// Runs a call as the model made it, on behalf of a scope's caller.
+    /// Runs a call of the model in a scope.
     pub async fn invoke_in(&self, scope: &CallScope, call: ToolCall) -> ToolResult {
         let call = self.0.plan.lift(call);
         self.0.invoker.invoke_in(scope, &call).await
     }
 
-    /// Runs calls as the model made them, as many at once as may be, and returns their results in the order of the calls.
+    /// Runs the calls of one step of the model, as [`Invoker::invoke_all_in`] does.
     pub async fn invoke_all(&self, calls: impl IntoIterator<Item = ToolCall>) -> Vec<ToolResult> {
         let calls: Vec<ToolCall> = calls.into_iter().map(|call| self.lift(call)).collect();
         self.0.invoker.invoke_all_in(&self.0.scope, &calls).await
     }
 
-    /// Returns a call from the form the model was shown to the tool's own.
+    /// Converts a call of the model to the tool's own name and schema.
     #[must_use]
     pub fn lift(&self, call: ToolCall) -> ToolCall {
         self.0.plan.lift(call)
     }
 }
 
-/// Why tools cannot be offered to a framework.
+/// Why tools cannot be exported to a framework.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BridgeError {
-    /// The tools cannot be listed.
+    /// The view is not valid.
     #[error(transparent)]
     Registry(#[from] RegistryError),
-    /// A tool cannot be said in the dialect, or the framework does not take it.
+    /// A tool cannot be expressed in the dialect, or the framework rejects it.
     #[error(
         "`{tool}` cannot be offered: {reason}; leave it out with a view, or offer it to another model"
     )]
     Rejected {
         /// The tool.
         tool: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
 impl BridgeError {
-    /// Says that a framework does not take a tool, and why.
+    /// Makes the error for a tool that a framework rejects.
     pub fn rejected(tool: &str, reason: impl ToString) -> Self {
         Self::Rejected {
             tool: tool.to_owned(),

@@ -1,6 +1,6 @@
-//! The convention between `#[tool]`, `#[prompt]` and this crate: arguments into slots, slots into a call.
+//! The convention between `#[tool]`, `#[prompt]` and this crate: arguments are read into slots, slots become a call.
 //!
-//! Generated code implements [`Definition`] and [`Slots`]; all the work is done here.
+//! Generated code implements [`Definition`] and [`ArgumentSlots`]; the work is done here.
 
 use std::fmt;
 use std::future::Future;
@@ -16,32 +16,32 @@ use serde_json::Value;
 use tokio::task::JoinHandle;
 use toolwright_schema::{Node, ReadError};
 
-use crate::context::{CallContext, InvokerContext};
-use crate::encode::ToolOutput;
+use crate::call::context::{CallContext, InvokerContext};
 use crate::error::ToolError;
-use crate::param::Param;
-use crate::policy::{
+use crate::tool::encode::ToolOutput;
+use crate::tool::param::Param;
+use crate::tool::policy::{
     ApprovalPolicy, ErrorPolicy, Hints, OnMalformed, StrictMode, UnknownArguments,
 };
-use crate::prompt::Role;
+use crate::tool::prompt::Role;
 
-/// What `#[tool]` and `#[prompt]` implement, on an uninhabited type that shares the function's name.
+/// Implemented by `#[tool]` and `#[prompt]` on an uninhabited type with the function's name.
 pub trait Definition: 'static {
-    /// What `&self` is; `()` for a free function.
+    /// The type of `self`; `()` for a free function.
     type Receiver: Send + Sync + 'static;
     /// One slot per parameter.
     type Args: ArgumentSlots;
-    /// Everything the attribute says.
+    /// The keys of the attribute.
     const META: Metadata;
 
     /// Returns the output schema, if the return type declares one.
     fn output(generator: &mut SchemaGenerator) -> Option<Schema>;
 
-    /// Fills in what the model did not send, and starts the function.
+    /// Fills in absent arguments and extractors, and starts the function.
     ///
     /// # Errors
     ///
-    /// When an extractor has nothing to draw from.
+    /// When an extractor fails.
     fn call(
         receiver: &Arc<Self::Receiver>,
         args: Self::Args,
@@ -49,7 +49,7 @@ pub trait Definition: 'static {
     ) -> Result<StartedHandler, ToolError>;
 }
 
-/// Everything the attribute says about a tool or a prompt, as a constant.
+/// The keys of a `#[tool]` or `#[prompt]` attribute, as a constant.
 #[derive(Clone, Copy, Debug)]
 pub struct Metadata {
     pub(crate) name: &'static str,
@@ -68,11 +68,11 @@ pub struct Metadata {
     pub(crate) blocking: bool,
     pub(crate) timeout: Option<Duration>,
     pub(crate) concurrency: Option<usize>,
-    /// In whose name a prompt's text is said; `None` for a tool.
+    /// The role of a prompt's message; `None` for a tool.
     pub(crate) role: Option<Role>,
 }
 
-/// Writes one `const` setter per option, so that generated code names only what the user wrote.
+/// Defines one `const` setter per key, so that generated code names only the keys that the user wrote.
 macro_rules! metadata_setters {
     ($($(#[$doc:meta])* $name:ident: $type:ty => |$meta:ident, $value:ident| $set:expr;)*) => {
         impl Metadata {
@@ -87,7 +87,7 @@ macro_rules! metadata_setters {
 }
 
 impl Metadata {
-    /// Starts from a name, a description and the bundle it belongs to.
+    /// Makes the metadata of a definition without any key.
     pub const fn new(bundle: &'static str, name: &'static str, description: &'static str) -> Self {
         Self {
             name,
@@ -114,37 +114,37 @@ impl Metadata {
 metadata_setters! {
     /// Sets the display name.
     title: &'static str => |meta, value| meta.title = Some(value);
-    /// Sets the address of a picture.
+    /// Sets the URL of an icon.
     icon: &'static str => |meta, value| meta.icon = Some(value);
     /// Declares whether the tool only reads.
     read_only: bool => |meta, value| meta.hints.read_only = Some(value);
     /// Declares whether the tool may destroy something.
     destructive: bool => |meta, value| meta.hints.destructive = Some(value);
-    /// Declares whether calling twice is the same as calling once.
+    /// Declares whether a second call with the same arguments has no further effect.
     idempotent: bool => |meta, value| meta.hints.idempotent = Some(value);
-    /// Declares whether the tool reaches beyond this system.
+    /// Declares whether the tool reaches external systems.
     open_world: bool => |meta, value| meta.hints.open_world = Some(value);
-    /// Sets who has to be asked.
+    /// Sets when a call needs approval.
     approval: ApprovalPolicy => |meta, value| meta.approval = value;
-    /// Sets whether providers may hold the model to the schema.
+    /// Sets whether providers may enforce the schema while the model generates arguments.
     strict: StrictMode => |meta, value| meta.strict = value;
-    /// Sets what becomes of unknown arguments.
+    /// Sets the handling of unknown arguments.
     extra: UnknownArguments => |meta, value| meta.extra = value;
-    /// Sets what the model reads of an error.
+    /// Sets the handling of errors.
     errors: ErrorPolicy => |meta, value| meta.errors = value;
-    /// Sets what becomes of arguments that are not JSON.
+    /// Sets the handling of arguments that are not JSON.
     on_malformed: OnMalformed => |meta, value| meta.on_malformed = value;
     /// Sets whether placeholders in a text result are filled in.
     expand_result: bool => |meta, value| meta.expand_result = value;
-    /// Sets whether the result answers the person without another model step.
+    /// Sets whether the result goes to the user directly, without another model step.
     return_direct: bool => |meta, value| meta.return_direct = value;
-    /// Says that the function blocks its thread.
+    /// Sets whether the function blocks its thread.
     blocking: bool => |meta, value| meta.blocking = value;
     /// Sets the timeout, in milliseconds.
     timeout: u64 => |meta, value| meta.timeout = Some(Duration::from_millis(value));
-    /// Sets how many calls may run at once.
+    /// Sets the limit of concurrent calls.
     concurrency: usize => |meta, value| meta.concurrency = Some(value);
-    /// Makes it a prompt: a text that is read and filled in, and said in somebody's name.
+    /// Makes it a prompt: a text template whose placeholders are filled in, with the role of its message.
     role: Role => |meta, value| {
         meta.role = Some(value);
         meta.expand_result = true;
@@ -164,10 +164,10 @@ pub struct ParamSpec {
     pub(crate) check: ParamCheck,
 }
 
-/// Checks that an invoker provides what a parameter needs.
+/// Checks that an invoker has the state and settings that a parameter needs.
 pub(crate) type ParamCheck = fn(&InvokerContext) -> Result<(), ToolError>;
 
-/// What a definition keeps of a parameter's type.
+/// The functions of a parameter's type.
 pub struct ParamVtable {
     pub(crate) published: bool,
     pub(crate) schema: fn(&mut SchemaGenerator) -> Option<Schema>,
@@ -175,21 +175,21 @@ pub struct ParamVtable {
     pub(crate) check: ParamCheck,
 }
 
-/// What an argument is when it is not sent.
+/// The default of a parameter.
 #[derive(Clone, Copy)]
 pub enum DefaultSpec {
     /// There is no default.
     None,
-    /// The value's JSON form.
+    /// The value as JSON.
     Value(fn() -> Result<Value, serde_json::Error>),
-    /// Text to be converted to the parameter's type, after its placeholders are filled in.
+    /// A text that is converted to the parameter's type, after its placeholders are filled in.
     Text(&'static str),
 }
 
 impl ParamSpec {
-    /// Describes a parameter.
+    /// Makes the specification of a parameter.
     pub const fn new(
-        kind: ParamVtable,
+        vtable: ParamVtable,
         name: &'static str,
         description: &'static str,
         default: DefaultSpec,
@@ -200,22 +200,22 @@ impl ParamSpec {
             description,
             default,
             required,
-            published: kind.published,
-            schema: kind.schema,
-            optional: kind.optional,
-            check: kind.check,
+            published: vtable.published,
+            schema: vtable.schema,
+            optional: vtable.optional,
+            check: vtable.check,
         }
     }
 }
 
-/// What the type of a default must be able to do: be shown to the model.
+/// A type that a default may have: the model reads defaults as JSON.
 #[diagnostic::on_unimplemented(
     message = "a default of type `{Self}` cannot be published",
     label = "cannot be shown to the model as JSON",
     note = "write `#[derive(serde::Serialize)]` on `{Self}`, or make the parameter an `Option` without a default"
 )]
 pub trait JsonDefault {
-    /// Returns the JSON form.
+    /// Converts the default to JSON.
     ///
     /// # Errors
     ///
@@ -240,7 +240,7 @@ impl fmt::Debug for ParamSpec {
 
 /// One optional value per parameter, filled from JSON one key at a time.
 pub trait ArgumentSlots: Default + Send + 'static {
-    /// The parameters, in the order they were written.
+    /// The parameters, in the order of the definition.
     const PARAMS: &'static [ParamSpec];
 
     /// Reads the value of the parameter at `index`.
@@ -251,7 +251,7 @@ pub trait ArgumentSlots: Default + Send + 'static {
     fn read<'de, A: MapAccess<'de>>(&mut self, index: usize, map: &mut A) -> Result<(), A::Error>;
 }
 
-/// Reads one slot; a parameter that is sent twice is refused.
+/// Reads one slot; rejects an argument that is sent twice.
 ///
 /// # Errors
 ///
@@ -274,11 +274,11 @@ pub(crate) fn read_slot<'de, T: Param, A: MapAccess<'de>>(
     Ok(())
 }
 
-/// The last step before the call: the argument, its default, or what the call's context gives.
+/// Returns the argument, else its default, else the value of the extractor.
 ///
 /// # Errors
 ///
-/// When there is none of them.
+/// When the argument is missing or the extractor fails.
 pub(crate) fn take_slot<T: Param>(
     slot: Option<T>,
     name: &str,
@@ -296,16 +296,16 @@ pub(crate) fn take_slot<T: Param>(
 
 /// A function that was started.
 pub enum StartedHandler {
-    /// It has returned already.
+    /// It has returned.
     Done(Result<ToolOutput, ToolError>),
-    /// It is to be awaited.
+    /// It is a future, not polled yet.
     Pending(BoxFuture<'static, Result<ToolOutput, ToolError>>),
 }
 
 impl StartedHandler {
-    /// Takes the future of an async function.
+    /// Boxes the future of an async function.
     ///
-    /// The future must be `Send`, because any thread may go on with it.
+    /// The future must be `Send`, because the runtime may move it between threads.
     pub fn from_future<F>(a_tool_future_must_be_send: F) -> Self
     where
         F: Future<Output = Result<ToolOutput, ToolError>> + Send + 'static,
@@ -313,14 +313,14 @@ impl StartedHandler {
         Self::Pending(Box::pin(a_tool_future_must_be_send))
     }
 
-    /// Moves a function that blocks to a thread where it may.
+    /// Runs a blocking function on a thread of tokio's blocking pool.
     ///
-    /// The thread keeps the call's permit until it ends, even when nobody waits any more.
+    /// The thread holds the call's concurrency permit until it ends, even when the call was cancelled.
     pub fn spawn_blocking<F>(cx: &CallContext<'_>, function: F) -> Self
     where
         F: FnOnce() -> Result<ToolOutput, ToolError> + Send + 'static,
     {
-        let permit = cx.blocking_permit.take();
+        let permit = cx.run.blocking_permit.take();
         let mut thread = AbortOnDrop(tokio::task::spawn_blocking(move || {
             let _permit = permit;
             function()
@@ -337,7 +337,7 @@ impl StartedHandler {
     }
 }
 
-/// A function on a thread of its own: given up before it got one, it never starts.
+/// A blocking function that never starts if the call is dropped while it waits for a thread.
 struct AbortOnDrop<T>(JoinHandle<T>);
 
 impl<T> Drop for AbortOnDrop<T> {
@@ -346,23 +346,23 @@ impl<T> Drop for AbortOnDrop<T> {
     }
 }
 
-/// Arguments that were read and validated, waiting to run.
+/// A call whose arguments are read and validated.
 pub(crate) trait PreparedCall: Send {
     fn run(self: Box<Self>, cx: &CallContext<'_>) -> Result<StartedHandler, ToolError>;
 }
 
-/// Reads arguments for one tool.
+/// Deserializes the arguments of one tool and starts its function.
 pub(crate) trait ToolHandler: Send + Sync {
-    /// Reads what was sent, and what the view has bound.
+    /// Reads the arguments that were sent and those that the view has bound.
     ///
-    /// Not every tool can read from two places: the careful path puts them together before.
+    /// A handler that reads only one object rejects `bound`; the slow path merges the two before.
     fn prepare(
         &self,
         sent: Node<'_>,
         bound: Option<Node<'_>>,
     ) -> Result<Box<dyn PreparedCall>, ReadError>;
 
-    /// Reads as [`read`](Run::read) does, and starts the function at once.
+    /// Reads as [`prepare`](Self::prepare) does, and starts the function at once.
     fn start(
         &self,
         sent: Node<'_>,
@@ -373,7 +373,7 @@ pub(crate) trait ToolHandler: Send + Sync {
     }
 }
 
-/// A macro-made tool: its receiver, and which parameters must be sent.
+/// The handler of a tool defined by a macro.
 pub(crate) struct MacroHandler<D: Definition> {
     pub(crate) receiver: Arc<D::Receiver>,
     pub(crate) required_mask: u64,
@@ -381,15 +381,15 @@ pub(crate) struct MacroHandler<D: Definition> {
 
 impl<D: Definition> MacroHandler<D> {
     fn fill_slots(&self, sent: Node<'_>, bound: Option<Node<'_>>) -> Result<D::Args, ReadError> {
-        let mut fill = SlotVisitor::<D::Args>::default();
-        // As a struct, because a strict map does not take field names for keys.
-        sent.deserialize_struct("", &[], &mut fill)?;
+        let mut visitor = SlotVisitor::<D::Args>::default();
+        // As a struct, because a strict map does not accept field names as keys.
+        sent.deserialize_struct("", &[], &mut visitor)?;
         if let Some(bound) = bound {
-            bound.deserialize_struct("", &[], &mut fill)?;
+            bound.deserialize_struct("", &[], &mut visitor)?;
         }
-        let missing = self.required_mask & !fill.seen;
+        let missing = self.required_mask & !visitor.seen;
         if missing == 0 {
-            return Ok(fill.slots);
+            return Ok(visitor.slots);
         }
         let first = D::Args::PARAMS.get(missing.trailing_zeros() as usize);
         let first = first.map_or("", |param| param.name);
@@ -430,10 +430,10 @@ impl<D: Definition> PreparedCall for PreparedMacroCall<D> {
     }
 }
 
-/// Fills slots from an object, one key after the other.
+/// Reads an object into slots, key by key.
 struct SlotVisitor<S> {
     slots: S,
-    /// One bit per parameter; `#[tool]` refuses more than 64.
+    /// One bit per parameter; `#[tool]` rejects more than 64.
     seen: u64,
 }
 
@@ -462,7 +462,7 @@ impl<'de, S: ArgumentSlots> Visitor<'de> for &mut SlotVisitor<S> {
     }
 }
 
-/// Finds the parameter that a key names.
+/// Finds the index of the parameter with the key's name.
 struct ParamNameSeed(&'static [ParamSpec]);
 
 impl<'de> DeserializeSeed<'de> for ParamNameSeed {

@@ -1,4 +1,4 @@
-//! What a result is made of: text, images, audio, resources and links.
+//! [`Content`]: the items of a result, which are text, images, audio, resources and links.
 
 use std::borrow::Cow;
 
@@ -41,17 +41,17 @@ pub enum Content {
         /// For example `audio/wav`.
         mime_type: String,
     },
-    /// A resource, carried whole.
+    /// A resource, embedded whole.
     Resource {
         /// The resource.
         resource: ResourceContents,
     },
-    /// A pointer to a resource.
+    /// A link to a resource.
     #[serde(rename = "resource_link", rename_all = "camelCase")]
     Link {
-        /// Where it is.
+        /// The address of the resource.
         uri: String,
-        /// What to call it.
+        /// The label of the link.
         name: String,
         /// Its media type, if known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -59,12 +59,12 @@ pub enum Content {
     },
 }
 
-/// A resource carried inside a result: text, or bytes in base64.
+/// A resource embedded in a result: text, or bytes in base64.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ResourceContents {
-    /// Where it comes from.
+    /// The address of the resource.
     pub uri: String,
     /// Its media type, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -99,7 +99,7 @@ impl Content {
         }
     }
 
-    /// Makes an item that carries a text resource whole.
+    /// Makes an item that embeds a text resource.
     pub fn resource(uri: impl Into<String>, text: impl Into<String>) -> Self {
         Self::Resource {
             resource: ResourceContents {
@@ -111,7 +111,7 @@ impl Content {
         }
     }
 
-    /// Makes an item that carries a resource of raw bytes whole.
+    /// Makes an item that embeds a resource of raw bytes.
     pub fn blob(uri: impl Into<String>, mime_type: impl Into<String>, bytes: &[u8]) -> Self {
         Self::Resource {
             resource: ResourceContents {
@@ -123,7 +123,7 @@ impl Content {
         }
     }
 
-    /// Makes an item that points to a resource.
+    /// Makes an item that links to a resource.
     pub fn link(uri: impl Into<String>, name: impl Into<String>) -> Self {
         Self::Link {
             uri: uri.into(),
@@ -132,7 +132,8 @@ impl Content {
         }
     }
 
-    /// Says it in words, for where only text can be carried: its text, or what it is.
+    /// Converts the item to text for formats that hold only text. An image, a sound or a binary resource
+    /// becomes a placeholder with its type and size.
     pub fn to_text(&self) -> Cow<'_, str> {
         match self {
             Self::Text { text } => Cow::Borrowed(text),
@@ -150,31 +151,31 @@ impl Content {
         }
     }
 
-    /// Says items in words, each on lines of its own.
+    /// Converts items with [`to_text`](Self::to_text) and joins them with line breaks.
     pub fn join_text(items: &[Self]) -> Cow<'_, str> {
         match items {
             [item] => item.to_text(),
             items => {
-                let words: Vec<Cow<'_, str>> = items.iter().map(Self::to_text).collect();
-                words.join("\n").into()
+                let texts: Vec<Cow<'_, str>> = items.iter().map(Self::to_text).collect();
+                texts.join("\n").into()
             }
         }
     }
 
-    /// Counts the bytes a model would have to read: the text, or the base64.
+    /// Counts the bytes that a model has to read: the text, or the base64.
     pub fn len(&self) -> usize {
         match self {
             Self::Text { text } => text.len(),
             Self::Image { data, .. } | Self::Audio { data, .. } => data.len(),
             Self::Resource { resource } => {
-                let carried = resource.text.as_ref().or(resource.blob.as_ref());
-                resource.uri.len() + carried.map_or(0, String::len)
+                let body = resource.text.as_ref().or(resource.blob.as_ref());
+                resource.uri.len() + body.map_or(0, String::len)
             }
             Self::Link { uri, name, .. } => uri.len() + name.len(),
         }
     }
 
-    /// Tells whether there is nothing to read.
+    /// Returns true if [`len`](Self::len) is 0.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

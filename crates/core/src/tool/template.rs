@@ -1,9 +1,9 @@
 //! Text with placeholders: `${name}`, `${name:-fallback}`, and `$${` for a literal `${`.
 
-/// How often two placeholders are compared to tell the author's from those of others.
+/// The limit of comparisons in [`Template::parse_escaping`].
 const MAX_COMPARISONS: usize = 1_000_000;
 
-/// A text with placeholders, taken apart once.
+/// A parsed text with placeholders.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Template {
     source: String,
@@ -20,13 +20,13 @@ enum Segment {
 }
 
 impl Template {
-    /// Takes `text` apart; a `${` that is never closed is plain text.
+    /// Parses `text`; a `${` that is never closed is plain text.
     pub(crate) fn parse(text: &str) -> Self {
-        let mut pieces = Vec::new();
+        let mut segments = Vec::new();
         let mut plain = String::new();
         let mut rest = text;
-        while let Some(at) = rest.find("${") {
-            let (before, from) = rest.split_at(at);
+        while let Some(offset) = rest.find("${") {
+            let (before, from) = rest.split_at(offset);
             if let Some(before) = before.strip_suffix('$') {
                 plain.push_str(before);
                 plain.push_str("${");
@@ -39,13 +39,13 @@ impl Template {
             };
             plain.push_str(before);
             if !plain.is_empty() {
-                pieces.push(Segment::Text(std::mem::take(&mut plain)));
+                segments.push(Segment::Text(std::mem::take(&mut plain)));
             }
             let (name, fallback) = match inner.split_once(":-") {
                 Some((name, fallback)) => (name, Some(fallback.to_owned())),
                 None => (inner, None),
             };
-            pieces.push(Segment::Placeholder {
+            segments.push(Segment::Placeholder {
                 name: name.to_owned(),
                 fallback,
             });
@@ -53,11 +53,11 @@ impl Template {
         }
         plain.push_str(rest);
         if !plain.is_empty() {
-            pieces.push(Segment::Text(plain));
+            segments.push(Segment::Text(plain));
         }
         Self {
             source: text.to_owned(),
-            segments: pieces,
+            segments,
         }
     }
 
@@ -66,45 +66,46 @@ impl Template {
     pub(crate) fn parse_escaping(text: &str, foreign: &[impl AsRef<str>]) -> Self {
         let count = |text: &str| text.matches("${").count();
         let lines = || foreign.iter().map(AsRef::as_ref);
-        let theirs: usize = lines().map(|line| count(line).max(1)).sum();
-        // Arguments with thousands of placeholders get none filled in.
-        let too_many = theirs.saturating_mul(count(text)) > MAX_COMPARISONS;
-        let covered = |at: usize| too_many || lines().any(|line| is_inside_copy(line, text, at));
-        let mut shielded = String::with_capacity(text.len());
+        let foreign_count: usize = lines().map(|line| count(line).max(1)).sum();
+        // With thousands of placeholders in the arguments none is filled in.
+        let too_many = foreign_count.saturating_mul(count(text)) > MAX_COMPARISONS;
+        let is_foreign =
+            |offset: usize| too_many || lines().any(|line| is_inside_copy(line, text, offset));
+        let mut escaped = String::with_capacity(text.len());
         let mut rest = text;
-        for (at, _) in text.match_indices("${") {
-            let (before, from) = rest.split_at(at - (text.len() - rest.len()));
-            shielded.push_str(before);
-            if covered(at) {
-                shielded.push('$');
+        for (offset, _) in text.match_indices("${") {
+            let (before, from) = rest.split_at(offset - (text.len() - rest.len()));
+            escaped.push_str(before);
+            if is_foreign(offset) {
+                escaped.push('$');
             }
             rest = from;
         }
-        shielded.push_str(rest);
-        Self::parse(&shielded)
+        escaped.push_str(rest);
+        Self::parse(&escaped)
     }
 
-    /// Returns the text as it was written.
+    /// Returns the unparsed text.
     pub(crate) fn source(&self) -> &str {
         &self.source
     }
 
-    /// Returns the names in order; a template without any is plain text.
+    /// Returns the names of the placeholders, in order.
     pub(crate) fn placeholder_names(&self) -> impl Iterator<Item = &str> {
-        self.segments.iter().filter_map(|piece| match piece {
+        self.segments.iter().filter_map(|segment| match segment {
             Segment::Placeholder { name, .. } => Some(name.as_str()),
             Segment::Text(_) => None,
         })
     }
 
-    /// Tells whether there is anything to fill in.
+    /// Returns true if there is a placeholder.
     pub(crate) fn has_placeholders(&self) -> bool {
         self.placeholder_names().next().is_some()
     }
 
-    /// Returns the first name that `lookup` does not know and that has no fallback.
+    /// Returns the first name without a value in `lookup` and without a fallback.
     pub(crate) fn first_unresolved(&self, lookup: impl Fn(&str) -> Option<String>) -> Option<&str> {
-        self.segments.iter().find_map(|piece| match piece {
+        self.segments.iter().find_map(|segment| match segment {
             Segment::Placeholder {
                 name,
                 fallback: None,
@@ -113,13 +114,13 @@ impl Template {
         })
     }
 
-    /// Fills in each name; what `lookup` does not know becomes its fallback, else stays as written.
+    /// Replaces each placeholder by its value in `lookup`, else by its fallback; else it stays as it is.
     ///
-    /// What is filled in is not looked at again: text from outside is never itself expanded.
+    /// Values are not expanded again: they may come from an untrusted source.
     pub(crate) fn expand(&self, lookup: impl Fn(&str) -> Option<String>) -> String {
         let mut text = String::new();
-        for piece in &self.segments {
-            match piece {
+        for segment in &self.segments {
+            match segment {
                 Segment::Text(plain) => text.push_str(plain),
                 Segment::Placeholder { name, fallback } => {
                     match lookup(name).or_else(|| fallback.clone()) {
@@ -137,14 +138,16 @@ impl Template {
     }
 }
 
-/// Returns true if the `${` at `at` of `text` stands in a copy of `line`, or its brace begins one.
-fn is_inside_copy(line: &str, text: &str, at: usize) -> bool {
-    let from_brace = text.get(at + 1..).unwrap_or_default();
+/// Returns true if the `${` at byte `offset` of `text` is inside a copy of `line`, or its brace starts one.
+fn is_inside_copy(line: &str, text: &str, offset: usize) -> bool {
+    let from_brace = text.get(offset + 1..).unwrap_or_default();
     if line.starts_with('{') && from_brace.starts_with(line) {
         return true;
     }
-    line.match_indices("${").any(|(offset, _)| {
-        let copy = at.checked_sub(offset).and_then(|start| text.get(start..));
+    line.match_indices("${").any(|(in_line, _)| {
+        let copy = offset
+            .checked_sub(in_line)
+            .and_then(|start| text.get(start..));
         copy.is_some_and(|copy| copy.starts_with(line))
     })
 }
@@ -181,24 +184,24 @@ mod tests {
     }
 
     #[test]
-    fn what_is_filled_in_is_not_expanded_again() {
+    fn values_are_not_expanded_again() {
         assert_eq!(expand("${nested}"), "${city}");
     }
 
     #[test]
-    fn placeholders_in_the_lines_of_others_stay_as_they_are() {
-        let around = |text: &str, foreign: &[&str]| {
+    fn placeholders_in_copies_of_foreign_lines_are_plain_text() {
+        let escaping = |text: &str, foreign: &[&str]| {
             Template::parse_escaping(text, foreign).expand(|_| Some("Paris".to_owned()))
         };
         let script = "echo ${city} $${city} ${who:-you} ${";
         let text = format!("${{city}}:\n> {script}\n${{city}}, {script}");
         let expected = format!("Paris:\n> {script}\nParis, {script}");
-        assert_eq!(around(&text, &[script]), expected);
-        assert_eq!(around("$$${city}", &["${city}"]), "$$${city}");
-        assert_eq!(around("${city}", &["in ${city}", "é${city}"]), "Paris");
-        assert_eq!(around("ü${city}", &["üü${city}"]), "üParis");
+        assert_eq!(escaping(&text, &[script]), expected);
+        assert_eq!(escaping("$$${city}", &["${city}"]), "$$${city}");
+        assert_eq!(escaping("${city}", &["in ${city}", "é${city}"]), "Paris");
+        assert_eq!(escaping("ü${city}", &["üü${city}"]), "üParis");
         let many = "${city}".repeat(2_000);
-        assert_eq!(around(&many, &[&many]), many);
+        assert_eq!(escaping(&many, &[&many]), many);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Tools by hand: from typed parameters, a whole type, or a JSON Schema, to a closure.
+//! [`ToolBuilder`]: defines a tool from typed parameters, a type or a JSON Schema, and a closure.
 
 use std::future::Future;
 use std::marker::PhantomData;
@@ -11,13 +11,13 @@ use serde::de::{self, DeserializeOwned};
 use serde_json::{Value, json};
 use toolwright_schema::{Node, ReadError, Schema, close_objects, is_enforced_by_type};
 
-use crate::context::CallContext;
-use crate::definition::{Metadata, PreparedCall, StartedHandler, ToolHandler};
+use crate::call::context::CallContext;
 use crate::error::{DefineError, ToolError};
-use crate::extract::HandlerContext;
-use crate::input_schema::{InputSchemaBuilder, add_definitions, output_schema};
-use crate::param::{self, Param};
-use crate::policy::{
+use crate::tool::definition::{Metadata, PreparedCall, StartedHandler, ToolHandler};
+use crate::tool::extract::HandlerContext;
+use crate::tool::input_schema::{InputSchemaBuilder, add_definitions, output_schema};
+use crate::tool::param::{self, Param};
+use crate::tool::policy::{
     ApprovalPolicy, ErrorPolicy, Hints, OnMalformed, Policy, StrictMode, UnknownArguments,
 };
 use crate::tool::{Tool, ToolParts, ToolSpec};
@@ -30,14 +30,15 @@ pub use args::Args;
 pub use into_output::IntoToolOutput;
 use schema::{JSON_TYPES, SchemaDefaults, allow_null, is_json_type, require_object};
 
-/// A default of this text means: no default, the parameter is required.
+/// A default with this text makes the parameter required, without a default.
 const NO_DEFAULT_MARKER: &str = "___NOT_DEFINED___";
-/// A default of this text means: optional, absent when not sent.
+/// A default with this text makes the parameter optional, without a default.
 const NULL_DEFAULT_MARKER: &str = "___NULL___";
 
-/// A tool under construction; `I` is what its handler receives.
+/// The builder of a tool; `I` is the type that its handler receives.
 ///
-/// Mistakes are kept until the handler is given, and told there.
+/// The first error is kept and returned by [`run`](Self::run), [`run_async`](Self::run_async) or
+/// [`run_blocking`](Self::run_blocking).
 pub struct ToolBuilder<I = Args> {
     spec: ToolSpec,
     policy: Policy,
@@ -47,13 +48,13 @@ pub struct ToolBuilder<I = Args> {
     input: PhantomData<fn() -> I>,
 }
 
-/// Where the input schema comes from.
+/// The source of the input schema.
 enum InputSource {
     Parameters(Vec<Parameter>, Box<InputSchemaBuilder>),
     WholeSchema { schema: Value, typed: bool },
 }
 
-/// A parameter that can still be given a default.
+/// A parameter; [`ToolBuilder::default`] may still change the last one.
 struct Parameter {
     name: String,
     description: String,
@@ -84,7 +85,7 @@ impl ToolBuilder {
         }
     }
 
-    /// Adds a parameter of type `T`: required, unless `T` is an `Option` or a default follows.
+    /// Adds a parameter of type `T`: required, unless `T` is an `Option` or [`default`](Self::default) follows.
     #[must_use]
     pub fn param<T: DeserializeOwned + JsonSchema + Send + 'static>(
         mut self,
@@ -142,7 +143,7 @@ impl ToolBuilder {
         }
     }
 
-    /// A whole schema or type would make parameters given one by one vanish.
+    /// Records an error if there are parameters already: a whole schema would replace them.
     fn reject_earlier_parameters(&mut self) {
         let first = match &self.input_source {
             InputSource::Parameters(params, _) => params.first().map(|param| param.name.clone()),
@@ -156,10 +157,10 @@ impl ToolBuilder {
         }
     }
 
-    /// Gives the parameter added last a default, which is published.
+    /// Sets the default of the last parameter; the model sees it.
     ///
-    /// A text may use `${earlier_parameter}` and `${project_dir}`; where one of them has no value and
-    /// no fallback (`${name:-fallback}`), the parameter has to be sent. The texts
+    /// A text may use `${earlier_parameter}` and `${project_dir}`; if one of them has no value and
+    /// no fallback (`${name:-fallback}`) in a call, the argument is required. The texts
     /// `___NOT_DEFINED___` and `___NULL___` mean "required" and "optional, absent or `null`".
     #[must_use]
     pub fn default(mut self, default: impl Serialize) -> Self {
@@ -186,7 +187,7 @@ impl ToolBuilder {
         self
     }
 
-    /// Takes all arguments as one type; its fields are the parameters.
+    /// Deserializes all arguments into one type, whose fields are the parameters.
     #[must_use]
     pub fn input<T: DeserializeOwned + JsonSchema + Send + 'static>(mut self) -> ToolBuilder<T> {
         self.reject_earlier_parameters();
@@ -194,7 +195,7 @@ impl ToolBuilder {
         let mut schema = T::json_schema(&mut generator).to_value();
         add_definitions(&mut schema, &mut generator);
         if let Some(schema) = schema.as_object_mut() {
-            // What the type says about itself is for programmers; the tool has words of its own.
+            // The type's docs are for programmers; the tool has a title and a description of its own.
             schema.shift_remove("title");
             schema.shift_remove("description");
         }
@@ -211,11 +212,11 @@ impl ToolBuilder {
         }
     }
 
-    /// Takes a whole JSON Schema for the arguments.
+    /// Sets the JSON Schema of the arguments.
     ///
     /// # Errors
     ///
-    /// When it is no valid schema of an object.
+    /// When it is not a valid schema of an object.
     pub fn schema(mut self, schema: Value) -> Result<Self, DefineError> {
         self.reject_earlier_parameters();
         let tool = || self.spec.name.to_string();
@@ -232,11 +233,11 @@ impl ToolBuilder {
         Ok(self)
     }
 
-    /// Takes the text of a whole JSON Schema for the arguments.
+    /// Sets the JSON Schema of the arguments, as text.
     ///
     /// # Errors
     ///
-    /// When it is no valid schema of an object: it is never taken for an empty one.
+    /// When it is not a valid schema of an object; such a text never counts as an empty schema.
     pub fn schema_text(self, text: &str) -> Result<Self, DefineError> {
         match Schema::parse(text) {
             Ok(schema) => self.schema(schema.as_value().clone()),
@@ -249,7 +250,7 @@ impl ToolBuilder {
     }
 }
 
-/// Writes one setter per option.
+/// Defines one setter per option.
 macro_rules! builder_setters {
     ($($(#[$doc:meta])* $name:ident($value:ident: $type:ty) => |$builder:ident| $set:expr;)*) => {
         impl<I> ToolBuilder<I> {
@@ -265,52 +266,52 @@ macro_rules! builder_setters {
 }
 
 builder_setters! {
-    /// Sets the name people read.
+    /// Sets the display name.
     title(title: impl Into<String>) => |tool| tool.spec.title = Some(title.into());
-    /// Sets the address of a picture that people know the tool by: `https:` or `data:`.
-    icon(address: impl Into<String>) => |tool| tool.spec.icon = Some(address.into());
-    /// Names the bundle the tool belongs to.
+    /// Sets the URL of an icon for people: `https:` or `data:`.
+    icon(url: impl Into<String>) => |tool| tool.spec.icon = Some(url.into());
+    /// Sets the name of the bundle.
     bundle(bundle: impl Into<Arc<str>>) => |tool| tool.spec.bundle = bundle.into();
     /// Declares whether the tool only reads.
     read_only(yes: bool) => |tool| tool.spec.hints.read_only = Some(yes);
     /// Declares whether the tool may destroy something.
     destructive(yes: bool) => |tool| tool.spec.hints.destructive = Some(yes);
-    /// Declares whether calling twice is the same as calling once.
+    /// Declares whether a second call with the same arguments has no further effect.
     idempotent(yes: bool) => |tool| tool.spec.hints.idempotent = Some(yes);
-    /// Declares whether the tool reaches beyond this system.
+    /// Declares whether the tool reaches external systems.
     open_world(yes: bool) => |tool| tool.spec.hints.open_world = Some(yes);
-    /// Sets who has to be asked before a call runs.
+    /// Sets when a call needs approval.
     approval(approval: ApprovalPolicy) => |tool| tool.policy.approval = approval;
-    /// Sets whether providers may hold the model to the schema.
+    /// Sets whether providers may enforce the schema while the model generates arguments.
     strict(strict: StrictMode) => |tool| tool.policy.strict = strict;
-    /// Sets what becomes of unknown arguments.
-    extra(extra: UnknownArguments) => |tool| tool.policy.unknown_arguments = extra;
-    /// Sets what the model reads of an error.
+    /// Sets the handling of unknown arguments.
+    unknown_arguments(handling: UnknownArguments) => |tool| tool.policy.unknown_arguments = handling;
+    /// Sets the handling of errors.
     errors(errors: ErrorPolicy) => |tool| tool.policy.errors = errors;
-    /// Sets what becomes of arguments that are not JSON.
-    on_malformed(malformed: OnMalformed) => |tool| tool.policy.on_malformed = malformed;
-    /// Sets whether the author's placeholders in a text result are filled in.
+    /// Sets the handling of arguments that are not JSON.
+    on_malformed(handling: OnMalformed) => |tool| tool.policy.on_malformed = handling;
+    /// Sets whether placeholders in a text result are filled in.
     ///
-    /// Text that came with the arguments stays as it was sent. Text that the tool reads elsewhere, such as
-    /// a file or a page, cannot be told from the author's: a tool that returns any should not expand.
+    /// Placeholders in copies of the arguments stay as they are. Text that the tool reads from elsewhere, such
+    /// as a file or a page, cannot be distinguished from its own: a tool that returns any should not expand.
     expand_result(yes: bool) => |tool| tool.policy.expand_result = yes;
-    /// Sets whether the result answers the person without another model step.
+    /// Sets whether the result goes to the user directly, without another model step.
     return_direct(yes: bool) => |tool| tool.policy.return_direct = yes;
-    /// Sets how long a call may take.
+    /// Sets the time limit of a call.
     timeout(timeout: Duration) => |tool| tool.policy.timeout = Some(timeout);
-    /// Sets how many calls may run at once.
-    concurrency(most: usize) => |tool| tool.policy.concurrency = most;
-    /// Says whether other software defines and runs the tool.
+    /// Sets the limit of concurrent calls.
+    concurrency(limit: usize) => |tool| tool.policy.concurrency = limit;
+    /// Sets whether other software defines and runs the tool.
     ///
-    /// Such a tool may lack a description. It receives what was sent and nothing of ours: neither the project directory
-    /// nor the session, nor the defaults that its schema publishes, which are its own to fill in.
+    /// Such a tool may lack a description. It receives only the arguments that were sent: neither the project
+    /// directory nor the session, nor the defaults of its schema, which it fills in itself.
     imported(yes: bool) => |tool| tool.policy.imported = yes;
-    /// Declares the structured output by a whole JSON Schema.
+    /// Sets the JSON Schema of the structured output.
     output_schema(schema: Value) => |tool| tool.output = Some(schema);
 }
 
 impl<I: DeserializeOwned + Send + 'static> ToolBuilder<I> {
-    /// Declares the structured output by its type.
+    /// Sets the type of the structured output.
     #[must_use]
     pub fn output<T: JsonSchema>(mut self) -> Self {
         let schema = output_schema(|generator| Some(generator.subschema_for::<T>()));
@@ -318,7 +319,7 @@ impl<I: DeserializeOwned + Send + 'static> ToolBuilder<I> {
         self
     }
 
-    /// Declares the structured output by the name of its JSON type; `string` declares none.
+    /// Sets the JSON type of the structured output; `string` means none.
     #[must_use]
     pub fn output_of_type(mut self, json_type: &str) -> Self {
         if !is_json_type(json_type) {
@@ -336,7 +337,7 @@ impl<I: DeserializeOwned + Send + 'static> ToolBuilder<I> {
     ///
     /// # Errors
     ///
-    /// When anything in the definition is wrong.
+    /// When the definition is not valid.
     pub fn run<F, R>(self, handler: F) -> Result<Tool, DefineError>
     where
         F: Fn(I, HandlerContext) -> R + Send + Sync + 'static,
@@ -353,7 +354,7 @@ impl<I: DeserializeOwned + Send + 'static> ToolBuilder<I> {
     ///
     /// # Errors
     ///
-    /// When anything in the definition is wrong.
+    /// When the definition is not valid.
     pub fn run_async<F, R>(self, handler: F) -> Result<Tool, DefineError>
     where
         F: Fn(I, HandlerContext) -> R + Send + Sync + 'static,
@@ -372,7 +373,7 @@ impl<I: DeserializeOwned + Send + 'static> ToolBuilder<I> {
     ///
     /// # Errors
     ///
-    /// When anything in the definition is wrong.
+    /// When the definition is not valid.
     pub fn run_blocking<F, R>(mut self, handler: F) -> Result<Tool, DefineError>
     where
         F: Fn(I, HandlerContext) -> R + Send + Sync + 'static,
@@ -390,11 +391,8 @@ impl<I: DeserializeOwned + Send + 'static> ToolBuilder<I> {
     }
 
     fn record_error(&mut self, parameter: &str, message: String) {
-        self.definition_error.get_or_insert(DefineError::Parameter {
-            tool: self.spec.name.to_string(),
-            parameter: parameter.to_owned(),
-            message,
-        });
+        let error = DefineError::parameter(&self.spec.name, parameter, message);
+        self.definition_error.get_or_insert(error);
     }
 
     fn finish<H>(mut self, handler: H) -> Result<Tool, DefineError>
@@ -413,7 +411,7 @@ impl<I: DeserializeOwned + Send + 'static> ToolBuilder<I> {
             self.input_source,
             InputSource::WholeSchema { typed: true, .. }
         );
-        let (input, enforced, defaults, defect) = match self.input_source {
+        let (input, types_enforce_schema, defaults, definition_error) = match self.input_source {
             InputSource::Parameters(params, mut input) => {
                 for param in params {
                     let (name, description) = (&param.name, &param.description);
@@ -434,47 +432,39 @@ impl<I: DeserializeOwned + Send + 'static> ToolBuilder<I> {
                     close_objects(&mut schema);
                 }
                 let schema = Schema::trusted(schema);
-                let SchemaDefaults {
-                    defaults,
-                    invalid: unfit,
-                } = match self.policy.imported {
+                let SchemaDefaults { defaults, invalid } = match self.policy.imported {
                     true => SchemaDefaults::default(),
                     false => SchemaDefaults::of_schema(&schema),
                 };
-                let defect = unfit.filter(|_| !typed).map(|(parameter, message)| {
-                    let tool = self.spec.name.to_string();
-                    DefineError::Parameter {
-                        tool,
-                        parameter,
-                        message,
-                    }
+                let definition_error = invalid.filter(|_| !typed).map(|(parameter, message)| {
+                    DefineError::parameter(&self.spec.name, &parameter, message)
                 });
-                (schema, enforced, defaults, defect)
+                (schema, enforced, defaults, definition_error)
             }
         };
         self.spec.input = input;
-        // Only a type of the user's fills in its own defaults.
-        let careful = self.policy.expand_result || (!typed && !defaults.is_empty());
+        // A type of the user's fills in its own defaults when it is deserialized.
+        let skip_fast_path = self.policy.expand_result || (!typed && !defaults.is_empty());
         let tool = Tool::assemble(ToolParts {
             spec: self.spec,
             policy: self.policy,
             handler: Box::new(ClosureHandler(Arc::new(handler), PhantomData)),
             checks: Vec::new(),
-            // `Args` takes anything: only a typed input can enforce its own schema.
-            types_enforce_schema: enforced && typed,
-            skip_fast_path: careful,
+            // `Args` accepts any JSON: only a typed input enforces its schema.
+            types_enforce_schema: types_enforce_schema && typed,
+            skip_fast_path,
             untyped: !typed,
             defaults,
-            definition_error: self.definition_error.or(defect),
+            definition_error: self.definition_error.or(definition_error),
         });
         match &tool.0.definition_error {
-            Some(defect) => Err(defect.clone()),
+            Some(error) => Err(error.clone()),
             None => Ok(tool),
         }
     }
 }
 
-/// A tool made from a closure.
+/// The handler of a tool defined by the builder.
 struct ClosureHandler<I, H>(Arc<H>, PhantomData<fn() -> I>);
 
 struct PreparedClosureCall<I, H> {
