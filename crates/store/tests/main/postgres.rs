@@ -2,7 +2,7 @@
 
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection, Row as _};
 use toolwright::chat::Store as _;
-use toolwright_memory::PostgresStore;
+use toolwright_store::PostgresStore;
 
 use crate::fixtures::{append, encode, numbered_entries};
 use crate::server;

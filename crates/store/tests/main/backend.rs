@@ -39,10 +39,10 @@ impl Backend {
             Self::Sqlite(directory) => {
                 let file = directory.path().join("journals.db");
                 let url = format!("sqlite:{}", file.display());
-                toolwright_memory::open(&url).await.unwrap()
+                toolwright_store::open(&url).await.unwrap()
             }
             #[cfg(feature = "postgres")]
-            Self::Postgres(url) => toolwright_memory::open(url).await.unwrap(),
+            Self::Postgres(url) => toolwright_store::open(url).await.unwrap(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Stores are opened by their URLs.
 
-use toolwright_memory::open;
+use toolwright_store::open;
 
 async fn open_error(url: &str) -> String {
     open(url)

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures::future::join_all;
 use toolwright::chat::{Lease, Store as _};
-use toolwright_memory::SqliteStore;
+use toolwright_store::SqliteStore;
 
 use super::{execute, temporary_file};
 use crate::fixtures::{LONG, acquire, numbered_entries};

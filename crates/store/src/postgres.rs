@@ -28,7 +28,7 @@ mod schema;
 /// # Examples
 ///
 /// ```no_run
-/// use toolwright_memory::PostgresStore;
+/// use toolwright_store::PostgresStore;
 ///
 /// # async fn example() -> Result<(), toolwright::chat::StoreError> {
 /// let store = PostgresStore::connect("postgres://assistant@localhost/assistant").await?;

@@ -43,7 +43,7 @@ const MAX_READERS: u32 = 4;
 /// # Examples
 ///
 /// ```
-/// use toolwright_memory::SqliteStore;
+/// use toolwright_store::SqliteStore;
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
 /// # let directory = tempfile::tempdir().unwrap();

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use sqlx::{AssertSqlSafe, Connection as _, Row as _, SqliteConnection};
 use tempfile::TempDir;
 use toolwright::chat::{Lease, Store as _};
-use toolwright_memory::SqliteStore;
+use toolwright_store::SqliteStore;
 
 use crate::fixtures::{LONG, acquire, append, encode, numbered_entries, user_entry};
 

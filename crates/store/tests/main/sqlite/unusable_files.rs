@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use toolwright::chat::Store as _;
-use toolwright_memory::SqliteStore;
+use toolwright_store::SqliteStore;
 
 use super::{execute, open_error, temporary_file};
 use crate::fixtures::{acquire, append, numbered_entries};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use toolwright::chat::testing::ScriptedModel;
 use toolwright::chat::{ChatError, EntryBody, Store as _};
 use toolwright::{Tool, ToolError};
-use toolwright_memory::PostgresStore;
+use toolwright_store::PostgresStore;
 
 use super::execute;
 use crate::fixtures::{Log, acquire, append, chat, ids, numbered_entries};
