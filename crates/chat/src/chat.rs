@@ -10,15 +10,22 @@ use toolwright_core::{
     RegisteredTool as ToolEntry, Snapshot, Tool,
 };
 
+use crate::chat::event::ApprovalResponse;
+use crate::chat::turn_request::TurnRequest;
 use crate::error::ChatError;
-use crate::event::ApprovalResponse;
-use crate::lease::{ConversationQueues, DEFAULT_LEASE_DURATION};
+use crate::journal::store::lease::{ConversationQueues, DEFAULT_LEASE_DURATION};
+use crate::journal::store::{Lease, MemoryStore, Store, random_hex};
+use crate::journal::window::HistoryWindow;
+use crate::model::price::Prices;
 use crate::model::{HostedTool, Model, ModelOptions, ToolChoice};
-use crate::price::Prices;
-use crate::store::{Lease, MemoryStore, Store, random_hex};
 use crate::turn::TurnLimits;
-use crate::turn_request::TurnRequest;
-use crate::window::HistoryWindow;
+
+pub(crate) mod event;
+pub(crate) mod response;
+pub(crate) mod stream;
+mod structured_output;
+pub(crate) mod tool_selection;
+pub(crate) mod turn_request;
 
 /// How long a decision may take, unless said otherwise.
 const DEFAULT_APPROVAL_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use toolwright_core::{CallId, InvokerError};
 
-use crate::response::Response;
-use crate::store::StoreError;
+use crate::chat::response::Response;
+use crate::journal::store::StoreError;
 
 /// Why a model did not answer.
 #[derive(Debug)]

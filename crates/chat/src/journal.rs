@@ -8,10 +8,17 @@ use tokio::time::Instant;
 use toolwright_core::{ApprovalToken, CallId};
 
 use crate::chat::TurnOptions;
-use crate::entry::{Entry, EntryBody};
-use crate::owner::PrincipalRecord;
-use crate::store::{Lease, Store, StoreError, random_hex};
+use crate::journal::entry::{Entry, EntryBody};
+use crate::journal::store::owner::PrincipalRecord;
+use crate::journal::store::{Lease, Store, StoreError, random_hex};
 use crate::turn::{Turn, TurnLimits};
+
+pub(crate) mod entry;
+pub(crate) mod history;
+pub(crate) mod import;
+pub(crate) mod repair;
+pub(crate) mod store;
+pub(crate) mod window;
 
 /// How many entries are read at first: more than the usual window has.
 const PAGE_SIZE: usize = 128;

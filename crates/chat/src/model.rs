@@ -7,8 +7,12 @@ use futures::stream::BoxStream;
 use serde::{Deserialize, Serialize};
 use toolwright_core::{CallId, Content, RegisteredTool as Tool, ToolName, ToolResult};
 
-use crate::item::{Item, Step};
-use crate::usage::{StopReason, Usage};
+use crate::model::item::{Item, Step};
+use crate::model::usage::{StopReason, Usage};
+
+pub(crate) mod item;
+pub(crate) mod price;
+pub(crate) mod usage;
 
 /// Somebody who answers: a language model behind a wire protocol, a script, a set of rules.
 ///

@@ -9,9 +9,9 @@ use futures::stream::{self, StreamExt as _};
 use toolwright_core::ToolCall;
 
 use crate::error::{ModelError, ModelErrorKind};
-use crate::item::{Item, ItemKind};
+use crate::model::item::{Item, ItemKind};
+use crate::model::usage::{StopReason, Usage};
 use crate::model::{ModelEvent, ModelStream};
-use crate::usage::{StopReason, Usage};
 
 mod function;
 mod sample;

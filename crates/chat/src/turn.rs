@@ -7,8 +7,10 @@ use std::time::Duration;
 
 use toolwright_core::{CallId, ErrorKind, ToolName};
 
-use crate::entry::{ApprovalVerdict, CallMetadata, Entry, EntryBody, TurnEnd};
-use crate::usage::{StopReason, Usage};
+use crate::journal::entry::{ApprovalVerdict, CallMetadata, Entry, EntryBody, TurnEnd};
+use crate::model::usage::{StopReason, Usage};
+
+pub(crate) mod runner;
 
 /// How far one turn may go.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,7 +4,7 @@ use toolwright_core::ToolCall;
 use toolwright_core::schema::Sampler;
 
 use super::ModelReply;
-use crate::item::Item;
+use crate::model::item::Item;
 use crate::model::{Message, Model, ModelId, ModelRequest, ModelStream};
 
 /// A model that calls every tool once, with arguments made up from its schema, and then says so.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use toolwright_core::{Content, ToolCall, ToolResult};
 
 use super::*;
-use crate::item::{Item, Step};
 use crate::model::ModelId;
+use crate::model::item::{Item, Step};
 
 /// A journal that is told step by step.
 #[derive(Default)]

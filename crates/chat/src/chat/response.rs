@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use toolwright_core::{Content, ToolCall, ToolResult};
 
-use crate::entry::{Entry, EntryBody, TurnEnd};
-use crate::event::{ApprovalResponse, PendingApproval};
-use crate::history::history;
-use crate::item::{ItemKind, Step};
+use crate::chat::event::{ApprovalResponse, PendingApproval};
+use crate::chat::turn_request::TurnRequest;
 use crate::journal::Journal;
+use crate::journal::entry::{Entry, EntryBody, TurnEnd};
+use crate::journal::history::history;
 use crate::model::Message;
-use crate::turn_request::TurnRequest;
-use crate::usage::Usage;
+use crate::model::item::{ItemKind, Step};
+use crate::model::usage::Usage;
 
 /// What came of a prompt: an answer, or what the turn waits for.
 #[derive(Clone)]

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use toolwright_core::{ApprovalPolicy, BundleItem, Invoker, ToolName, ToolSpec};
 
+use crate::chat::turn_request::{ToolSelection, TurnRequest};
 use crate::error::ChatError;
-use crate::turn_request::{ToolSelection, TurnRequest};
 
 /// Makes the invoker of one turn: its tools do not change any more, whatever the registry does.
 ///

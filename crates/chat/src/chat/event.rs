@@ -6,9 +6,9 @@ use serde::Serialize;
 use serde_json::Value;
 use toolwright_core::{ApprovalToken, CallId, Content, ToolCall, ToolName, ToolResult, ToolSpec};
 
-use crate::entry::{ApprovalVerdict, TurnEnd};
+use crate::journal::entry::{ApprovalVerdict, TurnEnd};
 use crate::model::ModelId;
-use crate::usage::{StopReason, Usage};
+use crate::model::usage::{StopReason, Usage};
 
 /// A piece of a turn.
 ///

@@ -11,24 +11,25 @@ use toolwright_core::{
     ToolName, ToolResult,
 };
 
-use crate::entry::{CallMetadata, EntryBody, TurnEnd};
+use crate::chat::event::{ChatEvent, PendingApproval};
+use crate::chat::response::{Response, ResponseState};
+use crate::chat::stream::EventSender;
+use crate::chat::tool_selection::select_tools;
+use crate::chat::turn_request::{TurnInput, TurnRequest};
 use crate::error::ChatError;
-use crate::event::{ChatEvent, PendingApproval};
-use crate::history::unknown_outcome;
-use crate::item::{ItemKind, Step};
 use crate::journal::Journal;
-use crate::lease::LeaseGuard;
+use crate::journal::entry::{CallMetadata, EntryBody, TurnEnd};
+use crate::journal::history::unknown_outcome;
+use crate::journal::store::lease::LeaseGuard;
+use crate::journal::store::{Lease, MemoryStore, Store, random_hex};
 use crate::model::ToolChoice;
-use crate::response::{Response, ResponseState};
-use crate::store::{Lease, MemoryStore, Store, random_hex};
-use crate::stream::EventSender;
-use crate::tool_selection::select_tools;
+use crate::model::item::{ItemKind, Step};
 use crate::turn::TurnAction;
-use crate::turn_request::{TurnInput, TurnRequest};
 
 mod approvals;
 mod input;
 mod model_step;
+mod telemetry;
 mod tool_calls;
 
 /// Takes a prompt as far as it goes.

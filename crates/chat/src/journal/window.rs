@@ -6,8 +6,8 @@
 use serde::{Deserialize, Serialize};
 use toolwright_core::{Content, ToolResult};
 
-use crate::entry::{Entry, EntryBody};
-use crate::history::history;
+use crate::journal::entry::{Entry, EntryBody};
+use crate::journal::history::history;
 use crate::model::Message;
 
 /// How much of a conversation a model is told; what is not set does not limit.

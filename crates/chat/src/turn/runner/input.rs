@@ -3,11 +3,11 @@
 use toolwright_core::{CallId, Invoker, Outcome, ToolResult};
 
 use super::TurnRunner;
-use crate::entry::{EntryBody, TurnEnd};
+use crate::chat::event::{ApprovalResponse, ChatEvent};
+use crate::chat::turn_request::{TurnInput, TurnRequest};
 use crate::error::ChatError;
-use crate::event::{ApprovalResponse, ChatEvent};
-use crate::owner::PrincipalRecord;
-use crate::turn_request::{TurnInput, TurnRequest};
+use crate::journal::entry::{EntryBody, TurnEnd};
+use crate::journal::store::owner::PrincipalRecord;
 
 impl TurnRunner {
     pub(super) async fn apply_inputs(&self, openings: Vec<TurnInput>) -> Result<(), ChatError> {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::model::ModelId;
-use crate::usage::Usage;
+use crate::model::usage::Usage;
 
 /// What a million tokens cost.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

@@ -6,10 +6,10 @@ use toolwright_core::JsonSchema;
 use toolwright_core::schema::Schema;
 use toolwright_core::schemars::generate::SchemaSettings;
 
-use crate::entry::TurnEnd;
+use crate::chat::turn_request::TurnRequest;
 use crate::error::ChatError;
+use crate::journal::entry::TurnEnd;
 use crate::model::{ResponseFormat, ToolChoice};
-use crate::turn_request::TurnRequest;
 
 /// How often a model may mend its answer.
 const MAX_ATTEMPTS: usize = 3;

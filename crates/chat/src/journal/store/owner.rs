@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use crate::entry::Entry;
+use crate::journal::entry::Entry;
 
 /// Begins the stored name of every conversation that belongs to a subject.
 const SUBJECT_PREFIX: char = '@';

@@ -9,17 +9,17 @@ use toolwright_core::{
 
 use std::sync::Arc;
 
+use crate::chat::event::ApprovalResponse;
+use crate::chat::response::Response;
+use crate::chat::stream::{ChatStream, EventSender};
 use crate::chat::{Chat, TurnOptions};
 use crate::error::ChatError;
-use crate::event::ApprovalResponse;
 use crate::journal::Journal;
+use crate::journal::store::owner::PrincipalRecord;
+use crate::journal::window::HistoryWindow;
 use crate::model::{Model, ModelOptions, ResponseFormat, ToolChoice};
-use crate::owner::PrincipalRecord;
-use crate::response::Response;
-use crate::runner::run_turn;
-use crate::stream::{ChatStream, EventSender};
 use crate::turn::TurnLimits;
-use crate::window::HistoryWindow;
+use crate::turn::runner::run_turn;
 
 /// A prompt; sent with [`call`](Ask::call), [`stream`](Ask::stream) or [`extract`](Ask::extract).
 ///

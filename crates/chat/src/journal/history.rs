@@ -7,9 +7,9 @@ use std::collections::HashMap;
 
 use toolwright_core::{CallId, ErrorKind, Outcome, ToolName, ToolResult};
 
-use crate::entry::{CallMetadata, Entry, EntryBody};
-use crate::item::{ItemKind, Step};
+use crate::journal::entry::{CallMetadata, Entry, EntryBody};
 use crate::model::Message;
+use crate::model::item::{ItemKind, Step};
 
 /// Writes what has been said, for a model to read.
 pub fn history(entries: &[Entry]) -> Vec<Message> {

@@ -7,9 +7,9 @@ use std::collections::HashSet;
 
 use toolwright_core::{ErrorKind, Outcome, ToolResult};
 
-use crate::entry::{Entry, EntryBody, TurnEnd};
-use crate::history::unknown_outcome;
-use crate::repair::repair_journal;
+use crate::journal::entry::{Entry, EntryBody, TurnEnd};
+use crate::journal::history::unknown_outcome;
+use crate::journal::repair::repair_journal;
 use crate::turn::{Turn, TurnLimits};
 
 /// Repairs a journal from elsewhere as [`repair`] does, ends its last turn if that is open, and returns what was changed.

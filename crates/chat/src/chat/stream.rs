@@ -7,11 +7,11 @@ use futures::channel::mpsc::{UnboundedReceiver, UnboundedSender, unbounded};
 use futures::future::BoxFuture;
 use futures::stream::{Stream, StreamExt as _};
 
+use crate::chat::event::ChatEvent;
+use crate::chat::response::Response;
+use crate::chat::turn_request::TurnRequest;
 use crate::error::ChatError;
-use crate::event::ChatEvent;
-use crate::response::Response;
-use crate::runner::run_turn;
-use crate::turn_request::TurnRequest;
+use crate::turn::runner::run_turn;
 
 /// Who hears what happens.
 #[derive(Clone)]

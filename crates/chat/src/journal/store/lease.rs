@@ -10,7 +10,7 @@ use tokio::sync::OwnedMutexGuard;
 use tokio::time::{Instant, sleep};
 
 use crate::error::ChatError;
-use crate::store::{Lease, Store, StoreError};
+use crate::journal::store::{Lease, Store, StoreError};
 
 /// How long a lease lasts when its holder dies, unless said otherwise.
 pub(crate) const DEFAULT_LEASE_DURATION: Duration = Duration::from_secs(30);

@@ -14,13 +14,13 @@ use toolwright_core::{CallId, Content, ToolCall, ToolName};
 use tracing::Instrument as _;
 
 use super::TurnRunner;
-use crate::entry::{CallMetadata, EntryBody, TurnEnd};
+use super::telemetry;
+use crate::chat::event::ChatEvent;
 use crate::error::{ChatError, ModelError, ModelErrorKind};
-use crate::event::ChatEvent;
-use crate::item::{Item, ItemKind, Step};
+use crate::journal::entry::{CallMetadata, EntryBody, TurnEnd};
+use crate::model::item::{Item, ItemKind, Step};
+use crate::model::usage::{StopReason, Usage};
 use crate::model::{ModelEvent, ModelRequest, ToolChoice};
-use crate::telemetry;
-use crate::usage::{StopReason, Usage};
 
 impl TurnRunner {
     /// Asks the model once, and tells the journal what it answers.

@@ -2,10 +2,10 @@
 
 use tracing::{Level, Span, field, span};
 
-use crate::entry::TurnEnd;
 use crate::error::ModelError;
+use crate::journal::entry::TurnEnd;
 use crate::model::ModelId;
-use crate::usage::{StopReason, Usage};
+use crate::model::usage::{StopReason, Usage};
 
 /// The span of a question; what is said is not in it.
 pub(crate) fn model_span(model: &ModelId, conversation: &str) -> Span {

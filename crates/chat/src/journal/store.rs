@@ -7,10 +7,12 @@ use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use toolwright_core::{Content, Secret};
 
-use crate::entry::{Entry, EntryBody};
-use crate::owner::Owner;
+use crate::journal::entry::{Entry, EntryBody};
+use crate::journal::store::owner::Owner;
 
+pub(crate) mod lease;
 mod memory;
+pub(crate) mod owner;
 
 pub use memory::MemoryStore;
 

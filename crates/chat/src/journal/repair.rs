@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use toolwright_core::{CallId, ToolName};
 
-use crate::entry::{CallMetadata, Entry, EntryBody};
-use crate::history::{step_calls, unknown_outcome};
+use crate::journal::entry::{CallMetadata, Entry, EntryBody};
+use crate::journal::history::{step_calls, unknown_outcome};
 
 /// Repairs a journal that is foreign or damaged, and says what it did to which entry.
 ///

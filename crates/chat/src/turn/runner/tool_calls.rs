@@ -7,9 +7,9 @@ use toolwright_core::{CallEvent, CallId, CallScope, Invoker, Outcome, ToolCall, 
 
 use super::TurnRunner;
 use super::approvals::JournalApprover;
-use crate::entry::{ApprovalVerdict, EntryBody};
+use crate::chat::event::ChatEvent;
 use crate::error::ChatError;
-use crate::event::ChatEvent;
+use crate::journal::entry::{ApprovalVerdict, EntryBody};
 
 impl TurnRunner {
     /// Runs calls: those that only read at the same time, the others in order.

@@ -11,11 +11,11 @@ use toolwright_core::{
 };
 
 use super::TurnRunner;
-use crate::entry::{ApprovalVerdict, EntryBody};
+use crate::chat::event::{ChatEvent, PendingApproval};
 use crate::error::ChatError;
-use crate::event::{ChatEvent, PendingApproval};
-use crate::item::ItemKind;
 use crate::journal::Journal;
+use crate::journal::entry::{ApprovalVerdict, EntryBody};
+use crate::model::item::ItemKind;
 
 impl TurnRunner {
     /// What has to be decided about a call of the newest step, if anything has.

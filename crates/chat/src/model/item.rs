@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use toolwright_core::{CallId, ToolCall};
 
 use crate::model::ModelId;
-use crate::usage::{StopReason, Usage};
+use crate::model::usage::{StopReason, Usage};
 
 /// One answer of a model: it says something, calls tools, or both.
 #[derive(Clone, Debug, Serialize, Deserialize)]

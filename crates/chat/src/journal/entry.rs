@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toolwright_core::{ApprovalToken, CallId, Content, ToolName, ToolResult};
 
-use crate::item::Step;
-use crate::owner::PrincipalRecord;
+use crate::journal::store::owner::PrincipalRecord;
+use crate::model::item::Step;
 
 /// One thing that happened.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -9,8 +9,8 @@ use futures::future::{BoxFuture, FutureExt as _, ready};
 use toolwright_core::Secret;
 
 use super::{ConversationSummary, Lease, Store, StoreError, random_hex};
-use crate::entry::Entry;
-use crate::owner::Owner;
+use crate::journal::entry::Entry;
+use crate::journal::store::owner::Owner;
 
 /// Keeps journals for as long as the process lives.
 #[derive(Default)]
