@@ -1,6 +1,6 @@
-//! Conversations with models: `Turn` decides from a journal what happens next, [`Chat`] performs it.
+//! Conversations with models: [`Turn`] decides the next action from a journal, [`Chat`] performs it.
 //!
-//! This crate knows no wire protocol and opens no connection: whoever implements [`Model`] does.
+//! This crate has no wire protocol and opens no connection: implementations of [`Model`] do.
 
 mod chat;
 mod error;

@@ -1,4 +1,4 @@
-//! What a conversation streams: one vocabulary for terminals, pages and scripts.
+//! The events of a turn: one type for terminals, pages and scripts.
 
 use std::sync::Arc;
 
@@ -10,105 +10,106 @@ use crate::journal::entry::{ApprovalVerdict, TurnEnd};
 use crate::model::ModelId;
 use crate::model::usage::{StopReason, Usage};
 
-/// A piece of a turn.
+/// An event of a turn.
 ///
-/// The last one is [`Ended`](ChatEvent::Ended) or [`Paused`](ChatEvent::Paused), unless an error takes its place.
+/// The last one is [`TurnEnded`](ChatEvent::TurnEnded) or [`TurnPaused`](ChatEvent::TurnPaused), unless the stream ends with an
+/// error.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ChatEvent {
-    /// A turn begins or goes on.
+    /// A turn starts or resumes.
     #[serde(rename = "began")]
     TurnStarted {
-        /// The conversation.
+        /// The name of the conversation.
         conversation: String,
-        /// Who answers.
+        /// The model that answers.
         model: ModelId,
     },
-    /// What is sent to the model, as it goes over the wire.
+    /// The request to the model, as it goes over the wire.
     #[serde(rename = "sent")]
     RequestSent {
         /// The body of the request, without secrets.
         body: Arc<str>,
     },
-    /// More text.
+    /// More text of the answer.
     Text {
-        /// The next piece.
+        /// The next piece of the text.
         delta: String,
     },
-    /// More of what the model thinks.
+    /// More of the model's reasoning.
     Reasoning {
-        /// The next piece.
+        /// The next piece of the text.
         delta: String,
     },
     /// The model begins to write a call.
     CallBegins {
-        /// Which.
+        /// The id of the call.
         call: CallId,
-        /// The tool.
+        /// The tool as the model names it.
         tool: ToolName,
     },
     /// More of a call's arguments, as the wire has them: for display only.
     CallDelta {
-        /// Of which call.
+        /// The id of the call.
         call: CallId,
-        /// The next piece.
+        /// The next piece of JSON text.
         delta: String,
     },
-    /// A call is whole.
+    /// A call is complete.
     Call {
-        /// The call, in the tool's own form.
+        /// The call, with arguments in the form of the tool's own schema.
         call: ToolCall,
     },
     /// A tool that the vendor ran.
     #[serde(rename = "hosted")]
     HostedCall {
-        /// Which.
+        /// The tool, as `web_search`.
         tool: String,
-        /// What it was asked.
+        /// Its input, as far as the vendor shows it.
         input: String,
-        /// What it found.
+        /// Its output, as far as the vendor shows it.
         output: String,
-        /// Whether it failed.
+        /// True if the tool failed.
         failed: bool,
     },
-    /// A step of the model is over.
+    /// A step of the model is complete.
     Step {
-        /// Why it ended.
+        /// Why the model stopped.
         stop: StopReason,
-        /// What it took.
+        /// The tokens of the step.
         usage: Usage,
-        /// What it cost, where the price is known.
+        /// The cost of the step; `None` if the price is not known.
         cost: Option<f64>,
     },
-    /// Somebody has to decide about a call.
+    /// A call needs approval.
     #[serde(rename = "asked")]
     ApprovalRequested(PendingApproval),
-    /// Somebody has decided.
+    /// An approval was decided.
     #[serde(rename = "decided")]
     ApprovalDecided {
-        /// About which call.
+        /// The id of the call.
         call: CallId,
-        /// How.
+        /// The decision.
         #[serde(flatten)]
         verdict: ApprovalVerdict,
     },
     /// A call starts to run.
     Running {
-        /// Which.
+        /// The id of the call.
         call: CallId,
-        /// The tool.
+        /// The tool that runs.
         tool: ToolName,
     },
-    /// A tool says how far it is.
+    /// A tool reports progress.
     Progress {
-        /// In which call.
+        /// The id of the call.
         call: CallId,
-        /// How much is done.
+        /// The amount of work that is done, in the tool's own unit.
         done: Option<f64>,
-        /// Of how much.
+        /// The amount of work in all, in the same unit.
         total: Option<f64>,
-        /// What it is doing.
+        /// What the tool is doing.
         message: Option<String>,
     },
     /// A tool has a preliminary result.
@@ -118,61 +119,61 @@ pub enum ChatEvent {
     },
     /// A call has its result.
     Result {
-        /// The result.
+        /// The result, failed or not.
         result: ToolResult,
-        /// How long it took, in milliseconds.
+        /// How long the call ran, in milliseconds; 0 if it did not run.
         millis: u64,
     },
-    /// The turn waits: for decisions, or for results that the caller brings.
+    /// The turn waits for approvals, or for results of calls that the caller runs.
     #[serde(rename = "paused")]
     TurnPaused {
-        /// About which calls.
+        /// The calls it waits for.
         calls: Vec<CallId>,
     },
     /// The turn is over.
     #[serde(rename = "ended")]
     TurnEnded {
-        /// Why.
+        /// Why the turn ended.
         #[serde(flatten)]
         end: TurnEnd,
         /// The answer.
         content: Vec<Content>,
-        /// What the whole turn took.
+        /// The tokens of the whole turn.
         usage: Usage,
-        /// What it cost, where every price is known.
+        /// The cost of the whole turn; `None` if a price is not known.
         cost: Option<f64>,
     },
 }
 
-/// A call that waits for a decision.
+/// A call that waits for approval.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct PendingApproval {
     /// The call as the model made it.
     pub call: ToolCall,
-    /// The tool: its title and description say what will happen.
+    /// The tool, with the title and description that an approver reads.
     pub tool: Arc<ToolSpec>,
     /// The arguments exactly as the tool will receive them.
     pub arguments: Value,
-    /// What the decision has to bring along: signed, for this call, for a while.
+    /// The token that the response carries: signed, for this call, and valid for a limited time.
     pub token: ApprovalToken,
 }
 
-/// A decision, with the token that entitles to it.
+/// The response to a [`PendingApproval`], with its token.
 #[derive(Clone, Debug, Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ApprovalResponse {
-    /// About which call.
+    /// The id of the call.
     pub call: CallId,
-    /// The token of its [`Asked`].
+    /// The token of the [`PendingApproval`].
     pub token: ApprovalToken,
-    /// How.
+    /// The decision.
     pub verdict: ApprovalVerdict,
 }
 
 impl PendingApproval {
-    /// Decides.
+    /// Makes a response with this verdict.
     pub fn respond(&self, verdict: ApprovalVerdict) -> ApprovalResponse {
         ApprovalResponse {
             call: self.call.id.clone(),
@@ -181,23 +182,23 @@ impl PendingApproval {
         }
     }
 
-    /// Lets the call run as it is.
+    /// Approves the call as it is.
     pub fn approve(&self) -> ApprovalResponse {
         self.respond(ApprovalVerdict::Approve)
     }
 
-    /// Lets the call run with other arguments.
+    /// Approves the call with other arguments.
     pub fn edit(&self, arguments: Value) -> ApprovalResponse {
         self.respond(ApprovalVerdict::Edit { arguments })
     }
 
-    /// Refuses the call; the model reads why.
+    /// Denies the call; the model reads the reason.
     pub fn deny(&self, reason: impl Into<String>) -> ApprovalResponse {
         let reason = reason.into();
         self.respond(ApprovalVerdict::Deny { reason })
     }
 
-    /// Answers in the tool's place.
+    /// Answers in place of the tool, which does not run.
     pub fn answer(&self, text: impl Into<String>) -> ApprovalResponse {
         let content = vec![Content::text(text)];
         self.respond(ApprovalVerdict::Answer { content })

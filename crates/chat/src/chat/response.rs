@@ -1,4 +1,4 @@
-//! What came of a prompt.
+//! [`Response`]: the outcome of a request for a turn.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use crate::model::Message;
 use crate::model::item::{ItemKind, Step};
 use crate::model::usage::Usage;
 
-/// What came of a prompt: an answer, or what the turn waits for.
+/// The outcome of a [`TurnRequest`]: an answer, or what the turn waits for.
 #[derive(Clone)]
 pub struct Response {
-    /// The prompt without what it said, to go on with.
+    /// The request without its inputs, for a turn that follows.
     pub(crate) request: TurnRequest,
     pub(crate) journal: Arc<Journal>,
     /// The entries of the turn.
@@ -27,13 +27,13 @@ pub struct Response {
     pub(crate) cost: Option<f64>,
 }
 
-/// How a turn stands.
+/// The state of a turn when its request returned.
 #[derive(Clone, Debug)]
 pub(crate) enum ResponseState {
     Ended(TurnEnd),
-    /// Somebody decides about these calls.
+    /// These calls need approval.
     AwaitingApproval(Vec<PendingApproval>),
-    /// The caller brings the results of these calls.
+    /// The caller runs these calls and submits their results.
     AwaitingResults(Vec<ToolCall>),
 }
 
@@ -48,7 +48,7 @@ impl Response {
         texts.join("\n")
     }
 
-    /// Returns the answer.
+    /// Returns the content of the answer.
     pub fn content(&self) -> Vec<Content> {
         if let ResponseState::Ended(TurnEnd::Direct) = self.state {
             return match history(&self.entries).pop() {
@@ -59,8 +59,8 @@ impl Response {
                 _ => Vec::new(),
             };
         }
-        if let Some(said) = self.partial_content() {
-            return said.to_vec();
+        if let Some(content) = self.partial_content() {
+            return content.to_vec();
         }
         let Some(step) = self.steps().last() else {
             return Vec::new();
@@ -79,22 +79,22 @@ impl Response {
         }
     }
 
-    /// What there is of an answer that broke off: said after the question, or after the last step.
+    /// Returns the text of an answer that was cut off: an assistant message after the user's message or the last step.
     fn partial_content(&self) -> Option<&[Content]> {
-        let told = self.entries.iter().map(|entry| &entry.body);
-        let mut told = told.rev().filter(|what| {
+        let bodies = self.entries.iter().map(|entry| &entry.body);
+        let mut newest = bodies.rev().filter(|body| {
             matches!(
-                what,
+                body,
                 EntryBody::User { .. } | EntryBody::Assistant { .. } | EntryBody::Step { .. }
             )
         });
-        match (told.next(), told.next()) {
+        match (newest.next(), newest.next()) {
             (Some(EntryBody::Assistant { content }), Some(_)) => Some(content),
             _ => None,
         }
     }
 
-    /// Returns why the turn ended; nothing while it waits.
+    /// Returns why the turn ended; `None` while it waits.
     pub fn end(&self) -> Option<&TurnEnd> {
         match &self.state {
             ResponseState::Ended(end) => Some(end),
@@ -102,20 +102,20 @@ impl Response {
         }
     }
 
-    /// Returns the calls that wait for a decision.
+    /// Returns the calls that wait for approval.
     pub fn pending_approvals(&self) -> &[PendingApproval] {
         match &self.state {
-            ResponseState::AwaitingApproval(asked) => asked,
+            ResponseState::AwaitingApproval(approvals) => approvals,
             _ => &[],
         }
     }
 
-    /// Tells whether the caller is to run calls, because automatic execution is off.
+    /// Returns true if the caller is to run calls: see [`TurnRequest::manual_calls`].
     pub fn has_calls(&self) -> bool {
         !self.calls().is_empty()
     }
 
-    /// Returns the calls that the caller is to run.
+    /// Returns the calls that the caller is to run; empty unless [`TurnRequest::manual_calls`] was set.
     pub fn calls(&self) -> &[ToolCall] {
         match &self.state {
             ResponseState::AwaitingResults(calls) => calls,
@@ -123,14 +123,14 @@ impl Response {
         }
     }
 
-    /// Goes on with the results of the calls; a call without one counts as not run.
+    /// Resumes the turn with the results of the calls; a call without one counts as not run.
     pub fn submit_results(self, results: Vec<ToolResult>) -> TurnRequest {
         self.into_request().call_results(results)
     }
 
-    /// Goes on with decisions about the calls that wait.
-    pub fn submit_approvals(self, decided: Vec<ApprovalResponse>) -> TurnRequest {
-        self.into_request().approval_responses(decided)
+    /// Resumes the turn with responses about the calls that wait for approval.
+    pub fn submit_approvals(self, responses: Vec<ApprovalResponse>) -> TurnRequest {
+        self.into_request().approval_responses(responses)
     }
 
     pub(crate) fn into_request(self) -> TurnRequest {
@@ -157,22 +157,22 @@ impl Response {
         results.collect()
     }
 
-    /// Returns what was told to the journal in this turn.
+    /// Returns the journal entries of this turn.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
-    /// Returns the conversation it belongs to.
+    /// Returns the name of the conversation; random if the request had none.
     pub fn conversation(&self) -> &str {
         &self.journal.conversation
     }
 
-    /// Returns what the whole turn took.
+    /// Returns the tokens of the whole turn.
     pub fn usage(&self) -> Usage {
         self.usage
     }
 
-    /// Returns what the whole turn cost, if every price is known.
+    /// Returns the cost of the whole turn; `None` if a price is not known.
     pub fn cost(&self) -> Option<f64> {
         self.cost
     }

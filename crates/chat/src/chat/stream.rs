@@ -1,4 +1,4 @@
-//! A turn as a stream of what happens in it.
+//! [`ChatStream`]: a turn as a stream of its events.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -13,7 +13,7 @@ use crate::chat::turn_request::TurnRequest;
 use crate::error::ChatError;
 use crate::turn::runner::run_turn;
 
-/// Who hears what happens.
+/// Sends the events of a turn to its [`ChatStream`], if there is one.
 #[derive(Clone)]
 pub(crate) struct EventSender(Option<UnboundedSender<ChatEvent>>);
 
@@ -24,32 +24,32 @@ impl EventSender {
 
     pub(crate) fn emit(&self, event: ChatEvent) {
         if let Some(sender) = &self.0 {
-            // Nobody listens any more: then nobody polls the turn either, and it is about to be dropped.
+            // Without a receiver the turn is not polled either, and is about to be dropped.
             let _ = sender.unbounded_send(event);
         }
     }
 }
 
-/// What happens in a turn, as it happens.
+/// The events of a turn.
 ///
-/// The turn runs while the stream is polled, so it never gets far ahead of whoever reads it.
+/// The turn runs while the stream is polled, so it never gets far ahead of its reader.
 ///
 /// # Cancellation
 ///
-/// Dropping it cancels the turn.
+/// Dropping the stream cancels the turn.
 pub struct ChatStream {
     events: UnboundedReceiver<ChatEvent>,
     turn: Option<BoxFuture<'static, Result<Response, ChatError>>>,
-    /// How it ended; an error is told after everything that was told before it.
+    /// The outcome of the turn; an error follows all events that were emitted before it.
     ended: Option<Result<Response, ChatError>>,
 }
 
 impl ChatStream {
-    pub(crate) fn new(ask: TurnRequest) -> Self {
+    pub(crate) fn new(request: TurnRequest) -> Self {
         let (sender, events) = unbounded();
         Self {
             events,
-            turn: Some(Box::pin(run_turn(ask, EventSender(Some(sender))))),
+            turn: Some(Box::pin(run_turn(request, EventSender(Some(sender))))),
             ended: None,
         }
     }
@@ -58,7 +58,7 @@ impl ChatStream {
     ///
     /// # Errors
     ///
-    /// As [`Ask::call`].
+    /// As [`TurnRequest::call`].
     pub async fn finish(mut self) -> Result<Response, ChatError> {
         while let Some(event) = self.next().await {
             event?;
@@ -66,7 +66,7 @@ impl ChatStream {
         self.into_response().ok_or(ChatError::StreamEnded)
     }
 
-    /// Returns the response, once the stream has ended without an error.
+    /// Returns the response; `None` unless the stream has been read to its end without an error.
     pub fn into_response(self) -> Option<Response> {
         self.ended.and_then(Result::ok)
     }

@@ -1,4 +1,4 @@
-//! A type in, an answer of that type out.
+//! Structured output: an answer that is deserialised into a type.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -11,27 +11,26 @@ use crate::error::ChatError;
 use crate::journal::entry::TurnEnd;
 use crate::model::{ResponseFormat, ToolChoice};
 
-/// How often a model may mend its answer.
+/// How many answers of the model are tried.
 const MAX_ATTEMPTS: usize = 3;
 
-/// What an answer that is no object travels as: strict modes take nothing else.
+/// The key of the object that wraps an answer of another JSON type: strict modes allow objects only.
 const WRAPPER_KEY: &str = "answer";
 
 impl TurnRequest {
-    /// Asks for an answer of a type: described to the model, validated, and mended by it if it has to be.
+    /// Sends the request with the schema of a type, and deserialises the answer. The model may correct an invalid answer twice.
     ///
     /// # Errors
     ///
-    /// As [`call`](Ask::call); when the answer is still not of the type after three tries; or when the turn waits for a
-    /// decision.
+    /// As [`call`](Self::call); when the third answer is still not of the type; or when the turn waits for an approval.
     pub async fn extract<T: DeserializeOwned + JsonSchema>(mut self) -> Result<T, ChatError> {
-        let (form, wrapped) = response_format::<T>()?;
-        self.response_format = Some(form.clone());
-        let mut ask = self;
+        let (format, wrapped) = response_format::<T>()?;
+        self.response_format = Some(format.clone());
+        let mut request = self;
         let mut last = None;
         for _ in 0..MAX_ATTEMPTS {
-            let model = ask.options.model.clone();
-            let response = ask.call().await?;
+            let model = request.options.model.clone();
+            let response = request.call().await?;
             if response.end().is_none() {
                 let waiting =
                     "a call needs a decision or a result; use `call` or `stream`".to_owned();
@@ -43,19 +42,19 @@ impl TurnRequest {
                 return Err(ChatError::Ended { reason, response });
             }
             let text = response.text();
-            let read = model.parse_structured_output(&form, &text);
-            let read =
-                read.and_then(|value| validate_and_deserialize::<T>(&form.schema, value, wrapped));
-            let message = match read {
+            let value = model.parse_structured_output(&format, &text);
+            let parsed = value
+                .and_then(|value| validate_and_deserialize::<T>(&format.schema, value, wrapped));
+            let message = match parsed {
                 Ok(answer) => return Ok(answer),
                 Err(message) => message,
             };
             let again =
                 format!("That is not valid: {message}\nAnswer again, with nothing but the JSON.");
-            ask = response.into_request().user(again);
-            if ask.options.tool_choice != ToolChoice::None {
-                // The wish for a tool was fulfilled before.
-                ask.options.tool_choice = ToolChoice::Auto;
+            request = response.into_request().user(again);
+            if request.options.tool_choice != ToolChoice::None {
+                // A required call was made in the first attempt.
+                request.options.tool_choice = ToolChoice::Auto;
             }
             last = Some(ChatError::InvalidStructuredOutput { message, text });
         }
@@ -63,7 +62,7 @@ impl TurnRequest {
     }
 }
 
-/// The form of a type, and whether its answer travels in an object of its own.
+/// Returns the schema of a type, and true if the answer is wrapped in an object.
 fn response_format<T: JsonSchema>() -> Result<(ResponseFormat, bool), ChatError> {
     let schema = SchemaSettings::draft2020_12()
         .into_generator()
@@ -71,7 +70,7 @@ fn response_format<T: JsonSchema>() -> Result<(ResponseFormat, bool), ChatError>
     let mut schema = Value::from(schema);
     let wrapped = schema.get("type").and_then(Value::as_str) != Some("object");
     if wrapped {
-        // References go from the root, so the definitions stay there.
+        // References start at the root, so the definitions stay there.
         let definitions = schema
             .as_object_mut()
             .and_then(|root| root.shift_remove("$defs"));
@@ -99,8 +98,8 @@ fn validate_and_deserialize<T: DeserializeOwned>(
 ) -> Result<T, String> {
     let violations = schema.violations(&value);
     if !violations.is_empty() {
-        let told: Vec<String> = violations.iter().take(5).map(ToString::to_string).collect();
-        return Err(told.join("\n"));
+        let lines: Vec<String> = violations.iter().take(5).map(ToString::to_string).collect();
+        return Err(lines.join("\n"));
     }
     if wrapped {
         value = value

@@ -1,4 +1,4 @@
-//! A prompt's wishes in, an invoker with exactly the tools of its turn out.
+//! Selects the tools of a turn: the invoker of the chat, narrowed and extended as the request asks.
 
 use std::collections::HashSet;
 
@@ -7,20 +7,23 @@ use toolwright_core::{ApprovalPolicy, BundleItem, Invoker, ToolName, ToolSpec};
 use crate::chat::turn_request::{ToolSelection, TurnRequest};
 use crate::error::ChatError;
 
-/// Makes the invoker of one turn: its tools do not change any more, whatever the registry does.
+/// Builds the invoker of one turn, on a fixed snapshot of the registry.
 ///
-/// Calls of the guarded tools need approval in any case.
+/// Calls of the `guarded` tools need approval whatever their policy.
 pub(crate) async fn select_tools(
-    ask: &TurnRequest,
+    request: &TurnRequest,
     guarded: &HashSet<ToolName>,
 ) -> Result<Invoker, ChatError> {
-    let selection = &ask.selection;
-    let mut invoker = ask.chat.0.invoker.clone();
+    let selection = &request.selection;
+    let mut invoker = request.chat.0.invoker.clone();
     if !selection.is_unrestricted() {
-        let resolved = resolve_names(ask, &invoker).await?;
+        let resolved = resolve_names(request, &invoker).await?;
         invoker = apply_selection(&invoker, selection, resolved)?;
     }
-    let (errors, ask_each) = (ask.options.error_policy, ask.options.approve_every_call);
+    let (errors, ask_each) = (
+        request.options.error_policy,
+        request.options.approve_every_call,
+    );
     if errors.is_some() || ask_each || !guarded.is_empty() {
         let guarded = guarded.clone();
         let adjusted = invoker.with_policy(move |spec, policy| {
@@ -33,7 +36,7 @@ pub(crate) async fn select_tools(
         });
         invoker = adjusted.map_err(ChatError::tools)?;
     }
-    let approvals = ask.chat.approval_signer().await?;
+    let approvals = request.chat.approval_signer().await?;
     let invoker = invoker.with_approval_signer(approvals);
     invoker.with_fixed_snapshot().map_err(ChatError::tools)
 }
@@ -49,19 +52,22 @@ impl ToolSelection {
     }
 }
 
-/// Finds the named tools that the registry does not have.
-async fn resolve_names(ask: &TurnRequest, invoker: &Invoker) -> Result<Vec<BundleItem>, ChatError> {
+/// Resolves the named tools that the registry does not have, and rejects names that are unknown.
+async fn resolve_names(
+    request: &TurnRequest,
+    invoker: &Invoker,
+) -> Result<Vec<BundleItem>, ChatError> {
     let snapshot = invoker.snapshot().map_err(ChatError::tools)?;
-    let given = ask.selection.added.iter();
-    let given: HashSet<&str> = given.map(|item| item.name().as_str()).collect();
+    let added = request.selection.added.iter();
+    let added: HashSet<&str> = added.map(|item| item.name().as_str()).collect();
     let (mut resolved, mut unknown) = (Vec::<BundleItem>::new(), Vec::new());
-    'names: for name in &ask.selection.names {
+    'names: for name in &request.selection.names {
         let again = resolved.iter().any(|item| item.name() == name.as_str());
-        if snapshot.get(name).is_some() || given.contains(name.as_str()) || again {
+        if snapshot.get(name).is_some() || added.contains(name.as_str()) || again {
             continue;
         }
-        for resolver in &ask.chat.0.resolvers {
-            // A tool of another name is not the one that was asked for.
+        for resolver in &request.chat.0.resolvers {
+            // A resolver could return a tool of another name.
             let tool = resolver.resolve(name).await;
             if let Some(tool) = tool.filter(|tool| tool.name() == name.as_str()) {
                 resolved.push(BundleItem::Tool(tool));
@@ -71,11 +77,11 @@ async fn resolve_names(ask: &TurnRequest, invoker: &Invoker) -> Result<Vec<Bundl
         unknown.push(name.as_str());
     }
     let bundles: HashSet<&str> = snapshot.iter().map(|it| &*it.spec().bundle).collect();
-    let wanted = ask.selection.bundles.iter().map(String::as_str);
-    unknown.extend(wanted.filter(|bundle| !bundles.contains(bundle)));
-    let added = ask.selection.added.iter().chain(&resolved);
+    let requested = request.selection.bundles.iter().map(String::as_str);
+    unknown.extend(requested.filter(|bundle| !bundles.contains(bundle)));
+    let added = request.selection.added.iter().chain(&resolved);
     let added: HashSet<&str> = added.map(|item| item.name().as_str()).collect();
-    let excluded = ask.selection.excluded.iter().map(String::as_str);
+    let excluded = request.selection.excluded.iter().map(String::as_str);
     unknown.extend(excluded.filter(|name| snapshot.get(name).is_none() && !added.contains(name)));
     match unknown.first() {
         None => Ok(resolved),

@@ -1,4 +1,4 @@
-//! A prompt under construction: what is said, with which tools, on whose behalf.
+//! [`TurnRequest`]: the inputs of a turn, its tools, options and caller.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -21,30 +21,31 @@ use crate::model::{Model, ModelOptions, ResponseFormat, ToolChoice};
 use crate::turn::TurnLimits;
 use crate::turn::runner::run_turn;
 
-/// A prompt; sent with [`call`](Ask::call), [`stream`](Ask::stream) or [`extract`](Ask::extract).
+/// A request for a turn: messages, approval responses or results; sent with [`call`](Self::call), [`stream`](Self::stream) or
+/// [`extract`](Self::extract).
 ///
 /// # Cancellation
 ///
-/// Dropping the future or the stream cancels the request and the calls that run. What was told to the journal until then
-/// stays, and the next turn of the conversation takes it from there.
+/// Dropping the future or the stream cancels the request to the model and the calls that run. Entries that were appended to
+/// the journal stay, and the next request of the conversation continues from them.
 #[derive(Clone)]
-#[must_use = "nothing is asked until `call`, `stream` or `extract`"]
+#[must_use = "nothing is sent until `call`, `stream` or `extract`"]
 pub struct TurnRequest {
     pub(crate) chat: Chat,
     pub(crate) options: TurnOptions,
     pub(crate) conversation: Option<String>,
-    /// The journal it goes on with, where it need not be read from a store.
+    /// The journal of the response that this request follows, unless it has to be read from a store.
     pub(crate) journal: Option<Arc<Journal>>,
     pub(crate) inputs: Vec<TurnInput>,
     pub(crate) selection: ToolSelection,
     pub(crate) scope: CallScope,
-    /// Recorded with every message and decision.
+    /// Recorded with every message and approval.
     pub(crate) principal: Option<PrincipalRecord>,
     pub(crate) cancel: CancellationToken,
     pub(crate) response_format: Option<ResponseFormat>,
 }
 
-/// How a prompt opens.
+/// One input of a turn.
 #[derive(Clone)]
 pub(crate) enum TurnInput {
     User(Vec<Content>),
@@ -55,22 +56,22 @@ pub(crate) enum TurnInput {
 }
 
 impl TurnInput {
-    /// Whether something new is said: then no turn goes on.
+    /// Returns true if the input is a message, which starts a turn; the others resume one.
     pub(crate) fn is_message(&self) -> bool {
         !matches!(self, Self::Results(_) | Self::Approvals(_))
     }
 }
 
-/// Which tools a prompt comes with.
+/// The tools of a turn, out of those of the chat and those that the request adds.
 #[derive(Clone, Default)]
 pub(crate) struct ToolSelection {
     pub(crate) added: Vec<BundleItem>,
-    /// Only what was added.
+    /// Excludes the tools of the chat, unless they are named.
     pub(crate) only_added: bool,
     pub(crate) names: Vec<String>,
     pub(crate) bundles: Vec<String>,
     pub(crate) excluded: Vec<String>,
-    /// Whether the caller may use a tool of the chat.
+    /// Decides which tools of the chat the caller may use; all, if `None`.
     pub(crate) is_allowed: Option<Arc<ToolPredicate>>,
 }
 
@@ -93,58 +94,59 @@ impl TurnRequest {
         }
     }
 
-    /// Says something: a text, or a list of texts, pictures and the like.
-    pub fn user(mut self, said: impl Into<ContentList>) -> Self {
-        self.inputs.push(TurnInput::User(said.into().into()));
+    /// Adds a user message: a text, or a list of texts, images and other content.
+    pub fn user(mut self, content: impl Into<ContentList>) -> Self {
+        self.inputs.push(TurnInput::User(content.into().into()));
         self
     }
 
-    /// Puts words into the model's mouth.
-    pub fn assistant(mut self, said: impl Into<ContentList>) -> Self {
-        self.inputs.push(TurnInput::Assistant(said.into().into()));
+    /// Adds an assistant message that the model did not write.
+    pub fn assistant(mut self, content: impl Into<ContentList>) -> Self {
+        self.inputs
+            .push(TurnInput::Assistant(content.into().into()));
         self
     }
 
-    /// Inserts a prompt of the registry, rendered with these arguments, in its role.
+    /// Adds a prompt of the registry, rendered with these arguments, as a message of its role.
     pub fn prompt_named(mut self, name: impl Into<String>, arguments: impl Serialize) -> Self {
         let name = name.into();
-        // What cannot be JSON is refused when the prompt is rendered: its arguments are no object.
+        // Arguments that cannot be JSON become `null`, which is rejected when the prompt is rendered.
         let arguments = serde_json::to_value(arguments).unwrap_or_default();
         self.inputs.push(TurnInput::Prompt { name, arguments });
         self
     }
 
-    /// Says what the model should keep to, in place of what the chat says.
+    /// Sets the system prompt, in place of the chat's.
     pub fn system(mut self, system: impl Into<String>) -> Self {
         self.options.system = Some(system.into());
         self
     }
 
-    /// Goes on with a conversation, or begins one under this name; without, nothing is kept after the answer.
+    /// Sets the name of the stored conversation, which is created if it does not exist; without it, nothing is stored.
     pub fn conversation(mut self, id: impl Into<String>) -> Self {
         self.conversation = Some(id.into());
         self
     }
 
-    /// Asks another model.
+    /// Sets the model, in place of the chat's.
     pub fn model(mut self, model: impl Model) -> Self {
         self.options.model = Arc::new(model);
         self
     }
 
-    /// Adds tools that only this prompt has.
+    /// Adds tools to this turn.
     pub fn tools(mut self, bundle: impl Bundle) -> Self {
         self.selection.added.extend(bundle.into_items());
         self
     }
 
-    /// Leaves only these tools.
+    /// Offers only these tools, and none of the chat.
     pub fn only_tools(mut self, bundle: impl Bundle) -> Self {
         self.selection.only_added = true;
         self.tools(bundle)
     }
 
-    /// Leaves only the tools of these names, from the registry or from whoever resolves them.
+    /// Offers only the tools of these names, from the registry or a [`ToolResolver`](crate::ToolResolver).
     pub fn only_tools_named<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.selection
             .names
@@ -152,7 +154,7 @@ impl TurnRequest {
         self
     }
 
-    /// Leaves only the tools of these bundles.
+    /// Offers only the tools of these bundles.
     pub fn bundles<N: Into<String>>(mut self, bundles: impl IntoIterator<Item = N>) -> Self {
         self.selection
             .bundles
@@ -160,7 +162,7 @@ impl TurnRequest {
         self
     }
 
-    /// Leaves these tools out, whatever else is said.
+    /// Excludes these tools, even if they are named or added.
     pub fn exclude<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.selection
             .excluded
@@ -168,73 +170,73 @@ impl TurnRequest {
         self
     }
 
-    /// Leaves only the tools of the chat that `allowed` accepts; tools that this prompt adds are not asked about.
+    /// Offers only the tools of the chat that `allowed` accepts; tools that this request adds are not filtered.
     ///
-    /// The test is applied to the tools that are there when the turn begins, not when this is called.
+    /// The filter is applied to the tools of the registry when the turn begins, not when this is called.
     pub fn allow(mut self, allowed: impl Fn(&ToolSpec) -> bool + Send + Sync + 'static) -> Self {
         self.selection.is_allowed = Some(Arc::new(allowed));
         self
     }
 
-    /// Says whether a tool must be called; after its results, the model answers as it sees fit.
+    /// Sets whether the model must call a tool; applies to the first step of the turn.
     pub fn tool_choice(mut self, choice: ToolChoice) -> Self {
         self.options.tool_choice = choice;
         self
     }
 
-    /// Says how the model answers.
+    /// Sets the sampling options of the request to the model.
     pub fn model_options(mut self, options: ModelOptions) -> Self {
         self.options.model_options = options;
         self
     }
 
-    /// Says how far the turn may go.
+    /// Sets the limits of the turn.
     pub fn limits(mut self, limits: TurnLimits) -> Self {
         self.options.limits = limits;
         self
     }
 
-    /// Says how much of the conversation the model is told.
+    /// Sets the window of history that is sent to the model.
     pub fn window(mut self, window: HistoryWindow) -> Self {
         self.options.window = window;
         self
     }
 
-    /// Has every call approved, whatever the tools say.
+    /// Requires approval of every call, whatever the policy of its tool.
     pub fn ask_before_each_call(mut self) -> Self {
         self.options.approve_every_call = true;
         self
     }
 
-    /// Runs no tool: the response has the calls, and [`Response::resume`] takes their results.
+    /// Runs no tool: the response has the calls, and [`Response::submit_results`] takes their results.
     pub fn manual_calls(mut self) -> Self {
         self.options.manual_calls = true;
         self
     }
 
-    /// Says on whose behalf tools are called.
+    /// Sets the caller that tools are called for.
     pub fn caller(mut self, caller: Caller) -> Self {
         self.scope = self.scope.caller(caller);
         self
     }
 
-    /// Records this principal with every message and decision of the prompt.
+    /// Records this principal with every message and approval response of the request.
     ///
-    /// A decision of another principal than the one whose message began the turn is refused, and changes nothing.
+    /// A response of another principal than the one whose message started the turn is rejected, and changes nothing.
     pub fn principal(mut self, principal: Option<PrincipalRecord>) -> Self {
         self.principal = principal;
         self
     }
 
-    /// Ends the turn when the token is cancelled, and tells the journal so.
+    /// Ends the turn when the token is cancelled, and records that in the journal.
     pub fn cancel_on(mut self, token: CancellationToken) -> Self {
         self.cancel = token;
         self
     }
 
-    /// Brings decisions about the calls that the turn waits for.
-    pub fn approval_responses(mut self, decided: Vec<ApprovalResponse>) -> Self {
-        self.inputs.push(TurnInput::Approvals(decided));
+    /// Adds responses about the calls that wait for approval.
+    pub fn approval_responses(mut self, responses: Vec<ApprovalResponse>) -> Self {
+        self.inputs.push(TurnInput::Approvals(responses));
         self
     }
 
@@ -251,17 +253,17 @@ impl TurnRequest {
         }
     }
 
-    /// Asks, and waits for the answer.
+    /// Runs the turn, and returns its response.
     ///
     /// # Errors
     ///
-    /// When nothing could be asked, the model failed, or the turn was ended by a limit or a fatal error. A turn that waits
-    /// for a decision or for results is no error: see [`Response::asked`] and [`Response::calls`].
+    /// When the request is invalid, the model or the store failed, or the turn was ended by a limit or a fatal error. A turn
+    /// that waits for approvals or results is no error: see [`Response::pending_approvals`] and [`Response::calls`].
     pub async fn call(self) -> Result<Response, ChatError> {
         run_turn(self, EventSender::disabled()).await
     }
 
-    /// Asks, and streams what happens.
+    /// Runs the turn as the stream of its events is read.
     pub fn stream(self) -> ChatStream {
         ChatStream::new(self)
     }
