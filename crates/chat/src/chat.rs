@@ -69,7 +69,7 @@ pub(crate) struct ChatInner {
     pub(crate) options: TurnOptions,
     approval_timeout: Duration,
     approval_signer: OnceCell<Arc<ApprovalSigner>>,
-    /// The tools of the last snapshot as a request carries them: models cache the plan of a list by its address.
+    /// The tools of the last snapshot as a request carries them: models cache the `tools` array of a list by its pointer.
     tool_list: Mutex<Option<CachedToolList>>,
     pub(crate) queues: ConversationQueues,
     /// The name under which it holds leases; random, unless [`ChatBuilder::node`] sets it.

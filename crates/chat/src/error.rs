@@ -151,7 +151,7 @@ pub enum ChatError {
         reason: String,
     },
     /// The request has no message, and there is no open turn to resume.
-    #[error("nothing was said: add `.user(…)`")]
+    #[error("the request has no message: add `.user(…)`")]
     NoInput,
     /// The turn ended without an answer.
     #[error("the turn was ended: {reason}")]
@@ -169,7 +169,7 @@ pub enum ChatError {
         /// The text of the answer.
         text: String,
     },
-    /// The turn waits for an approval or a result, which `extract` cannot return.
+    /// The turn waits for an approval or a result, where its answer is required.
     #[error("the turn waits: {waiting}")]
     TurnPaused {
         /// What the turn waits for.

@@ -1,4 +1,4 @@
-//! What a journal is made of: everything that happened in a conversation, in order, and nothing twice.
+//! The entries of a journal: everything that happened in a conversation, in order, each once.
 
 use std::sync::Arc;
 
@@ -9,34 +9,34 @@ use toolwright_core::{ApprovalToken, CallId, Content, ToolName, ToolResult};
 use crate::journal::store::owner::PrincipalRecord;
 use crate::model::item::Step;
 
-/// One thing that happened.
+/// One entry of a journal.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Entry {
-    /// Unique in its conversation: an entry that is appended again is the same one.
+    /// Unique in its conversation: an entry whose id is stored already is not appended again.
     pub id: String,
-    /// When, in milliseconds since 1970.
+    /// The time, in milliseconds since 1970.
     pub at: u64,
-    /// What.
+    /// What happened.
     #[serde(rename = "what")]
     pub body: EntryBody,
-    /// The principal that caused it, of messages and decisions; the operator, if there is none.
+    /// The principal that caused a message or an approval; `None` for the operator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub principal: Option<PrincipalRecord>,
 }
 
 impl Entry {
-    /// Makes an entry.
-    pub fn new(id: impl Into<String>, at: u64, what: EntryBody) -> Self {
+    /// Creates an entry without a principal.
+    pub fn new(id: impl Into<String>, at: u64, body: EntryBody) -> Self {
         Self {
             id: id.into(),
             at,
-            body: what,
+            body,
             principal: None,
         }
     }
 
-    /// Returns true if it is a message: of a person, or of a prompt in the role of the model.
+    /// Returns true if it is a user message, or an assistant message that the model did not write.
     pub fn is_message(&self) -> bool {
         matches!(
             self.body,
@@ -44,7 +44,7 @@ impl Entry {
         )
     }
 
-    /// Records the principal that caused it.
+    /// Sets the principal that caused it.
     #[must_use]
     pub fn with_principal(mut self, principal: Option<PrincipalRecord>) -> Self {
         self.principal = principal;
@@ -52,93 +52,93 @@ impl Entry {
     }
 }
 
-/// What happened.
-// Tagged from outside: a tag from inside would have serde buffer what it reads, and raw JSON does not survive that.
+/// What happened, by kind of entry.
+// Externally tagged: an internal tag makes serde buffer the content, which `RawValue` does not survive.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum EntryBody {
-    /// A person said something: a turn begins.
+    /// A user message; it starts a turn, unless it follows another message.
     User {
-        /// What was said.
+        /// The content of the message.
         content: Vec<Content>,
     },
-    /// Words were put into the model's mouth, by a prompt of that role.
+    /// An assistant message that is not a step: of a prompt in that role, or the text of an answer that was cut off.
     Assistant {
-        /// The words.
+        /// The content of the message.
         content: Vec<Content>,
     },
-    /// A model answered.
+    /// A model completed a step.
     Step {
-        /// The answer.
+        /// The step.
         step: Arc<Step>,
-        /// What the turn has to know about each call in it, in order.
+        /// The metadata of each call in it, in order.
         calls: Vec<CallMetadata>,
-        /// What it cost, where the price is known.
+        /// The cost of the step; `None` if the price was not known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cost: Option<f64>,
     },
     /// A call is about to run.
     #[serde(rename = "started")]
     CallStarted {
-        /// Which.
+        /// The id of the call.
         call: CallId,
     },
     /// A call has its result.
     #[serde(rename = "finished")]
     CallFinished {
-        /// The result.
+        /// The result, failed or not.
         result: ToolResult,
     },
-    /// Somebody has to decide about a call.
+    /// A call needs approval.
     #[serde(rename = "asked")]
     ApprovalRequested {
-        /// Which.
+        /// The id of the call.
         call: CallId,
         /// The arguments exactly as the tool will receive them.
         arguments: Value,
-        /// What whoever decides has to bring.
+        /// The token that the approval response has to carry.
         token: ApprovalToken,
     },
-    /// Somebody has decided.
+    /// An approval was decided.
     #[serde(rename = "decided")]
     ApprovalDecided {
-        /// About which call.
+        /// The id of the call.
         call: CallId,
-        /// How.
+        /// The decision.
         verdict: ApprovalVerdict,
     },
     /// The turn is over.
     #[serde(rename = "ended")]
     TurnEnded {
-        /// Why.
+        /// Why the turn ended.
         end: TurnEnd,
     },
 }
 
-/// What a turn has to know about a call.
+/// What a turn needs to know about a call to decide whether it runs, or runs again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CallMetadata {
-    /// Which call.
+    /// The id of the call.
     pub call: CallId,
-    /// The tool it means, if there is one.
+    /// The registered tool that the call means, or the name as the model wrote it.
     pub tool: ToolName,
-    /// The same for calls with the same arguments.
+    /// A digest of the tool and the arguments: the same for the same call.
     pub digest: String,
-    /// It changes nothing.
+    /// The tool has no effects.
     #[serde(default)]
     pub read_only: bool,
-    /// Running it twice is as good as once.
+    /// Running it twice has the same effect as once.
     #[serde(default)]
     pub idempotent: bool,
-    /// Its result is the answer.
+    /// Its result is the answer of the turn.
     #[serde(default)]
     pub return_direct: bool,
 }
 
 impl CallMetadata {
-    /// Makes the facts of a call of which nothing is declared.
+    /// Creates the metadata of a call whose tool has no hints.
     pub fn new(
         call: impl Into<CallId>,
         tool: impl Into<ToolName>,
@@ -155,51 +155,51 @@ impl CallMetadata {
     }
 }
 
-/// How somebody decided about a call.
+/// The decision about a call that needed approval.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "verdict", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ApprovalVerdict {
-    /// It may run as it is.
+    /// The call may run as it is.
     Approve,
-    /// It may run with these arguments.
+    /// The call may run with other arguments.
     Edit {
-        /// The arguments.
+        /// The arguments that it runs with.
         arguments: Value,
     },
-    /// It may not run.
+    /// The call may not run.
     Deny {
-        /// Why.
+        /// The reason, which the model reads.
         reason: String,
     },
-    /// It need not run: this is the result.
+    /// The call does not run: the approver gave its result.
     Answer {
-        /// The result.
+        /// The content of the result.
         content: Vec<Content>,
     },
 }
 
-/// Why a turn is over.
+/// Why a turn ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "end", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum TurnEnd {
     /// The model has answered.
     Answered,
-    /// A tool's result is the answer.
+    /// The result of a tool with `return_direct` is the answer.
     Direct,
-    /// The answer is cut off: the most tokens were reached.
+    /// The answer was cut off at the token limit of the request.
     Length,
     /// A limit of the turn was reached.
     Limit {
-        /// Which, and what it was.
+        /// Which limit, and its value.
         reason: String,
     },
     /// A tool or the model failed in a way that ends the turn.
     Failed {
-        /// Why.
+        /// The error.
         reason: String,
     },
-    /// The caller went away, or cancelled it.
+    /// It was cancelled: by its token, or by a new message.
     Cancelled,
 }

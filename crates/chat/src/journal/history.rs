@@ -1,7 +1,7 @@
-//! Journal in, what a model is told of it out.
+//! The messages of a request to a model, from the entries of a journal.
 //!
-//! A call and its result stay together by construction: results follow their step in the order of its calls, and a call whose
-//! end nobody saw says so.
+//! Every call has its result by construction: results follow their step in the order of its calls, and a call without a
+//! recorded result gets one with an unknown outcome.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::journal::entry::{CallMetadata, Entry, EntryBody};
 use crate::model::Message;
 use crate::model::item::{ItemKind, Step};
 
-/// Writes what has been said, for a model to read.
+/// Returns the messages of a journal, for a request to a model.
 pub fn history(entries: &[Entry]) -> Vec<Message> {
     let mut messages = Vec::new();
     let mut open = OpenCalls::default();
@@ -31,7 +31,7 @@ pub fn history(entries: &[Entry]) -> Vec<Message> {
                 open.calls = step_calls(step, calls);
             }
             EntryBody::CallFinished { result } => {
-                // What comes after a result changes nothing.
+                // Only the first result of a call counts.
                 let first = open.results.entry(result.call_id.clone());
                 first.or_insert_with(|| result.clone());
             }
@@ -45,7 +45,7 @@ pub fn history(entries: &[Entry]) -> Vec<Message> {
     messages
 }
 
-/// The calls of the newest step, and what came of them.
+/// The calls of the newest step, and the results that have been read.
 #[derive(Default)]
 struct OpenCalls {
     calls: Vec<(CallId, ToolName)>,
@@ -69,11 +69,11 @@ impl OpenCalls {
     }
 }
 
-/// The calls of a step, each once, and what their tools are called.
+/// Returns the calls of a step, each once, with the names of their tools.
 ///
-/// The step says which there are: a call that the turn was told nothing about has to have a result all the same, and what is
-/// no call must have none.
-pub(crate) fn step_calls(step: &Step, facts: &[CallMetadata]) -> Vec<(CallId, ToolName)> {
+/// The items of the step decide which calls there are: a call without metadata needs a result all the same, and metadata
+/// without a call must have none.
+pub(crate) fn step_calls(step: &Step, metadata: &[CallMetadata]) -> Vec<(CallId, ToolName)> {
     let mut calls = Vec::<(CallId, ToolName)>::new();
     for item in &step.items {
         let (call, name) = match &item.kind {
@@ -84,15 +84,15 @@ pub(crate) fn step_calls(step: &Step, facts: &[CallMetadata]) -> Vec<(CallId, To
             _ => continue,
         };
         if !calls.iter().any(|(known, _)| *known == call) {
-            let known = facts.iter().find(|facts| facts.call == call);
-            let name = known.map_or(name, |facts| facts.tool.clone());
+            let known = metadata.iter().find(|known| known.call == call);
+            let name = known.map_or(name, |known| known.tool.clone());
             calls.push((call, name));
         }
     }
     calls
 }
 
-/// The result of a call whose end nobody saw.
+/// Returns the result of a call that was started, and whose own result was never recorded.
 pub(crate) fn unknown_outcome(call: CallId, tool: ToolName) -> ToolResult {
     let message = "the outcome is unknown: the call was interrupted, and may or may not have done its work; check before calling again";
     let mut result = ToolResult::from_outcome(Outcome::OutcomeUnknown, ErrorKind::Failed, message);

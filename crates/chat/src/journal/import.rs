@@ -1,7 +1,7 @@
-//! A journal from elsewhere in, one to keep out: repaired, and with no turn left open.
+//! Imports a journal from a file: repaired, and with its last turn ended.
 //!
 //! A file that others may have edited must not make this program act: a call that waits in it, with an approval appended, would
-//! run when the conversation is opened, perhaps with other arguments than the ones that are shown.
+//! run when the conversation is resumed, perhaps with other arguments than those that an approver was shown.
 
 use std::collections::HashSet;
 
@@ -12,10 +12,10 @@ use crate::journal::history::unknown_outcome;
 use crate::journal::repair::repair_journal;
 use crate::turn::{Turn, TurnLimits};
 
-/// Repairs a journal from elsewhere as [`repair`] does, ends its last turn if that is open, and returns what was changed.
+/// Repairs an untrusted journal as [`repair_journal`] does, ends its last turn if that is open, and describes the changes.
 ///
-/// A call without a result gets one: its outcome is unknown if it had started, else it is cancelled. Nothing of a journal that
-/// went through here runs, whatever it says was approved.
+/// A call without a result gets one: its outcome is unknown if it had started, else it is cancelled. No call of an imported
+/// journal runs, even if the journal records its approval.
 pub fn import_journal(entries: Vec<Entry>) -> (Vec<Entry>, Vec<String>) {
     let (mut entries, mut remarks) = repair_journal(entries);
     if let Some(last) = entries.last()
@@ -31,18 +31,18 @@ pub fn import_journal(entries: Vec<Entry>) -> (Vec<Entry>, Vec<String>) {
     (entries, remarks)
 }
 
-/// The entries that end the turn that is open after `last`.
+/// Returns the entries that end the turn that is open after `last`.
 fn closing_entries(entries: &[Entry], last: &Entry) -> Vec<Entry> {
     let mut turn = Turn::new(TurnLimits::default());
     entries.iter().for_each(|entry| turn.apply(entry));
-    let results = turn.open_calls().map(|facts| {
-        let result = match turn.started_calls().any(|started| started == facts) {
-            true => unknown_outcome(facts.call.clone(), facts.tool.clone()),
+    let results = turn.open_calls().map(|open| {
+        let result = match turn.started_calls().any(|started| started == open) {
+            true => unknown_outcome(open.call.clone(), open.tool.clone()),
             false => {
                 let reason = "the call did not run: its conversation was imported before it could";
                 let mut result =
                     ToolResult::from_outcome(Outcome::Cancelled, ErrorKind::Failed, reason);
-                (result.call_id, result.tool) = (facts.call.clone(), facts.tool.clone());
+                (result.call_id, result.tool) = (open.call.clone(), open.tool.clone());
                 result
             }
         };
@@ -57,6 +57,6 @@ fn closing_entries(entries: &[Entry], last: &Entry) -> Vec<Entry> {
         .filter(|id| !ids.contains(id.as_str()));
     let closing = results.chain([end]);
     closing
-        .filter_map(|what| Some(Entry::new(ids.next()?, last.at, what)))
+        .filter_map(|body| Some(Entry::new(ids.next()?, last.at, body)))
         .collect()
 }

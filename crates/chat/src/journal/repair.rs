@@ -1,7 +1,7 @@
-//! A journal from elsewhere in, one that a turn can go on with out, and what was wrong with it.
+//! Repairs a damaged or foreign journal, so that a turn can resume it.
 //!
-//! What a model is told is whole whatever the journal says: see [`history`](crate::history()). This is for a journal that is
-//! about to be kept: afterwards every call has one result, except those that its last turn still waits for.
+//! A request to a model is complete without this: see [`history`](crate::history()). This is for a journal that is about to be
+//! stored: afterwards every call has one result, except the open calls of its last turn.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -11,11 +11,11 @@ use toolwright_core::{CallId, ToolName};
 use crate::journal::entry::{CallMetadata, Entry, EntryBody};
 use crate::journal::history::{step_calls, unknown_outcome};
 
-/// Repairs a journal that is foreign or damaged, and says what it did to which entry.
+/// Repairs a journal that is foreign or damaged, and describes what was changed in which entry.
 ///
-/// A call without a result gets one that says that its outcome is unknown; what belongs to no call is left out, and so is
-/// what is there twice. A journal that needs nothing comes back as it was. Its last turn may still be open: a journal that
-/// others could have written goes through [`import_journal`](crate::import_journal()).
+/// A call without a result gets one with an unknown outcome; entries that belong to no call, and duplicates, are removed. A
+/// valid journal is returned unchanged. Its last turn may still be open: use [`import_journal`](crate::import_journal()) for a
+/// journal that is not trusted.
 pub fn repair_journal(entries: Vec<Entry>) -> (Vec<Entry>, Vec<String>) {
     let mut repair = JournalRepair::default();
     for entry in entries {
@@ -29,8 +29,9 @@ struct JournalRepair {
     entries: Vec<Entry>,
     remarks: Vec<String>,
     ids: HashSet<String>,
-    /// The newest step, and its calls that have no result yet.
+    /// The entry id of the newest step.
     step_id: String,
+    /// The calls of that step that have no result yet.
     open_calls: Vec<(CallId, ToolName)>,
 }
 
@@ -76,7 +77,7 @@ impl JournalRepair {
         self.entries.push(entry);
     }
 
-    /// Gives the calls that nobody can answer any more their results.
+    /// Adds results for the open calls of a step that is over.
     fn close_open_calls(&mut self, at: u64) {
         for (call, tool) in std::mem::take(&mut self.open_calls) {
             self.remarks.push(format!(
@@ -90,7 +91,7 @@ impl JournalRepair {
         }
     }
 
-    /// An id that no entry has, as far as one can know.
+    /// Returns an id that no entry so far has.
     fn unique_id(&mut self, mut id: String) -> String {
         while !self.ids.insert(id.clone()) {
             id.push('\'');
@@ -98,9 +99,9 @@ impl JournalRepair {
         id
     }
 
-    /// Has the turn know about each call of a step, and about nothing else.
-    fn align_metadata(&mut self, id: &str, facts: &mut Vec<CallMetadata>) {
-        let known = |call: &CallId| facts.iter().find(|facts| facts.call == *call).cloned();
+    /// Makes the metadata of a step match its calls, one by one.
+    fn align_metadata(&mut self, id: &str, metadata: &mut Vec<CallMetadata>) {
+        let known = |call: &CallId| metadata.iter().find(|known| known.call == *call).cloned();
         let aligned: Vec<CallMetadata> = self
             .open_calls
             .iter()
@@ -109,11 +110,11 @@ impl JournalRepair {
                     .unwrap_or_else(|| CallMetadata::new(call.clone(), tool.clone(), call.as_str()))
             })
             .collect();
-        if aligned != *facts {
+        if aligned != *metadata {
             self.remarks.push(format!(
                 "entry `{id}`: what is known about its calls was not about these calls; it is now"
             ));
-            *facts = aligned;
+            *metadata = aligned;
         }
     }
 

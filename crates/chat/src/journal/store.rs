@@ -1,4 +1,4 @@
-//! Where journals are kept.
+//! The [`Store`] of journals: the trait, its errors, and the leases that order its writers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,59 +16,59 @@ pub(crate) mod owner;
 
 pub use memory::MemoryStore;
 
-/// Somebody who keeps journals: append-only, in order, nothing twice.
+/// Stores journals: append-only, in order, each entry once.
 ///
-/// Whoever appends holds the conversation's [`Lease`], so that one of many nodes runs a turn. A lease that its holder does not
-/// renew in time may be taken by another, and what the former holder still wants to append is refused then; until another has
-/// taken it, it stays its holder's.
+/// Appending requires the conversation's [`Lease`], so that only one of many nodes runs its turn. A lease that is not renewed in
+/// time may be acquired by another holder, and appends of the former holder fail from then on; until then, the lease remains
+/// valid.
 pub trait Store: Send + Sync + 'static {
-    /// Takes a conversation's lease, or renews it, for so long; `false` if another holds it.
+    /// Acquires or renews a conversation's lease for `duration`; returns false if another holder has it.
     ///
-    /// The time starts when the lease is written, not when it is asked for.
+    /// The duration starts when the lease is written, not when this is called.
     fn acquire<'a>(
         &'a self,
         lease: &'a Lease,
-        life: Duration,
+        duration: Duration,
     ) -> BoxFuture<'a, Result<bool, StoreError>>;
 
-    /// Gives a lease back; nothing happens if it is not held.
+    /// Releases a lease; does nothing if it is not held.
     fn release<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>>;
 
-    /// Adds entries to a conversation whose lease is held, all of them or none; durable when it returns.
+    /// Appends entries to a conversation, all of them or none; durable when it returns. Requires the conversation's lease.
     ///
-    /// An entry whose id is there already is the same one, and is not added again.
+    /// An entry whose id is stored already is not appended again.
     fn append<'a>(
         &'a self,
         lease: &'a Lease,
         entries: &'a [Entry],
     ) -> BoxFuture<'a, Result<(), StoreError>>;
 
-    /// Returns the last entries of a conversation, at most so many, those before the entry of this id; in order, and
-    /// nothing if nobody knows the conversation.
+    /// Returns the last entries of a conversation in order, at most `limit`, and only those before the entry with the id
+    /// `before`; empty if the conversation does not exist.
     fn tail<'a>(
         &'a self,
         conversation: &'a str,
         before: Option<&'a str>,
-        most: usize,
+        limit: usize,
     ) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>>;
 
-    /// Returns what conversations there are, the latest first, at most so many.
-    fn list(&self, most: usize) -> BoxFuture<'_, Result<Vec<ConversationSummary>, StoreError>>;
+    /// Returns at most `limit` conversations, the latest first.
+    fn list(&self, limit: usize) -> BoxFuture<'_, Result<Vec<ConversationSummary>, StoreError>>;
 
-    /// Returns the conversations of one owner, the latest first, at most so many.
+    /// Returns at most `limit` conversations of one owner, the latest first.
     fn list_by_owner<'a>(
         &'a self,
         owner: &'a Owner,
-        most: usize,
+        limit: usize,
     ) -> BoxFuture<'a, Result<Vec<ConversationSummary>, StoreError>>;
 
-    /// Forgets a conversation whose lease is held; tells whether there was one.
+    /// Deletes a conversation. Requires its lease; returns false if it did not exist.
     fn delete<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, StoreError>>;
 
-    /// Returns the key that approvals are signed with: as long-lived as the journals.
+    /// Returns the key that approval tokens are signed with; created once, and stored as long as the journals.
     fn signing_key(&self) -> BoxFuture<'_, Result<Secret, StoreError>>;
 
-    /// Returns an error if the store cannot take on new work now: it cannot be written, or is too far behind with what it has.
+    /// Returns an error if the store cannot accept new work now: it cannot be written, or its backlog is too long.
     ///
     /// A server calls this before it accepts a message, and for its readiness probe. An implementation writes something small
     /// and durable, at most about once a second, and reports a backlog with [`StoreError::overloaded`]. The default is for
@@ -77,7 +77,7 @@ pub trait Store: Send + Sync + 'static {
         Box::pin(async { Ok(()) })
     }
 
-    /// Returns everything that was appended to a conversation, in order; nothing if nobody knows it.
+    /// Returns all entries of a conversation in order; empty if the conversation does not exist.
     fn load<'a>(&'a self, conversation: &'a str) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
         self.tail(conversation, None, usize::MAX)
     }
@@ -87,14 +87,14 @@ pub trait Store: Send + Sync + 'static {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Lease {
-    /// To which.
+    /// The name of the conversation.
     pub conversation: String,
-    /// Whose: a node, or whoever else acts on its own.
+    /// The name of the holder: a node, or another process that appends.
     pub holder: String,
 }
 
 impl Lease {
-    /// Names a conversation and who wants it.
+    /// Creates the lease of a conversation and a holder; [`Store::acquire`] acquires it.
     pub fn new(conversation: impl Into<String>, holder: impl Into<String>) -> Self {
         Self {
             conversation: conversation.into(),
@@ -103,24 +103,24 @@ impl Lease {
     }
 }
 
-/// What a list of conversations shows of one.
+/// A stored conversation in a list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ConversationSummary {
-    /// Which.
+    /// The name of the conversation.
     pub conversation: String,
-    /// The beginning of what was said first.
+    /// The beginning of the first message.
     pub title: String,
-    /// How many entries it has.
+    /// The number of entries.
     pub entries: u64,
-    /// When it began, in milliseconds since 1970.
+    /// The time of the first entry, in milliseconds since 1970.
     pub began: u64,
-    /// When something happened in it last.
+    /// The time of the last entry, in milliseconds since 1970.
     pub last: u64,
 }
 
 impl ConversationSummary {
-    /// Sums up a conversation in which nothing was said.
+    /// Creates the summary of a conversation without entries.
     pub fn empty(conversation: impl Into<String>) -> Self {
         Self {
             conversation: conversation.into(),
@@ -131,7 +131,7 @@ impl ConversationSummary {
         }
     }
 
-    /// Sums a journal up by its first and last entries.
+    /// Creates a summary from the first entry, the time of the last one, and their number.
     pub fn new(conversation: impl Into<String>, first: &Entry, last: u64, entries: u64) -> Self {
         Self {
             conversation: conversation.into(),
@@ -143,19 +143,19 @@ impl ConversationSummary {
     }
 }
 
-/// How many characters of what was said make a title.
+/// The maximum length of a title, in characters.
 const MAX_TITLE_CHARS: usize = 80;
 
-/// The beginning of what an entry says, on one line.
+/// Returns the beginning of a message on one line; empty if the entry is no message or has no text.
 pub fn entry_title(entry: &Entry) -> String {
     let (EntryBody::User { content } | EntryBody::Assistant { content }) = &entry.body else {
         return String::new();
     };
-    let said = content.iter().find_map(|item| match item {
+    let text = content.iter().find_map(|item| match item {
         Content::Text { text } => Some(text.as_str()),
         _ => None,
     });
-    let words: Vec<&str> = said
+    let words: Vec<&str> = text
         .unwrap_or_default()
         .split_whitespace()
         .take(MAX_TITLE_CHARS)
@@ -167,9 +167,9 @@ impl<S: Store + ?Sized> Store for Arc<S> {
     fn acquire<'a>(
         &'a self,
         lease: &'a Lease,
-        life: Duration,
+        duration: Duration,
     ) -> BoxFuture<'a, Result<bool, StoreError>> {
-        (**self).acquire(lease, life)
+        (**self).acquire(lease, duration)
     }
 
     fn release<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
@@ -188,21 +188,21 @@ impl<S: Store + ?Sized> Store for Arc<S> {
         &'a self,
         conversation: &'a str,
         before: Option<&'a str>,
-        most: usize,
+        limit: usize,
     ) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
-        (**self).tail(conversation, before, most)
+        (**self).tail(conversation, before, limit)
     }
 
-    fn list(&self, most: usize) -> BoxFuture<'_, Result<Vec<ConversationSummary>, StoreError>> {
-        (**self).list(most)
+    fn list(&self, limit: usize) -> BoxFuture<'_, Result<Vec<ConversationSummary>, StoreError>> {
+        (**self).list(limit)
     }
 
     fn list_by_owner<'a>(
         &'a self,
         owner: &'a Owner,
-        most: usize,
+        limit: usize,
     ) -> BoxFuture<'a, Result<Vec<ConversationSummary>, StoreError>> {
-        (**self).list_by_owner(owner, most)
+        (**self).list_by_owner(owner, limit)
     }
 
     fn delete<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, StoreError>> {
@@ -218,7 +218,7 @@ impl<S: Store + ?Sized> Store for Arc<S> {
     }
 }
 
-/// Why a store cannot do what it is asked.
+/// An error of a store.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct StoreError {
@@ -228,7 +228,7 @@ pub struct StoreError {
 }
 
 impl StoreError {
-    /// Says what went wrong and what to do about it.
+    /// Creates an error with a message that explains what to do about it.
     pub fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -237,7 +237,7 @@ impl StoreError {
         }
     }
 
-    /// Makes the error of a store that has too much to do; it may well succeed after `retry_after`.
+    /// Creates the error of an overloaded store; a retry may succeed after `retry_after`.
     pub fn overloaded(message: impl Into<String>, retry_after: Duration) -> Self {
         Self {
             retry_after: Some(retry_after),
@@ -245,12 +245,12 @@ impl StoreError {
         }
     }
 
-    /// Returns when to try again, if the store only has too much to do.
+    /// Returns how long to wait before a retry, if the store is overloaded.
     pub fn retry_after(&self) -> Option<Duration> {
         self.retry_after
     }
 
-    /// Says that the conversation is in another's hands.
+    /// Creates the error of a conversation whose lease another holder has.
     pub fn leased_elsewhere(lease: &Lease) -> Self {
         Self::new(format!(
             "conversation `{}` is in the hands of another process; try again when it is done",
@@ -258,7 +258,7 @@ impl StoreError {
         ))
     }
 
-    /// Adds what it comes from.
+    /// Adds the source of the error.
     #[must_use]
     pub fn with_source(
         mut self,
@@ -269,7 +269,7 @@ impl StoreError {
     }
 }
 
-/// So many random bytes, as digits.
+/// Returns random bytes as hexadecimal digits, two for each byte.
 pub(crate) fn random_hex(bytes: usize) -> Result<String, StoreError> {
     let mut drawn = vec![0; bytes];
     getrandom::fill(&mut drawn).map_err(|error| {

@@ -1,7 +1,7 @@
-//! Journal in, as much of it as a model is told out: whole turns, the newest first to stay.
+//! The window of history that is sent to the model: whole turns, from the newest back.
 //!
-//! A turn is never cut in two, so a call cannot lose its result. If the current turn alone is too much, its parts shrink:
-//! what tools returned first, the oldest first.
+//! A turn is never split, so a call cannot lose its result. If the current turn alone has too many tokens, its contents are
+//! truncated: tool results first, the oldest first.
 
 use serde::{Deserialize, Serialize};
 use toolwright_core::{Content, ToolResult};
@@ -10,30 +10,30 @@ use crate::journal::entry::{Entry, EntryBody};
 use crate::journal::history::history;
 use crate::model::Message;
 
-/// How much of a conversation a model is told; what is not set does not limit.
+/// Limits the history that is sent to the model; a field that is `None` does not limit.
 ///
-/// A user message, a step of the model and each tool result count as one message. The current turn is always told.
+/// A user message, a step of the model and each tool result count as one message. The current turn is always sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct HistoryWindow {
-    /// The most messages before the current turn.
+    /// The maximum number of messages before the current turn.
     pub messages: Option<usize>,
-    /// The most turns before the current one.
+    /// The maximum number of turns before the current one.
     pub turns: Option<usize>,
-    /// The most tokens in all, estimated.
+    /// The maximum number of tokens in all, estimated.
     pub tokens: Option<usize>,
 }
 
 impl Default for HistoryWindow {
-    /// Tells 30 messages before the current turn.
+    /// 30 messages before the current turn.
     fn default() -> Self {
         Self::all().messages(30)
     }
 }
 
 impl HistoryWindow {
-    /// Tells everything.
+    /// Sends the whole conversation.
     pub fn all() -> Self {
         Self {
             messages: None,
@@ -42,46 +42,46 @@ impl HistoryWindow {
         }
     }
 
-    /// Tells so many messages before the current turn.
+    /// Sets the maximum number of messages before the current turn.
     #[must_use]
-    pub fn messages(mut self, most: usize) -> Self {
-        self.messages = Some(most);
+    pub fn messages(mut self, limit: usize) -> Self {
+        self.messages = Some(limit);
         self
     }
 
-    /// Tells so many turns before the current one.
+    /// Sets the maximum number of turns before the current one.
     #[must_use]
-    pub fn turns(mut self, most: usize) -> Self {
-        self.turns = Some(most);
+    pub fn turns(mut self, limit: usize) -> Self {
+        self.turns = Some(limit);
         self
     }
 
-    /// Tells so many tokens.
+    /// Sets the maximum number of tokens.
     #[must_use]
-    pub fn tokens(mut self, most: usize) -> Self {
-        self.tokens = Some(most);
+    pub fn tokens(mut self, limit: usize) -> Self {
+        self.tokens = Some(limit);
         self
     }
 
-    /// Writes what the model is told.
+    /// Returns the messages of the window.
     pub fn select_messages(&self, entries: &[Entry]) -> Vec<Message> {
         let (from, current) = self.start_indexes(entries);
-        let mut told = history(entries.get(from..).unwrap_or_default());
-        let spare = history(entries.get(from..current).unwrap_or_default()).len();
-        if let Some(most) = self.tokens
-            && let Some(current) = told.get_mut(spare..)
+        let mut messages = history(entries.get(from..).unwrap_or_default());
+        let earlier = history(entries.get(from..current).unwrap_or_default()).len();
+        if let Some(limit) = self.tokens
+            && let Some(current) = messages.get_mut(earlier..)
         {
-            truncate_messages(current, most);
+            truncate_messages(current, limit);
         }
-        told
+        messages
     }
 
-    /// Estimates how many tokens messages are, as a limit of tokens counts them.
+    /// Estimates the tokens of messages, as [`tokens`](Self::tokens) counts them.
     pub fn estimate_tokens(messages: &[Message]) -> usize {
         messages.iter().map(estimate_message_tokens).sum()
     }
 
-    /// Whether nothing that came before these entries would be told.
+    /// Returns true if the window ends within these entries, so that none before them is needed.
     pub(crate) fn is_full(&self, entries: &[Entry]) -> bool {
         let (from, _) = self.start_indexes(entries);
         turn_starts(entries)
@@ -89,56 +89,57 @@ impl HistoryWindow {
             .is_some_and(|first| *first < from)
     }
 
-    /// Where to begin, and where the current turn begins.
+    /// Returns the index of the first entry in the window, and that of the current turn.
     fn start_indexes(&self, entries: &[Entry]) -> (usize, usize) {
-        let begins: Vec<usize> = turn_starts(entries);
-        let Some((&current, earlier)) = begins.split_last() else {
+        let starts = turn_starts(entries);
+        let Some((&current, earlier)) = starts.split_last() else {
             return (0, 0);
         };
         let turn = |from, to| history(entries.get(from..to).unwrap_or_default());
         let mut tokens = HistoryWindow::estimate_tokens(&turn(current, entries.len()));
         let (mut messages, mut from) = (0, current);
-        for (kept, &begin) in earlier.iter().rev().enumerate() {
-            let turn = turn(begin, from);
+        for (turns, &start) in earlier.iter().rev().enumerate() {
+            let turn = turn(start, from);
             messages += count_messages(&turn);
             tokens += HistoryWindow::estimate_tokens(&turn);
-            let fits = |most: Option<usize>, is: usize| most.is_none_or(|most| is <= most);
-            if !fits(self.turns, kept + 1)
+            let fits =
+                |limit: Option<usize>, count: usize| limit.is_none_or(|limit| count <= limit);
+            if !fits(self.turns, turns + 1)
                 || !fits(self.messages, messages)
                 || !fits(self.tokens, tokens)
             {
                 break;
             }
-            from = begin;
+            from = start;
         }
         (from, current)
     }
 }
 
-/// Where turns begin: with a person's word, or with the model's own after the turn before has ended.
+/// Returns the indexes at which turns start: a user message, or an assistant message after the end of the previous turn.
 fn turn_starts(entries: &[Entry]) -> Vec<usize> {
     let mut over = true;
-    let mut begins = Vec::new();
+    let mut starts = Vec::new();
     for (at, entry) in entries.iter().enumerate() {
         match entry.body {
             EntryBody::User { .. } | EntryBody::Assistant { .. } if over => {
-                begins.push(at);
+                starts.push(at);
                 over = false;
             }
-            // What is said in one breath is one turn: nobody has answered yet.
-            EntryBody::User { .. } if has_step_since(entries, begins.last().copied(), at) => {
-                begins.push(at);
+            // Consecutive user messages form one turn.
+            EntryBody::User { .. } if has_step_since(entries, starts.last().copied(), at) => {
+                starts.push(at);
             }
             EntryBody::TurnEnded { .. } => over = true,
             _ => {}
         }
     }
-    begins
+    starts
 }
 
-fn has_step_since(entries: &[Entry], begin: Option<usize>, at: usize) -> bool {
+fn has_step_since(entries: &[Entry], start: Option<usize>, at: usize) -> bool {
     let since = entries
-        .get(begin.unwrap_or_default()..at)
+        .get(start.unwrap_or_default()..at)
         .unwrap_or_default();
     since
         .iter()
@@ -153,7 +154,7 @@ fn count_messages(messages: &[Message]) -> usize {
     count.sum()
 }
 
-/// A few bytes make a token; each message costs a few besides.
+/// Estimates four bytes per token, and four tokens of overhead per message.
 fn estimate_message_tokens(message: &Message) -> usize {
     let bytes = match message {
         Message::User(content) | Message::Assistant(content) => content_bytes(content),
@@ -176,12 +177,12 @@ fn content_bytes(content: &[Content]) -> usize {
     content.iter().map(Content::len).sum()
 }
 
-/// Shrinks a turn that is too much: the results of tools from the oldest on, then what was said.
-fn truncate_messages(messages: &mut [Message], most: usize) {
+/// Truncates a turn until it fits: tool results from the oldest on, then user and assistant messages.
+fn truncate_messages(messages: &mut [Message], limit: usize) {
     let mut total = HistoryWindow::estimate_tokens(messages);
     for results in [true, false] {
         for at in 0..messages.len() {
-            if total <= most {
+            if total <= limit {
                 return;
             }
             let Some(message) = messages.get_mut(at) else {
@@ -191,7 +192,7 @@ fn truncate_messages(messages: &mut [Message], most: usize) {
             match message {
                 Message::Results(all) if results => all.iter_mut().for_each(omit_result_content),
                 Message::User(content) | Message::Assistant(content) if !results => {
-                    truncate_content(content, (total - most).saturating_mul(4));
+                    truncate_content(content, (total - limit).saturating_mul(4));
                 }
                 _ => continue,
             }
@@ -200,7 +201,7 @@ fn truncate_messages(messages: &mut [Message], most: usize) {
     }
 }
 
-/// Leaves of a result only that there was one.
+/// Replaces the content of a result with a note, unless the note is longer.
 fn omit_result_content(result: &mut ToolResult) {
     let bytes = content_bytes(&result.content);
     let note = format!("[left out: {bytes} bytes that the tool returned]");
@@ -210,15 +211,14 @@ fn omit_result_content(result: &mut ToolResult) {
     }
 }
 
-/// Takes so many bytes out of a text, from its middle; pictures and the like go first.
-fn truncate_content(content: &mut [Content], too_many: usize) {
-    let mut left = too_many;
+/// Removes `excess` bytes, from the last item on: from the middle of a text, and all of an image or another kind of content.
+fn truncate_content(content: &mut [Content], mut excess: usize) {
     for item in content.iter_mut().rev() {
         let size = item.len();
         match item {
             Content::Text { text } => {
-                let note = format!(" [left out: {left} bytes] ");
-                let keep = size.saturating_sub(left.saturating_add(note.len()));
+                let note = format!(" [left out: {excess} bytes] ");
+                let keep = size.saturating_sub(excess.saturating_add(note.len()));
                 let head = text.floor_char_boundary(keep.div_ceil(2));
                 let tail = text.ceil_char_boundary(size - keep / 2);
                 let (before, after) = (text.get(..head), text.get(tail..));
@@ -228,16 +228,16 @@ fn truncate_content(content: &mut [Content], too_many: usize) {
                     after.unwrap_or_default()
                 );
                 if short.len() < size {
-                    left = left.saturating_sub(size - short.len());
+                    excess = excess.saturating_sub(size - short.len());
                     *text = short;
                 }
             }
             other => {
-                left = left.saturating_sub(size);
+                excess = excess.saturating_sub(size);
                 *other = Content::text(format!("[left out: {size} bytes]"));
             }
         }
-        if left == 0 {
+        if excess == 0 {
             return;
         }
     }

@@ -1,7 +1,7 @@
-//! What a model's step consists of: each item typed, and raw beside it.
+//! The items of a model's step: each typed, with the provider's JSON beside it.
 //!
-//! The typed view is what everybody reads. The raw JSON is for the protocol that made it: reasoning, signatures and items that
-//! nobody here has heard of go back to the vendor as they came.
+//! All code reads the typed view. The JSON is for the protocol that it came from: reasoning, signatures and items of unknown
+//! kinds are sent back to the vendor verbatim.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -10,22 +10,22 @@ use toolwright_core::{CallId, ToolCall};
 use crate::model::ModelId;
 use crate::model::usage::{StopReason, Usage};
 
-/// One answer of a model: it says something, calls tools, or both.
+/// One answer of a model: text, calls of tools, or both.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Step {
-    /// Who answered.
+    /// The model that answered.
     pub model: ModelId,
-    /// What it consists of, in order.
+    /// The items of the answer, in order.
     pub items: Vec<Item>,
-    /// Why it ended.
+    /// Why the model stopped.
     pub stop: StopReason,
-    /// What it took.
+    /// The tokens of the step.
     pub usage: Usage,
 }
 
 impl Step {
-    /// Makes a step of items.
+    /// Creates a step.
     pub fn new(model: ModelId, items: Vec<Item>, stop: StopReason, usage: Usage) -> Self {
         Self {
             model,
@@ -35,7 +35,7 @@ impl Step {
         }
     }
 
-    /// The text of the answer.
+    /// Returns the text of the answer.
     pub fn text(&self) -> String {
         let texts = self.items.iter().filter_map(|item| match &item.kind {
             ItemKind::Text { text } => Some(text.as_str()),
@@ -44,7 +44,7 @@ impl Step {
         texts.collect()
     }
 
-    /// The calls it asks for, in order.
+    /// Returns the calls of our tools, in order.
     pub fn calls(&self) -> impl Iterator<Item = &ToolCall> {
         self.items.iter().filter_map(|item| match &item.kind {
             ItemKind::Call { call } => Some(call),
@@ -52,9 +52,9 @@ impl Step {
         })
     }
 
-    /// The call that the answer breaks off in, before it is known what the call is made with.
+    /// Returns the call in which the answer was cut off before its arguments.
     ///
-    /// No arguments at all are as good as `{}` everywhere else. Arguments that break off later are no JSON.
+    /// Elsewhere, empty arguments mean `{}`. Arguments that are cut off later are not JSON, and so are rejected anyway.
     pub(crate) fn truncated_call(&self) -> Option<&CallId> {
         if !matches!(self.stop, StopReason::Length | StopReason::Filtered) {
             return None;
@@ -70,96 +70,96 @@ impl Step {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Item {
-    /// What it is.
+    /// The typed view of the item.
     #[serde(flatten)]
     pub kind: ItemKind,
-    /// What the protocol said, to be said again.
+    /// The provider's JSON, replayed verbatim in the next request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw: Option<ProviderJson>,
 }
 
-/// JSON as a protocol sent it, or assembled field for field from what it streamed.
+/// The JSON of an item as the provider sent it, or assembled field by field from its stream.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ProviderJson {
-    /// The protocol that understands it, as `anthropic`.
+    /// The protocol of the JSON, as `anthropic`.
     pub protocol: String,
-    /// The JSON.
+    /// The JSON text, unchanged.
     pub json: Box<RawValue>,
 }
 
-/// What an item is.
+/// The typed view of an item.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ItemKind {
-    /// Text for the person.
+    /// Text for the user.
     Text {
         /// The text.
         text: String,
     },
-    /// What the model thought, as far as it shows.
+    /// The model's reasoning, as far as the vendor shows it.
     Reasoning {
         /// The text, perhaps a summary, perhaps empty.
         text: String,
     },
-    /// The model refuses.
+    /// The model refuses to answer.
     Refusal {
-        /// Why.
+        /// The explanation of the model.
         text: String,
     },
-    /// A wish to run a tool of ours.
+    /// A call of one of our tools.
     Call {
-        /// The call, in the tool's own form.
+        /// The call, with arguments in the form of the tool's own schema.
         call: ToolCall,
     },
-    /// A tool that the vendor ran.
+    /// A call of a tool that the vendor ran.
     #[serde(rename = "hosted")]
     HostedCall {
-        /// Which, as `web_search`.
+        /// The tool, as `web_search`.
         tool: String,
-        /// What it was asked, as far as it shows.
+        /// Its input, as far as the vendor shows it.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         input: String,
-        /// What it found, as far as it shows.
+        /// Its output, as far as the vendor shows it.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         output: String,
-        /// Whether it failed.
+        /// True if the tool failed.
         #[serde(default)]
         failed: bool,
     },
-    /// A hosted tool waits for approval.
+    /// A call that the vendor runs once it is approved.
     HostedApproval {
-        /// The id to answer with.
+        /// The id of the approval request.
         id: String,
-        /// The server.
+        /// The name of the MCP server.
         server: String,
-        /// The tool.
+        /// The name of the tool on that server.
         tool: String,
         /// Its arguments as JSON text.
         arguments: String,
     },
-    /// Something this version has no word for.
+    /// An item of a kind that this version does not know.
     Other,
 }
 
 impl Item {
-    /// Makes an item without anything raw, as a script does.
+    /// Creates an item without JSON of a provider, as scripted models do.
     pub fn new(kind: ItemKind) -> Self {
         Self { kind, raw: None }
     }
 
-    /// Makes a text.
+    /// Creates a text item.
     pub fn text(text: impl Into<String>) -> Self {
         Self::new(ItemKind::Text { text: text.into() })
     }
 
-    /// Makes a call.
+    /// Creates a call item.
     pub fn call(call: ToolCall) -> Self {
         Self::new(ItemKind::Call { call })
     }
 
-    /// Keeps what the protocol said.
+    /// Adds the provider's JSON.
     #[must_use]
     pub fn with_raw(mut self, protocol: &str, json: Box<RawValue>) -> Self {
         self.raw = Some(ProviderJson {
@@ -169,7 +169,7 @@ impl Item {
         self
     }
 
-    /// What a protocol said itself; nothing if another one made the item.
+    /// Returns the provider's JSON; `None` if the item came through another protocol.
     pub fn raw_json(&self, protocol: &str) -> Option<&RawValue> {
         let raw = self.raw.as_ref().filter(|raw| raw.protocol == protocol)?;
         Some(&raw.json)

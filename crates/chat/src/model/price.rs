@@ -1,4 +1,4 @@
-//! Tokens in, money out; where no price is known, nothing.
+//! Prices of models, and the cost of the tokens they used.
 
 use std::collections::HashMap;
 
@@ -7,25 +7,25 @@ use serde::{Deserialize, Serialize};
 use crate::model::ModelId;
 use crate::model::usage::Usage;
 
-/// What a million tokens cost.
+/// The price of a million tokens, in any currency.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Price {
-    /// Read by the model.
+    /// Of input tokens.
     pub input: f64,
-    /// Written by the model.
+    /// Of output tokens.
     pub output: f64,
-    /// Read from a cache; the price of input where it is not said.
+    /// Of input tokens read from a cache; the price of input if `None`.
     #[serde(default)]
     pub cached: Option<f64>,
-    /// Written to a cache; the price of input where it is not said.
+    /// Of input tokens written to a cache; the price of input if `None`.
     #[serde(default)]
     pub cache_written: Option<f64>,
 }
 
 impl Price {
-    /// Makes a price of a million tokens in, and out.
+    /// Creates a price per million input and output tokens.
     pub fn new(input: f64, output: f64) -> Self {
         Self {
             input,
@@ -35,7 +35,7 @@ impl Price {
         }
     }
 
-    /// What this much cost.
+    /// Returns the cost of this usage.
     pub fn cost(&self, usage: &Usage) -> f64 {
         let fresh = usage
             .input
@@ -49,7 +49,7 @@ impl Price {
     }
 }
 
-/// What models cost; no vendor's prices are built in, because they change.
+/// The prices of models; no vendor's prices are built in, because they change.
 ///
 /// # Examples
 ///
@@ -65,7 +65,7 @@ impl Price {
 pub struct Prices(HashMap<String, Price>);
 
 impl Default for Prices {
-    /// Knows that `demo` costs nothing.
+    /// `demo` is free; no other price is known.
     fn default() -> Self {
         Self(HashMap::from([("demo".to_owned(), Price::new(0.0, 0.0))]))
     }
@@ -79,7 +79,7 @@ impl Prices {
         self
     }
 
-    /// What this much cost, if the model's price is known.
+    /// Returns the cost of this usage; `None` if the model has no price.
     pub fn cost(&self, model: &ModelId, usage: &Usage) -> Option<f64> {
         self.0
             .get(&model.to_string())

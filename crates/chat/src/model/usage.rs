@@ -1,4 +1,4 @@
-//! What an answer took, and why it ended.
+//! The token usage of a step, and why the model stopped.
 
 use std::ops::AddAssign;
 
@@ -19,12 +19,12 @@ pub struct Usage {
     pub cache_written: u64,
     /// Of the output: reasoning.
     pub reasoning: u64,
-    /// Whether nobody reported these and they are an estimate.
+    /// True if the vendor reported no usage and these numbers are an estimate.
     pub estimated: bool,
 }
 
 impl Usage {
-    /// Counts tokens in and out.
+    /// Creates the usage of input and output tokens.
     pub fn new(input: u64, output: u64) -> Self {
         Self {
             input,
@@ -33,7 +33,7 @@ impl Usage {
         }
     }
 
-    /// All of them.
+    /// Returns the input and output tokens together.
     pub fn total(&self) -> u64 {
         self.input.saturating_add(self.output)
     }
@@ -50,24 +50,24 @@ impl AddAssign for Usage {
     }
 }
 
-/// Why an answer ends.
+/// Why a model stopped.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum StopReason {
-    /// All is said.
+    /// The answer is complete.
     #[default]
     End,
-    /// Tools are to run.
+    /// The model waits for the results of its calls.
     Calls,
-    /// The most tokens are reached: what was said is cut off.
+    /// The token limit was reached: the answer is cut off.
     Length,
-    /// A filter stepped in.
+    /// A content filter of the vendor stopped the answer.
     Filtered,
-    /// The model refuses.
+    /// The model refuses to answer.
     Refused,
-    /// The vendor pauses a long answer, to be asked again with what there is.
+    /// The vendor paused a long answer; it continues when the request is sent again with the answer so far.
     Paused,
-    /// Something else, in the vendor's word.
+    /// Another reason, in the vendor's own word.
     Other(String),
 }

@@ -1,6 +1,6 @@
-//! What the turn decides in, what happens out: the model is asked, calls run, people decide, the journal is told.
+//! Performs the actions of a turn: calls the model, runs tools, requests approvals, and appends to the journal.
 //!
-//! Nothing is decided here. Each stage is a file; this one is the loop around [`Turn::next`](crate::Turn::next).
+//! Nothing is decided here. Each stage is a file; this one is the loop around [`Turn::next_action`](crate::Turn::next_action).
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -32,52 +32,55 @@ mod model_step;
 mod telemetry;
 mod tool_calls;
 
-/// Takes a prompt as far as it goes.
+/// Runs a turn until it ends or has to wait, once the conversation is free.
 pub(crate) async fn run_turn(
-    mut ask: TurnRequest,
-    listener: EventSender,
+    mut request: TurnRequest,
+    events: EventSender,
 ) -> Result<Response, ChatError> {
-    let conversation = match (&ask.conversation, &ask.journal) {
+    let conversation = match (&request.conversation, &request.journal) {
         (Some(conversation), _) => conversation.clone(),
         (None, Some(journal)) => journal.conversation.clone(),
         (None, None) => random_hex(8)?,
     };
-    let place = ask.chat.0.queues.acquire(&conversation).await?;
-    let kept = ask.journal.take().filter(|_| ask.conversation.is_none());
-    let store: Arc<dyn Store> = match (&ask.conversation, &kept) {
-        // Somebody else may have gone on with it since: what counts is what the store has.
-        (Some(_), _) => Arc::clone(&ask.chat.0.store),
+    let permit = request.chat.0.queues.acquire(&conversation).await?;
+    let journal = request
+        .journal
+        .take()
+        .filter(|_| request.conversation.is_none());
+    let store: Arc<dyn Store> = match (&request.conversation, &journal) {
+        // Another request may have continued it since: the store has the current journal.
+        (Some(_), _) => Arc::clone(&request.chat.0.store),
         (None, Some(journal)) => journal.store(),
-        // Nobody can come back to it: it is kept as long as the response.
+        // Without a name it cannot be resumed later: it lives as long as the response.
         (None, None) => Arc::new(MemoryStore::new()),
     };
-    let lease = ask.chat.lease_for(&conversation)?;
-    let life = ask.chat.0.lease_duration;
-    let held = LeaseGuard::acquire(Arc::clone(&store), lease, life, place).await?;
-    let work = run_with_lease(ask, kept, store, &held.lease, listener);
-    let done = held.run_while_renewing(work).await;
-    held.release().await;
-    done
+    let lease = request.chat.lease_for(&conversation)?;
+    let duration = request.chat.0.lease_duration;
+    let guard = LeaseGuard::acquire(Arc::clone(&store), lease, duration, permit).await?;
+    let work = run_with_lease(request, journal, store, &guard.lease, events);
+    let response = guard.run_while_renewing(work).await;
+    guard.release().await;
+    response
 }
 
-/// Takes a prompt as far as it goes, in a conversation that nobody else goes on with.
+/// Runs a turn until it ends or has to wait; the lease of its conversation is held.
 async fn run_with_lease(
-    mut ask: TurnRequest,
-    kept: Option<Arc<Journal>>,
+    mut request: TurnRequest,
+    journal: Option<Arc<Journal>>,
     store: Arc<dyn Store>,
     lease: &Lease,
-    listener: EventSender,
+    events: EventSender,
 ) -> Result<Response, ChatError> {
-    let journal = match kept {
+    let journal = match journal {
         Some(journal) => journal,
-        None => Arc::new(Journal::open(store, lease.clone(), &ask.options).await?),
+        None => Arc::new(Journal::open(store, lease.clone(), &request.options).await?),
     };
-    journal.resume(ask.options.limits.clone());
-    let invoker = select_tools(&ask, &tools_with_approval(&ask, &journal)).await?;
-    let scope = ask.scope.clone().session(&*journal.conversation);
-    let scope = scope.cancel_on(ask.cancel.clone());
-    let tools = ask.chat.visible_tools(&invoker, &scope)?;
-    if let ToolChoice::Named(name) = &ask.options.tool_choice
+    journal.resume(request.options.limits.clone());
+    let invoker = select_tools(&request, &tools_with_approval(&request, &journal)).await?;
+    let scope = request.scope.clone().session(&*journal.conversation);
+    let scope = scope.cancel_on(request.cancel.clone());
+    let tools = request.chat.visible_tools(&invoker, &scope)?;
+    if let ToolChoice::Named(name) = &request.options.tool_choice
         && !tools.iter().any(|tool| tool.spec().name == name.as_str())
     {
         let known = tools.iter().map(|tool| tool.spec().name.as_str());
@@ -87,36 +90,36 @@ async fn run_with_lease(
             nearest: nearest.into_iter().map(str::to_owned).collect(),
         });
     }
-    let openings = std::mem::take(&mut ask.inputs);
-    let performance = TurnRunner {
+    let inputs = std::mem::take(&mut request.inputs);
+    let runner = TurnRunner {
         tools,
-        request: ask,
+        request,
         invoker,
         scope,
         journal,
-        events: listener,
+        events,
     };
-    performance.apply_inputs(openings).await?;
-    performance.run_loop().await
+    runner.apply_inputs(inputs).await?;
+    runner.run_loop().await
 }
 
-/// The tools about whose calls somebody decides: those need it even if the prompt that asked for it is another one.
-fn tools_with_approval(ask: &TurnRequest, journal: &Journal) -> HashSet<ToolName> {
-    match ask.inputs.iter().any(TurnInput::is_message) {
+/// Returns the tools whose open calls need approval: they still do if this request resumes a turn that another one started.
+fn tools_with_approval(request: &TurnRequest, journal: &Journal) -> HashSet<ToolName> {
+    match request.inputs.iter().any(TurnInput::is_message) {
         true => HashSet::new(),
         false => {
-            let told = journal.state();
-            let guarded = told.turn.calls_with_approval();
-            guarded.map(|facts| facts.tool.clone()).collect()
+            let state = journal.state();
+            let calls = state.turn.calls_with_approval();
+            calls.map(|call| call.tool.clone()).collect()
         }
     }
 }
 
-/// One turn, or a piece of one, under way.
+/// Runs one turn, or the part of it up to a pause.
 struct TurnRunner {
     request: TurnRequest,
     invoker: Invoker,
-    /// What the model is shown of them.
+    /// The tools of the invoker that the caller may see, as the request to the model carries them.
     tools: Arc<[ToolEntry]>,
     scope: CallScope,
     journal: Arc<Journal>,
@@ -129,15 +132,15 @@ impl TurnRunner {
             conversation: self.journal.conversation.clone(),
             model: self.request.options.model.id().clone(),
         });
-        let waits: Vec<CallId> = {
+        let awaiting: Vec<CallId> = {
             let turn = &self.journal.state().turn;
-            let waits = turn
+            let awaiting = turn
                 .open_calls()
-                .filter(|facts| turn.is_awaiting_approval(&facts.call));
-            waits.map(|facts| facts.call.clone()).collect()
+                .filter(|open| turn.is_awaiting_approval(&open.call));
+            awaiting.map(|open| open.call.clone()).collect()
         };
-        for asked in self.pending_approvals(&waits) {
-            self.events.emit(ChatEvent::ApprovalRequested(asked));
+        for approval in self.pending_approvals(&awaiting) {
+            self.events.emit(ChatEvent::ApprovalRequested(approval));
         }
         loop {
             if self.request.cancel.is_cancelled() {
@@ -156,18 +159,18 @@ impl TurnRunner {
                     }
                     Err(error) => return Err(error),
                 },
-                TurnAction::RejectCalls(refused) => {
-                    let refused = refused.into_iter().map(|(call, reason)| {
+                TurnAction::RejectCalls(rejected) => {
+                    let results = rejected.into_iter().map(|(call, reason)| {
                         self.rejected_result(&call, Outcome::Denied, &reason)
                     });
-                    self.finish_calls(refused.collect()).await?;
+                    self.finish_calls(results.collect()).await?;
                 }
                 TurnAction::AbandonCalls(calls) => {
-                    let lost = calls.into_iter().map(|call| {
+                    let results = calls.into_iter().map(|call| {
                         let tool = self.tool_name(&call);
                         unknown_outcome(call, tool)
                     });
-                    self.finish_calls(lost.collect()).await?;
+                    self.finish_calls(results.collect()).await?;
                 }
                 TurnAction::RunCalls(calls) if self.request.options.manual_calls => {
                     if !self.finish_hosted_calls(&calls).await? {
@@ -179,9 +182,10 @@ impl TurnRunner {
                 TurnAction::AwaitApproval(calls) => match &self.request.chat.0.approver {
                     Some(approver) => self.ask_approver(approver.as_ref(), &calls).await?,
                     None => {
-                        let asked = self.collect_approvals(&calls).await?;
-                        if !asked.is_empty() {
-                            return Ok(self.pause_turn(ResponseState::AwaitingApproval(asked)));
+                        let approvals = self.collect_approvals(&calls).await?;
+                        if !approvals.is_empty() {
+                            let state = ResponseState::AwaitingApproval(approvals);
+                            return Ok(self.pause_turn(state));
                         }
                     }
                 },
@@ -190,11 +194,11 @@ impl TurnRunner {
         }
     }
 
-    /// Tells results of calls that did not run, to the journal and then to whoever listens.
+    /// Appends results of calls that did not run here, and then emits them.
     async fn finish_calls(&self, results: Vec<ToolResult>) -> Result<(), ChatError> {
-        let told = results.iter().cloned();
+        let finished = results.iter().cloned();
         self.journal
-            .append(told.map(|result| EntryBody::CallFinished { result }))
+            .append(finished.map(|result| EntryBody::CallFinished { result }))
             .await?;
         for result in results {
             self.events.emit(ChatEvent::Result { result, millis: 0 });
@@ -208,10 +212,11 @@ impl TurnRunner {
         result
     }
 
-    /// The newest step of the model.
+    /// Returns the newest step of the model.
     fn last_step(&self) -> Option<Arc<Step>> {
-        let told = self.journal.state();
-        told.entries
+        let state = self.journal.state();
+        state
+            .entries
             .iter()
             .rev()
             .find_map(|entry| match &entry.body {
@@ -220,26 +225,27 @@ impl TurnRunner {
             })
     }
 
-    /// The calls of these ids, in the order of the step.
+    /// Returns the calls of these ids, in the order of the step.
     fn calls_by_id(&self, ids: &[CallId]) -> Vec<ToolCall> {
         let Some(step) = self.last_step() else {
             return Vec::new();
         };
-        let wanted = step.calls().filter(|call| ids.contains(&call.id));
-        wanted.cloned().collect()
+        let calls = step.calls().filter(|call| ids.contains(&call.id));
+        calls.cloned().collect()
     }
 
     fn tool_name(&self, call: &CallId) -> ToolName {
-        let told = self.journal.state();
-        let facts = told.turn.open_calls().find(|facts| facts.call == *call);
-        facts.map_or_else(|| "".into(), |facts| facts.tool.clone())
+        let state = self.journal.state();
+        let open = state.turn.open_calls().find(|open| open.call == *call);
+        open.map_or_else(|| "".into(), |open| open.tool.clone())
     }
 
     fn pause_turn(self, state: ResponseState) -> Response {
         let calls = match &state {
-            ResponseState::AwaitingApproval(asked) => {
-                asked.iter().map(|asked| asked.call.id.clone()).collect()
-            }
+            ResponseState::AwaitingApproval(approvals) => approvals
+                .iter()
+                .map(|approval| approval.call.id.clone())
+                .collect(),
             ResponseState::AwaitingResults(calls) => {
                 calls.iter().map(|call| call.id.clone()).collect()
             }
@@ -249,7 +255,7 @@ impl TurnRunner {
         self.into_response(state)
     }
 
-    /// Ends the turn: no call stays without a result.
+    /// Ends the turn in the journal, with a result for every open call.
     async fn close_turn(&self, end: &TurnEnd) -> Result<(), ChatError> {
         if self.journal.state().turn.is_over() {
             return Ok(());
@@ -270,7 +276,7 @@ impl TurnRunner {
         Ok(())
     }
 
-    /// The results of the calls that have none: nobody saw how those end that had started, the others did not run.
+    /// Returns results for the open calls: an unknown outcome for those that had started, and `why` for the others.
     fn results_of_open_calls<'a>(
         &self,
         why: impl Fn(&CallId) -> (Outcome, &'a str),
@@ -282,21 +288,21 @@ impl TurnRunner {
                 turn.started_calls().cloned().collect(),
             )
         };
-        let results = open.into_iter().map(|facts| {
-            if started.contains(&facts) {
-                return unknown_outcome(facts.call, facts.tool);
+        let results = open.into_iter().map(|open| {
+            if started.contains(&open) {
+                return unknown_outcome(open.call, open.tool);
             }
-            let (outcome, reason) = why(&facts.call);
-            self.rejected_result(&facts.call, outcome, reason)
+            let (outcome, reason) = why(&open.call);
+            self.rejected_result(&open.call, outcome, reason)
         });
         results.collect()
     }
 
     async fn end_turn(self, end: TurnEnd) -> Result<Response, ChatError> {
         self.close_turn(&end).await?;
-        let listener = self.events.clone();
+        let events = self.events.clone();
         let response = self.into_response(ResponseState::Ended(end.clone()));
-        listener.emit(ChatEvent::TurnEnded {
+        events.emit(ChatEvent::TurnEnded {
             end: end.clone(),
             content: response.content(),
             usage: response.usage,
@@ -312,11 +318,11 @@ impl TurnRunner {
     }
 
     fn into_response(self, state: ResponseState) -> Response {
-        let told = self.journal.state();
-        let entries = told.entries.iter().skip(told.turn.first_entry());
+        let journal = self.journal.state();
+        let entries = journal.entries.iter().skip(journal.turn.first_entry());
         let entries = entries.cloned().collect();
-        let (usage, cost) = (told.turn.usage(), told.turn.cost());
-        drop(told);
+        let (usage, cost) = (journal.turn.usage(), journal.turn.cost());
+        drop(journal);
         Response {
             request: self.request,
             journal: self.journal,
@@ -327,9 +333,9 @@ impl TurnRunner {
         }
     }
 
-    /// What people are shown of calls that wait for a decision.
+    /// Returns what an approver is shown of calls that need approval; a call whose tool has changed is left out.
     fn pending_approvals(&self, calls: &[CallId]) -> Vec<PendingApproval> {
-        let asked = calls.iter().filter_map(|call| {
+        let approvals = calls.iter().filter_map(|call| {
             let (arguments, token) = self.journal.approval_request(call)?;
             let pending = self.find_pending_call(call)?;
             Some(PendingApproval {
@@ -339,10 +345,10 @@ impl TurnRunner {
                 token,
             })
         });
-        asked.collect()
+        approvals.collect()
     }
 
-    /// Whether a call is one that the vendor runs and waits with.
+    /// Returns true if a call is one that the vendor runs once it is approved.
     fn is_hosted_call(&self, call: &CallId) -> bool {
         let step = self.last_step();
         let items = step.iter().flat_map(|step| &step.items);

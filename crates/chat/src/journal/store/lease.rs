@@ -1,4 +1,4 @@
-//! One turn of a conversation at a time: in this process by queueing, among processes by a lease.
+//! One turn of a conversation at a time: by a queue within the process, by a lease among processes.
 
 use std::collections::HashMap;
 use std::pin::pin;
@@ -12,16 +12,16 @@ use tokio::time::{Instant, sleep};
 use crate::error::ChatError;
 use crate::journal::store::{Lease, Store, StoreError};
 
-/// How long a lease lasts when its holder dies, unless said otherwise.
+/// The default of [`ChatBuilder::lease_duration`](crate::ChatBuilder::lease_duration).
 pub(crate) const DEFAULT_LEASE_DURATION: Duration = Duration::from_secs(30);
 
-/// How long another process is waited for.
+/// How long to wait for a lease that another process holds.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Prompts that wait for their conversation, at most; more would only grow old.
+/// The maximum number of requests in the queue of a conversation; more would be outdated when they run.
 pub(crate) const MAX_QUEUED: usize = 16;
 
-/// The conversations whose turns run, each with a line of prompts that wait.
+/// The conversations whose turns run, each with a queue of waiting requests.
 #[derive(Default)]
 pub(crate) struct ConversationQueues(Mutex<HashMap<String, Weak<ConversationQueue>>>);
 
@@ -31,49 +31,49 @@ struct ConversationQueue {
     queued: AtomicUsize,
 }
 
-/// The turn that runs now.
+/// The permit to run a turn; dropping it admits the next request of the queue.
 pub(crate) struct TurnPermit {
     _lock: OwnedMutexGuard<()>,
     _queue: Arc<ConversationQueue>,
 }
 
 impl ConversationQueues {
-    /// Waits until it is this prompt's turn; refuses where too many wait already.
+    /// Waits for the turns that are queued before; fails if the queue is full.
     pub(crate) async fn acquire(&self, conversation: &str) -> Result<TurnPermit, ChatError> {
-        let line = {
-            let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            lines.retain(|_, line| line.strong_count() > 0);
-            let known = lines.get(conversation).and_then(Weak::upgrade);
+        let queue = {
+            let mut queues = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            queues.retain(|_, queue| queue.strong_count() > 0);
+            let known = queues.get(conversation).and_then(Weak::upgrade);
             known.unwrap_or_else(|| {
-                let line = Arc::default();
-                lines.insert(conversation.to_owned(), Arc::downgrade(&line));
-                line
+                let queue = Arc::default();
+                queues.insert(conversation.to_owned(), Arc::downgrade(&queue));
+                queue
             })
         };
-        if let Ok(turn) = Arc::clone(&line.lock).try_lock_owned() {
+        if let Ok(lock) = Arc::clone(&queue.lock).try_lock_owned() {
             return Ok(TurnPermit {
-                _lock: turn,
-                _queue: line,
+                _lock: lock,
+                _queue: queue,
             });
         }
-        let _waiting = QueueSlot::enter(&line)?;
-        let turn = Arc::clone(&line.lock).lock_owned().await;
+        let _slot = QueueSlot::enter(&queue)?;
+        let lock = Arc::clone(&queue.lock).lock_owned().await;
         Ok(TurnPermit {
-            _lock: turn,
-            _queue: Arc::clone(&line),
+            _lock: lock,
+            _queue: Arc::clone(&queue),
         })
     }
 }
 
-/// One who waits; who gives up waiting makes room.
+/// A slot in the queue; dropping it frees the slot.
 struct QueueSlot<'a>(&'a ConversationQueue);
 
 impl<'a> QueueSlot<'a> {
-    fn enter(line: &'a ConversationQueue) -> Result<Self, ChatError> {
-        let before = line.queued.fetch_add(1, Ordering::SeqCst);
-        let waiting = Self(line);
+    fn enter(queue: &'a ConversationQueue) -> Result<Self, ChatError> {
+        let before = queue.queued.fetch_add(1, Ordering::SeqCst);
+        let slot = Self(queue);
         match before < MAX_QUEUED {
-            true => Ok(waiting),
+            true => Ok(slot),
             false => Err(ChatError::Busy {
                 reason: format!("{MAX_QUEUED} prompts wait for this conversation already"),
             }),
@@ -87,27 +87,27 @@ impl Drop for QueueSlot<'_> {
     }
 }
 
-/// A lease that is held.
+/// A lease that is held; released when it is dropped.
 pub(crate) struct LeaseGuard {
     store: Arc<dyn Store>,
     pub(crate) lease: Lease,
     duration: Duration,
-    /// Kept until the lease is given back: whoever comes next has the same name, and would lose it to a late release.
+    /// Kept until the lease is released: the next turn has the same holder, and would lose its lease to a late release.
     permit: Option<TurnPermit>,
 }
 
 impl LeaseGuard {
-    /// Takes a conversation, as soon as no other process has it.
+    /// Acquires the lease of a conversation, as soon as no other process holds it.
     pub(crate) async fn acquire(
         store: Arc<dyn Store>,
         lease: Lease,
-        life: Duration,
-        place: TurnPermit,
+        duration: Duration,
+        permit: TurnPermit,
     ) -> Result<Self, ChatError> {
-        let began = Instant::now();
+        let started = Instant::now();
         let mut wait = Duration::from_millis(20);
-        while !store.acquire(&lease, life).await? {
-            if began.elapsed() >= ACQUIRE_TIMEOUT {
+        while !store.acquire(&lease, duration).await? {
+            if started.elapsed() >= ACQUIRE_TIMEOUT {
                 let reason = StoreError::leased_elsewhere(&lease).to_string();
                 return Err(ChatError::Busy { reason });
             }
@@ -117,12 +117,12 @@ impl LeaseGuard {
         Ok(Self {
             store,
             lease,
-            duration: life,
-            permit: Some(place),
+            duration,
+            permit: Some(permit),
         })
     }
 
-    /// Does something while the lease is renewed; stops when it is lost.
+    /// Runs a future while the lease is renewed; fails as soon as the lease is lost.
     pub(crate) async fn run_while_renewing<T>(
         &self,
         work: impl Future<Output = Result<T, ChatError>>,
@@ -136,7 +136,7 @@ impl LeaseGuard {
             let mut renewal = self.store.acquire(&self.lease, self.duration);
             let renewed = tokio::select! {
                 done = &mut work => {
-                    // If it is still under way when the lease is given back, it takes it again.
+                    // A renewal that is still in flight when the lease is released would acquire it again.
                     let _ = renewal.await;
                     return done;
                 }
@@ -145,34 +145,33 @@ impl LeaseGuard {
             match renewed {
                 Ok(true) => {}
                 Ok(false) => return Err(StoreError::leased_elsewhere(&self.lease).into()),
-                // It may come back before the lease is over; appending says so if it does not.
+                // The store may recover before the lease expires; otherwise the next append fails.
                 Err(error) => tracing::warn!(%error, "a lease could not be renewed"),
             }
         }
     }
 
-    /// Gives it back.
     pub(crate) async fn release(mut self) {
-        let place = self.permit.take();
-        release_lease(&*self.store, &self.lease, place).await;
+        let permit = self.permit.take();
+        release_lease(&*self.store, &self.lease, permit).await;
     }
 }
 
-async fn release_lease(store: &dyn Store, lease: &Lease, place: Option<TurnPermit>) {
+async fn release_lease(store: &dyn Store, lease: &Lease, permit: Option<TurnPermit>) {
     if let Err(error) = store.release(lease).await {
         tracing::warn!(%error, "a lease could not be given back; it ends by itself");
     }
-    drop(place);
+    drop(permit);
 }
 
 impl Drop for LeaseGuard {
     fn drop(&mut self) {
-        // Whoever drops a turn cannot wait; without a runtime the lease ends by itself.
-        if let Some(place) = self.permit.take()
+        // Without a runtime the lease expires by itself.
+        if let Some(permit) = self.permit.take()
             && let Ok(runtime) = tokio::runtime::Handle::try_current()
         {
             let (store, lease) = (Arc::clone(&self.store), self.lease.clone());
-            runtime.spawn(async move { release_lease(&*store, &lease, Some(place)).await });
+            runtime.spawn(async move { release_lease(&*store, &lease, Some(permit)).await });
         }
     }
 }

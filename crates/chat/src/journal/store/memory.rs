@@ -1,4 +1,4 @@
-//! Journals that live as long as the process.
+//! A store in memory, for tests and for conversations that need not survive the process.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -12,7 +12,7 @@ use super::{ConversationSummary, Lease, Store, StoreError, random_hex};
 use crate::journal::entry::Entry;
 use crate::journal::store::owner::Owner;
 
-/// Keeps journals for as long as the process lives.
+/// Stores journals in memory, until the process ends.
 #[derive(Default)]
 pub struct MemoryStore {
     state: Mutex<MemoryState>,
@@ -21,13 +21,13 @@ pub struct MemoryStore {
 #[derive(Default)]
 struct MemoryState {
     journals: HashMap<String, StoredJournal>,
-    /// Who holds which conversation, and until when.
+    /// The holder and the expiry of each conversation's lease.
     leases: HashMap<String, (String, Instant)>,
     key: Option<Secret>,
 }
 
 impl MemoryState {
-    fn summaries(&self, most: usize, listed: impl Fn(&str) -> bool) -> Vec<ConversationSummary> {
+    fn summaries(&self, limit: usize, listed: impl Fn(&str) -> bool) -> Vec<ConversationSummary> {
         let journals = self.journals.iter().filter(|(name, _)| listed(name));
         let summaries = journals.filter_map(|(conversation, journal)| {
             let (first, last) = (journal.entries.first()?, journal.entries.last()?);
@@ -41,8 +41,14 @@ impl MemoryState {
         });
         let mut summaries: Vec<ConversationSummary> = summaries.collect();
         summaries.sort_by(|a, b| (b.last, &a.conversation).cmp(&(a.last, &b.conversation)));
-        summaries.truncate(most);
+        summaries.truncate(limit);
         summaries
+    }
+
+    /// Returns true if the lease is held: even when it has expired, as long as no other holder has acquired it.
+    fn is_held(&self, lease: &Lease) -> bool {
+        let held = self.leases.get(&lease.conversation);
+        held.is_some_and(|(holder, _)| *holder == lease.holder)
     }
 }
 
@@ -63,39 +69,31 @@ impl MemoryStore {
     }
 }
 
-impl MemoryState {
-    /// Returns true if the lease is its holder's: even when its time is over, as long as no other has taken it.
-    fn is_held(&self, lease: &Lease) -> bool {
-        let held = self.leases.get(&lease.conversation);
-        held.is_some_and(|(holder, _)| *holder == lease.holder)
-    }
-}
-
 impl Store for MemoryStore {
     fn acquire<'a>(
         &'a self,
         lease: &'a Lease,
-        life: Duration,
+        duration: Duration,
     ) -> BoxFuture<'a, Result<bool, StoreError>> {
-        let mut kept = self.state();
+        let mut state = self.state();
         let now = Instant::now();
-        let held = kept.leases.get(&lease.conversation);
+        let held = state.leases.get(&lease.conversation);
         let free = held.is_none_or(|(holder, until)| *holder == lease.holder || *until <= now);
         if free {
-            // Longer than anybody counts is for ever.
+            // A duration that overflows becomes 34 years.
             let until = now
-                .checked_add(life)
+                .checked_add(duration)
                 .unwrap_or(now + Duration::from_secs(1 << 30));
             let held = (lease.holder.clone(), until);
-            kept.leases.insert(lease.conversation.clone(), held);
+            state.leases.insert(lease.conversation.clone(), held);
         }
         ready(Ok(free)).boxed()
     }
 
     fn release<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
-        let mut kept = self.state();
-        if kept.is_held(lease) {
-            kept.leases.remove(&lease.conversation);
+        let mut state = self.state();
+        if state.is_held(lease) {
+            state.leases.remove(&lease.conversation);
         }
         ready(Ok(())).boxed()
     }
@@ -105,14 +103,14 @@ impl Store for MemoryStore {
         lease: &'a Lease,
         entries: &'a [Entry],
     ) -> BoxFuture<'a, Result<(), StoreError>> {
-        let mut kept = self.state();
-        if !kept.is_held(lease) {
+        let mut state = self.state();
+        if !state.is_held(lease) {
             return ready(Err(StoreError::leased_elsewhere(lease))).boxed();
         }
         if entries.is_empty() {
             return ready(Ok(())).boxed();
         }
-        let journal = kept.journals.entry(lease.conversation.clone());
+        let journal = state.journals.entry(lease.conversation.clone());
         let journal = journal.or_default();
         for entry in entries {
             if journal.ids.insert(entry.id.clone()) {
@@ -126,51 +124,51 @@ impl Store for MemoryStore {
         &'a self,
         conversation: &'a str,
         before: Option<&'a str>,
-        most: usize,
+        limit: usize,
     ) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
-        let kept = self.state();
-        let journal = kept.journals.get(conversation);
+        let state = self.state();
+        let journal = state.journals.get(conversation);
         let entries = journal.map_or(&[][..], |journal| &journal.entries);
         let end = before.map(|before| entries.iter().rposition(|entry| entry.id == before));
-        // An entry that is not there has nothing before it.
+        // There is nothing before an entry that does not exist.
         let end = end.map_or(entries.len(), Option::unwrap_or_default);
-        let from = end.saturating_sub(most);
+        let from = end.saturating_sub(limit);
         let tail = entries.get(from..end).unwrap_or_default().to_vec();
         ready(Ok(tail)).boxed()
     }
 
-    fn list(&self, most: usize) -> BoxFuture<'_, Result<Vec<ConversationSummary>, StoreError>> {
-        ready(Ok(self.state().summaries(most, |_| true))).boxed()
+    fn list(&self, limit: usize) -> BoxFuture<'_, Result<Vec<ConversationSummary>, StoreError>> {
+        ready(Ok(self.state().summaries(limit, |_| true))).boxed()
     }
 
     fn list_by_owner<'a>(
         &'a self,
         owner: &'a Owner,
-        most: usize,
+        limit: usize,
     ) -> BoxFuture<'a, Result<Vec<ConversationSummary>, StoreError>> {
         let names = owner.stored_name_range();
         let operator = *owner == Owner::Operator;
         let owned = |name: &str| (*names.start <= *name && *name < *names.end) != operator;
-        ready(Ok(self.state().summaries(most, owned))).boxed()
+        ready(Ok(self.state().summaries(limit, owned))).boxed()
     }
 
     fn delete<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, StoreError>> {
-        let mut kept = self.state();
-        let forgotten = match kept.is_held(lease) {
-            true => Ok(kept.journals.remove(&lease.conversation).is_some()),
+        let mut state = self.state();
+        let existed = match state.is_held(lease) {
+            true => Ok(state.journals.remove(&lease.conversation).is_some()),
             false => Err(StoreError::leased_elsewhere(lease)),
         };
-        ready(forgotten).boxed()
+        ready(existed).boxed()
     }
 
     fn signing_key(&self) -> BoxFuture<'_, Result<Secret, StoreError>> {
-        let mut kept = self.state();
-        let key = match &kept.key {
+        let mut state = self.state();
+        let key = match &state.key {
             Some(key) => Ok(key.clone()),
             None => random_hex(32).map(Secret::new),
         };
         if let Ok(key) = &key {
-            kept.key = Some(key.clone());
+            state.key = Some(key.clone());
         }
         ready(key).boxed()
     }

@@ -1,4 +1,4 @@
-//! The owner of a stored conversation, and the principal that a message was sent by.
+//! The owner of a stored conversation, and the principal of a message or an approval.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::journal::entry::Entry;
 
-/// Begins the stored name of every conversation that belongs to a subject.
+/// The first character of the stored name of every conversation that belongs to a subject.
 const SUBJECT_PREFIX: char = '@';
 
 /// The owner of a stored conversation.
 ///
-/// The owner is part of the name under which a conversation is stored: with the id alone, nobody reaches a conversation of
-/// another subject.
+/// The owner is part of the name under which a conversation is stored: the id alone never leads to a conversation of another
+/// subject.
 ///
 /// # Examples
 ///
@@ -22,7 +22,7 @@ const SUBJECT_PREFIX: char = '@';
 ///
 /// let owner = Owner::Subject("ada".to_owned());
 /// assert_eq!(owner.stored_name("notes"), "@ada/notes");
-/// assert_eq!(Owner::split("@ada/notes"), (owner, "notes"));
+/// assert_eq!(Owner::split_stored_name("@ada/notes"), (owner, "notes"));
 /// assert_eq!(Owner::Operator.stored_name("notes"), "notes");
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -104,8 +104,8 @@ fn percent_decode(encoded: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// The principal that sent a message or a decision, as the journal keeps it: a turn that was interrupted resumes with these
-/// rights and no others.
+/// The principal that sent a message or an approval, as the journal records it: an interrupted turn resumes with these rights
+/// and no others.
 ///
 /// An entry without one was caused by the operator, or is older than this record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -116,7 +116,7 @@ pub struct PrincipalRecord {
     /// The scopes of its credential, if the credential has any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scopes: Vec<String>,
-    /// When the credential expires, in milliseconds since 1970; never, if there is no time.
+    /// When the credential expires, in milliseconds since 1970; `None` for never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<u64>,
 }
@@ -124,16 +124,16 @@ pub struct PrincipalRecord {
 impl PrincipalRecord {
     /// Returns the principal of the last turn of a journal; `None` if that is the operator.
     ///
-    /// That is the newest one recorded since the message that began the turn: the subject of all of them is the same, and a
-    /// later credential may have other scopes and live longer.
+    /// That is the newest one recorded since the message that started the turn: all of them have the same subject, and a later
+    /// credential may have other scopes and expire later.
     pub fn of_last_turn(entries: &[Entry]) -> Option<&Self> {
-        let begins = |entry: &Entry| entry.is_message();
-        let from = entries.iter().rposition(begins).unwrap_or_default();
+        let from = entries.iter().rposition(Entry::is_message);
+        let from = from.unwrap_or_default();
         let turn = entries.iter().skip(from).rev();
         turn.filter_map(|entry| entry.principal.as_ref()).next()
     }
 
-    /// Makes the record of a subject without scopes, whose credential does not expire.
+    /// Creates the record of a subject without scopes, whose credential does not expire.
     pub fn new(subject: impl Into<String>) -> Self {
         Self {
             subject: subject.into(),
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn every_name_says_whose_it_is() {
+    fn every_stored_name_has_one_owner() {
         for name in ["ada", "auth0|12/3", "ünï", "%2F", "@", "a@b.example"] {
             for id in ["notes", "/help/7", "@bob/x", "a/b"] {
                 let stored = subject(name).stored_name(id);

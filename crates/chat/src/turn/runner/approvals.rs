@@ -1,4 +1,4 @@
-//! Calls that wait for a decision in, the decision that was made out.
+//! Approvals: what an approver is shown of a call, and the decisions that the journal records.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::journal::entry::{ApprovalVerdict, EntryBody};
 use crate::model::item::ItemKind;
 
 impl TurnRunner {
-    /// What has to be decided about a call of the newest step, if anything has.
+    /// Returns the approval that a call of the newest step needs, if any.
     pub(super) fn find_pending_call(&self, call: &CallId) -> Option<PendingCall> {
         let step = self.last_step()?;
         let items = step.items.iter();
@@ -26,7 +26,7 @@ impl TurnRunner {
         pending.find(|pending| pending.call.id == *call)
     }
 
-    /// What has to be decided about an item that is a call, if anything has.
+    /// Returns the approval that an item needs, if it is a call that needs one.
     pub(super) fn pending_call_of_item(&self, item: &ItemKind) -> Option<PendingCall> {
         match item {
             ItemKind::Call { call } => self.invoker.pending_call(&self.scope, call),
@@ -37,39 +37,39 @@ impl TurnRunner {
                 arguments,
             } => {
                 let name = ToolName::from(format!("{server}.{tool}"));
-                let made = ToolCall::new(name, arguments.as_str()).with_id(id.as_str());
+                let call = ToolCall::new(name, arguments.as_str()).with_id(id.as_str());
                 let description = format!("`{tool}` of the server `{server}`, run by the vendor.");
                 Some(
                     self.invoker
-                        .pending_hosted_call(&self.scope, made, &description),
+                        .pending_hosted_call(&self.scope, call, &description),
                 )
             }
             _ => None,
         }
     }
 
-    /// What people are shown of calls that wait; those about which nothing can be decided any more are denied.
+    /// Returns the approvals that the turn waits for; denies calls whose tool has changed, and then returns none.
     pub(super) async fn collect_approvals(
         &self,
         calls: &[CallId],
     ) -> Result<Vec<PendingApproval>, ChatError> {
-        let asked = self.pending_approvals(calls);
-        let shown = |call: &&CallId| asked.iter().any(|asked| asked.call.id == **call);
-        let gone = calls.iter().filter(|call| !shown(call));
-        let gone: Vec<EntryBody> = gone
+        let approvals = self.pending_approvals(calls);
+        let shown = |call: &&CallId| approvals.iter().any(|shown| shown.call.id == **call);
+        let abandoned = calls.iter().filter(|call| !shown(call));
+        let denials: Vec<EntryBody> = abandoned
             .map(|call| EntryBody::ApprovalDecided {
                 call: call.clone(),
                 verdict: tool_changed(),
             })
             .collect();
-        if gone.is_empty() {
-            return Ok(asked);
+        if denials.is_empty() {
+            return Ok(approvals);
         }
-        self.journal.append(gone).await?;
+        self.journal.append(denials).await?;
         Ok(Vec::new())
     }
 
-    /// Asks somebody who answers while the turn waits.
+    /// Lets the approver decide about each call while the turn waits.
     pub(super) async fn ask_approver(
         &self,
         approver: &dyn Approver,
@@ -79,19 +79,19 @@ impl TurnRunner {
             let verdict = match self.find_pending_call(call) {
                 None => tool_changed(),
                 Some(pending) => {
-                    let asked = async { approver.decide(pending.request()).await };
-                    let asked = AssertUnwindSafe(asked).catch_unwind();
+                    let decision = async { approver.decide(pending.request()).await };
+                    let decision = AssertUnwindSafe(decision).catch_unwind();
                     let token = self.journal.approval_request(call).map(|(_, token)| token);
-                    let left = token.map_or(0, |token| {
+                    let remaining = token.map_or(0, |token| {
                         token.expires().saturating_sub(self.journal.now())
                     });
                     tokio::select! {
-                        // Whoever cancels has decided nothing: the turn ends before the call could run.
+                        // A cancellation decides nothing: the turn ends before the call could run.
                         () = self.request.cancel.cancelled() => return Ok(()),
-                        () = sleep(Duration::from_millis(left)) => ApprovalVerdict::Deny {
+                        () = sleep(Duration::from_millis(remaining)) => ApprovalVerdict::Deny {
                             reason: "nobody decided in time".to_owned(),
                         },
-                        decision = asked => match decision {
+                        decision = decision => match decision {
                             Ok(decision) => verdict_from_decision(decision),
                             Err(_) => ApprovalVerdict::Deny {
                                 reason: "the one who was asked could not decide".to_owned(),
@@ -100,11 +100,11 @@ impl TurnRunner {
                     }
                 }
             };
-            let told = EntryBody::ApprovalDecided {
+            let decided = EntryBody::ApprovalDecided {
                 call: call.clone(),
                 verdict: verdict.clone(),
             };
-            self.journal.append([told]).await?;
+            self.journal.append([decided]).await?;
             let call = call.clone();
             self.events
                 .emit(ChatEvent::ApprovalDecided { call, verdict });
@@ -113,7 +113,7 @@ impl TurnRunner {
     }
 }
 
-/// What was to be decided about cannot run any more.
+/// The verdict about a call whose tool has changed since its approval was requested.
 fn tool_changed() -> ApprovalVerdict {
     ApprovalVerdict::Deny {
         reason: "the tool has changed since".to_owned(),
@@ -128,31 +128,31 @@ fn verdict_from_decision(decision: ApprovalDecision) -> ApprovalVerdict {
         ApprovalDecision::Answer(result) => ApprovalVerdict::Answer {
             content: result.content,
         },
-        // A kind of decision that this version does not know has not allowed anything.
+        // An unknown kind of decision approves nothing.
         _ => ApprovalVerdict::Deny {
             reason: "the decision was not understood".to_owned(),
         },
     }
 }
 
-/// Answers for the journal, when a call runs about which it says how it was decided.
+/// The approver of calls that run: repeats the decisions that the journal records.
 pub(super) struct JournalApprover(pub(super) Arc<Journal>);
 
 impl Approver for JournalApprover {
     fn decide<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalDecision> {
         let verdict = self.0.state().turn.verdict(&request.call.id).cloned();
-        // What was decided about is perhaps not what would run: then it is another tool, or for somebody else.
-        let asked = self.0.approval_request(&request.call.id);
-        let same = asked.map_or(Err("nobody was asked"), |(_, token)| {
+        // The token does not match if the tool, the arguments or the caller have changed since the approval was requested.
+        let requested = self.0.approval_request(&request.call.id);
+        let matching = requested.map_or(Err("nobody was asked"), |(_, token)| {
             request.verify_token(&token)
         });
         Box::pin(async move {
-            match (verdict, same) {
+            match (verdict, matching) {
                 (Some(ApprovalVerdict::Deny { reason }), _) => request.deny(reason),
                 (Some(ApprovalVerdict::Answer { content }), _) => request.answer(content),
                 (Some(ApprovalVerdict::Approve), Ok(())) => request.approve(),
                 (Some(ApprovalVerdict::Edit { arguments }), Ok(())) => request.edit(arguments),
-                (Some(_), Err(why)) => request.deny(why),
+                (Some(_), Err(reason)) => request.deny(reason),
                 (None, _) => request.deny("it needs approval, and nobody has decided"),
             }
         })

@@ -1,4 +1,4 @@
-//! How a prompt opens: what is said, or what a waiting turn was waiting for.
+//! Applies the inputs of a request: messages start a turn, approval responses and results resume one.
 
 use toolwright_core::{CallId, Invoker, Outcome, ToolResult};
 
@@ -10,27 +10,27 @@ use crate::journal::entry::{EntryBody, TurnEnd};
 use crate::journal::store::owner::PrincipalRecord;
 
 impl TurnRunner {
-    pub(super) async fn apply_inputs(&self, openings: Vec<TurnInput>) -> Result<(), ChatError> {
-        let mut said = Vec::new();
-        for opening in openings {
-            let opening = match opening {
+    pub(super) async fn apply_inputs(&self, inputs: Vec<TurnInput>) -> Result<(), ChatError> {
+        let mut messages = Vec::new();
+        for input in inputs {
+            let input = match input {
                 TurnInput::Prompt { name, arguments } => {
                     self.render_prompt(name, &arguments).await?
                 }
                 other => other,
             };
-            match opening {
-                TurnInput::User(content) => said.push(EntryBody::User { content }),
-                TurnInput::Assistant(content) => said.push(EntryBody::Assistant { content }),
+            match input {
+                TurnInput::User(content) => messages.push(EntryBody::User { content }),
+                TurnInput::Assistant(content) => messages.push(EntryBody::Assistant { content }),
                 TurnInput::Results(results) => self.accept_results(results).await?,
-                TurnInput::Approvals(decided) => self.accept_approvals(decided).await?,
+                TurnInput::Approvals(responses) => self.accept_approvals(responses).await?,
                 TurnInput::Prompt { .. } => {}
             }
         }
-        if !said.is_empty() {
+        if !messages.is_empty() {
             self.cancel_open_turn().await?;
             let principal = self.request.principal.as_ref();
-            self.journal.append_as(principal, said).await?;
+            self.journal.append_as(principal, messages).await?;
         }
         match self.journal.state().entries.is_empty() {
             true => Err(ChatError::NoInput),
@@ -48,7 +48,7 @@ impl TurnRunner {
             async move { invoker.render_prompt_in(&self.scope, name, arguments).await }
         };
         let mut rendered = render(self.invoker.clone()).await;
-        // Which tools a prompt comes with says nothing about the prompts of the registry.
+        // The tool selection of a request does not restrict the prompts of the registry.
         if matches!(&rendered, Err(failure) if failure.outcome == Outcome::UnknownTool) {
             rendered = render(self.request.chat.0.invoker.clone()).await;
         }
@@ -61,18 +61,18 @@ impl TurnRunner {
         }
     }
 
-    /// Ends a turn that was left open, because something new is said.
+    /// Ends the turn that is still open when a new message arrives.
     async fn cancel_open_turn(&self) -> Result<(), ChatError> {
-        let asked = |call: &CallId| self.journal.state().turn.is_awaiting_approval(call);
+        let awaiting = |call: &CallId| self.journal.state().turn.is_awaiting_approval(call);
         if self.journal.state().turn.is_over() {
             return Ok(());
         }
-        let results = self.results_of_open_calls(|call| match asked(call) {
+        let results = self.results_of_open_calls(|call| match awaiting(call) {
             true => (
                 Outcome::Denied,
                 "the call did not run: the conversation went on without a decision about it",
             ),
-            // It may have been somebody else's to run.
+            // The caller may have been the one to run it.
             false => (
                 Outcome::Cancelled,
                 "there is no result of the call: the conversation went on without it",
@@ -88,24 +88,22 @@ impl TurnRunner {
         Ok(())
     }
 
-    /// Takes the results of calls that the caller ran; what has none was not run.
+    /// Appends the results of calls that the caller ran; open calls without one are rejected as not run.
     async fn accept_results(&self, mut results: Vec<ToolResult>) -> Result<(), ChatError> {
         let open: Vec<CallId> = {
-            let told = self.journal.state();
-            told.turn
-                .open_calls()
-                .map(|facts| facts.call.clone())
-                .collect()
+            let state = self.journal.state();
+            let open = state.turn.open_calls();
+            open.map(|open| open.call.clone()).collect()
         };
-        let brought: Vec<CallId> = results
+        let result_ids: Vec<CallId> = results
             .iter()
             .map(|result| result.call_id.clone())
             .collect();
-        for (at, call) in brought.iter().enumerate() {
+        for (at, call) in result_ids.iter().enumerate() {
             if !open.contains(call) {
                 return Err(rejected(call, "it does not wait for a result"));
             }
-            if brought.iter().take(at).any(|before| before == call) {
+            if result_ids.iter().take(at).any(|before| before == call) {
                 return Err(rejected(call, "there are two results of it"));
             }
         }
@@ -122,56 +120,56 @@ impl TurnRunner {
         self.finish_calls(results).await
     }
 
-    /// Takes decisions, all of them or none.
-    async fn accept_approvals(&self, decided: Vec<ApprovalResponse>) -> Result<(), ChatError> {
-        for (at, decision) in decided.iter().enumerate() {
-            let mut before = decided.iter().take(at);
-            if before.any(|before| before.call == decision.call) {
-                return Err(rejected(&decision.call, "there are two decisions about it"));
+    /// Appends approval responses, all of them or none.
+    async fn accept_approvals(&self, responses: Vec<ApprovalResponse>) -> Result<(), ChatError> {
+        for (at, response) in responses.iter().enumerate() {
+            let mut before = responses.iter().take(at);
+            if before.any(|before| before.call == response.call) {
+                return Err(rejected(&response.call, "there are two decisions about it"));
             }
-            if !self.may_approve(&decision.call) {
-                let call = decision.call.clone();
+            if !self.may_approve(&response.call) {
+                let call = response.call.clone();
                 return Err(ChatError::NotAllowed { call });
             }
-            if let Some(reason) = self.rejection_reason(decision) {
-                return Err(rejected(&decision.call, reason));
+            if let Some(reason) = self.rejection_reason(response) {
+                return Err(rejected(&response.call, reason));
             }
         }
-        let told = decided.iter().map(|decision| EntryBody::ApprovalDecided {
-            call: decision.call.clone(),
-            verdict: decision.verdict.clone(),
+        let decided = responses.iter().map(|response| EntryBody::ApprovalDecided {
+            call: response.call.clone(),
+            verdict: response.verdict.clone(),
         });
         let principal = self.request.principal.as_ref();
-        self.journal.append_as(principal, told).await?;
-        for ApprovalResponse { call, verdict, .. } in decided {
+        self.journal.append_as(principal, decided).await?;
+        for ApprovalResponse { call, verdict, .. } in responses {
             self.events
                 .emit(ChatEvent::ApprovalDecided { call, verdict });
         }
         Ok(())
     }
 
-    /// Returns true if this prompt's principal is the one whose message began the turn, or nothing waits for a decision.
+    /// Returns true if this request's principal is the one whose message started the turn, or the call needs no approval.
     fn may_approve(&self, call: &CallId) -> bool {
-        let told = self.journal.state();
-        let began = PrincipalRecord::of_last_turn(&told.entries);
-        let decides = self.request.principal.as_ref();
+        let state = self.journal.state();
+        let starter = PrincipalRecord::of_last_turn(&state.entries);
+        let approver = self.request.principal.as_ref();
         let subject = |principal: &'_ PrincipalRecord| principal.subject.clone();
-        !told.turn.is_awaiting_approval(call) || began.map(subject) == decides.map(subject)
+        !state.turn.is_awaiting_approval(call) || starter.map(subject) == approver.map(subject)
     }
 
-    /// Why a decision does not count.
-    fn rejection_reason(&self, decision: &ApprovalResponse) -> Option<&'static str> {
-        let asked = self.journal.approval_request(&decision.call);
+    /// Returns why an approval response is rejected.
+    fn rejection_reason(&self, response: &ApprovalResponse) -> Option<&'static str> {
+        let requested = self.journal.approval_request(&response.call);
         let now = self.journal.now();
         let turn = &self.journal.state().turn;
-        if turn.verdict(&decision.call).is_some() {
+        if turn.verdict(&response.call).is_some() {
             return Some("it is decided already");
         }
-        if !turn.is_awaiting_approval(&decision.call) {
+        if !turn.is_awaiting_approval(&response.call) {
             return Some("it does not wait for a decision");
         }
-        match asked {
-            Some((_, token)) if token == decision.token => {
+        match requested {
+            Some((_, token)) if token == response.token => {
                 (token.expires() <= now).then_some("the approval has expired")
             }
             _ => Some("the token is not the one that was asked with"),

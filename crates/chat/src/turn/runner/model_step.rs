@@ -1,4 +1,4 @@
-//! The history and the tools in, one step of the model out.
+//! One step of the model: sends the history and the tools, and appends the answer to the journal.
 
 use std::collections::HashMap;
 use std::pin::pin;
@@ -23,44 +23,41 @@ use crate::model::usage::{StopReason, Usage};
 use crate::model::{ModelEvent, ModelRequest, ToolChoice};
 
 impl TurnRunner {
-    /// Asks the model once, and tells the journal what it answers.
+    /// Calls the model once, and appends its answer.
     ///
-    /// Returns how the turn ends, if it ends before the answer does.
+    /// Returns why the turn ends, if it ends before the answer is complete.
     pub(super) async fn call_model(&self) -> Result<Option<TurnEnd>, ChatError> {
         let span =
             telemetry::model_span(self.request.options.model.id(), &self.journal.conversation);
-        let mut heard = StepAccumulator::default();
-        let ended = self.read_stream(&mut heard).instrument(span.clone()).await;
-        telemetry::record_outcome(&span, &ended, &heard.finished);
+        let mut step = StepAccumulator::default();
+        let ended = self.read_stream(&mut step).instrument(span.clone()).await;
+        telemetry::record_outcome(&span, &ended, &step.finished);
         match ended {
-            Ok(None) => self.append_step(heard).await.map(|()| None),
+            Ok(None) => self.append_step(step).await.map(|()| None),
             Ok(Some(end)) => {
-                self.append_partial_text(heard).await?;
+                self.append_partial_text(step).await?;
                 Ok(Some(end))
             }
             Err(error) => {
-                self.append_partial_text(heard).await?;
+                self.append_partial_text(step).await?;
                 Err(error.into())
             }
         }
     }
 
-    /// Hears an answer out; else returns why the turn ends before.
-    async fn read_stream(
-        &self,
-        heard: &mut StepAccumulator,
-    ) -> Result<Option<TurnEnd>, ModelError> {
+    /// Reads the stream of an answer to its end; returns why the turn ends, if that is earlier.
+    async fn read_stream(&self, step: &mut StepAccumulator) -> Result<Option<TurnEnd>, ModelError> {
         let now = self.journal.now();
-        let left = self.journal.state().turn.deadline().saturating_sub(now);
-        let mut late = pin!(sleep(Duration::from_millis(left)));
+        let remaining = self.journal.state().turn.deadline().saturating_sub(now);
+        let mut deadline = pin!(sleep(Duration::from_millis(remaining)));
         let mut events = self.request.options.model.stream(self.model_request());
         loop {
-            // An answer that is all there already must not keep everybody else from getting a word in.
+            // A stream that is always ready must not starve other tasks.
             consume_budget().await;
             let event = tokio::select! {
                 biased;
                 () = self.request.cancel.cancelled() => return Ok(Some(TurnEnd::Cancelled)),
-                () = &mut late => {
+                () = &mut deadline => {
                     let seconds = self.request.options.limits.time.as_secs();
                     let reason = format!("it took {seconds} seconds");
                     return Ok(Some(TurnEnd::Limit { reason }));
@@ -68,8 +65,8 @@ impl TurnRunner {
                 event = events.next() => event,
             };
             match event {
-                Some(event) => heard.on_event(event?, &|event| self.events.emit(event)),
-                None if heard.finished.is_some() => return Ok(None),
+                Some(event) => step.on_event(event?, &|event| self.events.emit(event)),
+                None if step.finished.is_some() => return Ok(None),
                 None => {
                     let message = "the answer ended before it was finished";
                     return Err(ModelError::new(ModelErrorKind::Protocol, message));
@@ -79,89 +76,89 @@ impl TurnRunner {
     }
 
     fn model_request(&self) -> ModelRequest {
-        let terms = &self.request.options;
-        let told = self.journal.state();
-        let choice = match &terms.tool_choice {
-            // Once a tool was called the wish is fulfilled; asked again, the model could never answer.
-            ToolChoice::Required | ToolChoice::Named(_) if told.turn.steps() > 0 => {
+        let options = &self.request.options;
+        let state = self.journal.state();
+        let tool_choice = match &options.tool_choice {
+            // Required in every step, the model could never answer.
+            ToolChoice::Required | ToolChoice::Named(_) if state.turn.steps() > 0 => {
                 ToolChoice::Auto
             }
             choice => choice.clone(),
         };
-        let hosted = terms.hosted_tools.iter();
+        let hosted = options.hosted_tools.iter();
         ModelRequest {
-            system: terms.system.clone(),
-            messages: terms.window.select_messages(&told.entries),
+            system: options.system.clone(),
+            messages: options.window.select_messages(&state.entries),
             tools: Arc::clone(&self.tools),
             hosted_tools: hosted
-                .filter(|hosted| terms.model.supports_hosted_tool(hosted))
+                .filter(|hosted| options.model.supports_hosted_tool(hosted))
                 .cloned()
                 .collect(),
-            tool_choice: choice,
+            tool_choice,
             response_format: self.request.response_format.clone(),
-            options: terms.model_options.clone(),
+            options: options.model_options.clone(),
         }
     }
 
-    /// Keeps the text of an answer that was cut off: the person has read it.
-    async fn append_partial_text(&self, heard: StepAccumulator) -> Result<(), ChatError> {
-        if heard.text.is_empty() {
+    /// Appends the text of an answer that was cut off: the user has seen it.
+    async fn append_partial_text(&self, step: StepAccumulator) -> Result<(), ChatError> {
+        if step.text.is_empty() {
             return Ok(());
         }
-        let content = vec![Content::text(heard.text)];
+        let content = vec![Content::text(step.text)];
         self.journal
             .append([EntryBody::Assistant { content }])
             .await?;
         Ok(())
     }
 
-    /// Tells the journal a whole answer, and who has to decide what before its calls run.
-    async fn append_step(&self, heard: StepAccumulator) -> Result<(), ChatError> {
-        let (stop, usage) = heard.finished.unwrap_or_default();
+    /// Appends a complete answer, and the approvals that its calls need.
+    async fn append_step(&self, step: StepAccumulator) -> Result<(), ChatError> {
+        let (stop, usage) = step.finished.unwrap_or_default();
         let model = self.request.options.model.id().clone();
         let cost = self.request.chat.0.prices.cost(&model, &usage);
-        let step = Arc::new(Step::new(model, heard.items, stop.clone(), usage));
+        let step = Arc::new(Step::new(model, step.items, stop.clone(), usage));
         let mut calls = Vec::<CallMetadata>::new();
-        for facts in step
+        for metadata in step
             .items
             .iter()
             .filter_map(|item| self.item_metadata(item))
         {
-            if !calls.iter().any(|known| known.call == facts.call) {
-                calls.push(facts);
+            if !calls.iter().any(|known| known.call == metadata.call) {
+                calls.push(metadata);
             }
         }
-        let ids: Vec<CallId> = calls.iter().map(|facts| facts.call.clone()).collect();
-        let mut told = vec![EntryBody::Step {
+        let ids: Vec<CallId> = calls.iter().map(|metadata| metadata.call.clone()).collect();
+        let mut entries = vec![EntryBody::Step {
             step: Arc::clone(&step),
             calls,
             cost,
         }];
-        told.extend(self.approval_requests(&step));
-        self.journal.append(told).await?;
+        entries.extend(self.approval_requests(&step));
+        self.journal.append(entries).await?;
         self.events.emit(ChatEvent::Step { stop, usage, cost });
-        for asked in self.pending_approvals(&ids) {
-            self.events.emit(ChatEvent::ApprovalRequested(asked));
+        for approval in self.pending_approvals(&ids) {
+            self.events.emit(ChatEvent::ApprovalRequested(approval));
         }
         Ok(())
     }
 
-    /// What somebody has to decide before the calls of a step run.
+    /// Returns the approval requests for the calls of a step.
     fn approval_requests(&self, step: &Step) -> Vec<EntryBody> {
-        // Whoever runs our calls decides about them; about a vendor's, somebody else has to.
+        // A caller that runs our calls itself also decides about them, but not about those of the vendor.
         let ours = |item: &&Item| matches!(item.kind, ItemKind::Call { .. });
         let items = step.items.iter();
         let items = items.filter(|item| !self.request.options.manual_calls || !ours(item));
         let pending = items.filter_map(|item| self.pending_call_of_item(&item.kind));
-        let asked = pending.map(|pending| EntryBody::ApprovalRequested {
+        let requests = pending.map(|pending| EntryBody::ApprovalRequested {
             call: pending.call.id.clone(),
             token: pending.request().issue_token(),
             arguments: pending.arguments,
         });
-        asked.collect()
+        requests.collect()
     }
 
-    /// What the turn has to know about an item that is a call.
+    /// Returns the metadata of an item that is a call.
     fn item_metadata(&self, item: &Item) -> Option<CallMetadata> {
         match &item.kind {
             ItemKind::Call { call } => Some(self.call_metadata(call)),
@@ -186,57 +183,57 @@ impl TurnRunner {
             .and_then(|snapshot| snapshot.find(call.name.as_str()));
         let name = entry.map_or(&call.name, |entry| &entry.spec().name);
         let digest = call_digest(name.as_str(), call.arguments.as_str());
-        let mut facts = CallMetadata::new(call.id.clone(), ToolName::clone(name), digest);
+        let mut metadata = CallMetadata::new(call.id.clone(), ToolName::clone(name), digest);
         if let Some(entry) = entry {
-            facts.read_only = entry.spec().hints.read_only == Some(true);
-            facts.idempotent = entry.spec().hints.idempotent == Some(true);
-            facts.return_direct = entry.policy().return_direct;
+            metadata.read_only = entry.spec().hints.read_only == Some(true);
+            metadata.idempotent = entry.spec().hints.idempotent == Some(true);
+            metadata.return_direct = entry.policy().return_direct;
         }
-        facts
+        metadata
     }
 }
 
-/// What was heard of an answer so far.
+/// Collects the events of an answer into a step.
 #[derive(Default)]
 struct StepAccumulator {
     text: String,
     items: Vec<Item>,
-    /// The ids of the calls, under the numbers that deltas have.
+    /// The ids of the calls, by the index that deltas carry.
     call_ids: HashMap<usize, CallId>,
     finished: Option<(StopReason, Usage)>,
 }
 
 impl StepAccumulator {
-    fn on_event(&mut self, event: ModelEvent, tell: &dyn Fn(ChatEvent)) {
+    fn on_event(&mut self, event: ModelEvent, emit: &dyn Fn(ChatEvent)) {
         match event {
-            ModelEvent::RequestSent(body) => tell(ChatEvent::RequestSent { body }),
+            ModelEvent::RequestSent(body) => emit(ChatEvent::RequestSent { body }),
             ModelEvent::Text(delta) => {
                 self.text.push_str(&delta);
-                tell(ChatEvent::Text { delta });
+                emit(ChatEvent::Text { delta });
             }
-            ModelEvent::Reasoning(delta) => tell(ChatEvent::Reasoning { delta }),
+            ModelEvent::Reasoning(delta) => emit(ChatEvent::Reasoning { delta }),
             ModelEvent::CallBegins { index, id, name } => {
                 self.call_ids.insert(index, id.clone());
-                tell(ChatEvent::CallBegins {
+                emit(ChatEvent::CallBegins {
                     call: id,
                     tool: name,
                 });
             }
             ModelEvent::CallDelta { index, delta } => {
                 if let Some(call) = self.call_ids.get(&index).cloned() {
-                    tell(ChatEvent::CallDelta { call, delta });
+                    emit(ChatEvent::CallDelta { call, delta });
                 }
             }
             ModelEvent::Item(mut item) => {
                 self.make_id_unique(&mut item);
                 match &item.kind {
-                    ItemKind::Call { call } => tell(ChatEvent::Call { call: call.clone() }),
+                    ItemKind::Call { call } => emit(ChatEvent::Call { call: call.clone() }),
                     ItemKind::HostedCall {
                         tool,
                         input,
                         output,
                         failed,
-                    } => tell(ChatEvent::HostedCall {
+                    } => emit(ChatEvent::HostedCall {
                         tool: tool.clone(),
                         input: input.clone(),
                         output: output.clone(),
@@ -250,7 +247,7 @@ impl StepAccumulator {
         }
     }
 
-    /// Gives a call another id if one before has the same: each has a result of its own.
+    /// Changes the id of a call if an earlier one has the same, so that each has its own result.
     fn make_id_unique(&self, item: &mut Item) {
         let ItemKind::Call { call } = &mut item.kind else {
             return;
@@ -268,13 +265,13 @@ impl StepAccumulator {
                 break;
             }
             call.id = format!("{first}_{number}").into();
-            // What the protocol said has the old id.
+            // The provider's JSON has the old id.
             item.raw = None;
         }
     }
 }
 
-/// The same for calls of one tool with the same arguments, however they are written.
+/// Returns a digest of a call: the same for one tool and equal arguments, whatever their formatting.
 fn call_digest(tool: &str, arguments: &str) -> String {
     let arguments = match serde_json::from_str(arguments) {
         Ok(value) => canonical_json(&value).to_string(),

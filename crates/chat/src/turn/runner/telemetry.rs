@@ -1,4 +1,4 @@
-//! One span per question to a model, under the names that OpenTelemetry gives to them.
+//! One span per request to a model, by the semantic conventions of OpenTelemetry.
 
 use tracing::{Level, Span, field, span};
 
@@ -7,7 +7,7 @@ use crate::journal::entry::TurnEnd;
 use crate::model::ModelId;
 use crate::model::usage::{StopReason, Usage};
 
-/// The span of a question; what is said is not in it.
+/// Creates the span of a request; the messages are not recorded.
 pub(crate) fn model_span(model: &ModelId, conversation: &str) -> Span {
     if !tracing::enabled!(Level::INFO) {
         return Span::none();
@@ -28,7 +28,7 @@ pub(crate) fn model_span(model: &ModelId, conversation: &str) -> Span {
     )
 }
 
-/// Adds how it ended.
+/// Records the usage, the stop reason and the error of an answer.
 pub(crate) fn record_outcome(
     span: &Span,
     ended: &Result<Option<TurnEnd>, ModelError>,

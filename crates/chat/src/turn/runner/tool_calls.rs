@@ -1,4 +1,4 @@
-//! Calls that may run in, their results out: each told as started before it runs, as finished before it is shown.
+//! Runs calls: each is recorded as started before it runs, and as finished before its result is emitted.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -12,7 +12,7 @@ use crate::error::ChatError;
 use crate::journal::entry::{ApprovalVerdict, EntryBody};
 
 impl TurnRunner {
-    /// Runs calls: those that only read at the same time, the others in order.
+    /// Runs calls: read-only ones at the same time, the others in order.
     pub(super) async fn run_calls(&self, ids: &[CallId]) -> Result<(), ChatError> {
         self.finish_hosted_calls(ids).await?;
         let calls = self.calls_by_id(ids);
@@ -26,14 +26,14 @@ impl TurnRunner {
     }
 
     async fn run_call(&self, invoker: &Invoker, call: &ToolCall) -> Result<(), ChatError> {
-        let (verdict, over) = {
+        let (verdict, is_fatal) = {
             let turn = &self.journal.state().turn;
             (
                 turn.verdict(&call.id).cloned(),
                 turn.fatal_error().is_some(),
             )
         };
-        if over {
+        if is_fatal {
             return Ok(());
         }
         let runs = !matches!(
@@ -50,39 +50,39 @@ impl TurnRunner {
                 tool: call.name.clone(),
             });
         }
-        let began = Instant::now();
+        let started = Instant::now();
         let scope = self.scope_with_events();
         let result = invoker.invoke_in(&scope, call).await;
         let finished = result.clone();
         self.journal
             .append([EntryBody::CallFinished { result: finished }])
             .await?;
-        let millis = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.events.emit(ChatEvent::Result { result, millis });
         Ok(())
     }
 
     fn scope_with_events(&self) -> CallScope {
-        let listener = self.events.clone();
+        let events = self.events.clone();
         self.scope.clone().on_event(move |event| {
             if let Some(event) = to_chat_event(event) {
-                listener.emit(event);
+                events.emit(event);
             }
         })
     }
 
-    /// Passes on what was decided about calls that the vendor runs; tells whether there are any.
+    /// Records the decisions about calls that the vendor runs as their results; returns true if there are any.
     pub(super) async fn finish_hosted_calls(&self, ids: &[CallId]) -> Result<bool, ChatError> {
-        let elsewhere = ids.iter().filter(|id| self.is_hosted_call(id));
-        let decided: Vec<ToolResult> = elsewhere.map(|id| self.hosted_result(id)).collect();
-        let any = !decided.is_empty();
+        let hosted = ids.iter().filter(|id| self.is_hosted_call(id));
+        let results: Vec<ToolResult> = hosted.map(|id| self.hosted_result(id)).collect();
+        let any = !results.is_empty();
         if any {
-            self.finish_calls(decided).await?;
+            self.finish_calls(results).await?;
         }
         Ok(any)
     }
 
-    /// The result of a call that the vendor runs: only whether it may.
+    /// Returns the result of a call that the vendor runs: approved or denied.
     fn hosted_result(&self, call: &CallId) -> ToolResult {
         let verdict = self.journal.state().turn.verdict(call).cloned();
         let denied = |reason: &str| self.rejected_result(call, Outcome::Denied, reason);
