@@ -1,4 +1,4 @@
-//! The schema version of a store in, the migration steps it still needs out.
+//! Selects the migration steps that the tables of a store still need.
 
 use toolwright_chat::StoreError;
 

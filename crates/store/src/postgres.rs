@@ -66,11 +66,11 @@ impl Store for PostgresStore {
     fn acquire<'a>(
         &'a self,
         lease: &'a Lease,
-        life: Duration,
+        duration: Duration,
     ) -> BoxFuture<'a, Result<bool, StoreError>> {
         Box::pin(
             self.load
-                .measure(self.with_retry(move || self.acquire_lease(lease, life))),
+                .measure(self.with_retry(move || self.acquire_lease(lease, duration))),
         )
     }
 

@@ -32,7 +32,7 @@ use process_lock::ProcessLock;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long to wait for a connection of this process. An accepted message has to be written however long the queue is;
-/// [`Load`] keeps the queue short, not this timeout.
+/// [`WriteLoad`] keeps the queue short, not this timeout.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(60 * 60);
 
 /// The maximum number of concurrent reads.
@@ -123,10 +123,10 @@ impl Store for SqliteStore {
     fn acquire<'a>(
         &'a self,
         lease: &'a Lease,
-        life: Duration,
+        duration: Duration,
     ) -> BoxFuture<'a, Result<bool, StoreError>> {
         Box::pin(async move {
-            let acquired = self.load.measure(self.acquire_lease(lease, life)).await;
+            let acquired = self.load.measure(self.acquire_lease(lease, duration)).await;
             acquired.map_err(|error| self.store_error(error))
         })
     }

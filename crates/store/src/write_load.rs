@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use toolwright_chat::StoreError;
 
-/// How long a new write may have to wait before new work is refused: a third of the default life of a lease. A lease is
+/// How long a new write may have to wait before new work is refused: a third of the default duration of a lease. A lease is
 /// renewed after another third, so a renewal is in time even if it waits in the longest queue.
 const MAX_WRITE_WAIT: Duration = Duration::from_secs(10);
 
@@ -42,10 +42,10 @@ impl WriteLoad {
         write: impl Future<Output = Result<T, E>>,
     ) -> Result<T, E> {
         let _pending = PendingWrite::begin(&self.pending);
-        let began = Instant::now();
+        let started = Instant::now();
         let result = write.await;
         let mut measured = self.measured();
-        measured.record(began);
+        measured.record(started);
         if result.is_err() {
             measured.written = None;
         }
@@ -91,7 +91,7 @@ impl WriteLoad {
         probed
     }
 
-    /// The result of the last write or probe, if it is recent enough to be reused.
+    /// Returns the result of the last write or probe, if it is recent enough to be reused.
     fn cached_result(&self) -> Option<Result<(), StoreError>> {
         let measured = self.measured();
         let is_recent = |at: &Instant| at.elapsed() < CACHE_TIME;
@@ -102,7 +102,7 @@ impl WriteLoad {
         failed.map(|(_, message)| Err(StoreError::new(message)))
     }
 
-    /// The estimated wait of a write that is queued now.
+    /// Returns the estimated wait of a write that is queued now.
     fn estimated_wait(&self) -> Duration {
         let pending = self.pending.load(Ordering::Relaxed);
         let pending = u32::try_from(pending).unwrap_or(u32::MAX);
@@ -116,12 +116,12 @@ impl WriteLoad {
 
 impl Measurements {
     /// Adds a completed write to the average.
-    fn record(&mut self, began: Instant) {
+    fn record(&mut self, started: Instant) {
         let now = Instant::now();
         // Idle time does not count: it is no measure of the store's speed.
         let since = self
             .completed
-            .map_or(began, |completed| completed.max(began));
+            .map_or(started, |completed| completed.max(started));
         let interval = now.saturating_duration_since(since);
         self.interval = match self.completed {
             Some(_) => (self.interval * 15 + interval) / 16,

@@ -1,4 +1,4 @@
-//! Errors of PostgreSQL in, errors that state the remedy out.
+//! Converts errors of PostgreSQL to errors that state the remedy.
 
 use toolwright_chat::StoreError;
 

@@ -7,7 +7,7 @@ use toolwright_chat::Lease;
 use super::PostgresStore;
 use crate::codec::to_sql;
 
-/// The longest life of a lease: a century, which a timestamp can hold.
+/// The maximum duration of a lease: a century, which a timestamp can hold.
 const MAX_LEASE_DURATION: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
 
 impl PostgresStore {
@@ -15,7 +15,7 @@ impl PostgresStore {
     pub(super) async fn acquire_lease(
         &self,
         lease: &Lease,
-        life: Duration,
+        duration: Duration,
     ) -> Result<bool, sqlx::Error> {
         let acquired = sqlx::query(
             "INSERT INTO toolwright_conversations AS known (name, holder, until)
@@ -28,7 +28,7 @@ impl PostgresStore {
         )
         .bind(lease.conversation.as_bytes())
         .bind(lease.holder.as_bytes())
-        .bind(to_sql(life.min(MAX_LEASE_DURATION).as_millis()))
+        .bind(to_sql(duration.min(MAX_LEASE_DURATION).as_millis()))
         .execute(&self.pool)
         .await?;
         Ok(acquired.rows_affected() > 0)

@@ -1,4 +1,4 @@
-//! Errors of SQLite in, errors that state the remedy out.
+//! Converts errors of SQLite to errors that state the remedy.
 
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! Leases of conversations, stored in the file; they do not depend on the wall clock.
 //!
 //! A lease belongs to its holder until another holder acquires it. That is possible when the process of the first is gone,
-//! which its [`process_lock`] shows, or when the lease was watched for its whole life, by a monotonic clock, and was not
+//! which its [`process_lock`] shows, or when the lease was watched for its whole duration, by a monotonic clock, and was not
 //! renewed meanwhile: every renewal changes `until`. So a wall clock that is set or differs ends no lease.
 
 use std::collections::HashMap;
@@ -14,10 +14,10 @@ use toolwright_chat::Lease;
 use super::{SqliteStore, process_lock};
 use crate::codec::{from_sql, to_sql};
 
-/// The longest life of a lease: a century, which the column can hold.
+/// The maximum duration of a lease: a century, which the column can hold.
 const MAX_LEASE_DURATION: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
 
-/// The life of a lease that an older version wrote, without its life.
+/// The duration of a lease that an older version wrote, without the column `life`.
 const DEFAULT_LEASE_DURATION: Duration = Duration::from_secs(60);
 
 /// The maximum number of leases of other holders that are watched.
@@ -36,13 +36,13 @@ struct ForeignLease {
 }
 
 impl LeaseWatch {
-    /// Returns true if the lease was first seen at least its life ago, and was not renewed since.
-    fn has_expired(&self, conversation: &str, seen: &ForeignLease, life: Duration) -> bool {
+    /// Returns true if the lease was first seen at least its duration ago, and was not renewed since.
+    fn has_expired(&self, conversation: &str, seen: &ForeignLease, duration: Duration) -> bool {
         let mut watched = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((before, since)) = watched.get(conversation)
             && before == seen
         {
-            return since.elapsed() >= life;
+            return since.elapsed() >= duration;
         }
         if watched.len() >= MAX_WATCHED {
             watched.clear();
@@ -64,10 +64,13 @@ impl SqliteStore {
     pub(super) async fn acquire_lease(
         &self,
         lease: &Lease,
-        life: Duration,
+        duration: Duration,
     ) -> Result<bool, sqlx::Error> {
         let mut connection = self.writer.acquire().await?;
-        if self.write_lease(&mut connection, lease, life, None).await? {
+        if self
+            .write_lease(&mut connection, lease, duration, None)
+            .await?
+        {
             return Ok(true);
         }
         let row =
@@ -81,21 +84,21 @@ impl SqliteStore {
         };
         let seen = ForeignLease { holder, until };
         let process: Option<String> = row.try_get(1)?;
-        let seen_life: Option<i64> = row.try_get(3)?;
-        let seen_life = seen_life.map_or(DEFAULT_LEASE_DURATION, |millis| {
+        let seen_duration: Option<i64> = row.try_get(3)?;
+        let seen_duration = seen_duration.map_or(DEFAULT_LEASE_DURATION, |millis| {
             Duration::from_millis(from_sql(millis))
         });
-        let gone =
+        let is_gone =
             process.is_some_and(|process| process_lock::is_process_gone(&self.path, &process));
-        if !gone
+        if !is_gone
             && !self
                 .lease_watch
-                .has_expired(&lease.conversation, &seen, seen_life)
+                .has_expired(&lease.conversation, &seen, seen_duration)
         {
             return Ok(false);
         }
         let acquired = self
-            .write_lease(&mut connection, lease, life, Some(&seen))
+            .write_lease(&mut connection, lease, duration, Some(&seen))
             .await;
         self.lease_watch.unwatch(&lease.conversation);
         acquired
@@ -106,10 +109,10 @@ impl SqliteStore {
         &self,
         connection: &mut SqliteConnection,
         lease: &Lease,
-        life: Duration,
+        duration: Duration,
         seen: Option<&ForeignLease>,
     ) -> Result<bool, sqlx::Error> {
-        let life = to_sql(life.min(MAX_LEASE_DURATION).as_millis());
+        let millis = to_sql(duration.min(MAX_LEASE_DURATION).as_millis());
         let written = sqlx::query(
             "INSERT INTO conversations (name, holder, process, until, life) VALUES (?, ?, ?, ?, ?)
              ON CONFLICT (name) DO UPDATE SET
@@ -120,8 +123,8 @@ impl SqliteStore {
         .bind(&lease.conversation)
         .bind(&lease.holder)
         .bind(self.process_lock.process_name())
-        .bind(now().saturating_add(life))
-        .bind(life)
+        .bind(now().saturating_add(millis))
+        .bind(millis)
         .bind(seen.map(|seen| &seen.holder))
         .bind(seen.map(|seen| seen.until))
         .execute(connection)

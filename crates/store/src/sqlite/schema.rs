@@ -68,14 +68,14 @@ pub(super) async fn prepare_schema(
     path: &Path,
     options: &SqliteConnectOptions,
 ) -> Result<(), StoreError> {
-    let began = Instant::now();
+    let started = Instant::now();
     loop {
         match migrate(path, options, MIGRATIONS).await {
             Ok(()) => return Ok(()),
             Err(PrepareError::Rejected(error)) => return Err(error),
             // SQLite's busy timeout does not cover every operation, such as the switch to write-ahead logging.
             Err(PrepareError::Driver(error))
-                if error::is_busy(&error) && began.elapsed() < super::BUSY_TIMEOUT =>
+                if error::is_busy(&error) && started.elapsed() < super::BUSY_TIMEOUT =>
             {
                 sleep(Duration::from_millis(20)).await;
             }

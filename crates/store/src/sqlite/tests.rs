@@ -99,11 +99,11 @@ async fn a_turn_that_failed_on_a_full_disk_resumes_when_there_is_space() {
         .replies("x".repeat(200_000))
         .replies("Short.");
     let first = chat(model, Arc::clone(&store));
-    let ask = first
+    let request = first
         .message()
         .conversation("room")
-        .user("Tell me everything!");
-    let error = ask.call().await.unwrap_err();
+        .user("List everything!");
+    let error = request.call().await.unwrap_err();
     assert!(matches!(error, ChatError::Store(_)), "{error:?}");
     assert!(
         error.to_string().contains("does not fit on its disk"),
