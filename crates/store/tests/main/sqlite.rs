@@ -12,6 +12,7 @@ use toolwright_store::SqliteStore;
 use crate::fixtures::{LONG, acquire, append, encode, numbered_entries, user_entry};
 
 mod leases;
+mod old_journals;
 mod unusable_files;
 
 fn temporary_file() -> (TempDir, PathBuf) {
