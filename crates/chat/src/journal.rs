@@ -20,9 +20,6 @@ pub(crate) mod repair;
 pub(crate) mod store;
 pub(crate) mod window;
 
-/// How many entries are read at first: more than the default window has.
-const PAGE_SIZE: usize = 128;
-
 /// The journal of one conversation, opened for appending with its lease.
 pub(crate) struct Journal {
     pub(crate) conversation: String,
@@ -67,24 +64,14 @@ impl Clock {
 }
 
 impl Journal {
-    /// Reads the tail of a conversation that the window needs; the cost does not depend on the length of the conversation.
+    /// Reads the entries of the window, and the turn they lead to.
     pub(crate) async fn open(
         store: Arc<dyn Store>,
         lease: Lease,
         options: &TurnOptions,
     ) -> Result<Self, StoreError> {
         let conversation = lease.conversation.clone();
-        let mut entries = store.tail(&conversation, None, PAGE_SIZE).await?;
-        let mut more = entries.len() == PAGE_SIZE;
-        while more && !options.window.is_full(&entries) {
-            let first = entries.first().map(|entry| entry.id.clone());
-            let mut before = store
-                .tail(&conversation, first.as_deref(), entries.len())
-                .await?;
-            more = before.len() == entries.len();
-            before.append(&mut entries);
-            entries = before;
-        }
+        let entries = options.window.load_entries(&store, &conversation).await?;
         let mut turn = Turn::new(options.limits.clone());
         entries.iter().for_each(|entry| turn.apply(entry));
         Ok(Self {

@@ -8,7 +8,11 @@ use toolwright_core::{Content, ToolResult};
 
 use crate::journal::entry::{Entry, EntryBody};
 use crate::journal::history::history;
+use crate::journal::store::{Store, StoreError};
 use crate::model::Message;
+
+/// How many entries are read at first: more than the default window has.
+const PAGE_SIZE: usize = 128;
 
 /// Limits the history that is sent to the model; a field that is `None` does not limit.
 ///
@@ -63,6 +67,30 @@ impl HistoryWindow {
         self
     }
 
+    /// Reads the last entries of a conversation, at least those of the window.
+    ///
+    /// The cost depends on the size of the window, not on the length of the conversation.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub async fn load_entries(
+        &self,
+        store: &dyn Store,
+        conversation: &str,
+    ) -> Result<Vec<Entry>, StoreError> {
+        let mut entries = store.tail(conversation, None, PAGE_SIZE).await?;
+        let mut more = entries.len() == PAGE_SIZE;
+        while more && !self.is_full(&entries) {
+            let first = entries.first().map(|entry| entry.id.as_str());
+            let mut before = store.tail(conversation, first, entries.len()).await?;
+            more = before.len() == entries.len();
+            before.append(&mut entries);
+            entries = before;
+        }
+        Ok(entries)
+    }
+
     /// Returns the messages of the window.
     pub fn select_messages(&self, entries: &[Entry]) -> Vec<Message> {
         let (from, current) = self.start_indexes(entries);
@@ -82,7 +110,7 @@ impl HistoryWindow {
     }
 
     /// Returns true if the window ends within these entries, so that none before them is needed.
-    pub(crate) fn is_full(&self, entries: &[Entry]) -> bool {
+    fn is_full(&self, entries: &[Entry]) -> bool {
         let (from, _) = self.start_indexes(entries);
         turn_starts(entries)
             .first()

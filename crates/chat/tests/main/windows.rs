@@ -4,7 +4,10 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use toolwright::chat::testing::ScriptedModel;
-use toolwright::chat::{Entry, EntryBody, HistoryWindow, Message, history, repair_journal};
+use toolwright::chat::{
+    Entry, EntryBody, HistoryWindow, Lease, MemoryStore, Message, Store as _, history,
+    repair_journal,
+};
 
 mod journal;
 
@@ -200,6 +203,27 @@ fn what_was_repaired_is_said_in_words() {
     );
     let ids: Vec<&str> = repaired.iter().map(|entry| entry.id.as_str()).collect();
     assert_eq!(ids, ["0", "1", "2", "1:call-1", "4", "7"]);
+}
+
+#[tokio::test]
+async fn the_entries_of_a_window_are_read_without_the_rest_of_the_journal() {
+    let turn = Piece::Turn { calls: 1, size: 9 };
+    let entries = journal(&vec![turn; 500]);
+    let (store, lease) = (MemoryStore::new(), Lease::new("room", "me"));
+    let long = std::time::Duration::from_secs(600);
+    assert!(store.acquire(&lease, long).await.unwrap());
+    store.append(&lease, &entries).await.unwrap();
+    for window in [
+        HistoryWindow::default(),
+        HistoryWindow::all().turns(100),
+        HistoryWindow::all(),
+    ] {
+        let read = window.load_entries(&store, "room").await.unwrap();
+        let of_all = format!("{:?}", window.select_messages(&entries));
+        assert_eq!(format!("{:?}", window.select_messages(&read)), of_all);
+        let is_whole = window == HistoryWindow::all();
+        assert_eq!(read.len() == entries.len(), is_whole, "{}", read.len());
+    }
 }
 
 #[tokio::test]
