@@ -21,7 +21,9 @@ pub use journal::history::history;
 pub use journal::import::import_journal;
 pub use journal::repair::repair_journal;
 pub use journal::store::owner::{Owner, PrincipalRecord};
-pub use journal::store::{ConversationSummary, Lease, MemoryStore, Store, StoreError, entry_title};
+pub use journal::store::{
+    ConversationSummary, Lease, MemoryStore, Store, StoreError, entry_title, random_hex,
+};
 pub use journal::window::HistoryWindow;
 pub use model::item::{Item, ItemKind, ProviderJson, Step};
 pub use model::price::{Price, Prices};

@@ -1,4 +1,6 @@
-//! Entries and integers as the databases store them, and random keys.
+//! Entries, integers and durations as the databases store them.
+
+use std::time::Duration;
 
 use toolwright_chat::{Entry, StoreError};
 
@@ -33,11 +35,8 @@ pub(crate) fn from_sql(number: i64) -> u64 {
     number.try_into().unwrap_or_default()
 }
 
-/// Returns 32 random bytes as hexadecimal digits.
-pub(crate) fn random_key() -> Result<String, StoreError> {
-    let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes).map_err(|error| {
-        StoreError::new("the system has no random numbers to give").with_source(error.to_string())
-    })?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+/// Converts the duration of a lease to milliseconds, at most a century: times that far ahead fit into both databases.
+pub(crate) fn lease_millis(duration: Duration) -> i64 {
+    const CENTURY: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
+    to_sql(duration.min(CENTURY).as_millis())
 }

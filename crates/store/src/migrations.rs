@@ -2,6 +2,19 @@
 
 use toolwright_chat::StoreError;
 
+/// Why the tables of a store cannot be prepared.
+pub(crate) enum PrepareError {
+    Driver(sqlx::Error),
+    /// The store is intact, but this version must not use it.
+    Rejected(StoreError),
+}
+
+impl From<sqlx::Error> for PrepareError {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Driver(error)
+    }
+}
+
 /// Returns the steps that were not applied yet, each with the version it results in. There are no steps back.
 ///
 /// A version is the number of steps that were applied. `store` names the store in the error of a version that is too new.

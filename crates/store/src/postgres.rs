@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use sqlx::Row as _;
 use sqlx::postgres::PgPool;
-use toolwright_chat::{ConversationSummary, Entry, Lease, Owner, Store, StoreError};
+use toolwright_chat::{ConversationSummary, Entry, Lease, Owner, Store, StoreError, random_hex};
 use toolwright_core::Secret;
 
 use crate::codec;
@@ -139,7 +139,7 @@ impl Store for PostgresStore {
 
     fn signing_key(&self) -> BoxFuture<'_, Result<Secret, StoreError>> {
         Box::pin(async move {
-            let new_key = codec::random_key()?;
+            let new_key = random_hex(32)?;
             let key = self
                 .with_retry(|| self.load_or_insert_key(&new_key))
                 .await?;

@@ -11,7 +11,7 @@ use futures::future::BoxFuture;
 use sqlx::pool::PoolOptions;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqlitePool, SqliteSynchronous};
 use sqlx::{Connection as _, Row as _, Sqlite};
-use toolwright_chat::{ConversationSummary, Entry, Lease, Owner, Store, StoreError};
+use toolwright_chat::{ConversationSummary, Entry, Lease, Owner, Store, StoreError, random_hex};
 use toolwright_core::Secret;
 
 use crate::codec;
@@ -205,7 +205,7 @@ impl Store for SqliteStore {
 
     fn signing_key(&self) -> BoxFuture<'_, Result<Secret, StoreError>> {
         Box::pin(async move {
-            let key = self.load_or_insert_key(&codec::random_key()?).await;
+            let key = self.load_or_insert_key(&random_hex(32)?).await;
             key.map(Secret::new)
                 .map_err(|error| self.store_error(error))
         })

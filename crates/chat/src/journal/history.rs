@@ -9,7 +9,7 @@ use toolwright_core::{CallId, ErrorKind, Outcome, ToolName, ToolResult};
 
 use crate::journal::entry::{CallMetadata, Entry, EntryBody};
 use crate::model::Message;
-use crate::model::item::{ItemKind, Step};
+use crate::model::item::Step;
 
 /// Returns the messages of a journal, for a request to a model.
 pub fn history(entries: &[Entry]) -> Vec<Message> {
@@ -76,12 +76,8 @@ impl OpenCalls {
 pub(crate) fn step_calls(step: &Step, metadata: &[CallMetadata]) -> Vec<(CallId, ToolName)> {
     let mut calls = Vec::<(CallId, ToolName)>::new();
     for item in &step.items {
-        let (call, name) = match &item.kind {
-            ItemKind::Call { call } => (call.id.clone(), call.name.clone()),
-            ItemKind::HostedApproval {
-                id, server, tool, ..
-            } => (id.as_str().into(), format!("{server}.{tool}").into()),
-            _ => continue,
+        let Some((call, name)) = item.kind.call_id_and_name() else {
+            continue;
         };
         if !calls.iter().any(|(known, _)| *known == call) {
             let known = metadata.iter().find(|known| known.call == call);
@@ -95,7 +91,17 @@ pub(crate) fn step_calls(step: &Step, metadata: &[CallMetadata]) -> Vec<(CallId,
 /// Returns the result of a call that was started, and whose own result was never recorded.
 pub(crate) fn unknown_outcome(call: CallId, tool: ToolName) -> ToolResult {
     let message = "the outcome is unknown: the call was interrupted, and may or may not have done its work; check before calling again";
-    let mut result = ToolResult::from_outcome(Outcome::OutcomeUnknown, ErrorKind::Failed, message);
+    failed_result(call, tool, Outcome::OutcomeUnknown, message)
+}
+
+/// Returns the result of a call that did not succeed.
+pub(crate) fn failed_result(
+    call: CallId,
+    tool: ToolName,
+    outcome: Outcome,
+    message: &str,
+) -> ToolResult {
+    let mut result = ToolResult::from_outcome(outcome, ErrorKind::Failed, message);
     (result.call_id, result.tool) = (call, tool);
     result
 }

@@ -5,10 +5,10 @@
 
 use std::collections::HashSet;
 
-use toolwright_core::{ErrorKind, Outcome, ToolResult};
+use toolwright_core::Outcome;
 
 use crate::journal::entry::{Entry, EntryBody, TurnEnd};
-use crate::journal::history::unknown_outcome;
+use crate::journal::history::{failed_result, unknown_outcome};
 use crate::journal::repair::repair_journal;
 use crate::turn::{Turn, TurnLimits};
 
@@ -36,14 +36,12 @@ fn closing_entries(entries: &[Entry], last: &Entry) -> Vec<Entry> {
     let mut turn = Turn::new(TurnLimits::default());
     entries.iter().for_each(|entry| turn.apply(entry));
     let results = turn.open_calls().map(|open| {
+        let (call, tool) = (open.call.clone(), open.tool.clone());
         let result = match turn.started_calls().any(|started| started == open) {
-            true => unknown_outcome(open.call.clone(), open.tool.clone()),
+            true => unknown_outcome(call, tool),
             false => {
                 let reason = "the call did not run: its conversation was imported before it could";
-                let mut result =
-                    ToolResult::from_outcome(Outcome::Cancelled, ErrorKind::Failed, reason);
-                (result.call_id, result.tool) = (open.call.clone(), open.tool.clone());
-                result
+                failed_result(call, tool, Outcome::Cancelled, reason)
             }
         };
         EntryBody::CallFinished { result }

@@ -270,10 +270,14 @@ impl StoreError {
 }
 
 /// Returns random bytes as hexadecimal digits, two for each byte.
-pub(crate) fn random_hex(bytes: usize) -> Result<String, StoreError> {
-    let mut drawn = vec![0; bytes];
-    getrandom::fill(&mut drawn).map_err(|error| {
+///
+/// # Errors
+///
+/// When the system has no source of random numbers.
+pub fn random_hex(bytes: usize) -> Result<String, StoreError> {
+    let mut random = vec![0; bytes];
+    getrandom::fill(&mut random).map_err(|error| {
         StoreError::new(format!("the system has no random numbers to give: {error}"))
     })?;
-    Ok(drawn.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
 }

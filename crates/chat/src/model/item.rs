@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use toolwright_core::{CallId, ToolCall};
+use toolwright_core::{CallId, ToolCall, ToolName};
 
 use crate::model::ModelId;
 use crate::model::usage::{StopReason, Usage};
@@ -141,6 +141,19 @@ pub enum ItemKind {
     },
     /// An item of a kind that this version does not know.
     Other,
+}
+
+impl ItemKind {
+    /// Returns the id and the tool of an item that is a call; a hosted tool is named `SERVER.TOOL`.
+    pub fn call_id_and_name(&self) -> Option<(CallId, ToolName)> {
+        match self {
+            Self::Call { call } => Some((call.id.clone(), call.name.clone())),
+            Self::HostedApproval {
+                id, server, tool, ..
+            } => Some((id.as_str().into(), format!("{server}.{tool}").into())),
+            _ => None,
+        }
+    }
 }
 
 impl Item {

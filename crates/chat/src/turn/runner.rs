@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use toolwright_core::schema::nearest;
 use toolwright_core::{
-    CallId, CallScope, ErrorKind, Invoker, Outcome, RegisteredTool as ToolEntry, ToolCall,
-    ToolName, ToolResult,
+    CallId, CallScope, Invoker, Outcome, RegisteredTool as ToolEntry, ToolCall, ToolName,
+    ToolResult,
 };
 
 use crate::chat::event::{ChatEvent, PendingApproval};
@@ -19,7 +19,7 @@ use crate::chat::turn_request::{TurnInput, TurnRequest};
 use crate::error::ChatError;
 use crate::journal::Journal;
 use crate::journal::entry::{CallMetadata, EntryBody, TurnEnd};
-use crate::journal::history::unknown_outcome;
+use crate::journal::history::{failed_result, unknown_outcome};
 use crate::journal::store::lease::LeaseGuard;
 use crate::journal::store::{Lease, MemoryStore, Store, random_hex};
 use crate::model::ToolChoice;
@@ -207,9 +207,7 @@ impl TurnRunner {
     }
 
     fn rejected_result(&self, call: &CallId, outcome: Outcome, reason: &str) -> ToolResult {
-        let mut result = ToolResult::from_outcome(outcome, ErrorKind::Failed, reason);
-        (result.call_id, result.tool) = (call.clone(), self.tool_name(call));
-        result
+        failed_result(call.clone(), self.tool_name(call), outcome, reason)
     }
 
     /// Returns the newest step of the model.
@@ -257,30 +255,28 @@ impl TurnRunner {
 
     /// Ends the turn in the journal, with a result for every open call.
     async fn close_turn(&self, end: &TurnEnd) -> Result<(), ChatError> {
-        if self.journal.state().turn.is_over() {
-            return Ok(());
-        }
         let (outcome, reason) = match end {
             TurnEnd::Cancelled => (Outcome::Cancelled, "the turn was cancelled".to_owned()),
             TurnEnd::Limit { reason } => (Outcome::Denied, format!("the turn was ended: {reason}")),
             _ => (Outcome::Cancelled, "the turn was ended".to_owned()),
         };
-        let results = self.results_of_open_calls(|_| (outcome, reason.as_str()));
-        let finished = results.iter().cloned();
-        let finished = finished.map(|result| EntryBody::CallFinished { result });
-        let end = EntryBody::TurnEnded { end: end.clone() };
-        self.journal.append(finished.chain([end])).await?;
+        let results = self.append_end(end, |_| (outcome, reason.as_str())).await?;
         for result in results {
             self.events.emit(ChatEvent::Result { result, millis: 0 });
         }
         Ok(())
     }
 
-    /// Returns results for the open calls: an unknown outcome for those that had started, and `why` for the others.
-    fn results_of_open_calls<'a>(
+    /// Appends the end of the turn, unless it is over, and before it results of the open calls, which are returned: an unknown
+    /// outcome for those that had started, and `why` for the others.
+    async fn append_end<'a>(
         &self,
+        end: &TurnEnd,
         why: impl Fn(&CallId) -> (Outcome, &'a str),
-    ) -> Vec<ToolResult> {
+    ) -> Result<Vec<ToolResult>, ChatError> {
+        if self.journal.state().turn.is_over() {
+            return Ok(Vec::new());
+        }
         let (open, started): (Vec<CallMetadata>, Vec<CallMetadata>) = {
             let turn = &self.journal.state().turn;
             (
@@ -293,9 +289,14 @@ impl TurnRunner {
                 return unknown_outcome(open.call, open.tool);
             }
             let (outcome, reason) = why(&open.call);
-            self.rejected_result(&open.call, outcome, reason)
+            failed_result(open.call, open.tool, outcome, reason)
         });
-        results.collect()
+        let results: Vec<ToolResult> = results.collect();
+        let finished = results.iter().cloned();
+        let finished = finished.map(|result| EntryBody::CallFinished { result });
+        let end = EntryBody::TurnEnded { end: end.clone() };
+        self.journal.append(finished.chain([end])).await?;
+        Ok(results)
     }
 
     async fn end_turn(self, end: TurnEnd) -> Result<Response, ChatError> {

@@ -18,7 +18,7 @@ async fn a_script_is_played_and_remembers_what_it_was_asked() {
     chat.message().user("Look!").call().await.unwrap();
     assert_eq!((model.remaining(), model.requests().len()), (1, 2));
     assert_eq!(model.requests()[0].tools.len(), 1);
-    assert!(format!("{model:?}").contains("left: 1"));
+    assert!(format!("{model:?}").contains("remaining: 1"));
 }
 
 #[tokio::test]

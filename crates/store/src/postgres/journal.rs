@@ -18,7 +18,7 @@ impl PostgresStore {
         let ids: Vec<&[u8]> = entries.iter().map(|entry| entry.id.as_bytes()).collect();
         let times: Vec<i64> = entries.iter().map(|entry| to_sql(entry.at)).collect();
         let title = entries.first().map(entry_title).unwrap_or_default();
-        let row = sqlx::query("SELECT toolwright_append($1, $2, $3, $4, $5, $6)")
+        sqlx::query_scalar("SELECT toolwright_append($1, $2, $3, $4, $5, $6)")
             .bind(lease.conversation.as_bytes())
             .bind(lease.holder.as_bytes())
             .bind(ids)
@@ -26,8 +26,7 @@ impl PostgresStore {
             .bind(texts)
             .bind(title.as_bytes())
             .fetch_one(&self.pool)
-            .await?;
-        row.try_get(0)
+            .await
     }
 
     /// Returns the JSON texts of the last entries, or of the last before the entry `before`, newest first.
@@ -106,7 +105,7 @@ impl PostgresStore {
         lease: &Lease,
     ) -> Result<Option<bool>, sqlx::Error> {
         let mut transaction = self.pool.begin().await?;
-        let leased = sqlx::query(
+        let leased: Option<i64> = sqlx::query_scalar(
             "SELECT number FROM toolwright_conversations
              WHERE name = $1 AND holder = $2 FOR UPDATE",
         )
@@ -114,8 +113,9 @@ impl PostgresStore {
         .bind(lease.holder.as_bytes())
         .fetch_optional(&mut *transaction)
         .await?;
-        let Some(row) = leased else { return Ok(None) };
-        let number: i64 = row.try_get(0)?;
+        let Some(number) = leased else {
+            return Ok(None);
+        };
         let deleted = sqlx::query("DELETE FROM toolwright_entries WHERE conversation = $1")
             .bind(number)
             .execute(&mut *transaction)
@@ -149,10 +149,9 @@ impl PostgresStore {
             .bind(new_key)
             .execute(&self.pool)
             .await?;
-        let row = sqlx::query("SELECT key FROM toolwright_key")
+        sqlx::query_scalar("SELECT key FROM toolwright_key")
             .fetch_one(&self.pool)
-            .await?;
-        row.try_get(0)
+            .await
     }
 }
 

@@ -5,10 +5,7 @@ use std::time::Duration;
 use toolwright_chat::Lease;
 
 use super::PostgresStore;
-use crate::codec::to_sql;
-
-/// The maximum duration of a lease: a century, which a timestamp can hold.
-const MAX_LEASE_DURATION: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
+use crate::codec::lease_millis;
 
 impl PostgresStore {
     /// Acquires or renews a lease that is free, held by the same holder, or has expired.
@@ -28,7 +25,7 @@ impl PostgresStore {
         )
         .bind(lease.conversation.as_bytes())
         .bind(lease.holder.as_bytes())
-        .bind(to_sql(duration.min(MAX_LEASE_DURATION).as_millis()))
+        .bind(lease_millis(duration))
         .execute(&self.pool)
         .await?;
         Ok(acquired.rows_affected() > 0)

@@ -1,11 +1,10 @@
 //! The tables of a PostgreSQL database, and the migrations that create them.
 
-use sqlx::postgres::PgConnection;
-use sqlx::{PgPool, Row as _};
+use sqlx::{PgPool, query_scalar};
 use toolwright_chat::StoreError;
 
 use super::PostgresStore;
-use crate::migrations;
+use crate::migrations::{PrepareError, pending_migrations};
 
 /// The advisory lock under which nodes that start at the same time migrate one after the other; no other program uses the
 /// number.
@@ -128,19 +127,6 @@ pub(super) async fn prepare_schema(store: &PostgresStore) -> Result<(), StoreErr
         })
 }
 
-/// Why a database cannot be used.
-enum PrepareError {
-    Driver(sqlx::Error),
-    /// The store is intact, but this version must not use it.
-    Rejected(StoreError),
-}
-
-impl From<sqlx::Error> for PrepareError {
-    fn from(error: sqlx::Error) -> Self {
-        Self::Driver(error)
-    }
-}
-
 /// Applies the pending steps in one transaction.
 async fn migrate(
     pool: &PgPool,
@@ -148,7 +134,9 @@ async fn migrate(
     steps: &'static [&'static str],
 ) -> Result<(), PrepareError> {
     let mut transaction = pool.begin().await?;
-    let encoding: String = fetch_scalar(&mut transaction, "SHOW server_encoding").await?;
+    let encoding: String = query_scalar("SHOW server_encoding")
+        .fetch_one(&mut *transaction)
+        .await?;
     if encoding != "UTF8" {
         return Err(PrepareError::Rejected(StoreError::new(format!(
             "{label} has the encoding {encoding}, which cannot store all characters: create another with `CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0`"
@@ -159,8 +147,10 @@ async fn migrate(
         .execute(&mut *transaction)
         .await?;
     // A user without the right to create tables can use those that exist.
-    let has_version = "SELECT to_regclass('toolwright_version') IS NOT NULL";
-    if !fetch_scalar::<bool>(&mut transaction, has_version).await? {
+    let has_version: bool = query_scalar("SELECT to_regclass('toolwright_version') IS NOT NULL")
+        .fetch_one(&mut *transaction)
+        .await?;
+    if !has_version {
         sqlx::raw_sql(
             "CREATE TABLE toolwright_version (version bigint NOT NULL);
              INSERT INTO toolwright_version VALUES (0)",
@@ -168,13 +158,11 @@ async fn migrate(
         .execute(&mut *transaction)
         .await?;
     }
-    let current: i64 = fetch_scalar(
-        &mut transaction,
-        "SELECT max(version) FROM toolwright_version",
-    )
-    .await?;
+    let current: i64 = query_scalar("SELECT max(version) FROM toolwright_version")
+        .fetch_one(&mut *transaction)
+        .await?;
     for (version, step) in
-        migrations::pending_migrations(label, current, steps).map_err(PrepareError::Rejected)?
+        pending_migrations(label, current, steps).map_err(PrepareError::Rejected)?
     {
         sqlx::raw_sql(step).execute(&mut *transaction).await?;
         sqlx::query("UPDATE toolwright_version SET version = $1")
@@ -184,15 +172,4 @@ async fn migrate(
     }
     transaction.commit().await?;
     Ok(())
-}
-
-async fn fetch_scalar<T>(
-    connection: &mut PgConnection,
-    query: &'static str,
-) -> Result<T, sqlx::Error>
-where
-    T: for<'r> sqlx::Decode<'r, sqlx::Postgres> + sqlx::Type<sqlx::Postgres>,
-{
-    let row = sqlx::query(query).fetch_one(connection).await?;
-    row.try_get(0)
 }

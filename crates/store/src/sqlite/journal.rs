@@ -169,9 +169,8 @@ impl SqliteStore {
             .bind(new_key)
             .execute(&self.writer)
             .await?;
-        let row = sqlx::query("SELECT key FROM key")
+        sqlx::query_scalar("SELECT key FROM key")
             .fetch_one(&self.writer)
-            .await?;
-        row.try_get(0)
+            .await
     }
 }

@@ -12,10 +12,7 @@ use sqlx::{Row as _, SqliteConnection};
 use toolwright_chat::Lease;
 
 use super::{SqliteStore, process_lock};
-use crate::codec::{from_sql, to_sql};
-
-/// The maximum duration of a lease: a century, which the column can hold.
-const MAX_LEASE_DURATION: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
+use crate::codec::{from_sql, lease_millis, to_sql};
 
 /// The duration of a lease that an older version wrote, without the column `life`.
 const DEFAULT_LEASE_DURATION: Duration = Duration::from_secs(60);
@@ -112,7 +109,7 @@ impl SqliteStore {
         duration: Duration,
         seen: Option<&ForeignLease>,
     ) -> Result<bool, sqlx::Error> {
-        let millis = to_sql(duration.min(MAX_LEASE_DURATION).as_millis());
+        let millis = lease_millis(duration);
         let written = sqlx::query(
             "INSERT INTO conversations (name, holder, process, until, life) VALUES (?, ?, ?, ?, ?)
              ON CONFLICT (name) DO UPDATE SET
@@ -160,12 +157,11 @@ pub(super) async fn leased_conversation(
     connection: &mut SqliteConnection,
     lease: &Lease,
 ) -> Result<Option<i64>, sqlx::Error> {
-    let row = sqlx::query("SELECT number FROM conversations WHERE name = ? AND holder = ?")
+    sqlx::query_scalar("SELECT number FROM conversations WHERE name = ? AND holder = ?")
         .bind(&lease.conversation)
         .bind(&lease.holder)
         .fetch_optional(connection)
-        .await?;
-    row.map(|row| row.try_get(0)).transpose()
+        .await
 }
 
 /// Milliseconds since 1970. Only people and older versions that share the file read `until` as a time.

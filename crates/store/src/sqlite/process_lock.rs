@@ -8,10 +8,9 @@ use std::fs::{File, TryLockError, remove_file};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use toolwright_chat::StoreError;
+use toolwright_chat::{StoreError, random_hex};
 
 use super::file;
-use crate::codec;
 
 /// What the name of a lock file has after the name of the database; the name of the process follows.
 const LOCK_SUFFIX: &str = "-alive-";
@@ -29,7 +28,7 @@ impl ProcessLock {
     pub(super) fn acquire(database: &Path) -> Result<Self, StoreError> {
         remove_stale_locks(database);
         loop {
-            let name: String = codec::random_key()?.chars().take(16).collect();
+            let name = random_hex(8)?;
             let path = lock_path(database, &name);
             let file = file::open(&path).map_err(|error| file::store_error(&path, error))?;
             // Between the two calls another process may have taken the file for a stale one and removed it.

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
-use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Row as _};
+use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, query_scalar};
 use tokio::time::{Duration, Instant, sleep};
 use toolwright_chat::StoreError;
 
 use super::error;
-use crate::migrations;
+use crate::migrations::{PrepareError, pending_migrations};
 
 /// `Tool`, SQLite's `application_id`: marks a file as one of Toolwright.
 const APPLICATION_ID: i32 = 0x546f_6f6c;
@@ -49,19 +49,6 @@ pub(super) const MIGRATIONS: &[&str] = &[
     ALTER TABLE conversations ADD COLUMN life INTEGER;
 ",
 ];
-
-/// Why a file cannot be used.
-pub(super) enum PrepareError {
-    Driver(sqlx::Error),
-    /// The store is intact, but this version must not use it.
-    Rejected(StoreError),
-}
-
-impl From<sqlx::Error> for PrepareError {
-    fn from(error: sqlx::Error) -> Self {
-        Self::Driver(error)
-    }
-}
 
 /// Migrates a file to the current version; other processes may do the same at the same time.
 pub(super) async fn prepare_schema(
@@ -108,16 +95,22 @@ async fn apply_pending(
     steps: &'static [&'static str],
 ) -> Result<(), PrepareError> {
     let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
-    let application: i32 = fetch_scalar(&mut transaction, "PRAGMA application_id").await?;
-    let current: i64 = fetch_scalar(&mut transaction, "PRAGMA user_version").await?;
-    let tables: i64 = fetch_scalar(&mut transaction, "SELECT count(*) FROM sqlite_schema").await?;
+    let application: i32 = query_scalar("PRAGMA application_id")
+        .fetch_one(&mut *transaction)
+        .await?;
+    let current: i64 = query_scalar("PRAGMA user_version")
+        .fetch_one(&mut *transaction)
+        .await?;
+    let tables: i64 = query_scalar("SELECT count(*) FROM sqlite_schema")
+        .fetch_one(&mut *transaction)
+        .await?;
     let shown = path.display();
     if application != APPLICATION_ID && (application, current, tables) != (0, 0, 0) {
         return Err(PrepareError::Rejected(StoreError::new(format!(
             "`{shown}` is the database of another program: name another file"
         ))));
     }
-    let pending = migrations::pending_migrations(&format!("`{shown}`"), current, steps)
+    let pending = pending_migrations(&format!("`{shown}`"), current, steps)
         .map_err(PrepareError::Rejected)?;
     let mut reached = None;
     for (version, step) in pending {
@@ -133,15 +126,4 @@ async fn apply_pending(
     }
     transaction.commit().await?;
     Ok(())
-}
-
-async fn fetch_scalar<T>(
-    connection: &mut SqliteConnection,
-    query: &'static str,
-) -> Result<T, sqlx::Error>
-where
-    T: for<'r> sqlx::Decode<'r, sqlx::Sqlite> + sqlx::Type<sqlx::Sqlite>,
-{
-    let row = sqlx::query(query).fetch_one(connection).await?;
-    row.try_get(0)
 }

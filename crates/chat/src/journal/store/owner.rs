@@ -1,14 +1,21 @@
 //! The owner of a stored conversation, and the principal of a message or an approval.
 
-use std::fmt::Write as _;
 use std::ops::Range;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use serde::{Deserialize, Serialize};
 
 use crate::journal::entry::Entry;
 
 /// The first character of the stored name of every conversation that belongs to a subject.
 const SUBJECT_PREFIX: char = '@';
+
+/// All but RFC 3986's unreserved characters.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
 
 /// The owner of a stored conversation.
 ///
@@ -48,7 +55,8 @@ impl Owner {
     pub fn split_stored_name(stored: &str) -> (Self, &str) {
         let of_subject = || {
             let (subject, id) = stored.strip_prefix(SUBJECT_PREFIX)?.split_once('/')?;
-            Some((Self::Subject(percent_decode(subject)?), id))
+            let subject = percent_decode_str(subject).decode_utf8().ok()?;
+            Some((Self::Subject(subject.into_owned()), id))
         };
         of_subject().unwrap_or((Self::Operator, stored))
     }
@@ -75,33 +83,7 @@ impl Owner {
 }
 
 fn subject_prefix(subject: &str) -> String {
-    let mut prefix = SUBJECT_PREFIX.to_string();
-    for byte in subject.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
-                prefix.push(char::from(byte));
-            }
-            // Writing to a `String` cannot fail.
-            _ => drop(write!(prefix, "%{byte:02X}")),
-        }
-    }
-    prefix.push('/');
-    prefix
-}
-
-fn percent_decode(encoded: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(encoded.len());
-    let mut rest = encoded.bytes();
-    while let Some(byte) = rest.next() {
-        bytes.push(match byte {
-            b'%' => {
-                let digits = [rest.next()?, rest.next()?];
-                u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?
-            }
-            byte => byte,
-        });
-    }
-    String::from_utf8(bytes).ok()
+    format!("{SUBJECT_PREFIX}{}/", utf8_percent_encode(subject, ENCODED))
 }
 
 /// The principal that sent a message or an approval, as the journal records it: an interrupted turn resumes with these rights
@@ -149,6 +131,12 @@ mod tests {
 
     fn subject(name: &str) -> Owner {
         Owner::Subject(name.to_owned())
+    }
+
+    #[test]
+    fn the_stored_name_of_a_subject_is_percent_encoded() {
+        let stored = subject("auth0|ü/~a-b_c.d").stored_name("x");
+        assert_eq!(stored, "@auth0%7C%C3%BC%2F~a-b_c.d/x");
     }
 
     #[test]

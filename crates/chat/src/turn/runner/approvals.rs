@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures::FutureExt as _;
 use tokio::time::sleep;
 use toolwright_core::{
-    ApprovalDecision, ApprovalRequest, Approver, BoxFuture, CallId, PendingCall, ToolCall, ToolName,
+    ApprovalDecision, ApprovalRequest, Approver, BoxFuture, CallId, PendingCall, ToolCall,
 };
 
 use super::TurnRunner;
@@ -31,13 +31,13 @@ impl TurnRunner {
         match item {
             ItemKind::Call { call } => self.invoker.pending_call(&self.scope, call),
             ItemKind::HostedApproval {
-                id,
                 server,
                 tool,
                 arguments,
+                ..
             } => {
-                let name = ToolName::from(format!("{server}.{tool}"));
-                let call = ToolCall::new(name, arguments.as_str()).with_id(id.as_str());
+                let (id, name) = item.call_id_and_name()?;
+                let call = ToolCall::new(name, arguments.as_str()).with_id(id);
                 let description = format!("`{tool}` of the server `{server}`, run by the vendor.");
                 Some(
                     self.invoker

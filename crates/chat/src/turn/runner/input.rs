@@ -64,10 +64,7 @@ impl TurnRunner {
     /// Ends the turn that is still open when a new message arrives.
     async fn cancel_open_turn(&self) -> Result<(), ChatError> {
         let awaiting = |call: &CallId| self.journal.state().turn.is_awaiting_approval(call);
-        if self.journal.state().turn.is_over() {
-            return Ok(());
-        }
-        let results = self.results_of_open_calls(|call| match awaiting(call) {
+        let why = |call: &CallId| match awaiting(call) {
             true => (
                 Outcome::Denied,
                 "the call did not run: the conversation went on without a decision about it",
@@ -77,14 +74,8 @@ impl TurnRunner {
                 Outcome::Cancelled,
                 "there is no result of the call: the conversation went on without it",
             ),
-        });
-        let finished = results
-            .into_iter()
-            .map(|result| EntryBody::CallFinished { result });
-        let end = EntryBody::TurnEnded {
-            end: TurnEnd::Cancelled,
         };
-        self.journal.append(finished.chain([end])).await?;
+        self.append_end(&TurnEnd::Cancelled, why).await?;
         Ok(())
     }
 

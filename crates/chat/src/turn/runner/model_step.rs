@@ -162,15 +162,10 @@ impl TurnRunner {
     fn item_metadata(&self, item: &Item) -> Option<CallMetadata> {
         match &item.kind {
             ItemKind::Call { call } => Some(self.call_metadata(call)),
-            ItemKind::HostedApproval {
-                id,
-                server,
-                tool,
-                arguments,
-            } => {
-                let name = format!("{server}.{tool}");
-                let digest = call_digest(&name, arguments);
-                Some(CallMetadata::new(id.as_str(), name, digest))
+            ItemKind::HostedApproval { arguments, .. } => {
+                let (id, name) = item.kind.call_id_and_name()?;
+                let digest = call_digest(name.as_str(), arguments);
+                Some(CallMetadata::new(id, name, digest))
             }
             _ => None,
         }
