@@ -79,7 +79,7 @@ impl TestHome {
         let entries: Vec<Entry> = entries.collect();
         let lease = Lease::new(conversation, "test");
         let kept = async {
-            let store = toolwright::memory::open(&url).await?;
+            let store = toolwright::store::open(&url).await?;
             assert!(store.acquire(&lease, Duration::from_secs(60)).await?);
             store.append(&lease, &entries).await?;
             store.release(&lease).await

@@ -28,7 +28,7 @@ mod journal;
 #[path = "crash/process.rs"]
 mod process;
 #[expect(dead_code, reason = "the tests of the stores need more of it")]
-#[path = "../crates/memory/tests/main/server.rs"]
+#[path = "../crates/store/tests/main/server.rs"]
 mod server;
 
 use chance::Rng;

@@ -13,8 +13,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use toolwright::chat::testing::FnModel;
 use toolwright::chat::{EntryBody, Store, TurnEnd};
-use toolwright::memory::SqliteStore;
 use toolwright::server::ServerBuilder;
+use toolwright::store::SqliteStore;
 use toolwright::{Invoker, Registry};
 
 /// How many conversations there are unless `TOOLWRIGHT_LOAD_CONVERSATIONS` says otherwise.

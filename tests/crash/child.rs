@@ -32,7 +32,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     };
     let points = KillPoints::new(hold)?;
     points.reach(Stage::Before, "the store is opened");
-    let store = toolwright::memory::open(url).await?;
+    let store = toolwright::store::open(url).await?;
     points.reach(Stage::Before, "the store is open");
 
     let registry = Registry::new();

@@ -12,7 +12,7 @@ pub(crate) struct JournalReader<'a> {
 
 impl<'a> JournalReader<'a> {
     pub(crate) fn open(runtime: &'a Runtime, url: &str) -> Self {
-        let store = runtime.block_on(toolwright::memory::open(url)).unwrap();
+        let store = runtime.block_on(toolwright::store::open(url)).unwrap();
         Self { runtime, store }
     }
 

@@ -17,7 +17,7 @@ use toolwright_bench::Table;
 mod comparisons;
 mod plain_sqlx;
 mod sample_conversation;
-#[path = "../../../crates/memory/tests/main/server.rs"]
+#[path = "../../../crates/store/tests/main/server.rs"]
 #[allow(dead_code, reason = "the tests need more of it")]
 mod server;
 
@@ -35,7 +35,7 @@ fn main() {
     let memory: Arc<dyn Store> = Arc::new(MemoryStore::new());
     print_tables(&runtime, "memory", None, &memory);
 
-    let sqlite = runtime.block_on(toolwright_memory::open(&file("store.db")));
+    let sqlite = runtime.block_on(toolwright_store::open(&file("store.db")));
     let floor = runtime.block_on(PlainSqlx::sqlite(&file("floor.db")));
     print_tables(&runtime, "SQLite", Some(floor), &sqlite.unwrap());
 
@@ -44,7 +44,7 @@ fn main() {
         return;
     };
     let url = runtime.block_on(server.create_database());
-    let postgres = runtime.block_on(toolwright_memory::open(&url));
+    let postgres = runtime.block_on(toolwright_store::open(&url));
     let floor = runtime.block_on(PlainSqlx::postgres(&url));
     print_tables(&runtime, "PostgreSQL", Some(floor), &postgres.unwrap());
 }

@@ -1,4 +1,4 @@
-//! Questions in, answers out: a model, the tools it may call, and the terms of their conversation.
+//! [`Chat`]: a model, the tools it may call, the store of its conversations, and the defaults of a turn.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -10,20 +10,27 @@ use toolwright_core::{
     RegisteredTool as ToolEntry, Snapshot, Tool,
 };
 
+use crate::chat::event::ApprovalResponse;
+use crate::chat::turn_request::TurnRequest;
 use crate::error::ChatError;
-use crate::event::ApprovalResponse;
-use crate::lease::{ConversationQueues, DEFAULT_LEASE_DURATION};
+use crate::journal::store::lease::{ConversationQueues, DEFAULT_LEASE_DURATION};
+use crate::journal::store::{Lease, MemoryStore, Store, random_hex};
+use crate::journal::window::HistoryWindow;
+use crate::model::price::Prices;
 use crate::model::{HostedTool, Model, ModelOptions, ToolChoice};
-use crate::price::Prices;
-use crate::store::{Lease, MemoryStore, Store, random_hex};
 use crate::turn::TurnLimits;
-use crate::turn_request::TurnRequest;
-use crate::window::HistoryWindow;
 
-/// How long a decision may take, unless said otherwise.
+pub(crate) mod event;
+pub(crate) mod response;
+pub(crate) mod stream;
+mod structured_output;
+pub(crate) mod tool_selection;
+pub(crate) mod turn_request;
+
+/// The default of [`ChatBuilder::approval_timeout`].
 const DEFAULT_APPROVAL_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Asks a model, runs the tools it calls, and goes on until there is an answer; cheap to clone.
+/// Calls a model, runs the tools it calls, and repeats until the model has answered; cheap to clone.
 ///
 /// # Examples
 ///
@@ -43,9 +50,9 @@ const DEFAULT_APPROVAL_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 /// registry.add(add::tool())?;
 /// let model = ScriptedModel::new()
 ///     .calls("add", r#"{"a": 2, "b": 3}"#)
-///     .says("It is 5.");
+///     .replies("It is 5.");
 /// let chat = Chat::new(model, &Invoker::new(&registry)?);
-/// let response = chat.prompt().user("What is 2 + 3?").call().await?;
+/// let response = chat.message().user("What is 2 + 3?").call().await?;
 /// assert_eq!(response.text(), "It is 5.");
 /// assert_eq!(response.results()[0].text(), "5");
 /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
@@ -62,17 +69,17 @@ pub(crate) struct ChatInner {
     pub(crate) options: TurnOptions,
     approval_timeout: Duration,
     approval_signer: OnceCell<Arc<ApprovalSigner>>,
-    /// The tools of the last snapshot as a request carries them: the same list means the same plan.
+    /// The tools of the last snapshot as a request carries them: models cache the `tools` array of a list by its pointer.
     tool_list: Mutex<Option<CachedToolList>>,
     pub(crate) queues: ConversationQueues,
-    /// Under which name it holds leases.
+    /// The name under which it holds leases; random, unless [`ChatBuilder::node`] sets it.
     pub(crate) lease_holder: OnceLock<String>,
     pub(crate) lease_duration: Duration,
 }
 
 type CachedToolList = (Arc<Snapshot>, Arc<[ToolEntry]>);
 
-/// What a chat decides for all its prompts, and a prompt for itself.
+/// The options of a turn: set on the chat, and overridden on a [`TurnRequest`].
 #[derive(Clone)]
 pub(crate) struct TurnOptions {
     pub(crate) model: Arc<dyn Model>,
@@ -87,16 +94,16 @@ pub(crate) struct TurnOptions {
     pub(crate) manual_calls: bool,
 }
 
-/// Somebody who knows tools that a registry does not have.
+/// Resolves names of tools that the registry does not have.
 ///
-/// Names given to a prompt are looked up in the registry, then in each resolver in turn. A turn's tools are fixed when it
-/// begins.
+/// The names of [`TurnRequest::only_tools_named`] are looked up in the registry, then in each resolver in turn. A turn's tools
+/// are fixed when it begins.
 ///
 /// # Cancellation
 ///
-/// The future is dropped when nobody waits for the turn any more.
+/// The future is dropped when the turn is dropped.
 pub trait ToolResolver: Send + Sync + 'static {
-    /// Finds the tool of a name.
+    /// Returns the tool of a name; a tool of another name is ignored.
     fn resolve<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Option<Tool>>;
 }
 
@@ -108,12 +115,12 @@ impl<F: Fn(&str) -> Option<Tool> + Send + Sync + 'static> ToolResolver for F {
 }
 
 impl Chat {
-    /// Makes a chat of a model and the tools it may call, with everything else as it is by default.
+    /// Creates a chat of a model and the tools it may call, with the defaults for everything else.
     pub fn new(model: impl Model, tools: &Invoker) -> Self {
         Self::builder(model, tools).build()
     }
 
-    /// Starts a chat of a model and the tools it may call.
+    /// Starts building a chat of a model and the tools it may call.
     pub fn builder(model: impl Model, tools: &Invoker) -> ChatBuilder {
         ChatBuilder(ChatInner {
             invoker: tools.clone(),
@@ -142,93 +149,102 @@ impl Chat {
         })
     }
 
-    /// Starts a prompt.
+    /// Starts a request for a turn: add a message with [`TurnRequest::user`].
     pub fn message(&self) -> TurnRequest {
         TurnRequest::new(self.clone())
     }
 
-    /// Goes on with a conversation whose turn waits for decisions.
+    /// The former name of [`message`](Self::message).
+    #[deprecated(note = "renamed to `message`: a prompt is a template")]
+    pub fn prompt(&self) -> TurnRequest {
+        self.message()
+    }
+
+    /// Resumes a conversation whose turn waits for approvals.
     ///
-    /// Each has to bring the token that its [`Asked`](crate::Asked) came with: one that was changed, used before, has expired
-    /// or belongs to another call is refused, and then nothing is decided at all.
+    /// Each response carries the token of its [`PendingApproval`](crate::PendingApproval). One that was changed, used before,
+    /// has expired or belongs to another call is rejected, and then no response is recorded at all.
     ///
-    /// A journal does not keep what a prompt said about tools, terms and its caller: say it again here. An approval is for the
-    /// caller it was asked for.
+    /// A journal does not keep the tools, options and caller of a request: set them again here. An approval is valid for the
+    /// caller it was requested for.
     pub fn submit_approvals(
         &self,
         conversation: impl Into<String>,
-        decided: Vec<ApprovalResponse>,
+        responses: Vec<ApprovalResponse>,
     ) -> TurnRequest {
         self.message()
             .conversation(conversation)
-            .approval_responses(decided)
+            .approval_responses(responses)
     }
 
-    /// Goes on with a conversation whose turn was interrupted: by a crash, a dropped future, or a failure of the store.
+    /// Resumes a conversation whose turn was interrupted: by a crash, a dropped future, or a failure of the store.
     pub fn resume(&self, conversation: impl Into<String>) -> TurnRequest {
         self.message().conversation(conversation)
     }
 
-    /// What this chat was given and its model's vendor does not have, in words for a person.
+    /// Returns a sentence for each hosted tool of this chat that its model's vendor does not have.
     pub fn warnings(&self) -> Vec<String> {
-        let terms = &self.0.options;
-        let missing = terms
+        let options = &self.0.options;
+        let missing = options
             .hosted_tools
             .iter()
-            .filter(|hosted| !terms.model.supports_hosted_tool(hosted));
+            .filter(|hosted| !options.model.supports_hosted_tool(hosted));
         let missing = missing.map(|hosted| {
-            let (what, name) = match hosted {
+            let (feature, name) = match hosted {
                 HostedTool::WebSearch(_) => ("hosted web search", String::new()),
                 HostedTool::Mcp(group) => ("hosted MCP servers", format!(" (`{}`)", group.name)),
             };
-            format!("{} has no {what}{name}: it is left out", terms.model.id())
+            format!(
+                "{} has no {feature}{name}: it is left out",
+                options.model.id()
+            )
         });
         missing.collect()
     }
 
     pub(crate) async fn approval_signer(&self) -> Result<Arc<ApprovalSigner>, ChatError> {
-        let made = self.0.approval_signer.get_or_try_init(async || {
+        let signer = self.0.approval_signer.get_or_try_init(async || {
             let key = self.0.store.signing_key().await?;
             Ok::<_, ChatError>(Arc::new(
                 ApprovalSigner::with_key(key.expose()).lifetime(self.0.approval_timeout),
             ))
         });
-        made.await.cloned()
+        signer.await.cloned()
     }
 
-    /// The lease of a conversation, in this chat's name.
+    /// Returns the lease of a conversation, with this chat as its holder.
     pub(crate) fn lease_for(&self, conversation: &str) -> Result<Lease, ChatError> {
         let holder = match self.0.lease_holder.get() {
             Some(holder) => holder,
             None => {
-                let drawn = random_hex(8)?;
-                self.0.lease_holder.get_or_init(|| drawn)
+                let name = random_hex(8)?;
+                self.0.lease_holder.get_or_init(|| name)
             }
         };
         Ok(Lease::new(conversation, holder))
     }
 
-    /// The tools that a caller may see, in one list per snapshot.
+    /// Returns the tools that a caller may see; the same allocation for every request of a snapshot.
     pub(crate) fn visible_tools(
         &self,
         invoker: &Invoker,
         scope: &CallScope,
     ) -> Result<Arc<[ToolEntry]>, ChatError> {
         let snapshot = invoker.snapshot().map_err(ChatError::tools)?;
-        let shown = invoker.list(scope).map_err(ChatError::tools)?;
-        if shown.len() < snapshot.len() {
-            return Ok(shown.into());
+        let visible = invoker.list(scope).map_err(ChatError::tools)?;
+        if visible.len() < snapshot.len() {
+            return Ok(visible.into());
         }
-        let mut listed = self
+        let mut cached = self
             .0
             .tool_list
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        match &*listed {
+        match &*cached {
             Some((of, tools)) if Arc::ptr_eq(of, &snapshot) => Ok(Arc::clone(tools)),
             _ => {
-                let tools: Arc<[ToolEntry]> = shown.into();
-                *listed = Some((snapshot, Arc::clone(&tools)));
+                let tools: Arc<[ToolEntry]> = visible.into();
+                *cached = Some((snapshot, Arc::clone(&tools)));
                 Ok(tools)
             }
         }
@@ -243,79 +259,79 @@ impl fmt::Debug for Chat {
     }
 }
 
-/// A chat under construction.
+/// Builds a [`Chat`].
 pub struct ChatBuilder(ChatInner);
 
 impl ChatBuilder {
-    /// Says what the model should keep to.
+    /// Sets the system prompt; without it, requests have none.
     #[must_use]
     pub fn system(mut self, system: impl Into<String>) -> Self {
         self.0.options.system = Some(system.into());
         self
     }
 
-    /// Sets where conversations are kept; without one, in memory.
+    /// Sets the store of conversations; the default is a [`MemoryStore`].
     #[must_use]
     pub fn store(mut self, store: impl Store) -> Self {
         self.0.store = Arc::new(store);
         self
     }
 
-    /// Offers a tool that the vendor runs, where it has one.
+    /// Offers a tool that the vendor runs; left out where the model's vendor does not have it.
     #[must_use]
     pub fn hosted_tool(mut self, hosted: HostedTool) -> Self {
         self.0.options.hosted_tools.push(hosted);
         self
     }
 
-    /// Says how the model answers.
+    /// Sets the sampling options of requests to the model.
     #[must_use]
     pub fn model_options(mut self, options: ModelOptions) -> Self {
         self.0.options.model_options = options;
         self
     }
 
-    /// Says how far one turn may go.
+    /// Sets the limits of one turn.
     #[must_use]
     pub fn limits(mut self, limits: TurnLimits) -> Self {
         self.0.options.limits = limits;
         self
     }
 
-    /// Says how much of a conversation the model is told; the default is 30 messages before the current turn.
+    /// Sets the window of history that is sent to the model; the default is 30 messages before the current turn.
     #[must_use]
     pub fn window(mut self, window: HistoryWindow) -> Self {
         self.0.options.window = window;
         self
     }
 
-    /// Names the node that this process is: restarted under the same name, it takes its conversations back at once.
+    /// Sets the name under which this process holds leases: restarted under the same name, it re-acquires them at once.
     ///
-    /// Give the name to one process at a time. Without one, a process is known by a random name, and whoever comes after it
-    /// when it dies waits until its leases have ended.
+    /// Use a name in one process at a time. The default is a random name: then the successor of a process that died waits
+    /// until its leases have expired.
     #[must_use]
     pub fn node(mut self, name: impl Into<String>) -> Self {
         self.0.lease_holder = OnceLock::from(name.into());
         self
     }
 
-    /// Sets how long conversations stay in the hands of a process that died; the default is 30 seconds.
+    /// Sets how long a lease outlives a process that died; the default is 30 seconds.
     ///
-    /// While a turn runs the lease is renewed three times in this time; another process may take it from one that falls behind.
+    /// While a turn runs, the lease is renewed three times in this time. Another process may acquire an expired one.
     #[must_use]
-    pub fn lease_duration(mut self, life: Duration) -> Self {
-        self.0.lease_duration = life;
+    pub fn lease_duration(mut self, duration: Duration) -> Self {
+        self.0.lease_duration = duration;
         self
     }
 
-    /// Says what becomes of a failed tool's error, whatever the tools say.
+    /// Sets what happens with the error of a failed tool, in place of each tool's own policy.
     #[must_use]
-    pub fn error_policy(mut self, errors: ErrorPolicy) -> Self {
-        self.0.options.error_policy = Some(errors);
+    pub fn error_policy(mut self, policy: ErrorPolicy) -> Self {
+        self.0.options.error_policy = Some(policy);
         self
     }
 
-    /// Asks `approver` before calls that need approval, while the turn waits.
+    /// Sets the approver that decides about calls that need approval while the turn waits.
     ///
     /// Without one, a turn that needs approval pauses.
     #[must_use]
@@ -324,35 +340,35 @@ impl ChatBuilder {
         self
     }
 
-    /// Has every call approved, whatever the tools say.
+    /// Requires approval of every call, whatever the policy of its tool.
     #[must_use]
     pub fn ask_before_each_call(mut self) -> Self {
         self.0.options.approve_every_call = true;
         self
     }
 
-    /// Sets how long a decision may take.
+    /// Sets how long an approval may take before the call is denied; the default is 24 hours.
     #[must_use]
-    pub fn approval_timeout(mut self, patience: Duration) -> Self {
-        self.0.approval_timeout = patience;
+    pub fn approval_timeout(mut self, timeout: Duration) -> Self {
+        self.0.approval_timeout = timeout;
         self
     }
 
-    /// Adds somebody who knows tools that the registry does not have; asked in the order they are added.
+    /// Adds a resolver of tools that the registry does not have; resolvers are tried in the order they are added.
     #[must_use]
     pub fn resolver(mut self, resolver: impl ToolResolver) -> Self {
         self.0.resolvers.push(Arc::new(resolver));
         self
     }
 
-    /// Sets what models cost.
+    /// Sets the prices of models, for the cost of turns; the default knows none but that `demo` is free.
     #[must_use]
     pub fn prices(mut self, prices: Prices) -> Self {
         self.0.prices = prices;
         self
     }
 
-    /// Makes the chat.
+    /// Finishes the chat.
     pub fn build(self) -> Chat {
         Chat(Arc::new(self.0))
     }

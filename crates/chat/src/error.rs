@@ -1,4 +1,4 @@
-//! What can go wrong with a model, in one vocabulary for all vendors.
+//! The errors of a turn, and those of a model: the same kinds for all vendors.
 
 use std::error::Error;
 use std::fmt;
@@ -6,27 +6,27 @@ use std::time::Duration;
 
 use toolwright_core::{CallId, InvokerError};
 
-use crate::response::Response;
-use crate::store::StoreError;
+use crate::chat::response::Response;
+use crate::journal::store::StoreError;
 
-/// Why a model did not answer.
+/// An error of a request to a model.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ModelError {
-    /// What kind of trouble it is.
+    /// The kind of the error, the same for all vendors.
     pub kind: ModelErrorKind,
-    /// What to tell; the vendor's own message where there is one, without secrets.
+    /// The vendor's own message where there is one, without secrets.
     pub message: String,
-    /// How long the vendor asks to wait.
+    /// How long to wait before a retry, if the vendor asks for a delay.
     pub retry_after: Option<Duration>,
     source: Option<Box<dyn Error + Send + Sync>>,
 }
 
-/// The kinds of trouble.
+/// The kinds of [`ModelError`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ModelErrorKind {
-    /// The key is missing, wrong, or not allowed to.
+    /// The key is missing, wrong, or lacks a permission.
     Auth,
     /// Too many requests, or too many tokens.
     RateLimit,
@@ -38,20 +38,20 @@ pub enum ModelErrorKind {
     BadRequest,
     /// The conversation is longer than the model can read.
     ContextTooLong,
-    /// A filter stepped in.
+    /// A content filter of the vendor blocked the request or the answer.
     ContentFilter,
-    /// Nobody answers at that address, or the line is cut.
+    /// No connection to the vendor, or it was lost.
     Network,
-    /// Nothing came for too long.
+    /// The vendor sent nothing for too long.
     Timeout,
-    /// The answer is not in the protocol.
+    /// The answer does not follow the protocol.
     Protocol,
     /// The request was not made, because live requests are forbidden here.
     Forbidden,
 }
 
 impl ModelError {
-    /// Makes an error.
+    /// Creates an error without a source or a retry delay.
     pub fn new(kind: ModelErrorKind, message: impl Into<String>) -> Self {
         Self {
             kind,
@@ -61,21 +61,21 @@ impl ModelError {
         }
     }
 
-    /// Adds what it comes from.
+    /// Adds the source of the error.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         self.source = Some(source.into());
         self
     }
 
-    /// Adds how long the vendor asks to wait.
+    /// Sets the delay before a retry.
     #[must_use]
     pub fn retry_after(mut self, wait: Option<Duration>) -> Self {
         self.retry_after = wait;
         self
     }
 
-    /// Whether the same request may well succeed a little later.
+    /// Returns true if the same request may succeed a little later.
     pub fn is_transient(&self) -> bool {
         matches!(
             self.kind,
@@ -101,81 +101,81 @@ impl Error for ModelError {
     }
 }
 
-/// Why a prompt has no answer.
+/// An error of a turn.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChatError {
-    /// The model did not answer.
+    /// The request to the model failed.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// The conversation cannot be kept or read.
+    /// The conversation cannot be written or read.
     #[error("the conversation cannot be kept: {0}")]
     Store(#[from] StoreError),
     /// The tools cannot be listed, or one of them cannot run here.
     #[error(transparent)]
     Tools(InvokerError),
-    /// Nobody knows tools or bundles that the prompt names.
+    /// The request names tools or bundles that neither the registry nor a resolver has.
     #[error("nobody knows {}{}", quote_names(names), did_you_mean(nearest))]
     UnknownTool {
-        /// Their names.
+        /// The unknown names.
         names: Vec<String>,
-        /// Names like the first of them.
+        /// Known names that are similar to the first of them.
         nearest: Vec<String>,
     },
     /// A prompt of the registry cannot be rendered.
     #[error("prompt `{name}`: {message}")]
     Prompt {
-        /// Which.
+        /// The name of the prompt.
         name: String,
-        /// Why.
+        /// What is wrong.
         message: String,
     },
-    /// A decision or a result is refused; none of those brought with it counts.
+    /// An approval response or a result is rejected, and so are all others of the same request.
     #[error("call `{call}`: {reason}")]
     Rejected {
-        /// About which call.
+        /// The call it is for.
         call: CallId,
-        /// Why.
+        /// Why it is rejected.
         reason: String,
     },
-    /// Another principal was asked about the call; nothing has changed.
+    /// Another principal may decide about the call; nothing has changed.
     #[error("call `{call}`: only the principal whose message led to it may decide")]
     NotAllowed {
-        /// About which call.
+        /// The call that waits for approval.
         call: CallId,
     },
-    /// The conversation is in use, and too many wait for it already.
+    /// The conversation is in use, and its queue is full or another process holds its lease.
     #[error("the conversation is busy: {reason}")]
     Busy {
-        /// Who has it.
+        /// What the conversation is busy with.
         reason: String,
     },
-    /// There is nothing to ask, and no turn to go on with.
-    #[error("nothing was said: add `.user(…)`")]
+    /// The request has no message, and there is no open turn to resume.
+    #[error("the request has no message: add `.user(…)`")]
     NoInput,
-    /// The turn was ended before there was an answer.
+    /// The turn ended without an answer.
     #[error("the turn was ended: {reason}")]
     Ended {
-        /// By which limit, or by which failure.
+        /// The limit or the failure that ended it.
         reason: String,
-        /// What there is of it.
+        /// The turn up to its end.
         response: Box<Response>,
     },
-    /// The answer does not have the form it was asked for.
+    /// The answer does not satisfy the schema of the requested type.
     #[error("the answer is not what was asked for: {message}")]
     InvalidStructuredOutput {
-        /// What is wrong with it.
+        /// The violations of the schema.
         message: String,
-        /// The answer.
+        /// The text of the answer.
         text: String,
     },
-    /// The turn waits for a decision or a result, and the caller cannot wait with it.
+    /// The turn waits for an approval or a result, where its answer is required.
     #[error("the turn waits: {waiting}")]
     TurnPaused {
-        /// For what.
+        /// What the turn waits for.
         waiting: String,
     },
-    /// The stream was read to its end before.
+    /// The stream had been read to its end before.
     #[error("the stream is over")]
     StreamEnded,
 }

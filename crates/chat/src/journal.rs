@@ -1,4 +1,4 @@
-//! One conversation under way: what is told is kept first, and then applied to the turn.
+//! The journal of the conversation whose turn runs: entries are stored first, and then applied to the turn.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -8,34 +8,39 @@ use tokio::time::Instant;
 use toolwright_core::{ApprovalToken, CallId};
 
 use crate::chat::TurnOptions;
-use crate::entry::{Entry, EntryBody};
-use crate::owner::PrincipalRecord;
-use crate::store::{Lease, Store, StoreError, random_hex};
+use crate::journal::entry::{Entry, EntryBody};
+use crate::journal::store::owner::PrincipalRecord;
+use crate::journal::store::{Lease, Store, StoreError, random_hex};
 use crate::turn::{Turn, TurnLimits};
 
-/// How many entries are read at first: more than the usual window has.
-const PAGE_SIZE: usize = 128;
+pub(crate) mod entry;
+pub(crate) mod history;
+pub(crate) mod import;
+pub(crate) mod repair;
+pub(crate) mod store;
+pub(crate) mod window;
 
-/// The journal of one conversation.
+/// The journal of one conversation, opened for appending with its lease.
 pub(crate) struct Journal {
     pub(crate) conversation: String,
     store: Arc<dyn Store>,
     lease: Lease,
-    /// Held while something is appended: calls that run at the same time tell one after the other.
-    /// Once something was perhaps not kept, nothing may follow it; why.
+    /// Orders the appends of calls that run at the same time. Holds the error of an append that was perhaps not stored: after
+    /// it, nothing more is appended.
     append_lock: tokio::sync::Mutex<Option<String>>,
     state: Mutex<JournalState>,
 }
 
+/// The entries that were read or appended, and the turn they lead to.
 pub(crate) struct JournalState {
     pub(crate) entries: Vec<Entry>,
     pub(crate) turn: Turn,
     clock: Clock,
 }
 
-/// The time of a turn: the machine's when the turn begins or goes on, and from then on by a clock that does not jump.
+/// The clock of a turn: the system time when the turn starts or resumes, and monotonic from then on.
 struct Clock {
-    /// Since 1970, to the nanosecond: rounded, the clock would be behind that of an approval that was made just now.
+    /// Since 1970, to the nanosecond: rounded, the clock would be behind the time of an approval that was issued just now.
     start_time: Duration,
     start_instant: Instant,
 }
@@ -43,11 +48,11 @@ struct Clock {
 impl Clock {
     fn start() -> Self {
         // In this order: interrupted in between, the clock is ahead and not behind.
-        let since = Instant::now();
-        let began = SystemTime::now().duration_since(UNIX_EPOCH);
+        let start_instant = Instant::now();
+        let start_time = SystemTime::now().duration_since(UNIX_EPOCH);
         Self {
-            start_time: began.unwrap_or_default(),
-            start_instant: since,
+            start_time: start_time.unwrap_or_default(),
+            start_instant,
         }
     }
 
@@ -59,25 +64,15 @@ impl Clock {
 }
 
 impl Journal {
-    /// Reads as much of a conversation as a model may be told, which is what it costs: not how long it is.
+    /// Reads the entries of the window, and the turn they lead to.
     pub(crate) async fn open(
         store: Arc<dyn Store>,
         lease: Lease,
-        terms: &TurnOptions,
+        options: &TurnOptions,
     ) -> Result<Self, StoreError> {
         let conversation = lease.conversation.clone();
-        let mut entries = store.tail(&conversation, None, PAGE_SIZE).await?;
-        let mut more = entries.len() == PAGE_SIZE;
-        while more && !terms.window.is_full(&entries) {
-            let first = entries.first().map(|entry| entry.id.clone());
-            let mut before = store
-                .tail(&conversation, first.as_deref(), entries.len())
-                .await?;
-            more = before.len() == entries.len();
-            before.append(&mut entries);
-            entries = before;
-        }
-        let mut turn = Turn::new(terms.limits.clone());
+        let entries = options.window.load_entries(&store, &conversation).await?;
+        let mut turn = Turn::new(options.limits.clone());
         entries.iter().for_each(|entry| turn.apply(entry));
         Ok(Self {
             conversation,
@@ -92,50 +87,51 @@ impl Journal {
         })
     }
 
-    /// Tells what happened: durable when it returns.
+    /// Appends entries: durable when it returns.
     pub(crate) async fn append(
         &self,
-        happened: impl IntoIterator<Item = EntryBody>,
+        bodies: impl IntoIterator<Item = EntryBody>,
     ) -> Result<(), StoreError> {
-        self.append_as(None, happened).await
+        self.append_as(None, bodies).await
     }
 
-    /// Appends what a principal caused: durable when it returns.
+    /// Appends entries that a principal caused: durable when it returns.
     pub(crate) async fn append_as(
         &self,
         principal: Option<&PrincipalRecord>,
-        happened: impl IntoIterator<Item = EntryBody>,
+        bodies: impl IntoIterator<Item = EntryBody>,
     ) -> Result<(), StoreError> {
-        let mut lost = self.append_lock.lock().await;
-        if let Some(why) = &*lost {
-            return Err(StoreError::new(why));
+        let mut failure = self.append_lock.lock().await;
+        if let Some(message) = &*failure {
+            return Err(StoreError::new(message));
         }
         let now = self.now();
-        let entries: Result<Vec<Entry>, StoreError> = happened
+        let entries: Result<Vec<Entry>, StoreError> = bodies
             .into_iter()
             .map(
-                |what| Ok(Entry::new(random_hex(8)?, now, what).with_principal(principal.cloned())),
+                |body| Ok(Entry::new(random_hex(8)?, now, body).with_principal(principal.cloned())),
             )
             .collect();
         let entries = entries?;
-        *lost = Some("nobody waited until what came before was kept".to_owned());
+        // Stays if this future is dropped before the store has answered.
+        *failure = Some("an earlier append was cancelled before it was stored".to_owned());
         let appended = self.store.append(&self.lease, &entries).await;
-        *lost = appended.as_ref().err().map(ToString::to_string);
+        *failure = appended.as_ref().err().map(ToString::to_string);
         appended?;
-        let mut told = self.state();
+        let mut state = self.state();
         for entry in entries {
-            told.turn.apply(&entry);
-            told.entries.push(entry);
+            state.turn.apply(&entry);
+            state.entries.push(entry);
         }
         Ok(())
     }
 
-    /// Goes on within these limits, after a time that does not count.
+    /// Resumes the turn with these limits; the time since its last entry does not count.
     pub(crate) fn resume(&self, limits: TurnLimits) {
-        let mut told = self.state();
-        told.clock = Clock::start();
-        let now = told.clock.now();
-        told.turn.resume(limits, now);
+        let mut state = self.state();
+        state.clock = Clock::start();
+        let now = state.clock.now();
+        state.turn.resume(limits, now);
     }
 
     /// Milliseconds since 1970, by the clock of the turn.
@@ -147,21 +143,20 @@ impl Journal {
         Arc::clone(&self.store)
     }
 
-    /// What a call was asked about with, last.
+    /// Returns the arguments and the token of the last approval request for a call.
     pub(crate) fn approval_request(&self, call: &CallId) -> Option<(Value, ApprovalToken)> {
-        let told = self.state();
-        let mut newest = told.entries.iter().rev();
+        let state = self.state();
+        let mut newest = state.entries.iter().rev();
         newest.find_map(|entry| match &entry.body {
             EntryBody::ApprovalRequested {
-                call: asked,
+                call: requested,
                 arguments,
                 token,
-            } if asked == call => Some((arguments.clone(), token.clone())),
+            } if requested == call => Some((arguments.clone(), token.clone())),
             _ => None,
         })
     }
 
-    /// What was told so far.
     pub(crate) fn state(&self) -> MutexGuard<'_, JournalState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

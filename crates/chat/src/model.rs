@@ -1,4 +1,4 @@
-//! ModelRequest in, a stream of ModelEvents out.
+//! [`Model`]: a [`ModelRequest`] in, a stream of [`ModelEvent`]s out.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,32 +7,36 @@ use futures::stream::BoxStream;
 use serde::{Deserialize, Serialize};
 use toolwright_core::{CallId, Content, RegisteredTool as Tool, ToolName, ToolResult};
 
-use crate::item::{Item, Step};
-use crate::usage::{StopReason, Usage};
+use crate::model::item::{Item, Step};
+use crate::model::usage::{StopReason, Usage};
 
-/// Somebody who answers: a language model behind a wire protocol, a script, a set of rules.
+pub(crate) mod item;
+pub(crate) mod price;
+pub(crate) mod usage;
+
+/// Answers requests: a language model behind a wire protocol, a script, a set of rules.
 ///
 /// # Cancellation
 ///
 /// Dropping the stream ends the request.
 pub trait Model: Send + Sync + 'static {
-    /// Which model answers, as `openai:gpt-5`.
+    /// Returns the vendor and the model, as `openai:gpt-5`.
     fn id(&self) -> &ModelId;
 
-    /// Asks, and streams the answer: deltas as they come, each item when it is whole, one
+    /// Sends a request, and streams the answer: deltas as they arrive, each item when it is complete, and one
     /// [`ModelEvent::Finished`] at the end.
     fn stream(&self, request: ModelRequest) -> ModelStream;
 
-    /// Whether the vendor runs this hosted tool itself.
+    /// Returns true if the vendor has this hosted tool.
     fn supports_hosted_tool(&self, _: &HostedTool) -> bool {
         false
     }
 
-    /// Reads an answer that was asked for in a form, as the wire had to put it.
+    /// Parses the text of an answer to a request with this format, and undoes changes that the provider's dialect required.
     ///
     /// # Errors
     ///
-    /// When the text is not JSON; what is wrong with it, in words that the model can read.
+    /// When the text is not JSON; with a message that the model can read.
     fn parse_structured_output(
         &self,
         _: &ResponseFormat,
@@ -57,14 +61,14 @@ impl<M: Model + ?Sized> Model for Arc<M> {
 
     fn parse_structured_output(
         &self,
-        form: &ResponseFormat,
+        format: &ResponseFormat,
         text: &str,
     ) -> Result<serde_json::Value, String> {
-        (**self).parse_structured_output(form, text)
+        (**self).parse_structured_output(format, text)
     }
 }
 
-/// What a model streams.
+/// The events of an answer; an error is the last item.
 pub type ModelStream = BoxStream<'static, Result<ModelEvent, crate::ModelError>>;
 
 /// A vendor and one of its models.
@@ -78,7 +82,7 @@ pub struct ModelId {
 }
 
 impl ModelId {
-    /// Names a vendor's model.
+    /// Creates the id of a vendor's model.
     pub fn new(vendor: impl Into<String>, name: impl Into<String>) -> Self {
         Self {
             vendor: vendor.into(),
@@ -97,37 +101,37 @@ impl fmt::Display for ModelId {
     }
 }
 
-/// What a model is asked.
+/// A request to a model.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct ModelRequest {
-    /// What it should keep to.
+    /// The system prompt.
     pub system: Option<String>,
-    /// What has been said, the newest last.
+    /// The history, the newest message last.
     pub messages: Vec<Message>,
-    /// The tools it may call, in stable order; shared, so that what is worked out for them can be kept.
+    /// The tools it may call, in stable order; shared, so that a model can cache what it derives from them.
     pub tools: Arc<[Tool]>,
-    /// The tools its vendor runs.
+    /// The tools that the vendor runs.
     pub hosted_tools: Vec<HostedTool>,
-    /// Whether it must call one.
+    /// Whether the model may, must or must not call a tool.
     pub tool_choice: ToolChoice,
-    /// The form the answer must have.
+    /// The schema that the answer must satisfy, if any.
     pub response_format: Option<ResponseFormat>,
-    /// How to answer.
+    /// The sampling options.
     pub options: ModelOptions,
 }
 
-/// One part of what has been said.
+/// A message of the history.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Message {
-    /// A person, or a program on a person's behalf.
+    /// A message of the user.
     User(Vec<Content>),
-    /// The model's own words, put into its mouth by a prompt of role assistant.
+    /// A message in the role of the model that is not one of its steps.
     Assistant(Vec<Content>),
-    /// A step of a model, with everything that its protocol needs to hear again.
+    /// A step of a model, with the provider's JSON that its protocol needs back.
     Step(Arc<Step>),
-    /// What the calls of the step before came to, in the order of the calls.
+    /// The results of the calls of the step before, in the order of the calls.
     Results(Vec<ToolResult>),
 }
 
@@ -136,14 +140,14 @@ pub enum Message {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ToolChoice {
-    /// As it sees fit.
+    /// The model decides.
     #[default]
     Auto,
-    /// None.
+    /// No tool.
     None,
-    /// At least one.
+    /// At least one tool.
     Required,
-    /// This one.
+    /// The tool of this name.
     Named(String),
 }
 
@@ -157,74 +161,74 @@ pub enum HostedTool {
     Mcp(toolwright_core::McpServerConfig),
 }
 
-/// The form of an answer that a program reads.
+/// The schema of a structured answer.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ResponseFormat {
-    /// What to call it.
+    /// A name for the schema, which some protocols require.
     pub name: String,
-    /// What it satisfies.
+    /// The schema that the answer satisfies.
     pub schema: toolwright_core::schema::Schema,
 }
 
 impl ResponseFormat {
-    /// Asks for an answer that satisfies a schema.
+    /// Creates the format of answers that satisfy a schema.
     pub fn new(name: impl Into<String>, schema: toolwright_core::schema::Schema) -> Self {
         let name = name.into();
         Self { name, schema }
     }
 }
 
-/// How a model answers; what is not set is left to the vendor.
+/// The sampling options of a request; the vendor's default applies where a field is not set.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ModelOptions {
-    /// The most tokens of an answer.
+    /// The maximum number of tokens in an answer.
     pub max_tokens: Option<u32>,
-    /// How freely it chooses words.
+    /// The sampling temperature.
     pub temperature: Option<f32>,
-    /// How much of the likely words it chooses from.
+    /// The probability mass of nucleus sampling.
     pub top_p: Option<f32>,
-    /// How much it thinks first: `minimal`, `low`, `medium`, `high`.
+    /// The reasoning effort: `minimal`, `low`, `medium`, `high`.
     pub effort: Option<String>,
-    /// Fields added to the request as they are.
+    /// Fields that are added to the request body unchanged.
     pub extra: serde_json::Map<String, serde_json::Value>,
 }
 
-/// A piece of an answer.
+/// An event of a streamed answer.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ModelEvent {
-    /// What is sent, as it goes over the wire; keys travel in headers and are not in it.
+    /// The request body as it goes over the wire; keys are in headers and not in it.
     RequestSent(Arc<str>),
-    /// More text.
+    /// More text of the answer.
     Text(String),
-    /// More of what the model thinks.
+    /// More of the model's reasoning.
     Reasoning(String),
-    /// A call begins.
+    /// The model begins to write a call.
     CallBegins {
-        /// Which of the step's calls.
+        /// The position among the calls of the step, from 0.
         index: usize,
-        /// Its id.
+        /// The id of the call.
         id: CallId,
-        /// The tool.
+        /// The tool as the model names it.
         name: ToolName,
     },
-    /// More of a call's arguments, in the wire's form: for display only.
+    /// More of a call's arguments, in the form of the wire: for display only.
     CallDelta {
-        /// Which of the step's calls.
+        /// The position among the calls of the step, from 0.
         index: usize,
         /// The next piece of JSON text.
         delta: String,
     },
-    /// An item is whole.
+    /// An item is complete.
     Item(Item),
-    /// The answer is whole.
+    /// The answer is complete.
     Finished {
-        /// Why it ends.
+        /// Why the model stopped.
         stop: StopReason,
-        /// What it took.
+        /// The tokens of the step.
         usage: Usage,
     },
 }

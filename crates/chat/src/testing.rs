@@ -1,7 +1,7 @@
 //! Models for tests: no key, no network, the same answer every time.
 //!
-//! [`ScriptedModel`] plays a script and keeps what it was asked; [`FnModel`] is a function; [`SampleModel`] calls every tool
-//! with arguments made up from its schema.
+//! [`ScriptedModel`] plays a script and records its requests; [`FnModel`] is a function; [`SampleModel`] calls every tool with
+//! arguments generated from its schema.
 
 use std::sync::Arc;
 
@@ -9,9 +9,9 @@ use futures::stream::{self, StreamExt as _};
 use toolwright_core::ToolCall;
 
 use crate::error::{ModelError, ModelErrorKind};
-use crate::item::{Item, ItemKind};
+use crate::model::item::{Item, ItemKind};
+use crate::model::usage::{StopReason, Usage};
 use crate::model::{ModelEvent, ModelStream};
-use crate::usage::{StopReason, Usage};
 
 mod function;
 mod sample;
@@ -32,7 +32,7 @@ pub struct ModelReply {
 }
 
 impl ModelReply {
-    /// Answers with items.
+    /// Replies with these items.
     pub fn from_items(items: Vec<Item>) -> Self {
         Self {
             items,
@@ -42,17 +42,17 @@ impl ModelReply {
         }
     }
 
-    /// Says something.
+    /// Replies with a text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::from_items(vec![Item::text(text)])
     }
 
-    /// Calls a tool.
+    /// Replies with a call of a tool.
     pub fn call(call: ToolCall) -> Self {
         Self::from_items(vec![Item::call(call)])
     }
 
-    /// Fails.
+    /// Fails with an error.
     pub fn error(kind: ModelErrorKind, message: impl Into<String>) -> Self {
         Self {
             error: Some(ModelError::new(kind, message)),
@@ -60,7 +60,7 @@ impl ModelReply {
         }
     }
 
-    /// Fails after what it says.
+    /// Fails after the items are streamed.
     pub fn then_error(mut self, kind: ModelErrorKind, message: impl Into<String>) -> Self {
         self.error = Some(ModelError::new(kind, message));
         self
@@ -72,19 +72,19 @@ impl ModelReply {
         self
     }
 
-    /// Says why the answer ends, where it is not what the items suggest.
+    /// Sets the stop reason; the default follows from the items.
     pub fn stop(mut self, stop: StopReason) -> Self {
         self.stop = Some(stop);
         self
     }
 
-    /// Says what the answer took.
+    /// Sets the usage; the default is 10 tokens in and 5 out.
     pub fn usage(mut self, usage: Usage) -> Self {
         self.usage = usage;
         self
     }
 
-    /// Streams it as a vendor would: deltas first, then each item whole, the end last.
+    /// Streams it as a vendor would: the deltas of an item, then the complete item, and the end last.
     pub fn into_stream(self) -> ModelStream {
         let mut events = Vec::new();
         let mut calls = 0;
@@ -114,14 +114,14 @@ impl ModelReply {
             }
             events.push(Ok(ModelEvent::Item(item)));
         }
-        let ended = match calls {
+        let default_stop = match calls {
             0 => StopReason::End,
             _ => StopReason::Calls,
         };
         events.push(match self.error {
             Some(error) => Err(error),
             None => Ok(ModelEvent::Finished {
-                stop: self.stop.unwrap_or(ended),
+                stop: self.stop.unwrap_or(default_stop),
                 usage: self.usage,
             }),
         });

@@ -1,32 +1,34 @@
-//! Journal in, what happens next out: the turn decides, and does nothing itself.
+//! [`Turn`] decides the next [`TurnAction`] from the journal, without I/O; the runner performs it.
 //!
-//! Everything a turn knows it has read from the journal, so resuming is reading it again. Clocks come in as arguments.
+//! The state of a turn comes from the journal alone, so resuming is reading it again. Times are arguments.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
 use toolwright_core::{CallId, ErrorKind, ToolName};
 
-use crate::entry::{ApprovalVerdict, CallMetadata, Entry, EntryBody, TurnEnd};
-use crate::usage::{StopReason, Usage};
+use crate::journal::entry::{ApprovalVerdict, CallMetadata, Entry, EntryBody, TurnEnd};
+use crate::model::usage::{StopReason, Usage};
 
-/// How far one turn may go.
+pub(crate) mod runner;
+
+/// The limits of one turn.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct TurnLimits {
-    /// Calls in all.
+    /// The maximum number of calls.
     pub calls: usize,
-    /// Calls of one tool.
+    /// The maximum number of calls of one tool.
     pub calls_per_tool: usize,
-    /// Answers of the model.
+    /// The maximum number of steps of the model.
     pub steps: usize,
-    /// Tokens in all, as far as they are reported.
+    /// The maximum number of tokens, as far as they are reported; `None` for no limit.
     pub tokens: Option<u64>,
-    /// What it may cost, as far as prices are known.
+    /// The maximum cost, as far as prices are known; `None` for no limit.
     pub cost: Option<f64>,
-    /// How long it may take.
+    /// The maximum time, without the time in which it waits for approvals or results.
     pub time: Duration,
-    /// How often the same call may be made.
+    /// How often the same call may be made with the same arguments.
     pub repeats: usize,
 }
 
@@ -44,16 +46,17 @@ impl Default for TurnLimits {
     }
 }
 
-/// One question and everything until its answer, as the journal tells it.
+/// A turn: from a user message to its answer, as the journal records it.
 #[derive(Clone, Debug, Default)]
 pub struct Turn {
     limits: TurnLimits,
-    /// When it began; later by every time in which it only waited.
+    /// When it started, in milliseconds since 1970; moved by the time in which it waited for approvals or results.
     started_at: Option<u64>,
-    /// When something was told last.
+    /// The time of the last entry.
     last_entry_at: u64,
-    /// How many entries were read, and which of them was its first.
+    /// The number of entries that were applied.
     entry_count: usize,
+    /// The index of the first entry of the turn.
     first_entry: usize,
     /// The calls of the newest step.
     calls: Vec<TrackedCall>,
@@ -64,7 +67,7 @@ pub struct Turn {
     calls_by_tool: HashMap<ToolName, usize>,
     calls_by_digest: HashMap<String, usize>,
     usage: Usage,
-    /// What it cost; nothing once a price was not known.
+    /// The cost so far; `None` once a price was not known.
     cost: Option<f64>,
     end: Option<TurnEnd>,
 }
@@ -73,9 +76,9 @@ pub struct Turn {
 struct TrackedCall {
     metadata: CallMetadata,
     state: CallState,
-    /// How somebody decided about it.
+    /// The decision of its approval, once there is one.
     verdict: Option<ApprovalVerdict>,
-    /// Why it must not run.
+    /// Why it must not run, if a limit or a truncated answer rejects it.
     rejection: Option<String>,
 }
 
@@ -87,26 +90,26 @@ enum CallState {
     Finished { ok: bool, fatal: Option<String> },
 }
 
-/// What has to happen next.
+/// The next action of a turn.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum TurnAction {
-    /// The model is asked.
+    /// Call the model.
     CallModel,
-    /// These calls run: those that only read at the same time, the others in this order.
+    /// Run these calls: read-only ones at the same time, the others in this order.
     RunCalls(Vec<CallId>),
-    /// These calls do not run; the model reads why.
+    /// Reject these calls with reasons, which the model reads.
     RejectCalls(Vec<(CallId, String)>),
-    /// These calls had started when nobody was left to see how they end; they must not run again.
+    /// Record an unknown outcome for these calls: they had started when the turn was interrupted, and must not run again.
     AbandonCalls(Vec<CallId>),
-    /// Somebody decides about these calls first; until then nothing with an effect runs.
+    /// Wait for the approval of these calls; until then no call with an effect runs.
     AwaitApproval(Vec<CallId>),
-    /// The turn is over.
+    /// End the turn.
     EndTurn(TurnEnd),
 }
 
 impl Turn {
-    /// Begins a turn with these limits.
+    /// Creates a turn with these limits, before its first entry.
     pub fn new(limits: TurnLimits) -> Self {
         Self {
             limits,
@@ -114,10 +117,10 @@ impl Turn {
         }
     }
 
-    /// Reads one more entry.
+    /// Applies the next entry of the journal.
     pub fn apply(&mut self, entry: &Entry) {
         match &entry.body {
-            // More of what the turn opens with.
+            // Consecutive messages belong to the same turn.
             EntryBody::User { .. } if !self.is_over() && self.steps == 0 => {}
             EntryBody::User { .. } => self.start(entry.at),
             EntryBody::Assistant { .. } if self.is_over() => self.start(entry.at),
@@ -128,9 +131,9 @@ impl Turn {
                 self.cost = self.cost.zip(*cost).map(|(sum, cost)| sum + cost);
                 self.stop_reason = step.stop.clone();
                 self.has_step = true;
-                self.calls = calls.iter().map(|facts| self.count_call(facts)).collect();
-                if let Some(cut) = step.truncated_call() {
-                    self.reject_call(cut, "the call was cut off before its arguments were whole");
+                self.calls = calls.iter().map(|call| self.count_call(call)).collect();
+                if let Some(call) = step.truncated_call() {
+                    self.reject_call(call, "the call was cut off before its arguments were whole");
                 }
             }
             EntryBody::CallStarted { call } => self.set_state(call, CallState::Started),
@@ -145,7 +148,7 @@ impl Turn {
             EntryBody::CallFinished { result } => {
                 if !self
                     .started_calls()
-                    .any(|facts| facts.call == result.call_id)
+                    .any(|started| started.call == result.call_id)
                 {
                     self.exclude_waiting_time(entry.at);
                 }
@@ -170,35 +173,35 @@ impl Turn {
         };
     }
 
-    /// Does not count the time since something was told last: nobody worked, somebody was waited for.
+    /// Excludes the time since the last entry from the limit: the turn only waited.
     fn exclude_waiting_time(&mut self, until: u64) {
         let waited = until.saturating_sub(self.last_entry_at);
-        self.started_at = self.started_at.map(|began| began.saturating_add(waited));
+        self.started_at = self.started_at.map(|at| at.saturating_add(waited));
         self.last_entry_at = until;
     }
 
-    /// Goes on after a while in which nobody did, within these limits.
+    /// Resumes the turn with these limits, and excludes the time since the last entry.
     pub(crate) fn resume(&mut self, limits: TurnLimits, now: u64) {
         self.limits = limits;
         self.exclude_waiting_time(now);
     }
 
-    /// How many entries there are before its first.
+    /// Returns the index of the first entry of the turn.
     pub(crate) fn first_entry(&self) -> usize {
         self.first_entry
     }
 
-    /// Counts a call, and says whether it is one too many.
-    fn count_call(&mut self, facts: &CallMetadata) -> TrackedCall {
+    /// Counts a call, and rejects it if it exceeds a limit.
+    fn count_call(&mut self, metadata: &CallMetadata) -> TrackedCall {
         self.call_count += 1;
-        let of_tool = self.calls_by_tool.entry(facts.tool.clone()).or_default();
+        let of_tool = self.calls_by_tool.entry(metadata.tool.clone()).or_default();
         *of_tool += 1;
         let alike = self
             .calls_by_digest
-            .entry(facts.digest.clone())
+            .entry(metadata.digest.clone())
             .or_default();
         *alike += 1;
-        let refused = if self.call_count > self.limits.calls {
+        let rejection = if self.call_count > self.limits.calls {
             Some(format!(
                 "this turn has made its {} calls",
                 self.limits.calls
@@ -206,7 +209,7 @@ impl Turn {
         } else if *of_tool > self.limits.calls_per_tool {
             Some(format!(
                 "this turn has called `{}` {} times already",
-                facts.tool.as_str(),
+                metadata.tool.as_str(),
                 self.limits.calls_per_tool
             ))
         } else if *alike > self.limits.repeats {
@@ -218,99 +221,99 @@ impl Turn {
             None
         };
         TrackedCall {
-            metadata: facts.clone(),
+            metadata: metadata.clone(),
             state: CallState::New,
             verdict: None,
-            rejection: refused,
+            rejection,
         }
     }
 
-    /// The call of an id, unless it is over: what comes after its result changes nothing.
+    /// Returns the call of an id, unless it has its result: later entries do not change a finished call.
     fn open_call_mut(&mut self, call: &CallId) -> impl Iterator<Item = &mut TrackedCall> {
-        let open = |pending: &&mut TrackedCall| {
-            pending.metadata.call == *call && !matches!(pending.state, CallState::Finished { .. })
+        let open = |tracked: &&mut TrackedCall| {
+            tracked.metadata.call == *call && !matches!(tracked.state, CallState::Finished { .. })
         };
         self.calls.iter_mut().filter(open)
     }
 
     fn set_state(&mut self, call: &CallId, state: CallState) {
         self.open_call_mut(call)
-            .for_each(|pending| pending.state = state.clone());
+            .for_each(|tracked| tracked.state = state.clone());
     }
 
     fn record_verdict(&mut self, call: &CallId, verdict: &ApprovalVerdict) {
-        for pending in self.open_call_mut(call) {
-            if matches!(pending.state, CallState::AwaitingApproval { .. }) {
-                pending.state = CallState::New;
-                pending.verdict = Some(verdict.clone());
+        for tracked in self.open_call_mut(call) {
+            if matches!(tracked.state, CallState::AwaitingApproval { .. }) {
+                tracked.state = CallState::New;
+                tracked.verdict = Some(verdict.clone());
             }
         }
     }
 
     fn reject_call(&mut self, call: &CallId, reason: &str) {
         self.open_call_mut(call)
-            .for_each(|pending| pending.rejection = Some(reason.to_owned()));
+            .for_each(|tracked| tracked.rejection = Some(reason.to_owned()));
     }
 
-    /// What the model and its tools took so far.
+    /// Returns the tokens of the turn so far.
     pub fn usage(&self) -> Usage {
         self.usage
     }
 
-    /// What it cost so far, if every price is known.
+    /// Returns the cost of the turn so far; `None` if a price is not known.
     pub fn cost(&self) -> Option<f64> {
         self.cost
     }
 
-    /// When its time is over, in milliseconds since 1970.
+    /// Returns when the time limit is reached, in milliseconds since 1970.
     pub fn deadline(&self) -> u64 {
         let time = u64::try_from(self.limits.time.as_millis()).unwrap_or(u64::MAX);
         self.started_at.unwrap_or_default().saturating_add(time)
     }
 
-    /// How often the model has answered.
+    /// Returns the number of steps of the model.
     pub fn steps(&self) -> usize {
         self.steps
     }
 
-    /// Whether there is nothing to go on with: it has ended, or never begun.
+    /// Returns true if there is nothing to resume: the turn has ended, or never started.
     pub fn is_over(&self) -> bool {
         self.end.is_some() || self.started_at.is_none()
     }
 
-    /// The calls that had started when the journal ends.
+    /// Returns the calls that have started and have no result.
     pub fn started_calls(&self) -> impl Iterator<Item = &CallMetadata> {
-        let started = |pending: &&TrackedCall| pending.state == CallState::Started;
+        let started = |tracked: &&TrackedCall| tracked.state == CallState::Started;
         self.calls.iter().filter(started).map(|it| &it.metadata)
     }
 
-    /// The calls of the newest step that have no result yet.
+    /// Returns the calls of the newest step that have no result.
     pub fn open_calls(&self) -> impl Iterator<Item = &CallMetadata> {
-        self.unfinished_calls().map(|pending| &pending.metadata)
+        self.unfinished_calls().map(|tracked| &tracked.metadata)
     }
 
-    /// How somebody decided about a call, once somebody has.
+    /// Returns the decision about a call; `None` if it needed no approval, or is not decided.
     pub fn verdict(&self, call: &CallId) -> Option<&ApprovalVerdict> {
-        let pending = self.calls.iter().find(|it| it.metadata.call == *call)?;
-        pending.verdict.as_ref()
+        let tracked = self.calls.iter().find(|it| it.metadata.call == *call)?;
+        tracked.verdict.as_ref()
     }
 
-    /// The calls about which somebody has decided or still has to.
+    /// Returns the open calls that need approval, decided or not.
     pub(crate) fn calls_with_approval(&self) -> impl Iterator<Item = &CallMetadata> {
-        let guarded = |pending: &&TrackedCall| {
-            pending.verdict.is_some() || matches!(pending.state, CallState::AwaitingApproval { .. })
+        let guarded = |tracked: &&TrackedCall| {
+            tracked.verdict.is_some() || matches!(tracked.state, CallState::AwaitingApproval { .. })
         };
         self.unfinished_calls()
             .filter(guarded)
             .map(|it| &it.metadata)
     }
 
-    /// Why it cannot go on, once a call has failed in a way that ends it.
+    /// Returns the error of a call that failed in a way that ends the turn.
     pub(crate) fn fatal_error(&self) -> Option<&str> {
         self.calls.iter().find_map(TrackedCall::fatal_error)
     }
 
-    /// Whether somebody still has to decide about a call.
+    /// Returns true if a call needs approval and is not decided.
     pub fn is_awaiting_approval(&self, call: &CallId) -> bool {
         let mut calls = self.calls.iter();
         calls.any(|it| {
@@ -319,11 +322,11 @@ impl Turn {
     }
 
     fn unfinished_calls(&self) -> impl Iterator<Item = &TrackedCall> {
-        let open = |pending: &&TrackedCall| !matches!(pending.state, CallState::Finished { .. });
+        let open = |tracked: &&TrackedCall| !matches!(tracked.state, CallState::Finished { .. });
         self.calls.iter().filter(open)
     }
 
-    /// Decides what happens next.
+    /// Decides the next action; `now` is in milliseconds since 1970.
     pub fn next_action(&self, now: u64) -> TurnAction {
         if let Some(end) = &self.end {
             return TurnAction::EndTurn(end.clone());
@@ -335,57 +338,57 @@ impl Turn {
         if let Some(reason) = self.runaway_reason() {
             return TurnAction::EndTurn(TurnEnd::Limit { reason });
         }
-        let refused: Vec<(CallId, String)> = self
+        let rejected: Vec<(CallId, String)> = self
             .unfinished_calls()
-            .filter_map(|pending| Some((pending.metadata.call.clone(), pending.rejection_at(now)?)))
+            .filter_map(|tracked| Some((tracked.metadata.call.clone(), tracked.rejection_at(now)?)))
             .collect();
-        if !refused.is_empty() {
-            return TurnAction::RejectCalls(refused);
+        if !rejected.is_empty() {
+            return TurnAction::RejectCalls(rejected);
         }
-        let ids = |wanted: &dyn Fn(&TrackedCall) -> bool| -> Vec<CallId> {
-            let calls = self.unfinished_calls().filter(|pending| wanted(pending));
-            calls.map(|pending| pending.metadata.call.clone()).collect()
+        let ids = |matches: &dyn Fn(&TrackedCall) -> bool| -> Vec<CallId> {
+            let calls = self.unfinished_calls().filter(|tracked| matches(tracked));
+            calls.map(|tracked| tracked.metadata.call.clone()).collect()
         };
-        let lost = ids(&|pending| pending.state == CallState::Started && !pending.can_rerun());
-        if !lost.is_empty() {
-            return TurnAction::AbandonCalls(lost);
+        let abandoned = ids(&|tracked| tracked.state == CallState::Started && !tracked.can_rerun());
+        if !abandoned.is_empty() {
+            return TurnAction::AbandonCalls(abandoned);
         }
-        let waits = ids(&|pending| matches!(pending.state, CallState::AwaitingApproval { .. }));
-        let runs = ids(&|pending| {
-            !matches!(pending.state, CallState::AwaitingApproval { .. })
-                && (pending.metadata.read_only || waits.is_empty())
+        let awaiting = ids(&|tracked| matches!(tracked.state, CallState::AwaitingApproval { .. }));
+        let runnable = ids(&|tracked| {
+            !matches!(tracked.state, CallState::AwaitingApproval { .. })
+                && (tracked.metadata.read_only || awaiting.is_empty())
         });
-        if !runs.is_empty() {
-            return TurnAction::RunCalls(runs);
+        if !runnable.is_empty() {
+            return TurnAction::RunCalls(runnable);
         }
-        if !waits.is_empty() {
-            return TurnAction::AwaitApproval(waits);
+        if !awaiting.is_empty() {
+            return TurnAction::AwaitApproval(awaiting);
         }
         self.action_after_calls(now)
     }
 
-    /// Why a model that has lost its way gets no further, not even with what it asks for now.
+    /// Returns why a turn ends before the calls of its newest step run: the model made far more calls than allowed.
     fn runaway_reason(&self) -> Option<String> {
-        let (most, repeats) = (self.limits.calls, self.limits.repeats);
-        if self.call_count > most.saturating_mul(2) {
-            let made = self.call_count;
+        let (limit, repeats) = (self.limits.calls, self.limits.repeats);
+        if self.call_count > limit.saturating_mul(2) {
+            let count = self.call_count;
             return Some(format!(
-                "it asked for {made} calls where {most} are allowed"
+                "it asked for {count} calls where {limit} are allowed"
             ));
         }
-        let endless = self
+        let repeated = self
             .calls_by_digest
             .values()
             .max()
             .copied()
             .unwrap_or_default();
-        if endless > repeats.saturating_mul(2) {
-            return Some(format!("the same call was asked for {endless} times"));
+        if repeated > repeats.saturating_mul(2) {
+            return Some(format!("the same call was asked for {repeated} times"));
         }
         None
     }
 
-    /// Every call of the newest step has its result.
+    /// Decides the next action when every call of the newest step has its result.
     fn action_after_calls(&self, now: u64) -> TurnAction {
         if self.calls.is_empty() && self.has_step && self.stop_reason != StopReason::Paused {
             return TurnAction::EndTurn(match self.stop_reason {
@@ -396,10 +399,10 @@ impl Turn {
                 _ => TurnEnd::Answered,
             });
         }
-        // What went wrong is no answer: the model reads it.
-        let direct = |pending: &TrackedCall| {
-            pending.metadata.return_direct
-                && matches!(pending.state, CallState::Finished { ok: true, .. })
+        // A failed result is no answer: the model reads it.
+        let direct = |tracked: &TrackedCall| {
+            tracked.metadata.return_direct
+                && matches!(tracked.state, CallState::Finished { ok: true, .. })
         };
         if !self.calls.is_empty() && self.calls.iter().all(direct) {
             return TurnAction::EndTurn(TurnEnd::Direct);
@@ -412,18 +415,21 @@ impl Turn {
 
     fn exceeded_limit(&self, now: u64) -> Option<String> {
         let limits = &self.limits;
-        let spent = now.saturating_sub(self.started_at.unwrap_or(now));
+        let elapsed = now.saturating_sub(self.started_at.unwrap_or(now));
         if self.steps >= limits.steps {
             return Some(format!("the model was asked {} times", limits.steps));
         }
-        if limits.tokens.is_some_and(|most| self.usage.total() >= most) {
+        if limits
+            .tokens
+            .is_some_and(|limit| self.usage.total() >= limit)
+        {
             return Some(format!("it took {} tokens", self.usage.total()));
         }
-        if u128::from(spent) >= limits.time.as_millis() {
-            return Some(format!("it took {} seconds", spent / 1_000));
+        if u128::from(elapsed) >= limits.time.as_millis() {
+            return Some(format!("it took {} seconds", elapsed / 1_000));
         }
-        if let (Some(most), Some(cost)) = (limits.cost, self.cost)
-            && cost >= most
+        if let (Some(limit), Some(cost)) = (limits.cost, self.cost)
+            && cost >= limit
         {
             return Some(format!("it cost {cost:.4}"));
         }
@@ -432,7 +438,7 @@ impl Turn {
 }
 
 impl TrackedCall {
-    /// Why it must not run.
+    /// Returns why the call must not run: its approval has expired, or it was rejected.
     fn rejection_at(&self, now: u64) -> Option<String> {
         match self.state {
             CallState::AwaitingApproval { expires } if expires <= now => {

@@ -37,7 +37,7 @@ impl ConversationStore {
             (None, DefaultStore::Memory) => MEMORY_URL.to_owned(),
             (None, DefaultStore::UserDataFile) => user_data_url()?,
         };
-        let opened = toolwright_memory::open(&url).await;
+        let opened = toolwright_store::open(&url).await;
         Self::from_open_result(config, url, opened)
     }
 
@@ -45,7 +45,7 @@ impl ConversationStore {
     pub(crate) async fn open_existing(config: &Config) -> Result<Self, CliError> {
         match configured_url(config)? {
             Some(url) => {
-                let opened = toolwright_memory::open_existing(&url).await;
+                let opened = toolwright_store::open_existing(&url).await;
                 Self::from_open_result(config, url, opened)
             }
             None => Self::open(config, DefaultStore::UserDataFile).await,

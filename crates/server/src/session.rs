@@ -80,7 +80,10 @@ impl Session {
     /// When the store does not tell.
     pub async fn history(&self) -> Result<Vec<toolwright_chat::Message>, StoreError> {
         let live = &self.0.room.endpoint;
-        let entries = live.store.load(&self.0.room.id).await?;
+        let entries = live
+            .window
+            .load_entries(&live.store, self.conversation_id())
+            .await?;
         Ok(live.window.select_messages(&entries))
     }
 

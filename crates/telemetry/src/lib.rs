@@ -1,7 +1,7 @@
 //! Exports Toolwright's spans of tools and models to an OpenTelemetry collector, over OTLP.
 //!
 //! ```no_run
-//! fn main() -> Result<(), toolwright_telemetry::Error> {
+//! fn main() -> Result<(), toolwright_telemetry::TelemetryError> {
 //!     let telemetry = toolwright_telemetry::install()?;
 //!     // … the work …
 //!     telemetry.close()
@@ -83,14 +83,14 @@ pub fn install_with(settings: TelemetrySettings) -> Result<TelemetryGuard, Telem
 /// # Examples
 ///
 /// ```
-/// use toolwright_telemetry::{Settings, layer};
+/// use toolwright_telemetry::{TelemetrySettings, layer};
 /// use tracing_subscriber::layer::SubscriberExt as _;
 ///
-/// let (spans, telemetry) = layer(Settings::new())?;
+/// let (spans, telemetry) = layer(TelemetrySettings::new())?;
 /// let subscriber = tracing_subscriber::registry().with(spans);
 /// # drop(subscriber);
 /// telemetry.close()?;
-/// # Ok::<(), toolwright_telemetry::Error>(())
+/// # Ok::<(), toolwright_telemetry::TelemetryError>(())
 /// ```
 pub fn layer<S>(
     settings: TelemetrySettings,
@@ -138,7 +138,7 @@ fn resource(service: Option<String>) -> Resource {
 /// A guard that exports spans until it is dropped, which sends the remaining ones.
 ///
 /// A collector that does not respond never blocks the program, and delays its exit by at most
-/// [`Settings::wait`].
+/// [`TelemetrySettings::close_timeout`].
 #[derive(Debug)]
 #[must_use = "no spans are exported once it is dropped"]
 pub struct TelemetryGuard(Option<Pipeline>);
@@ -179,21 +179,23 @@ impl Pipeline {
         let Self {
             provider,
             lost_spans,
-            close_timeout: wait,
+            close_timeout,
         } = self;
         // The provider's own timeout is not sufficient: it joins a thread that may hang in a DNS lookup.
         let (closed, closing) = mpsc::channel();
         thread::Builder::new()
             .name("toolwright-telemetry".to_owned())
             .spawn(move || {
-                let done = provider.shutdown_with_timeout(wait);
+                let done = provider.shutdown_with_timeout(close_timeout);
                 let _ = closed.send(done);
             })
             .map_err(TelemetryError::setup)?;
-        match closing.recv_timeout(wait) {
+        match closing.recv_timeout(close_timeout) {
             Ok(Ok(())) => lost_spans.take_result(),
             Ok(Err(_)) | Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
-                Err(TelemetryError::CloseTimeout { wait })
+                Err(TelemetryError::CloseTimeout {
+                    wait: close_timeout,
+                })
             }
         }
     }

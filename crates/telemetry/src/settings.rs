@@ -60,14 +60,14 @@ impl TelemetrySettings {
     /// # Examples
     ///
     /// ```
-    /// use toolwright_telemetry::Settings;
+    /// use toolwright_telemetry::TelemetrySettings;
     ///
     /// let variables = |name: &str| {
     ///     (name == "OTEL_EXPORTER_OTLP_ENDPOINT").then(|| "http://localhost:4318".to_owned())
     /// };
-    /// let settings = Settings::from_variables(variables)?;
-    /// assert_eq!(settings.address(), Some("http://localhost:4318/v1/traces"));
-    /// # Ok::<(), toolwright_telemetry::Error>(())
+    /// let settings = TelemetrySettings::from_variables(variables)?;
+    /// assert_eq!(settings.endpoint_url(), Some("http://localhost:4318/v1/traces"));
+    /// # Ok::<(), toolwright_telemetry::TelemetryError>(())
     /// ```
     pub fn from_variables(
         look_up: impl Fn(&str) -> Option<String>,
@@ -141,8 +141,8 @@ impl TelemetrySettings {
 
     /// Sets the URL that spans are sent to, e.g. `http://localhost:4318/v1/traces`.
     #[must_use]
-    pub fn endpoint(mut self, address: impl Into<String>) -> Self {
-        self.endpoint = Some(address.into());
+    pub fn endpoint(mut self, url: impl Into<String>) -> Self {
+        self.endpoint = Some(url.into());
         self
     }
 
@@ -176,8 +176,8 @@ impl TelemetrySettings {
 
     /// Sets how long closing waits for the last spans to be sent; three seconds by default.
     #[must_use]
-    pub fn close_timeout(mut self, wait: Duration) -> Self {
-        self.close_timeout = wait;
+    pub fn close_timeout(mut self, timeout: Duration) -> Self {
+        self.close_timeout = timeout;
         self
     }
 }
@@ -191,12 +191,12 @@ impl Default for TelemetrySettings {
 /// Omits the URL and the values of headers: both may contain keys.
 impl fmt::Debug for TelemetrySettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Settings")
+        f.debug_struct("TelemetrySettings")
             .field("headers", &self.headers.keys())
             .field("service", &self.service)
             .field("spans", &self.spans)
-            .field("timeout", &self.request_timeout)
-            .field("wait", &self.close_timeout)
+            .field("request_timeout", &self.request_timeout)
+            .field("close_timeout", &self.close_timeout)
             .finish_non_exhaustive()
     }
 }

@@ -13,12 +13,12 @@ pub use toolwright_demo as demo;
 pub use toolwright_macros::{prompt, tool, tools};
 #[cfg(feature = "mcp")]
 pub use toolwright_mcp as mcp;
-#[cfg(any(feature = "postgres", feature = "sqlite"))]
-pub use toolwright_memory as memory;
 #[cfg(feature = "models")]
 pub use toolwright_models as models;
 #[cfg(feature = "server")]
 pub use toolwright_server as server;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+pub use toolwright_store as store;
 #[cfg(feature = "otlp")]
 pub use toolwright_telemetry as telemetry;
 

@@ -1,4 +1,4 @@
-//! A function that answers.
+//! [`FnModel`]: a model that is a function.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,19 +6,19 @@ use std::sync::Arc;
 use super::{ModelReply, ReplyFn};
 use crate::model::{Message, Model, ModelId, ModelRequest, ModelStream};
 
-/// A model that is a function of what it is asked.
+/// A model that computes its reply from the request.
 ///
 /// # Examples
 ///
 /// ```
 /// use toolwright::chat::Chat;
-/// use toolwright::chat::testing::{FnModel, Reply};
+/// use toolwright::chat::testing::{FnModel, ModelReply};
 /// use toolwright::{Invoker, Registry};
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
-/// let model = FnModel::new(|request| Reply::text(format!("{} tools", request.tools.len())));
+/// let model = FnModel::new(|request| ModelReply::text(format!("{} tools", request.tools.len())));
 /// let chat = Chat::new(model, &Invoker::new(&Registry::new())?);
-/// assert_eq!(chat.prompt().user("How many?").call().await?.text(), "0 tools");
+/// assert_eq!(chat.message().user("How many?").call().await?.text(), "0 tools");
 /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();
 /// ```
 #[derive(Clone)]
@@ -28,22 +28,22 @@ pub struct FnModel {
 }
 
 impl FnModel {
-    /// Makes a model of a function.
+    /// Creates a model of a function.
     pub fn new<R: Into<ModelReply>>(
-        answer: impl Fn(&ModelRequest) -> R + Send + Sync + 'static,
+        reply: impl Fn(&ModelRequest) -> R + Send + Sync + 'static,
     ) -> Self {
         Self {
             id: ModelId::new("function", ""),
-            reply: Arc::new(move |request| answer(request).into()),
+            reply: Arc::new(move |request| reply(request).into()),
         }
     }
 
-    /// Makes a model that says what was said last.
+    /// Creates a model that repeats the text of the last message.
     pub fn echo() -> Self {
         Self::new(|request| match request.messages.last() {
             Some(Message::User(content) | Message::Assistant(content)) => {
-                let said = toolwright_core::ToolResult::success(content.clone());
-                said.text().into_owned()
+                let result = toolwright_core::ToolResult::success(content.clone());
+                result.text().into_owned()
             }
             Some(Message::Results(results)) => {
                 let texts: Vec<_> = results.iter().map(|result| result.text()).collect();

@@ -1,15 +1,15 @@
-//! A model that tries every tool.
+//! [`SampleModel`]: a model that tries every tool.
 
 use toolwright_core::ToolCall;
 use toolwright_core::schema::Sampler;
 
 use super::ModelReply;
-use crate::item::Item;
+use crate::model::item::Item;
 use crate::model::{Message, Model, ModelId, ModelRequest, ModelStream};
 
-/// A model that calls every tool once, with arguments made up from its schema, and then says so.
+/// A model that calls every tool once, with arguments generated from its schema, and then replies with the number of calls.
 ///
-/// A smoke test for a whole bundle: whatever a schema admits, its tool has to cope with.
+/// A smoke test for a bundle of tools: a tool has to handle all arguments that its schema allows.
 #[derive(Clone, Debug)]
 pub struct SampleModel {
     id: ModelId,
@@ -17,7 +17,7 @@ pub struct SampleModel {
 }
 
 impl SampleModel {
-    /// Makes a model whose arguments depend on the seed, and on nothing else.
+    /// Creates a model; the same seed gives the same arguments.
     pub fn new(seed: u64) -> Self {
         Self {
             id: ModelId::new("sample", ""),
@@ -38,8 +38,8 @@ impl Model for SampleModel {
             return ModelReply::text(text).into_stream();
         }
         let calls = request.tools.iter().enumerate().map(|(at, tool)| {
-            let made_up = Sampler::new(&tool.spec().input, self.seed).valid();
-            let arguments = made_up.unwrap_or_else(|| serde_json::json!({}));
+            let sample = Sampler::new(&tool.spec().input, self.seed).valid();
+            let arguments = sample.unwrap_or_else(|| serde_json::json!({}));
             let call = ToolCall::new(&tool.spec().name, arguments);
             Item::call(call.with_id(format!("sample_{at}")))
         });

@@ -1,4 +1,4 @@
-//! A script that is played.
+//! [`ScriptedModel`]: a model that plays a script.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -10,16 +10,16 @@ use super::{ModelReply, ReplyFn};
 use crate::error::ModelErrorKind;
 use crate::model::{Model, ModelId, ModelRequest, ModelStream};
 
-/// A model that plays a script, one answer per question, and keeps what it was asked.
+/// A model that plays a script, one reply per request, and records the requests.
 ///
-/// Clones play the same script, so a test can keep one to look at.
+/// Clones share the script, so that a test can keep one to inspect.
 ///
 /// # Examples
 ///
 /// ```
 /// use toolwright::chat::testing::ScriptedModel;
 ///
-/// let model = ScriptedModel::new().calls("add", r#"{"a": 2, "b": 3}"#).says("It is 5.");
+/// let model = ScriptedModel::new().calls("add", r#"{"a": 2, "b": 3}"#).replies("It is 5.");
 /// assert!(model.requests().is_empty());
 /// ```
 #[derive(Clone)]
@@ -36,7 +36,7 @@ struct Script {
 }
 
 impl ScriptedModel {
-    /// Makes a model with an empty script.
+    /// Creates a model with an empty script.
     pub fn new() -> Self {
         Self {
             id: ModelId::new("script", ""),
@@ -44,27 +44,27 @@ impl ScriptedModel {
         }
     }
 
-    /// Plays under another name.
+    /// Sets the id; the default is `script`.
     #[must_use]
     pub fn with_id(mut self, id: ModelId) -> Self {
         self.id = id;
         self
     }
 
-    /// Next, it says something.
+    /// Adds a reply with a text.
     #[must_use]
     pub fn replies(self, text: impl Into<String>) -> Self {
         let text = text.into();
         self.replies_with(move |_| ModelReply::text(text.clone()))
     }
 
-    /// Next, it calls a tool.
+    /// Adds a reply that calls a tool.
     #[must_use]
     pub fn calls(self, tool: &str, arguments: impl Into<String>) -> Self {
         self.calls_all([(tool, arguments.into())])
     }
 
-    /// Next, it calls several tools at once.
+    /// Adds a reply that calls several tools at once.
     #[must_use]
     pub fn calls_all<A: Into<String>>(
         self,
@@ -83,34 +83,34 @@ impl ScriptedModel {
         })
     }
 
-    /// Next, it fails.
+    /// Adds a reply that fails.
     #[must_use]
     pub fn fails(self, kind: ModelErrorKind, message: impl Into<String>) -> Self {
         let message = message.into();
         self.replies_with(move |_| ModelReply::error(kind, message.clone()))
     }
 
-    /// Next, it answers as a function does.
+    /// Adds a reply that is computed from the request.
     #[must_use]
     pub fn replies_with<R: Into<ModelReply>>(
         self,
-        answer: impl Fn(&ModelRequest) -> R + Send + Sync + 'static,
+        reply: impl Fn(&ModelRequest) -> R + Send + Sync + 'static,
     ) -> Self {
         let mut script = self.script();
         script.reply_count += 1;
         script
             .replies
-            .push_back(Arc::new(move |request| answer(request).into()));
+            .push_back(Arc::new(move |request| reply(request).into()));
         drop(script);
         self
     }
 
-    /// Returns what it was asked so far.
+    /// Returns the requests so far.
     pub fn requests(&self) -> Vec<ModelRequest> {
         self.script().requests.clone()
     }
 
-    /// Counts the answers that were not asked for.
+    /// Returns the number of replies that are left.
     pub fn remaining(&self) -> usize {
         self.script().replies.len()
     }
@@ -132,13 +132,13 @@ impl Model for ScriptedModel {
     }
 
     fn stream(&self, request: ModelRequest) -> ModelStream {
-        let answer = {
+        let reply = {
             let mut script = self.script();
             script.requests.push(request.clone());
             script.replies.pop_front()
         };
-        let reply = match answer {
-            Some(answer) => answer(&request),
+        let reply = match reply {
+            Some(reply) => reply(&request),
             None => ModelReply::error(
                 ModelErrorKind::Protocol,
                 "the script is over, and the model is asked once more",
@@ -151,7 +151,7 @@ impl Model for ScriptedModel {
 impl fmt::Debug for ScriptedModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ScriptedModel")
-            .field("left", &self.remaining())
+            .field("remaining", &self.remaining())
             .finish()
     }
 }

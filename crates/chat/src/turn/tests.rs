@@ -1,14 +1,14 @@
-//! What a turn decides, told by journals.
+//! The actions that a turn decides, from journals.
 
 use std::sync::Arc;
 
 use toolwright_core::{Content, ToolCall, ToolResult};
 
 use super::*;
-use crate::item::{Item, Step};
 use crate::model::ModelId;
+use crate::model::item::{Item, Step};
 
-/// A journal that is told step by step.
+/// A journal that is written step by step.
 #[derive(Default)]
 struct Journal {
     entries: Vec<Entry>,
@@ -22,17 +22,17 @@ impl Journal {
         journal
     }
 
-    fn add(&mut self, what: EntryBody) -> &mut Self {
+    fn add(&mut self, body: EntryBody) -> &mut Self {
         let at = 1_000 * self.entries.len() as u64;
         self.entries
-            .push(Entry::new(self.entries.len().to_string(), at, what));
+            .push(Entry::new(self.entries.len().to_string(), at, body));
         self
     }
 
     fn step(&mut self, calls: &[CallMetadata]) -> &mut Self {
         let items = calls
             .iter()
-            .map(|facts| Item::call(ToolCall::new(&facts.tool, "{}").with_id(facts.call.as_str())));
+            .map(|call| Item::call(ToolCall::new(&call.tool, "{}").with_id(call.call.as_str())));
         let stop = if calls.is_empty() {
             StopReason::End
         } else {
@@ -150,16 +150,16 @@ fn what_had_started_is_run_again_only_if_that_changes_nothing() {
 }
 
 #[test]
-fn a_decision_that_nobody_takes_in_time_is_no() {
+fn an_approval_that_expires_is_a_denial() {
     let mut journal = Journal::with_user_message();
     journal
         .step(&[call("pay")])
         .add(approval_requested("pay", 2_500));
-    let TurnAction::RejectCalls(refused) = journal.next() else {
+    let TurnAction::RejectCalls(rejected) = journal.next() else {
         panic!("it is too late")
     };
     assert_eq!(
-        refused,
+        rejected,
         [(
             "pay".into(),
             "the call was denied: nobody decided in time".to_owned()
@@ -228,10 +228,10 @@ fn calls_beyond_the_limit_are_refused() {
         .map(|n| CallMetadata::new(format!("c{n}"), format!("t{}", n % 100), n.to_string()))
         .collect();
     journal.step(&calls);
-    let TurnAction::RejectCalls(refused) = journal.next() else {
+    let TurnAction::RejectCalls(rejected) = journal.next() else {
         panic!("some are refused")
     };
-    assert_eq!(refused.len(), 50);
+    assert_eq!(rejected.len(), 50);
 }
 
 #[test]
@@ -304,7 +304,7 @@ fn a_new_question_begins_a_new_turn() {
 }
 
 #[test]
-fn the_time_in_which_somebody_is_waited_for_does_not_count() {
+fn the_time_of_waiting_does_not_count() {
     let limits = TurnLimits {
         time: Duration::from_secs(60),
         ..TurnLimits::default()
@@ -329,7 +329,7 @@ fn the_time_in_which_somebody_is_waited_for_does_not_count() {
 }
 
 #[test]
-fn nothing_that_is_told_after_a_result_changes_it() {
+fn no_entry_after_a_result_changes_it() {
     let mut journal = Journal::with_user_message();
     journal
         .step(&[call("pay")])

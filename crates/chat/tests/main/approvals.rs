@@ -1,4 +1,4 @@
-//! A turn that waits for decisions: what is shown, what runs meanwhile, and what each decision does.
+//! A turn that waits for approvals: what is shown, what runs meanwhile, and the effect of each decision.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ fn paying() -> ScriptedModel {
         .replies("Settled.")
 }
 
-/// Pays, decides, and returns what the model was told and what ran.
+/// Calls `pay`, decides, and returns the result that the model reads and the calls that ran.
 async fn decided(
     decide: impl Fn(&PendingApproval) -> ApprovalResponse,
 ) -> (toolwright::ToolResult, Vec<String>) {
@@ -37,7 +37,7 @@ async fn decided(
 }
 
 #[tokio::test]
-async fn whoever_decides_sees_title_description_and_exact_arguments() {
+async fn an_approver_sees_title_description_and_exact_arguments() {
     let log = Log::default();
     let chat = chat(paying(), pay(&log));
     let response = chat.message().user("Pay!").call().await.unwrap();
@@ -71,14 +71,14 @@ async fn an_edited_call_runs_with_the_edited_arguments() {
 
 #[tokio::test]
 async fn an_edit_into_something_invalid_does_not_run_and_the_model_reads_why() {
-    for (edited, said) in [
+    for (edited, message) in [
         (json!({"n": "some"}), "/n"),
         (json!({"m": 1}), "m"),
         (json!(3), "object"),
     ] {
         let (result, ran) = decided(|asked| asked.edit(edited.clone())).await;
         assert_eq!(result.outcome, Outcome::InvalidArguments);
-        assert!(result.text().contains(said), "{}", result.text());
+        assert!(result.text().contains(message), "{}", result.text());
         assert!(ran.is_empty());
     }
 }
@@ -126,8 +126,8 @@ async fn before_the_decisions_only_what_reads_runs() {
     assert_eq!(decided.len(), 2);
     paused.submit_approvals(decided).call().await.unwrap();
     assert_eq!(log.lines(), ["look 3", "write 1", "pay 2", "pay 4"]);
-    let told = last_result_texts(&model);
-    assert_eq!(told[..4], ["write 1", "pay 2", "look 3", "pay 4"]);
+    let texts = last_result_texts(&model);
+    assert_eq!(texts[..4], ["write 1", "pay 2", "look 3", "pay 4"]);
 }
 
 #[tokio::test]
@@ -149,11 +149,11 @@ async fn calls_can_be_decided_one_by_one() {
 }
 
 #[tokio::test]
-async fn a_turn_that_goes_on_says_again_what_it_waits_for() {
+async fn a_resumed_turn_emits_its_pending_approvals_again() {
     let log = Log::default();
     let chat = chat(mixed(), vec![write(&log), pay(&log), read_tool(&log)]);
-    let ask = chat.message().conversation("room").user("Go!");
-    let (first, _) = events(ask.stream()).await;
+    let request = chat.message().conversation("room").user("Go!");
+    let (first, _) = events(request.stream()).await;
     let asked = |events: &[ChatEvent]| -> Vec<String> {
         let asked = events.iter().filter_map(|event| match event {
             ChatEvent::ApprovalRequested(asked) => Some(asked.call.id.to_string()),
@@ -171,7 +171,7 @@ async fn a_turn_that_goes_on_says_again_what_it_waits_for() {
 }
 
 #[tokio::test]
-async fn something_new_that_is_said_closes_what_waits() {
+async fn a_new_message_closes_the_calls_that_wait() {
     let log = Log::default();
     let store = Arc::new(MemoryStore::new());
     let model = ScriptedModel::new()
@@ -180,14 +180,14 @@ async fn something_new_that_is_said_closes_what_waits() {
     let chat = builder(model.clone(), vec![pay(&log), write(&log)])
         .store(Arc::clone(&store))
         .build();
-    let ask = |text: &str| chat.message().conversation("room").user(text);
-    let paused = ask("Pay!").call().await.unwrap();
+    let request = |text: &str| chat.message().conversation("room").user(text);
+    let paused = request("Pay!").call().await.unwrap();
     let late = paused.pending_approvals()[0].approve();
-    ask("No, wait!").call().await.unwrap();
+    request("No, wait!").call().await.unwrap();
     assert!(log.is_empty());
     let entries = stored_entries(&store, "room").await;
     assert_complete(&entries);
-    let told: Vec<String> = entries
+    let texts: Vec<String> = entries
         .iter()
         .filter_map(|entry| match &entry.body {
             EntryBody::CallFinished { result } => Some(result.text().into_owned()),
@@ -195,7 +195,7 @@ async fn something_new_that_is_said_closes_what_waits() {
         })
         .collect();
     assert_eq!(
-        told,
+        texts,
         [
             "the call did not run: the conversation went on without a decision about it",
             "there is no result of the call: the conversation went on without it"
@@ -221,8 +221,8 @@ async fn every_call_can_be_made_to_wait() {
             let chat = builder(model, tool).ask_before_each_call().build();
             chat.message().user("Look!").call().await.unwrap()
         } else {
-            let ask = chat(model, tool).message().ask_before_each_call();
-            ask.user("Look!").call().await.unwrap()
+            let request = chat(model, tool).message().ask_before_each_call();
+            request.user("Look!").call().await.unwrap()
         };
         assert_eq!(paused.pending_approvals().len(), 1);
     }
@@ -235,8 +235,8 @@ async fn waiting_is_not_working() {
     let chat = chat(paying(), pay(&log));
     let mut limits = TurnLimits::default();
     limits.time = std::time::Duration::from_secs(60);
-    let ask = chat.message().limits(limits.clone()).user("Pay!");
-    let paused = ask.call().await.unwrap();
+    let request = chat.message().limits(limits.clone()).user("Pay!");
+    let paused = request.call().await.unwrap();
     let mut turn = toolwright::chat::Turn::new(limits);
     let mut entries = paused.entries().to_vec();
     let hour = 3_600_000;

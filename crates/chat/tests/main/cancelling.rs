@@ -1,4 +1,4 @@
-//! Turns that somebody does not wait for.
+//! Turns that are cancelled or dropped.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,7 @@ use toolwright::{CancellationToken, Outcome, Tool};
 
 use crate::support::{assert_complete, builder, chat, events, none, stored_entries, write};
 
-/// A model that says two words and falls silent; it notices when nobody listens any more.
+/// A model that streams two words and then waits; it records when its stream is dropped.
 struct PendingModel {
     id: ModelId,
     dropped: Arc<AtomicBool>,
@@ -61,7 +61,7 @@ fn halting() -> (PendingModel, Arc<AtomicBool>, Arc<Notify>) {
 }
 
 #[tokio::test]
-async fn what_was_said_before_a_cancellation_is_kept() {
+async fn the_text_before_a_cancellation_is_stored() {
     let (model, dropped, silent) = halting();
     let log = crate::support::Log::default();
     let store = Arc::new(MemoryStore::new());
@@ -70,13 +70,13 @@ async fn what_was_said_before_a_cancellation_is_kept() {
         .build();
     let token = CancellationToken::new();
     let ask = chat.message().conversation("tale").cancel_on(token.clone());
-    let ((told, error), ()) = tokio::join!(events(ask.user("Tell!").stream()), async {
+    let ((emitted, error), ()) = tokio::join!(events(ask.user("Go!").stream()), async {
         silent.notified().await;
         token.cancel();
     });
     assert!(error.is_none());
     assert!(dropped.load(Ordering::SeqCst), "the request was ended");
-    match told.last().unwrap() {
+    match emitted.last().unwrap() {
         ChatEvent::TurnEnded { end, content, .. } => {
             assert_eq!(*end, TurnEnd::Cancelled);
             assert_eq!(*content, [toolwright::Content::text("Once upon ")]);
@@ -84,9 +84,9 @@ async fn what_was_said_before_a_cancellation_is_kept() {
         other => panic!("{other:?}"),
     }
     let entries = stored_entries(&store, "tale").await;
-    let said: Vec<&EntryBody> = entries.iter().map(|entry| &entry.body).collect();
+    let bodies: Vec<&EntryBody> = entries.iter().map(|entry| &entry.body).collect();
     assert!(matches!(
-        said[..],
+        bodies[..],
         [
             EntryBody::User { .. },
             EntryBody::Assistant { .. },
@@ -112,7 +112,7 @@ async fn dropping_the_stream_or_the_future_ends_the_request() {
     for streamed in [true, false] {
         let (model, dropped, _) = halting();
         let chat = chat(model, none());
-        let ask = chat.message().user("Tell!");
+        let ask = chat.message().user("Go!");
         if streamed {
             let mut stream = ask.stream();
             while let Some(Some(event)) = stream.next().now_or_never() {
@@ -127,11 +127,11 @@ async fn dropping_the_stream_or_the_future_ends_the_request() {
 }
 
 #[tokio::test]
-async fn a_tool_that_runs_is_told_and_its_result_says_so() {
-    let (told, begun) = (Arc::new(AtomicBool::new(false)), Arc::new(Notify::new()));
-    let (tell, begins) = (Arc::clone(&told), Arc::clone(&begun));
+async fn a_tool_that_runs_is_dropped_and_its_result_is_cancelled() {
+    let (dropped, begun) = (Arc::new(AtomicBool::new(false)), Arc::new(Notify::new()));
+    let (on_drop, begins) = (Arc::clone(&dropped), Arc::clone(&begun));
     let wait = Tool::builder("wait", "Waits for the end of time.").run_async(move |_, cx| {
-        let (held, begins) = (SetOnDrop(Arc::clone(&tell)), Arc::clone(&begins));
+        let (held, begins) = (SetOnDrop(Arc::clone(&on_drop)), Arc::clone(&begins));
         async move {
             begins.notify_one();
             std::future::pending::<()>().await;
@@ -148,7 +148,7 @@ async fn a_tool_that_runs_is_told_and_its_result_says_so() {
         token.cancel();
     });
     let response = response.unwrap();
-    assert!(told.load(Ordering::SeqCst));
+    assert!(dropped.load(Ordering::SeqCst));
     assert_eq!(response.end(), Some(&TurnEnd::Cancelled));
     let outcomes: Vec<Outcome> = response.results().iter().map(|it| it.outcome).collect();
     assert_eq!(outcomes, [Outcome::Cancelled, Outcome::Cancelled]);
@@ -158,7 +158,7 @@ async fn a_tool_that_runs_is_told_and_its_result_says_so() {
 }
 
 #[tokio::test]
-async fn a_token_that_is_cancelled_before_asks_nobody() {
+async fn with_a_token_that_is_cancelled_before_no_model_is_called() {
     let model = ScriptedModel::new().replies("Too late.");
     let chat = chat(model.clone(), none());
     let token = CancellationToken::new();
@@ -189,7 +189,7 @@ async fn a_model_that_never_pauses_can_be_cancelled() {
     }
     let chat = chat(Breathless(ModelId::new("breathless", "")), none());
     let token = CancellationToken::new();
-    let ask = chat.message().cancel_on(token.clone()).user("Tell!");
+    let ask = chat.message().cancel_on(token.clone()).user("Go!");
     let (response, ()) = tokio::join!(ask.call(), async { token.cancel() });
     let response = response.unwrap();
     assert_eq!(response.end(), Some(&TurnEnd::Cancelled));

@@ -1,4 +1,4 @@
-//! What a turn took and cost, and why its answers ended.
+//! The usage and cost of a turn, and its stop reasons.
 
 use toolwright::chat::testing::{ModelReply, ScriptedModel};
 use toolwright::chat::{
@@ -59,8 +59,8 @@ async fn each_turn_is_counted_by_itself() {
     let model = ScriptedModel::new().replies("One.").replies("Two.");
     let chat = chat(model, none());
     for _ in 0..2 {
-        let ask = chat.message().conversation("room").user("?");
-        assert_eq!(ask.call().await.unwrap().usage().total(), 15);
+        let request = chat.message().conversation("room").user("?");
+        assert_eq!(request.call().await.unwrap().usage().total(), 15);
     }
 }
 
@@ -70,7 +70,7 @@ async fn an_answer_that_is_cut_off_keeps_its_text() {
         .replies_with(|_| ModelReply::text("Once upon a").stop(StopReason::Length));
     let response = chat(model, none())
         .message()
-        .user("Tell!")
+        .user("Go!")
         .call()
         .await
         .unwrap();
@@ -79,7 +79,7 @@ async fn an_answer_that_is_cut_off_keeps_its_text() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_filtered_is_an_error_that_says_so() {
+async fn an_answer_that_is_filtered_is_an_error_with_the_reason() {
     let model = ScriptedModel::new()
         .replies_with(|_| ModelReply::text("Take two").stop(StopReason::Filtered));
     let chat = chat(model, none());

@@ -1,4 +1,4 @@
-//! Decisions that come from elsewhere: another process, another call, another time, another hand.
+//! Approval responses of another process, for another call, too late, or of another principal.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::support::{
 
 const ROOM: &str = "room";
 
-/// A store, what tools did, and chats that come and go.
+/// A store, the log of its tools, and chats that are restarted.
 #[derive(Clone, Default)]
 struct ApprovalFixture {
     store: Arc<MemoryStore>,
@@ -37,8 +37,8 @@ impl ApprovalFixture {
     async fn pause(&self, calls: &[(&str, &str)]) -> Response {
         let model = ScriptedModel::new().calls_all(calls.iter().copied());
         let chat = self.chat(model, self.tools());
-        let ask = chat.message().conversation(ROOM).user("Go!");
-        ask.call().await.unwrap()
+        let request = chat.message().conversation(ROOM).user("Go!");
+        request.call().await.unwrap()
     }
 
     /// Decides in another process.
@@ -47,12 +47,12 @@ impl ApprovalFixture {
         chat.submit_approvals(ROOM, decided).call().await
     }
 
-    /// Asserts that a decision is refused, and that nothing came of it.
-    async fn assert_refused(&self, decided: Vec<ApprovalResponse>, said: &str) {
+    /// Asserts that responses are rejected, and change nothing.
+    async fn assert_refused(&self, decided: Vec<ApprovalResponse>, message: &str) {
         let before = stored_entries(&self.store, ROOM).await.len();
         let error = self.decide(decided).await.unwrap_err();
         assert!(matches!(error, ChatError::Rejected { .. }), "{error}");
-        assert!(error.to_string().contains(said), "{error}");
+        assert!(error.to_string().contains(message), "{error}");
         assert_eq!(stored_entries(&self.store, ROOM).await.len(), before);
         assert!(self.log.is_empty(), "{:?}", self.log.lines());
     }
@@ -156,7 +156,7 @@ async fn a_decision_counts_once() {
     assert_eq!(desk.log.lines(), ["pay 1"]);
     let again = desk.decide(vec![approve.clone()]).await.unwrap_err();
     assert!(again.to_string().contains("does not wait"), "{again}");
-    // Not even by whoever still has the response in hand.
+    // Not even through the response itself.
     let again = paused
         .submit_approvals(vec![approve])
         .call()
@@ -198,8 +198,8 @@ async fn a_decision_that_comes_too_late_is_no_decision() {
         .store(Arc::clone(&desk.store))
         .approval_timeout(Duration::ZERO)
         .build();
-    let ask = chat.message().conversation(ROOM).user("Go!");
-    let response = ask.call().await.unwrap();
+    let request = chat.message().conversation(ROOM).user("Go!");
+    let response = request.call().await.unwrap();
     assert_eq!(response.text(), "Too late.");
     assert_eq!(
         response.results()[0].text(),
@@ -304,8 +304,8 @@ async fn an_approval_is_for_the_caller_it_was_asked_for() {
         ] {
             let desk = ApprovalFixture::default();
             let model = ScriptedModel::new().calls("pay", r#"{"n": 1}"#);
-            let ask = desk.chat(model, desk.tools()).message().conversation(ROOM);
-            let paused = ask
+            let request = desk.chat(model, desk.tools()).message().conversation(ROOM);
+            let paused = request
                 .caller(Caller::new("ada"))
                 .user("Go!")
                 .call()
@@ -320,7 +320,7 @@ async fn an_approval_is_for_the_caller_it_was_asked_for() {
 }
 
 #[tokio::test]
-async fn what_a_prompt_had_approved_is_decided_even_where_nobody_would_ask() {
+async fn a_call_that_needed_approval_still_does_if_the_next_request_does_not_require_it() {
     // The prompt asks before each call; the process that goes on would not.
     for (decide, ran) in [
         (
@@ -333,8 +333,13 @@ async fn what_a_prompt_had_approved_is_decided_even_where_nobody_would_ask() {
     ] {
         let desk = ApprovalFixture::default();
         let model = ScriptedModel::new().calls("write", r#"{"n": 1}"#);
-        let ask = desk.chat(model, desk.tools()).message().conversation(ROOM);
-        let paused = ask.ask_before_each_call().user("Go!").call().await.unwrap();
+        let request = desk.chat(model, desk.tools()).message().conversation(ROOM);
+        let paused = request
+            .ask_before_each_call()
+            .user("Go!")
+            .call()
+            .await
+            .unwrap();
         desk.decide(vec![decide(&paused.pending_approvals()[0])])
             .await
             .unwrap();

@@ -1,4 +1,4 @@
-//! Answers of a type.
+//! Structured output.
 
 use serde::Deserialize;
 use toolwright::chat::testing::ScriptedModel;
@@ -79,7 +79,7 @@ async fn an_invalid_answer_is_mended() {
     let city = chat.message().user("?").extract::<City>().await.unwrap();
     assert_eq!(city, bern());
     let requests = model.requests();
-    let said = |at: usize| match requests[at].messages.last() {
+    let message = |at: usize| match requests[at].messages.last() {
         Some(toolwright::chat::Message::User(content)) => {
             toolwright::ToolResult::success(content.clone())
                 .text()
@@ -87,9 +87,13 @@ async fn an_invalid_answer_is_mended() {
         }
         other => panic!("{other:?}"),
     };
-    assert!(said(1).starts_with("That is not valid: "), "{}", said(1));
-    assert!(said(2).contains("/people"), "{}", said(2));
-    assert_eq!(requests[2].messages.len(), 5, "it sees what it said");
+    assert!(
+        message(1).starts_with("That is not valid: "),
+        "{}",
+        message(1)
+    );
+    assert!(message(2).contains("/people"), "{}", message(2));
+    assert_eq!(requests[2].messages.len(), 5, "it sees its own answers");
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! What a model reads of calls that cannot run or do not succeed, and that it goes on.
+//! The results that a model reads of calls that cannot run or fail, after which the turn continues.
 
 use toolwright::chat::testing::{FnModel, ModelReply, ScriptedModel};
 use toolwright::chat::{Item, StopReason, TurnEnd};
@@ -10,7 +10,7 @@ use crate::support::{
 };
 
 #[tokio::test]
-async fn an_unknown_tool_is_told_with_the_names_there_are() {
+async fn the_result_of_an_unknown_tool_lists_the_known_names() {
     let log = Log::default();
     let model = ScriptedModel::new()
         .calls("lok", r#"{"n": 1}"#)
@@ -85,8 +85,8 @@ async fn a_call_that_is_cut_off_before_its_arguments_never_runs() {
         let chat = chat(model.clone(), write(&log));
         chat.message().user("Go!").call().await.unwrap();
         assert_eq!(log.lines().len(), 1 + usize::from(runs), "{stop:?}");
-        let told = last_result_texts(&model);
-        assert_eq!(told[1].contains("cut off"), !runs, "{told:?}");
+        let texts = last_result_texts(&model);
+        assert_eq!(texts[1].contains("cut off"), !runs, "{texts:?}");
     }
 }
 
@@ -130,8 +130,8 @@ async fn a_panic_is_a_failure_like_any_other() {
     let chat = chat(model.clone(), tools);
     let response = chat.message().user("Go!").call().await.unwrap();
     assert_eq!(response.text(), "Oh.");
-    let told = last_result_texts(&model);
-    assert_eq!(told[..2], ["the tool panicked", "the tool panicked"]);
+    let texts = last_result_texts(&model);
+    assert_eq!(texts[..2], ["the tool panicked", "the tool panicked"]);
     assert_eq!(log.lines(), ["write "]);
 }
 

@@ -1,4 +1,4 @@
-//! Tools that the vendor runs, and that wait for somebody's approval.
+//! Tools that the vendor runs, some of them once they are approved.
 
 use std::sync::Arc;
 
@@ -62,7 +62,7 @@ async fn it_is_asked_about_like_any_other_call() {
 }
 
 #[tokio::test]
-async fn the_vendor_is_told_what_was_decided() {
+async fn the_vendor_receives_the_decision() {
     let cases: [(Decide, Outcome, &str); 4] = [
         (PendingApproval::approve, Outcome::Ok, "approved"),
         (
@@ -87,8 +87,8 @@ async fn the_vendor_is_told_what_was_decided() {
         let chat = builder(model.clone(), none())
             .store(Arc::clone(&store))
             .build();
-        let ask = chat.message().conversation("room").user("Why?");
-        let paused = ask.call().await.unwrap();
+        let request = chat.message().conversation("room").user("Why?");
+        let paused = request.call().await.unwrap();
         let decided = vec![decide(&paused.pending_approvals()[0])];
         let other = builder(model.clone(), none()).store(store).build();
         let response = other
@@ -106,7 +106,7 @@ async fn the_vendor_is_told_what_was_decided() {
 }
 
 #[tokio::test]
-async fn whoever_runs_our_calls_still_decides_about_the_vendors() {
+async fn a_caller_that_runs_our_calls_still_decides_about_the_vendors() {
     let log = Log::default();
     let model = ScriptedModel::new()
         .replies_with(|_| {
@@ -139,16 +139,16 @@ async fn whoever_runs_our_calls_still_decides_about_the_vendors() {
     result.call_id = call.id.clone();
     let response = paused.submit_results(vec![result]).call().await.unwrap();
     assert_eq!(response.text(), "Done.");
-    let told = results(&model.requests()[1]);
+    let results_read = results(&model.requests()[1]);
     assert_eq!(
-        (&*told[0].text(), &*told[1].text()),
+        (&*results_read[0].text(), &*results_read[1].text()),
         ("approved", "by hand")
     );
     assert!(log.is_empty());
 }
 
 #[tokio::test]
-async fn what_the_vendor_ran_is_told() {
+async fn calls_that_the_vendor_ran_are_emitted() {
     let model = ScriptedModel::new().replies_with(|_| {
         let searched = Item::new(ItemKind::HostedCall {
             tool: "web_search".to_owned(),

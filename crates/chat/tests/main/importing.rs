@@ -1,4 +1,4 @@
-//! Journals from elsewhere: kept, and never acted upon.
+//! Imported journals: stored, and never acted upon.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,12 +11,12 @@ use toolwright::{CallId, Outcome};
 
 use crate::support::{Log, assert_complete, builder, pay, read_tool, stored_entries};
 
-/// The journal of a turn that reads and waits for a decision about a payment.
+/// The journal of a turn that reads and waits for the approval of a payment.
 async fn waiting(store: &Arc<MemoryStore>, log: &Log) -> Vec<Entry> {
     let model = ScriptedModel::new().calls_all([("look", r#"{"n": 1}"#), ("pay", r#"{"n": 2}"#)]);
     let chat = builder(model, vec![read_tool(log), pay(log)]).store(Arc::clone(store));
-    let ask = chat.build().message().conversation("room").user("Pay!");
-    assert_eq!(ask.call().await.unwrap().pending_approvals().len(), 1);
+    let request = chat.build().message().conversation("room").user("Pay!");
+    assert_eq!(request.call().await.unwrap().pending_approvals().len(), 1);
     stored_entries(store, "room").await
 }
 
@@ -61,8 +61,8 @@ async fn a_decision_that_was_written_into_a_journal_runs_nothing_when_it_is_impo
     let chat = builder(model, vec![read_tool(&log), pay(&log)]).store(Arc::clone(&store));
     let chat = chat.build();
     chat.resume("copy").call().await.unwrap();
-    let ask = chat.message().conversation("copy").user("Hello?");
-    assert_eq!(ask.call().await.unwrap().text(), "Hello again.");
+    let request = chat.message().conversation("copy").user("Hello?");
+    assert_eq!(request.call().await.unwrap().text(), "Hello again.");
     assert_eq!(log.lines(), ["look 1"], "as before the import");
 }
 

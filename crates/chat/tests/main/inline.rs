@@ -1,4 +1,4 @@
-//! Somebody who decides while the turn waits.
+//! Approvers that decide while the turn waits.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ impl<F: Fn(ApprovalRequest<'_>) -> ApprovalDecision + Send + Sync> Approver for 
     }
 }
 
-/// Somebody who never answers.
+/// An approver that never answers.
 struct Asleep;
 
 impl Approver for Asleep {
@@ -54,30 +54,30 @@ async fn decided(
 
 #[tokio::test]
 async fn every_decision_can_be_made_inline() {
-    let (told, ran) = decided(|request| request.approve()).await;
-    assert_eq!(told, ["write 1", "pay 2", "look 3"]);
+    let (texts, ran) = decided(|request| request.approve()).await;
+    assert_eq!(texts, ["write 1", "pay 2", "look 3"]);
     assert_eq!(ran, ["look 3", "write 1", "pay 2"]);
-    let (told, _) = decided(|request| request.edit(json!({"n": 9}))).await;
-    assert_eq!(told[1], "pay 9");
-    let (told, ran) = decided(|request| request.deny("never")).await;
-    assert_eq!(told[1], "the call was denied: never");
+    let (texts, _) = decided(|request| request.edit(json!({"n": 9}))).await;
+    assert_eq!(texts[1], "pay 9");
+    let (texts, ran) = decided(|request| request.deny("never")).await;
+    assert_eq!(texts[1], "the call was denied: never");
     assert_eq!(ran, ["look 3", "write 1"]);
-    let (told, ran) = decided(|request| request.answer("paid")).await;
-    assert_eq!((told[1].as_str(), ran.len()), ("paid", 2));
+    let (texts, ran) = decided(|request| request.answer("paid")).await;
+    assert_eq!((texts[1].as_str(), ran.len()), ("paid", 2));
 }
 
 #[tokio::test]
-async fn whoever_panics_has_not_approved() {
-    let (told, ran) = decided(|_| panic!("who am I to judge")).await;
+async fn an_approver_that_panics_has_not_approved() {
+    let (texts, ran) = decided(|_| panic!("who am I to judge")).await;
     assert_eq!(
-        told[1],
+        texts[1],
         "the call was denied: the one who was asked could not decide"
     );
     assert_eq!(ran, ["look 3", "write 1"]);
 }
 
 #[tokio::test]
-async fn what_is_asked_and_decided_is_told() {
+async fn requests_and_decisions_are_emitted() {
     let log = Log::default();
     let chat = builder(
         ScriptedModel::new().calls("pay", "{}").replies("Done."),
@@ -96,7 +96,7 @@ async fn what_is_asked_and_decided_is_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nobody_is_waited_for_longer_than_patience_allows() {
+async fn an_approver_has_no_more_time_than_the_timeout() {
     let log = Log::default();
     let model = model();
     let chat = builder(model.clone(), vec![write(&log), pay(&log), read_tool(&log)])
@@ -112,7 +112,7 @@ async fn nobody_is_waited_for_longer_than_patience_allows() {
 }
 
 #[tokio::test]
-async fn whoever_waits_can_be_told_to_stop() {
+async fn a_turn_that_waits_for_an_approver_can_be_cancelled() {
     let log = Log::default();
     let chat = builder(model(), vec![write(&log), pay(&log), read_tool(&log)]);
     let chat = chat.approver(Asleep).build();

@@ -1,4 +1,4 @@
-//! What a journal is made of, and what survives being written down.
+//! The entries of a journal, and their JSON.
 
 use std::sync::Arc;
 
@@ -48,7 +48,7 @@ fn every_kind() -> Vec<EntryBody> {
         },
         ApprovalVerdict::Answer { content: content() },
     ];
-    let mut told = vec![
+    let mut bodies = vec![
         EntryBody::User { content: content() },
         EntryBody::Assistant { content: content() },
         EntryBody::Step {
@@ -64,7 +64,7 @@ fn every_kind() -> Vec<EntryBody> {
         },
         EntryBody::CallFinished { result },
     ];
-    told.extend(verdicts.map(|verdict| EntryBody::ApprovalDecided {
+    bodies.extend(verdicts.map(|verdict| EntryBody::ApprovalDecided {
         call: "a".into(),
         verdict,
     }));
@@ -77,8 +77,8 @@ fn every_kind() -> Vec<EntryBody> {
         TurnEnd::Failed { reason: reason() },
         TurnEnd::Cancelled,
     ];
-    told.extend(ends.map(|end| EntryBody::TurnEnded { end }));
-    told
+    bodies.extend(ends.map(|end| EntryBody::TurnEnded { end }));
+    bodies
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn every_entry_survives_json() {
 }
 
 #[test]
-fn what_a_protocol_said_survives_byte_for_byte() {
+fn the_providers_json_survives_byte_for_byte() {
     let entry = Entry::new("1", 0, every_kind().remove(2));
     let json = serde_json::to_string(&entry).unwrap();
     let read: Entry = serde_json::from_str(&json).unwrap();
@@ -113,10 +113,10 @@ fn what_a_protocol_said_survives_byte_for_byte() {
     }
 }
 
-fn told(whats: Vec<EntryBody>) -> Vec<Entry> {
-    let numbered = whats.into_iter().enumerate();
+fn entries_of(bodies: Vec<EntryBody>) -> Vec<Entry> {
+    let numbered = bodies.into_iter().enumerate();
     numbered
-        .map(|(at, what)| Entry::new(at.to_string(), 0, what))
+        .map(|(at, body)| Entry::new(at.to_string(), 0, body))
         .collect()
 }
 
@@ -146,7 +146,7 @@ fn finished(id: &str, text: &str) -> EntryBody {
 
 #[test]
 fn results_follow_their_step_in_the_order_of_its_calls() {
-    let entries = told(vec![
+    let entries = entries_of(vec![
         step(&["a", "b", "c"]),
         finished("c", "3"),
         finished("stray", "?"),

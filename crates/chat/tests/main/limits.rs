@@ -1,4 +1,4 @@
-//! Models that would never stop, and what stops them.
+//! Models that would never stop, and the limits that stop them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,9 +28,9 @@ async fn stopped_within(
         .limits(limits)
         .build();
     let ask = |room: &str| chat.message().conversation(room).user("Go!");
-    let (told, error) = events(ask("streamed").stream()).await;
+    let (emitted, error) = events(ask("streamed").stream()).await;
     let (reason, _) = ended(Err(error.unwrap()));
-    match told.last().unwrap() {
+    match emitted.last().unwrap() {
         ChatEvent::TurnEnded { end, .. } => {
             assert_eq!(
                 *end,
@@ -196,7 +196,7 @@ async fn the_time_of_a_turn_is_measured_by_a_clock_that_does_not_jump() {
     assert_eq!(response.results()[0].text(), "rested");
 }
 
-/// A model that says one word a second, or nothing at all, and never ends.
+/// A model that streams one word a second, or nothing at all, and never ends.
 struct Endless(ModelId, bool);
 
 impl Model for Endless {
@@ -217,14 +217,14 @@ impl Model for Endless {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_model_that_streams_for_ever_and_one_that_says_nothing() {
-    for (silent, said) in [(false, "and and and and "), (true, "")] {
+async fn a_model_that_streams_for_ever_and_one_that_sends_nothing() {
+    for (silent, text) in [(false, "and and and and "), (true, "")] {
         let mut limits = TurnLimits::default();
         // Between two words.
         limits.time = Duration::from_millis(4_900);
         let model = Endless(ModelId::new("endless", ""), silent);
         let (reason, response) = stopped_within(model, none(), limits).await;
         assert_eq!(reason, "it took 4 seconds");
-        assert_eq!(response.text(), said, "what was said is kept");
+        assert_eq!(response.text(), text, "the text so far is stored");
     }
 }

@@ -1,4 +1,4 @@
-//! Conversations as their users meet them: prompts in, answers, events and journals out.
+//! Tests of conversations through the public API: requests, answers, events and journals.
 
 #![expect(
     clippy::indexing_slicing,

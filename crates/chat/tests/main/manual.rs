@@ -38,7 +38,7 @@ async fn nothing_runs_and_the_caller_has_the_calls() {
     assert!(paused.has_calls() && paused.pending_approvals().is_empty() && paused.end().is_none());
     let names: Vec<&str> = paused.calls().iter().map(|it| it.name.as_str()).collect();
     assert_eq!(names, ["write", "pay"]);
-    // An invoker of the caller's own says itself what needs approval.
+    // An invoker of the caller decides itself which calls need approval.
     let invoker = Invoker::new(registry(tools())).unwrap();
     let results = invoker.invoke_all(paused.calls()).await;
     let response = paused.submit_results(results).call().await.unwrap();
@@ -61,22 +61,22 @@ async fn a_call_without_a_result_was_not_run() {
             .call()
             .await
             .unwrap();
-        let brought = match some {
+        let submitted = match some {
             true => vec![result(&paused.calls()[1], "paid")],
             false => Vec::new(),
         };
-        let response = paused.submit_results(brought).call().await.unwrap();
+        let response = paused.submit_results(submitted).call().await.unwrap();
         assert_complete(response.entries());
-        let told = results(&model.requests()[1]);
-        assert_eq!(told[0].outcome, Outcome::Denied);
-        assert_eq!(told[0].text(), "the call was not run");
-        assert_eq!(told[1].is_error(), !some);
-        assert_eq!(told[1].tool.as_str(), "pay");
+        let results_read = results(&model.requests()[1]);
+        assert_eq!(results_read[0].outcome, Outcome::Denied);
+        assert_eq!(results_read[0].text(), "the call was not run");
+        assert_eq!(results_read[1].is_error(), !some);
+        assert_eq!(results_read[1].tool.as_str(), "pay");
     }
 }
 
 #[tokio::test]
-async fn a_result_that_nobody_waits_for_is_refused_and_so_are_all() {
+async fn a_result_without_an_open_call_is_rejected_and_so_are_all() {
     let log = Log::default();
     let model = model();
     let chat = chat(model.clone(), vec![write(&log), pay(&log)]);
@@ -89,18 +89,18 @@ async fn a_result_that_nobody_waits_for_is_refused_and_so_are_all() {
         .unwrap();
     let good = result(&paused.calls()[0], "written");
     let stray = result(&ToolCall::new("write", "{}").with_id("elsewhere"), "");
-    for (brought, said) in [
+    for (submitted, message) in [
         (vec![good.clone(), stray], "does not wait for a result"),
         (vec![good.clone(), good.clone()], "two results"),
     ] {
         let error = paused
             .clone()
-            .submit_results(brought)
+            .submit_results(submitted)
             .call()
             .await
             .unwrap_err();
         assert!(matches!(error, ChatError::Rejected { .. }), "{error}");
-        assert!(error.to_string().contains(said), "{error}");
+        assert!(error.to_string().contains(message), "{error}");
     }
     assert_eq!(model.requests().len(), 1);
     paused
@@ -114,7 +114,7 @@ async fn a_result_that_nobody_waits_for_is_refused_and_so_are_all() {
 }
 
 #[tokio::test]
-async fn what_the_protocol_said_is_said_again() {
+async fn the_providers_json_is_sent_again() {
     let log = Log::default();
     let raw = r#"{"signature":  "abc", "n": 1.50}"#;
     let model = ScriptedModel::new()
@@ -125,14 +125,14 @@ async fn what_the_protocol_said_is_said_again() {
         })
         .replies("Done.");
     let chat = chat(model.clone(), write(&log));
-    let ask = chat
+    let request = chat
         .message()
         .conversation("room")
         .manual_calls()
         .user("Go!");
-    let paused = ask.call().await.unwrap();
-    let brought = vec![result(&paused.calls()[0], "written")];
-    paused.submit_results(brought).call().await.unwrap();
+    let paused = request.call().await.unwrap();
+    let submitted = vec![result(&paused.calls()[0], "written")];
+    paused.submit_results(submitted).call().await.unwrap();
     let requests = model.requests();
     let Message::Step(step) = &requests[1].messages[1] else {
         panic!("the step comes second")
@@ -157,9 +157,9 @@ async fn limits_count_all_the_same() {
     let mut rounds = 0;
     while let Ok(response) = paused {
         rounds += 1;
-        let brought = response.calls().iter().map(|call| result(call, "done"));
-        let brought = brought.collect();
-        paused = response.submit_results(brought).call().await;
+        let submitted = response.calls().iter().map(|call| result(call, "done"));
+        let submitted = submitted.collect();
+        paused = response.submit_results(submitted).call().await;
     }
     let (reason, response) = ended(paused);
     assert_eq!(reason, "the same call was asked for 7 times");

@@ -8,7 +8,7 @@ use toolwright::{Content, JsonSchema, Outcome, Tool, ToolCall, schemars, tool, t
 use crate::support::{chat, constant_tool, none};
 
 #[tokio::test]
-async fn a_script_is_played_and_remembers_what_it_was_asked() {
+async fn a_script_is_played_and_records_its_requests() {
     let model = ScriptedModel::new()
         .calls("look", "{}")
         .replies("Seen.")
@@ -18,11 +18,11 @@ async fn a_script_is_played_and_remembers_what_it_was_asked() {
     chat.message().user("Look!").call().await.unwrap();
     assert_eq!((model.remaining(), model.requests().len()), (1, 2));
     assert_eq!(model.requests()[0].tools.len(), 1);
-    assert!(format!("{model:?}").contains("left: 1"));
+    assert!(format!("{model:?}").contains("remaining: 1"));
 }
 
 #[tokio::test]
-async fn a_script_that_is_over_says_so() {
+async fn a_script_that_is_over_is_an_error() {
     let chat = chat(ScriptedModel::new().replies("Only this."), none());
     chat.message().user("?").call().await.unwrap();
     let error = chat.message().user("?").call().await.unwrap_err();
@@ -62,10 +62,10 @@ async fn a_script_can_fail_and_have_a_name() {
 }
 
 #[tokio::test]
-async fn an_echo_says_what_was_said_last() {
+async fn an_echo_repeats_the_last_message() {
     let chat = chat(FnModel::echo(), none());
-    let said = vec![Content::text("Hello,"), Content::text("world!")];
-    let response = chat.message().user(said).call().await.unwrap();
+    let content = vec![Content::text("Hello,"), Content::text("world!")];
+    let response = chat.message().user(content).call().await.unwrap();
     assert_eq!(response.text(), "Hello,\nworld!");
     let response = chat
         .message()
@@ -115,7 +115,7 @@ impl Shapes {
     fn rest(&self) {}
 }
 
-/// Greets somebody.
+/// Greets a person.
 #[tool(read_only)]
 fn greet(name: String, loud: Option<bool>) -> String {
     match loud {

@@ -1,4 +1,4 @@
-//! Who holds a conversation when its process has died.
+//! The lease of a conversation when its process has died.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use toolwright::{Invoker, Registry};
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
-/// A store in which somebody who died holds a conversation.
+/// A store in which a process that died holds the lease of a conversation.
 async fn store_with_lease(holder: &str) -> Arc<MemoryStore> {
     let store = Arc::new(MemoryStore::new());
     let lease = Lease::new("room", holder);
@@ -28,20 +28,20 @@ fn chat(store: &Arc<MemoryStore>, node: &str) -> Chat {
 async fn a_node_that_comes_back_takes_its_conversations_at_once() {
     let store = store_with_lease("one").await;
     let before = tokio::time::Instant::now();
-    let ask = chat(&store, "one").message().conversation("room");
-    assert_eq!(ask.user("Hi").call().await.unwrap().text(), "Hi");
+    let request = chat(&store, "one").message().conversation("room");
+    assert_eq!(request.user("Hi").call().await.unwrap().text(), "Hi");
     assert_eq!(before.elapsed(), Duration::ZERO, "nothing was waited for");
 }
 
 #[tokio::test(start_paused = true)]
 async fn another_node_waits_and_is_refused_in_the_end() {
     let store = store_with_lease("one").await;
-    let ask = chat(&store, "two").message().conversation("room");
-    let refused = ask.user("Hi").call().await.unwrap_err();
+    let request = chat(&store, "two").message().conversation("room");
+    let refused = request.user("Hi").call().await.unwrap_err();
     assert!(matches!(refused, ChatError::Busy { .. }), "{refused}");
 }
 
-/// A model whose every answer is said after another node has tried to take the conversation.
+/// A model that replies after another node has tried to acquire the lease.
 fn model_with_rival(store: &Arc<MemoryStore>) -> FnModel {
     let store = Arc::clone(store);
     FnModel::new(move |_| {

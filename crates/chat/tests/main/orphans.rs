@@ -39,14 +39,14 @@ fn config(cases: u32) -> ProptestConfig {
     }
 }
 
-/// A conversation, and whoever goes on with it.
+/// A conversation, and the process that continues it.
 struct Scene {
     dice: RandomChoices,
     watch: Monitor,
     store: Arc<YieldingStore>,
-    /// What is known of how it stands, perhaps no longer true.
+    /// The last known response, perhaps outdated.
     paused: Option<Response>,
-    /// Decisions that were made before.
+    /// Approval responses that were sent before.
     old: Vec<ApprovalResponse>,
 }
 
@@ -70,7 +70,7 @@ impl Scene {
             .build()
     }
 
-    /// Decides about some of what waits.
+    /// Decides about some of the pending approvals.
     fn decisions(&mut self) -> Vec<ApprovalResponse> {
         let asked = self
             .paused
@@ -112,15 +112,15 @@ impl Scene {
         }
     }
 
-    /// Takes the conversation as far as the dice say: to its end, or until somebody goes away.
-    async fn take(&mut self, ask: TurnRequest) -> Option<Result<Response, ChatError>> {
+    /// Runs the conversation as far as the random choices take it: to its end, or until a request is dropped.
+    async fn take(&mut self, request: TurnRequest) -> Option<Result<Response, ChatError>> {
         let polls = match self.dice.below(3) {
             0 => usize::MAX,
             _ => usize::from(self.dice.byte()) / 2,
         };
         let token = CancellationToken::new();
         let cancels = self.dice.below(2) == 0;
-        let mut turn = Box::pin(ask.cancel_on(token.clone()).call());
+        let mut turn = Box::pin(request.cancel_on(token.clone()).call());
         for poll in 0.. {
             if poll == polls {
                 if !cancels {
@@ -137,8 +137,8 @@ impl Scene {
     }
 
     async fn act(&mut self) {
-        let ask = self.next();
-        match self.take(ask).await {
+        let request = self.next();
+        match self.take(request).await {
             Some(Ok(response)) => {
                 let going_on = response.end().is_none();
                 assert_eq!(going_on, !response.pending_approvals().is_empty());
@@ -163,7 +163,7 @@ impl Scene {
     }
 }
 
-/// Asserts that every call has exactly one result, those of a turn that goes on excepted.
+/// Asserts that every call has exactly one result, except the open calls of the last turn.
 fn assert_closed(entries: &[Entry], going_on: bool) {
     use toolwright::chat::EntryBody;
     let mut open: Vec<String> = Vec::new();
@@ -200,9 +200,9 @@ proptest! {
             for _ in 0..actions {
                 scene.act().await;
             }
-            // However it was left: the next question is answered, or says why not.
-            let ask = scene.chat().message().conversation(ROOM).user("Well?");
-            match ask.call().await {
+            // Whatever its state, the next message is answered or rejected with a reason.
+            let request = scene.chat().message().conversation(ROOM).user("Well?");
+            match request.call().await {
                 Ok(response) => assert_closed(&scene.store.entries(ROOM), response.end().is_none()),
                 Err(_) => assert_closed(&scene.store.entries(ROOM), false),
             }

@@ -1,4 +1,4 @@
-//! Several calls in one step: who runs beside whom, and in which order their results are told.
+//! Several calls in one step: which run at the same time, and the order of their results.
 
 use std::sync::Arc;
 
@@ -59,7 +59,7 @@ async fn all_others_run_strictly_in_order() {
 }
 
 #[tokio::test]
-async fn results_are_told_in_the_order_of_the_calls_whoever_ends_first() {
+async fn results_are_in_the_order_of_the_calls_whichever_ends_first() {
     let gate = Arc::new(Notify::new());
     let (waiting, opening) = (Arc::clone(&gate), gate);
     let late = Tool::builder("late", "Waits for the other.")
@@ -88,7 +88,7 @@ async fn results_are_told_in_the_order_of_the_calls_whoever_ends_first() {
         .map(|it| it.call_id)
         .collect();
     assert_eq!(came.last().unwrap().as_str(), "call_0_0");
-    let told = results(&model.requests()[1]);
-    let told: Vec<&str> = told.iter().map(|result| result.call_id.as_str()).collect();
-    assert_eq!(told, ["call_0_0", "call_0_1", "call_0_2"]);
+    let ids = results(&model.requests()[1]);
+    let ids: Vec<&str> = ids.iter().map(|result| result.call_id.as_str()).collect();
+    assert_eq!(ids, ["call_0_0", "call_0_1", "call_0_2"]);
 }

@@ -1,4 +1,4 @@
-//! What becomes of a failed tool's error: as the tool, the registry, the settings or the chat say.
+//! The error policy of a failed tool: set by the tool, the view, the settings or the chat.
 
 use toolwright::chat::Chat;
 use toolwright::chat::testing::ScriptedModel;
@@ -50,7 +50,7 @@ fn invoker(tools: impl Into<View>) -> Invoker {
 }
 
 #[tokio::test]
-async fn a_tool_says_what_becomes_of_its_errors() {
+async fn a_tool_sets_its_error_policy() {
     assert_eq!(
         reads(&invoker(registry(failing(None))), None).await,
         MESSAGE
@@ -62,7 +62,7 @@ async fn a_tool_says_what_becomes_of_its_errors() {
 }
 
 #[tokio::test]
-async fn a_view_says_it_for_its_tools() {
+async fn a_view_sets_it_for_its_tools() {
     for (errors, read) in CASES {
         let view = registry(failing(Some(ErrorPolicy::Generic))).all();
         let view = view.map_policy(move |_, policy| policy.errors = errors);
@@ -78,17 +78,17 @@ fn with_settings(errors: &str) -> Invoker {
 }
 
 #[tokio::test]
-async fn settings_say_it_for_a_tool() {
+async fn settings_set_it_for_a_tool() {
     for (errors, read) in [("message", MESSAGE), ("generic", GENERIC), ("end", END)] {
         assert_eq!(reads(&with_settings(errors), None).await, read);
     }
 }
 
 #[tokio::test]
-async fn a_chat_says_it_whatever_the_others_say() {
-    for said in ["message", "generic", "end"] {
+async fn a_chat_sets_it_whatever_the_others_set() {
+    for setting in ["message", "generic", "end"] {
         for (errors, read) in CASES {
-            assert_eq!(reads(&with_settings(said), Some(errors)).await, read);
+            assert_eq!(reads(&with_settings(setting), Some(errors)).await, read);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Prompts of one conversation, one after the other.
+//! Requests of one conversation, one after the other.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use toolwright::{Content, Secret, Tool, ToolCall};
 
 use crate::support::{builder, none};
 
-/// A chat whose every turn waits until somebody lets it go on.
+/// A chat whose every turn waits until the test releases it.
 fn gated(store: &Arc<MemoryStore>) -> (Chat, Arc<Semaphore>) {
     let gate = Arc::new(Semaphore::new(0));
     let waits = Arc::clone(&gate);
@@ -32,21 +32,21 @@ fn gated(store: &Arc<MemoryStore>) -> (Chat, Arc<Semaphore>) {
     (chat.build(), gate)
 }
 
-/// What was asked, in the order of the journal.
+/// The user messages, in the order of the journal.
 async fn questions(store: &MemoryStore) -> Vec<String> {
     let entries = store.load("room").await.unwrap();
-    let said = entries.iter().filter_map(|entry| match &entry.body {
+    let messages = entries.iter().filter_map(|entry| match &entry.body {
         EntryBody::User { content } => match &content[0] {
             Content::Text { text } => Some(text.clone()),
             _ => None,
         },
         _ => None,
     });
-    said.collect()
+    messages.collect()
 }
 
 #[tokio::test]
-async fn prompts_wait_in_the_order_they_came_and_one_too_many_is_refused() {
+async fn requests_wait_in_the_order_they_came_and_one_too_many_is_refused() {
     let store = Arc::new(MemoryStore::new());
     let (chat, gate) = gated(&store);
     let ask = |n: usize| {
@@ -61,8 +61,8 @@ async fn prompts_wait_in_the_order_they_came_and_one_too_many_is_refused() {
     }
     let refused = ask(17).await.unwrap().unwrap_err();
     assert!(matches!(refused, ChatError::Busy { .. }), "{refused:?}");
-    let said = "the conversation is busy: 16 prompts wait for this conversation already";
-    assert_eq!(refused.to_string(), said);
+    let message = "the conversation is busy: 16 prompts wait for this conversation already";
+    assert_eq!(refused.to_string(), message);
     // Other conversations do not mind.
     gate.add_permits(1);
     let elsewhere = chat.message().conversation("elsewhere").user("There?");
@@ -78,7 +78,7 @@ async fn prompts_wait_in_the_order_they_came_and_one_too_many_is_refused() {
 }
 
 #[tokio::test]
-async fn whoever_gives_up_waiting_makes_room() {
+async fn a_request_that_is_dropped_frees_its_slot() {
     let store = Arc::new(MemoryStore::new());
     let (chat, gate) = gated(&store);
     let ask = |n: usize| {
@@ -110,7 +110,7 @@ async fn whoever_gives_up_waiting_makes_room() {
     );
 }
 
-/// A store that takes its time to give a lease back.
+/// A store that is slow to release a lease.
 #[derive(Default)]
 struct Slow(MemoryStore);
 

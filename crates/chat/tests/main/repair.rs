@@ -1,4 +1,4 @@
-//! Turns that nobody ended: what had started, what had not, and how the conversation goes on.
+//! Interrupted turns: calls that had started or not, and how the turn resumes.
 
 use std::sync::Arc;
 
@@ -47,9 +47,9 @@ impl Scene {
         };
         let model = ScriptedModel::new().calls_all([("act", "{}"), ("write", r#"{"n": 1}"#)]);
         let chat = scene.chat(model);
-        let ask = chat.message().conversation("room").user("Act!");
+        let request = chat.message().conversation("room").user("Act!");
         if decide {
-            let paused = ask.call().await.unwrap();
+            let paused = request.call().await.unwrap();
             let decided: Vec<ApprovalResponse> = paused
                 .pending_approvals()
                 .iter()
@@ -58,7 +58,7 @@ impl Scene {
             let going = chat.submit_approvals("room", decided).call();
             assert!(going.now_or_never().is_none());
         } else {
-            assert!(ask.call().now_or_never().is_none());
+            assert!(request.call().now_or_never().is_none());
         }
         assert_eq!(scene.log.lines()[0], "begins");
         scene
@@ -130,8 +130,8 @@ async fn a_new_question_repairs_too() {
     for tool in [once(), once().idempotent(true)] {
         let scene = Scene::interrupted(tool, false).await;
         let model = ScriptedModel::new().replies("Hello.");
-        let ask = scene.chat(model.clone()).message().conversation("room");
-        ask.user("Hello?").call().await.unwrap();
+        let request = scene.chat(model.clone()).message().conversation("room");
+        request.user("Hello?").call().await.unwrap();
         assert_eq!(scene.log.lines(), ["begins"]);
         let entries = stored_entries(&scene.store, "room").await;
         assert_complete(&entries);
@@ -151,11 +151,11 @@ async fn a_cancellation_does_not_claim_to_know_what_had_started() {
     let scene = Scene::interrupted(once(), false).await;
     let token = toolwright::CancellationToken::new();
     token.cancel();
-    let ask = scene
+    let request = scene
         .chat(ScriptedModel::new())
         .resume("room")
         .cancel_on(token);
-    let response = ask.call().await.unwrap();
+    let response = request.call().await.unwrap();
     let outcomes: Vec<Outcome> = response.results().iter().map(|it| it.outcome).collect();
     assert_eq!(outcomes, [Outcome::OutcomeUnknown, Outcome::Cancelled]);
 }

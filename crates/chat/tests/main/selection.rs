@@ -1,4 +1,4 @@
-//! Which tools a prompt comes with: everything, more, fewer, by name, by bundle, through a resolver.
+//! The tools of a request: all, more, fewer, by name, by bundle, through a resolver.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use toolwright::{Config, ConfigSources, Invoker, Registry, Tool, ToolCall};
 
 use crate::support::{Log, builder, chat, constant_tool, last_result_texts, registry, tool_names};
 
-/// What a prompt says about its tools.
+/// Selects the tools of a request.
 type Configure = fn(TurnRequest) -> TurnRequest;
 
 fn in_bundle(name: &str, bundle: &str) -> Tool {
@@ -26,7 +26,7 @@ fn tools() -> Vec<Tool> {
     ]
 }
 
-/// The tools that a prompt shows its model, which answers at once.
+/// The tools of a request to a model, which answers at once.
 async fn shows(ask: impl FnOnce(TurnRequest) -> TurnRequest) -> Result<Vec<String>, ChatError> {
     let model = ScriptedModel::new().replies("Hello.");
     let chat = builder(model.clone(), tools())
@@ -47,7 +47,7 @@ async fn shows(ask: impl FnOnce(TurnRequest) -> TurnRequest) -> Result<Vec<Strin
 }
 
 #[tokio::test]
-async fn a_prompt_comes_with_what_it_says() {
+async fn a_request_has_the_tools_it_selects() {
     let all = ["read_file", "write_file", "search"];
     let cases: [(Configure, &[&str]); 12] = [
         (|ask| ask, &all),
@@ -94,7 +94,7 @@ async fn a_prompt_comes_with_what_it_says() {
 }
 
 #[tokio::test]
-async fn names_that_nobody_knows_are_an_error_before_any_request() {
+async fn unknown_names_are_an_error_before_any_request() {
     let cases: [(Configure, &str); 5] = [
         (
             |ask| ask.only_tools_named(["serch", "nobody"]),
@@ -117,8 +117,8 @@ async fn names_that_nobody_knows_are_an_error_before_any_request() {
             "nobody knows `serch`; did you mean `search`?",
         ),
     ];
-    for (ask, said) in cases {
-        assert_eq!(shows(ask).await.unwrap_err().to_string(), said);
+    for (ask, message) in cases {
+        assert_eq!(shows(ask).await.unwrap_err().to_string(), message);
     }
 }
 
@@ -160,7 +160,7 @@ async fn a_resolver_answers_for_the_name_it_was_asked_and_no_other() {
 }
 
 #[tokio::test]
-async fn nobody_is_asked_for_tools_in_mid_turn() {
+async fn no_resolver_is_called_within_a_turn() {
     let log = Log::default();
     let asked = log.clone();
     let model = ScriptedModel::new()
@@ -204,9 +204,9 @@ async fn a_change_of_the_registry_does_not_change_a_turn() {
         .replies("Next.");
     let chat = Chat::new(model.clone(), &Invoker::new(&registry).unwrap());
     chat.message().user("Go!").call().await.unwrap();
-    let told = last_result_texts(&model);
-    assert_eq!(told[0], "still here");
-    assert!(told[1].contains("there is no tool `late`"));
+    let texts = last_result_texts(&model);
+    assert_eq!(texts[0], "still here");
+    assert!(texts[1].contains("there is no tool `late`"));
     chat.message().user("And now?").call().await.unwrap();
     let requests = model.requests();
     assert!(
@@ -218,7 +218,7 @@ async fn a_change_of_the_registry_does_not_change_a_turn() {
 }
 
 #[tokio::test]
-async fn the_tools_of_one_prompt_are_not_the_next_ones() {
+async fn the_tools_of_one_request_are_not_the_next_ones() {
     let model = ScriptedModel::new()
         .calls("own", "{}")
         .replies("Done.")
@@ -238,7 +238,7 @@ async fn the_tools_of_one_prompt_are_not_the_next_ones() {
 }
 
 #[tokio::test]
-async fn what_settings_count_is_counted_over_all_prompts() {
+async fn limits_of_settings_count_over_all_requests() {
     let sources = ConfigSources::new().defaults([("tools.search.rate_limit", "1/1h")]);
     let config = Config::load(sources).unwrap().config;
     let invoker = Invoker::builder(registry(tools())).config(config);

@@ -1,4 +1,4 @@
-//! Where journals are kept, and what happens where they cannot be.
+//! Stores, and turns whose store fails.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -48,7 +48,7 @@ async fn an_entry_that_is_appended_again_is_the_same_one() {
 }
 
 #[tokio::test]
-async fn the_key_stays_the_same_and_is_nobody_elses() {
+async fn every_store_has_one_key_of_its_own() {
     let (one, other) = (MemoryStore::new(), MemoryStore::new());
     let key = one.signing_key().await.unwrap();
     assert_eq!(key.expose(), one.signing_key().await.unwrap().expose());
@@ -57,7 +57,7 @@ async fn the_key_stays_the_same_and_is_nobody_elses() {
     assert!(!format!("{one:?} {key:?}").contains(key.expose()));
 }
 
-/// A store that fails once: at one of its appends, before or after it was kept.
+/// A store that fails once: at one of its appends, before or after it was stored.
 struct Failing {
     kept: Arc<MemoryStore>,
     left: AtomicUsize,
@@ -97,8 +97,8 @@ fn model() -> ScriptedModel {
 }
 
 async fn through(chat: &Chat) -> Result<Response, ChatError> {
-    let ask = chat.message().conversation("room").user("Go!");
-    let paused = ask.call().await?;
+    let request = chat.message().conversation("room").user("Go!");
+    let paused = request.call().await?;
     let decided = paused
         .pending_approvals()
         .iter()
@@ -108,7 +108,7 @@ async fn through(chat: &Chat) -> Result<Response, ChatError> {
 }
 
 #[tokio::test]
-async fn whenever_a_store_fails_nothing_runs_that_was_not_told_and_the_turn_goes_on_from_there() {
+async fn whenever_a_store_fails_no_unrecorded_call_runs_and_the_turn_resumes_from_there() {
     let mut failed = 0;
     for after in [false, true] {
         for at in 1.. {
@@ -137,7 +137,7 @@ async fn whenever_a_store_fails_nothing_runs_that_was_not_told_and_the_turn_goes
                 .iter()
                 .filter(|it| matches!(it.body, EntryBody::CallStarted { .. }));
             assert!(log.lines().len() <= started.count(), "append {at}");
-            // Somebody comes back: nothing that changes something runs twice.
+            // The turn resumes: no call with an effect runs twice.
             let healed = builder(ScriptedModel::new().replies("Again."), tools());
             let healed = healed.store(Arc::clone(&kept_in)).build();
             if !entries.is_empty() {
@@ -172,7 +172,7 @@ async fn a_store_that_cannot_be_read_is_an_error_before_anything_is_asked() {
             _: Option<&'a str>,
             _: usize,
         ) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
-            Box::pin(async { Err(StoreError::new("locked").with_source("by somebody else")) })
+            Box::pin(async { Err(StoreError::new("locked").with_source("by another program")) })
         }
         delegate_store!(0);
     }

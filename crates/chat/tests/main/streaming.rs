@@ -63,9 +63,9 @@ async fn events_are_json_with_a_type() {
         .calls("pay", r#"{"n": 1}"#)
         .replies("Paid.");
     let chat = chat(model, pay(&log));
-    let ask = chat.message().conversation("room").user("Pay!");
-    let (told, _) = events(ask.stream()).await;
-    let json: Vec<Value> = told
+    let request = chat.message().conversation("room").user("Pay!");
+    let (emitted, _) = events(request.stream()).await;
+    let json: Vec<Value> = emitted
         .iter()
         .map(|it| serde_json::to_value(it).unwrap())
         .collect();
@@ -89,8 +89,8 @@ async fn events_are_json_with_a_type() {
         "verdict": {"verdict": "approve"},
     });
     let decided = serde_json::from_value(decided).unwrap();
-    let (told, _) = events(chat.submit_approvals("room", vec![decided]).stream()).await;
-    let json: Vec<Value> = told
+    let (emitted, _) = events(chat.submit_approvals("room", vec![decided]).stream()).await;
+    let json: Vec<Value> = emitted
         .iter()
         .map(|it| serde_json::to_value(it).unwrap())
         .collect();
@@ -108,7 +108,7 @@ async fn events_are_json_with_a_type() {
 }
 
 #[tokio::test]
-async fn an_error_comes_after_what_was_said_before_it() {
+async fn an_error_comes_after_the_events_before_it() {
     let model = ScriptedModel::new().replies_with(|_| {
         ModelReply::text("I was about to").then_error(ModelErrorKind::Overloaded, "too busy")
     });
@@ -187,7 +187,7 @@ async fn finishing_a_stream_that_failed_is_the_error() {
 }
 
 #[tokio::test]
-async fn a_stream_and_a_call_tell_the_journal_the_same() {
+async fn a_stream_and_a_call_append_the_same_entries() {
     let log = Log::default();
     let tools = || vec![write(&log), read_tool(&log)];
     let called = chat(model(), tools())
@@ -198,10 +198,11 @@ async fn a_stream_and_a_call_tell_the_journal_the_same() {
         .unwrap();
     let streamed = chat(model(), tools()).message().user("Go!").stream();
     let streamed = streamed.finish().await.unwrap();
-    let told = |response: &toolwright::chat::Response| -> Vec<Value> {
-        let told = response.entries().iter();
-        told.map(|entry| serde_json::to_value(&entry.body).unwrap())
+    let bodies = |response: &toolwright::chat::Response| -> Vec<Value> {
+        let entries = response.entries().iter();
+        entries
+            .map(|entry| serde_json::to_value(&entry.body).unwrap())
             .collect()
     };
-    assert_eq!(told(&called), told(&streamed));
+    assert_eq!(bodies(&called), bodies(&streamed));
 }

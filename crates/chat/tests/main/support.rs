@@ -1,4 +1,4 @@
-//! What the tests share: tools that keep a log, a chat in one line, and what a model was told.
+//! Shared by the tests: tools that write a log, a chat in one line, and the requests that a model received.
 
 use std::sync::{Arc, Mutex};
 
@@ -30,7 +30,7 @@ pub(crate) fn none() -> Vec<Tool> {
     Vec::new()
 }
 
-/// What tools did, in order.
+/// The calls of tools, in order.
 #[derive(Clone, Default)]
 pub(crate) struct Log(Arc<Mutex<Vec<String>>>);
 
@@ -80,20 +80,20 @@ pub(crate) fn pay(log: &Log) -> Tool {
 
 /// A read-only tool that always answers the same.
 pub(crate) fn constant_tool(name: &str, text: &'static str) -> Tool {
-    Tool::builder(name, "Says something.")
+    Tool::builder(name, "Returns a text.")
         .read_only(true)
         .run(move |_, _| text)
         .unwrap()
 }
 
-/// A tool that fails so.
+/// A tool that fails with this error.
 pub(crate) fn failing_tool(name: &str, error: fn() -> toolwright::ToolError) -> Tool {
     Tool::builder(name, "Fails.")
         .run(move |_, _| Err::<String, _>(error()))
         .unwrap()
 }
 
-/// The results that a request brings last.
+/// The results at the end of a request.
 pub(crate) fn results(request: &ModelRequest) -> Vec<ToolResult> {
     match request.messages.last() {
         Some(Message::Results(results)) => results.clone(),
@@ -101,7 +101,7 @@ pub(crate) fn results(request: &ModelRequest) -> Vec<ToolResult> {
     }
 }
 
-/// The texts of the results that the last request of a script brought.
+/// The texts of the results in the last request to a scripted model.
 pub(crate) fn last_result_texts(model: &ScriptedModel) -> Vec<String> {
     let requests = model.requests();
     let results = results(requests.last().unwrap());
@@ -120,7 +120,7 @@ pub(crate) fn tool_names(request: &ModelRequest) -> Vec<String> {
     names.collect()
 }
 
-/// Reads a stream to its end: what it told, and the error it ended with.
+/// Reads a stream to its end; returns its events, and the error it ended with.
 pub(crate) async fn events(mut stream: ChatStream) -> (Vec<ChatEvent>, Option<ChatError>) {
     let mut events = Vec::new();
     while let Some(event) = stream.next().await {
@@ -145,12 +145,12 @@ pub(crate) fn kinds(events: &[ChatEvent]) -> Vec<String> {
     events.iter().map(kind).collect()
 }
 
-/// What a store has of a conversation.
+/// The stored entries of a conversation.
 pub(crate) async fn stored_entries(store: &Arc<MemoryStore>, conversation: &str) -> Vec<Entry> {
     store.load(conversation).await.unwrap()
 }
 
-/// Asserts that whoever reads the journal finds every call with its result.
+/// Asserts that every call in the messages of a journal has its result.
 #[track_caller]
 pub(crate) fn assert_complete(entries: &[Entry]) {
     assert_paired(&history(entries));
@@ -166,8 +166,8 @@ pub(crate) fn assert_paired(messages: &[Message]) {
 
 /// What is wrong with a conversation, if a call or a result stands alone in it.
 pub(crate) fn unpaired(messages: &[Message]) -> Option<String> {
-    let mut told = messages.iter();
-    while let Some(message) = told.next() {
+    let mut messages = messages.iter();
+    while let Some(message) = messages.next() {
         let calls: Vec<String> = match message {
             Message::Results(_) => return Some("results without calls".to_owned()),
             Message::Step(step) => step.calls().map(|call| call.id.to_string()).collect(),
@@ -176,7 +176,7 @@ pub(crate) fn unpaired(messages: &[Message]) -> Option<String> {
         if calls.is_empty() {
             continue;
         }
-        let Some(Message::Results(results)) = told.next() else {
+        let Some(Message::Results(results)) = messages.next() else {
             return Some(format!("calls without results: {calls:?}"));
         };
         let answered: Vec<String> = results.iter().map(|it| it.call_id.to_string()).collect();
@@ -187,7 +187,7 @@ pub(crate) fn unpaired(messages: &[Message]) -> Option<String> {
     None
 }
 
-/// The error of a turn that was ended, and what there is of it.
+/// The reason and the response of a turn that was ended.
 #[track_caller]
 pub(crate) fn ended(result: Result<Response, ChatError>) -> (String, Response) {
     match result {
@@ -196,16 +196,16 @@ pub(crate) fn ended(result: Result<Response, ChatError>) -> (String, Response) {
     }
 }
 
-/// Implements what a store for a test does not do differently: another store does it.
+/// Delegates the methods that a store for tests does not override to an inner store.
 macro_rules! delegate_store {
     ($inner:tt, tail) => {
         fn tail<'a>(
             &'a self,
             conversation: &'a str,
             before: Option<&'a str>,
-            most: usize,
+            limit: usize,
         ) -> futures::future::BoxFuture<'a, Result<Vec<toolwright::chat::Entry>, toolwright::chat::StoreError>> {
-            self.$inner.tail(conversation, before, most)
+            self.$inner.tail(conversation, before, limit)
         }
 
         crate::support::delegate_store!($inner);
@@ -214,9 +214,9 @@ macro_rules! delegate_store {
         fn acquire<'a>(
             &'a self,
             lease: &'a toolwright::chat::Lease,
-            life: std::time::Duration,
+            duration: std::time::Duration,
         ) -> futures::future::BoxFuture<'a, Result<bool, toolwright::chat::StoreError>> {
-            self.$inner.acquire(lease, life)
+            self.$inner.acquire(lease, duration)
         }
 
         fn release<'a>(
@@ -228,23 +228,23 @@ macro_rules! delegate_store {
 
         fn list(
             &self,
-            most: usize,
+            limit: usize,
         ) -> futures::future::BoxFuture<
             '_,
             Result<Vec<toolwright::chat::ConversationSummary>, toolwright::chat::StoreError>,
         > {
-            self.$inner.list(most)
+            self.$inner.list(limit)
         }
 
         fn list_by_owner<'a>(
             &'a self,
             owner: &'a toolwright::chat::Owner,
-            most: usize,
+            limit: usize,
         ) -> futures::future::BoxFuture<
             'a,
             Result<Vec<toolwright::chat::ConversationSummary>, toolwright::chat::StoreError>,
         > {
-            self.$inner.list_by_owner(owner, most)
+            self.$inner.list_by_owner(owner, limit)
         }
 
         fn delete<'a>(

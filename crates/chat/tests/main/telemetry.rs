@@ -1,4 +1,4 @@
-//! What traces show of a turn: that it happened, and nothing that was said in it.
+//! The spans of a turn, which contain no messages.
 
 use std::collections::HashMap;
 use std::fmt::Debug;
@@ -94,7 +94,7 @@ impl Recorder {
 }
 
 #[tokio::test]
-async fn a_turn_leaves_spans_under_their_usual_names_and_nothing_that_was_said() {
+async fn a_turn_has_spans_with_the_conventional_names_and_no_messages() {
     let log = Log::default();
     let model = ScriptedModel::new()
         .with_id(ModelId::new("vendor", "big"))

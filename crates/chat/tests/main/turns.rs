@@ -1,4 +1,4 @@
-//! From a question to its answer, with calls in between.
+//! Turns: from a message to its answer, with calls in between.
 
 use futures::stream;
 use toolwright::chat::testing::{FnModel, ModelReply, ScriptedModel};
@@ -20,7 +20,7 @@ async fn a_question_without_tools_is_answered() {
 }
 
 #[tokio::test]
-async fn a_prompt_that_says_nothing_is_an_error() {
+async fn a_request_without_a_message_is_an_error() {
     let model = ScriptedModel::new();
     let chat = chat(model.clone(), none());
     for ask in [
@@ -89,7 +89,7 @@ async fn a_conversation_goes_on_where_it_was() {
 }
 
 #[tokio::test]
-async fn two_messages_in_one_prompt_are_one_turn() {
+async fn two_messages_in_one_request_are_one_turn() {
     let model = ScriptedModel::new().replies("Old.").replies("Both.");
     let chat = chat(model.clone(), none());
     let ask = || chat.message().conversation("room");

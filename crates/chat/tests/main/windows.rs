@@ -1,10 +1,13 @@
-//! How much of a conversation a model is told: whole turns, every call with its result, within what is allowed.
+//! The window of history that is sent to the model: whole turns, every call with its result, within the limits.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use toolwright::chat::testing::ScriptedModel;
-use toolwright::chat::{Entry, EntryBody, HistoryWindow, Message, history, repair_journal};
+use toolwright::chat::{
+    Entry, EntryBody, HistoryWindow, Lease, MemoryStore, Message, Store as _, history,
+    repair_journal,
+};
 
 mod journal;
 
@@ -91,34 +94,34 @@ proptest! {
     #![proptest_config(config(600))]
 
     #[test]
-    fn whatever_the_journal_and_the_window_no_call_is_told_without_its_result(
+    fn whatever_the_journal_and_the_window_no_call_is_sent_without_its_result(
         pieces in vec(piece(), 0..30),
         window in window(),
     ) {
         let entries = journal(&pieces);
-        let told = window.select_messages(&entries);
-        prop_assert_eq!(unpaired(&told), None);
+        let messages = window.select_messages(&entries);
+        prop_assert_eq!(unpaired(&messages), None);
 
         // Whole turns, as many as fit.
         let from = begin(window, &entries);
         let whole = history(&entries[from..]);
         let current = turns(&entries).last().copied().unwrap_or_default();
         let current = history(&entries[current..]);
-        prop_assert_eq!(told.len(), whole.len());
+        prop_assert_eq!(messages.len(), whole.len());
         let earlier = whole.len() - current.len();
-        prop_assert_eq!(format!("{:?}", &told[..earlier]), format!("{:?}", &whole[..earlier]));
+        prop_assert_eq!(format!("{:?}", &messages[..earlier]), format!("{:?}", &whole[..earlier]));
         if window.tokens.is_none() {
-            prop_assert_eq!(format!("{told:?}"), format!("{whole:?}"));
+            prop_assert_eq!(format!("{messages:?}"), format!("{whole:?}"));
         }
         if let Some(most) = window.messages {
-            prop_assert!(count(&told[..earlier]) <= most);
+            prop_assert!(count(&messages[..earlier]) <= most);
         }
         if let Some(most) = window.tokens {
-            let is = HistoryWindow::estimate_tokens(&told);
-            prop_assert!(is <= most.max(least(&current)), "{is} of {most}: {told:?}");
-            // What a tool returned goes before a word of what was said does.
-            let shortened = told.iter().any(|it| !matches!(it, Message::Results(_)) && left_out(it));
-            let mut results = told[earlier..].iter().filter(|it| matches!(it, Message::Results(_)));
+            let is = HistoryWindow::estimate_tokens(&messages);
+            prop_assert!(is <= most.max(least(&current)), "{is} of {most}: {messages:?}");
+            // Tool results are left out before messages are truncated.
+            let shortened = messages.iter().any(|it| !matches!(it, Message::Results(_)) && left_out(it));
+            let mut results = messages[earlier..].iter().filter(|it| matches!(it, Message::Results(_)));
             if shortened {
                 prop_assert!(results.all(|it| left_out(it) || HistoryWindow::estimate_tokens(std::slice::from_ref(it)) <= least(std::slice::from_ref(it))));
             }
@@ -126,7 +129,7 @@ proptest! {
     }
 
     #[test]
-    fn a_damaged_journal_is_repaired_and_says_so(pieces in vec(piece(), 0..30)) {
+    fn a_damaged_journal_is_repaired_with_remarks(pieces in vec(piece(), 0..30)) {
         let entries = journal(&pieces);
         let (repaired, remarks) = repair_journal(entries.clone());
         let (again, nothing) = repair_journal(repaired.clone());
@@ -146,7 +149,7 @@ fn texts(entries: &[Entry]) -> Vec<String> {
     entries.iter().map(text).collect()
 }
 
-/// Asserts that every call has one result before something else is said, except those that are waited for.
+/// Asserts that every call has one result before the next message or step, except the open calls at the end.
 fn assert_answered(entries: &[Entry]) {
     let mut open: Vec<String> = Vec::new();
     for entry in entries {
@@ -168,7 +171,7 @@ fn assert_answered(entries: &[Entry]) {
 }
 
 #[test]
-fn what_was_repaired_is_said_in_words() {
+fn every_repair_has_a_remark() {
     let entries = journal(&[
         Piece::User(1),
         Piece::Step {
@@ -200,6 +203,27 @@ fn what_was_repaired_is_said_in_words() {
     );
     let ids: Vec<&str> = repaired.iter().map(|entry| entry.id.as_str()).collect();
     assert_eq!(ids, ["0", "1", "2", "1:call-1", "4", "7"]);
+}
+
+#[tokio::test]
+async fn the_entries_of_a_window_are_read_without_the_rest_of_the_journal() {
+    let turn = Piece::Turn { calls: 1, size: 9 };
+    let entries = journal(&vec![turn; 500]);
+    let (store, lease) = (MemoryStore::new(), Lease::new("room", "me"));
+    let long = std::time::Duration::from_secs(600);
+    assert!(store.acquire(&lease, long).await.unwrap());
+    store.append(&lease, &entries).await.unwrap();
+    for window in [
+        HistoryWindow::default(),
+        HistoryWindow::all().turns(100),
+        HistoryWindow::all(),
+    ] {
+        let read = window.load_entries(&store, "room").await.unwrap();
+        let of_all = format!("{:?}", window.select_messages(&entries));
+        assert_eq!(format!("{:?}", window.select_messages(&read)), of_all);
+        let is_whole = window == HistoryWindow::all();
+        assert_eq!(read.len() == entries.len(), is_whole, "{}", read.len());
+    }
 }
 
 #[tokio::test]
@@ -236,7 +260,7 @@ async fn what_a_tool_returned_is_remembered_in_the_next_turn() {
         let ask = chat.message().conversation("room").user(question);
         ask.call().await.unwrap();
     }
-    let told = model.requests().remove(2).messages;
+    let messages = model.requests().remove(2).messages;
     let remembered = |message: &Message| matches!(message, Message::Results(results) if results[0].text() == "20 °C");
-    assert!(told.iter().any(remembered), "{told:?}");
+    assert!(messages.iter().any(remembered), "{messages:?}");
 }

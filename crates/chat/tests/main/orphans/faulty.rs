@@ -1,4 +1,4 @@
-//! A model that answers whatever the dice say, and a store that takes its time.
+//! A model with random answers, and a store that yields before and after it writes.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -81,7 +81,7 @@ impl Model for FaultyModel {
     }
 }
 
-/// A store that can be left alone before and after it has kept something.
+/// A store whose futures can be dropped before and after it has written.
 #[derive(Default)]
 pub(super) struct YieldingStore(MemoryStore);
 

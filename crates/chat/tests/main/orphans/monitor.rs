@@ -1,4 +1,4 @@
-//! Tools that look at the journal whenever they do something, and complain.
+//! Tools that check the journal whenever they run.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -25,7 +25,7 @@ struct Seen {
     wrong: Vec<String>,
 }
 
-/// What the journal says about a call.
+/// The state of a call in the journal.
 #[derive(Default)]
 struct About {
     started: bool,
@@ -63,7 +63,7 @@ impl Monitor {
         let complain = |what: &str| self.complain(format!("{} {call}: {what}", tool.name));
         match this {
             Some(this) if this.started && !this.finished => {}
-            _ => complain("runs, and the journal does not say so"),
+            _ => complain("runs without an entry in the journal"),
         }
         let times = {
             let mut seen = self.seen.lock().unwrap();
@@ -87,13 +87,13 @@ impl Monitor {
                 _ => None,
             });
             if allowed != Some(arguments) {
-                complain("runs with what nobody has approved");
+                complain("runs with arguments that were not approved");
             }
         }
     }
 }
 
-/// What the journal says about the calls of the newest step.
+/// The states of the calls of the newest step in the journal.
 fn about(entries: &[Entry]) -> HashMap<String, About> {
     let mut about: HashMap<String, About> = HashMap::new();
     for entry in entries {

@@ -1,4 +1,4 @@
-//! What decides: bytes that a test case is made of, shared by everybody who needs a decision.
+//! Random choices: the bytes of a test case, shared by all that choose.
 
 use std::sync::{Arc, Mutex};
 

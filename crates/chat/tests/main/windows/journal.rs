@@ -1,4 +1,4 @@
-//! Journals of all kinds: whole, and damaged in every way.
+//! Generated journals: valid, and damaged in every way.
 
 use proptest::prelude::*;
 use toolwright::chat::{
@@ -9,19 +9,19 @@ use toolwright::{Content, ToolCall, ToolResult};
 /// One piece of a journal.
 #[derive(Clone, Debug)]
 pub(super) enum Piece {
-    /// A turn as it should be: so many calls, results of such a size.
+    /// A valid turn: the number of its calls, and the size of each result.
     Turn {
         calls: usize,
         size: usize,
     },
     User(usize),
     Assistant(usize),
-    /// An answer with so many calls, of which the turn knows, or not.
+    /// A step with this number of calls, with or without metadata.
     Step {
         calls: usize,
         known: bool,
     },
-    /// What the turn knows is about another call.
+    /// A step whose metadata is that of another call.
     Foreign,
     Started(usize),
     Finished {
@@ -52,45 +52,45 @@ impl Piece {
 
 /// Puts a journal together; calls are numbered, and some numbers come again.
 pub(super) fn journal(pieces: &[Piece]) -> Vec<Entry> {
-    let mut told = Vec::new();
+    let mut bodies = Vec::new();
     let mut next = 0;
     for piece in pieces {
         match *piece {
             Piece::Turn { calls, size } => {
-                told.push(user(10));
+                bodies.push(user(10));
                 let ids: Vec<usize> = (0..calls).map(|n| 100 + n).collect();
-                told.push(step(&ids, &ids));
-                told.extend(
+                bodies.push(step(&ids, &ids));
+                bodies.extend(
                     ids.iter()
                         .map(|id| EntryBody::CallStarted { call: call(*id) }),
                 );
-                told.extend(ids.iter().map(|id| finished(*id, size)));
+                bodies.extend(ids.iter().map(|id| finished(*id, size)));
                 if calls > 0 {
-                    told.push(step(&[], &[]));
+                    bodies.push(step(&[], &[]));
                 }
-                told.push(EntryBody::TurnEnded {
+                bodies.push(EntryBody::TurnEnded {
                     end: TurnEnd::Answered,
                 });
             }
-            Piece::User(size) => told.push(user(size)),
-            Piece::Assistant(size) => told.push(EntryBody::Assistant {
+            Piece::User(size) => bodies.push(user(size)),
+            Piece::Assistant(size) => bodies.push(EntryBody::Assistant {
                 content: text(size),
             }),
             Piece::Step { calls, known } => {
                 let ids: Vec<usize> = (0..calls).map(|n| (next + n) % 8).collect();
                 next += calls;
-                told.push(step(&ids, if known { &ids } else { &[] }));
+                bodies.push(step(&ids, if known { &ids } else { &[] }));
             }
-            Piece::Foreign => told.push(step(&[0], &[9])),
-            Piece::Started(id) => told.push(EntryBody::CallStarted { call: call(id) }),
-            Piece::Finished { call, size } => told.push(finished(call, size)),
-            Piece::Ended => told.push(EntryBody::TurnEnded {
+            Piece::Foreign => bodies.push(step(&[0], &[9])),
+            Piece::Started(id) => bodies.push(EntryBody::CallStarted { call: call(id) }),
+            Piece::Finished { call, size } => bodies.push(finished(call, size)),
+            Piece::Ended => bodies.push(EntryBody::TurnEnded {
                 end: TurnEnd::Cancelled,
             }),
         }
     }
-    let entries = told.into_iter().enumerate();
-    let entries = entries.map(|(n, what)| Entry::new(n.to_string(), n as u64, what));
+    let entries = bodies.into_iter().enumerate();
+    let entries = entries.map(|(n, body)| Entry::new(n.to_string(), n as u64, body));
     entries.collect()
 }
 
@@ -110,8 +110,8 @@ fn user(size: usize) -> EntryBody {
 
 fn step(calls: &[usize], known: &[usize]) -> EntryBody {
     let items = calls.iter().map(|id| {
-        let made = ToolCall::new("look", r#"{"n": 1}"#);
-        Item::call(made.with_id(format!("call-{id}")))
+        let call = ToolCall::new("look", r#"{"n": 1}"#);
+        Item::call(call.with_id(format!("call-{id}")))
     });
     let mut items: Vec<Item> = items.collect();
     items.push(Item::text("So."));
@@ -121,12 +121,12 @@ fn step(calls: &[usize], known: &[usize]) -> EntryBody {
         StopReason::Calls
     };
     let step = Step::new(ModelId::new("any", ""), items, stop, Usage::default());
-    let facts = known
+    let metadata = known
         .iter()
         .map(|id| CallMetadata::new(call(*id), "look", ""));
     EntryBody::Step {
         step: step.into(),
-        calls: facts.collect(),
+        calls: metadata.collect(),
         cost: None,
     }
 }
@@ -137,7 +137,7 @@ fn finished(id: usize, size: usize) -> EntryBody {
     EntryBody::CallFinished { result }
 }
 
-/// Where turns begin: with what somebody says, once the one before has ended or was answered.
+/// The indexes at which turns start: a message after the end or the first step of the previous turn.
 pub(super) fn turns(entries: &[Entry]) -> Vec<usize> {
     let (mut begins, mut over, mut answered) = (Vec::new(), true, false);
     for (at, entry) in entries.iter().enumerate() {

@@ -1,0 +1,270 @@
+//! [`TurnRequest`]: the inputs of a turn, its tools, options and caller.
+
+use serde::Serialize;
+use serde_json::Value;
+use toolwright_core::{
+    Bundle, BundleItem, CallScope, Caller, CancellationToken, Content, ContentList, Role,
+    ToolResult, ToolSpec,
+};
+
+use std::sync::Arc;
+
+use crate::chat::event::ApprovalResponse;
+use crate::chat::response::Response;
+use crate::chat::stream::{ChatStream, EventSender};
+use crate::chat::{Chat, TurnOptions};
+use crate::error::ChatError;
+use crate::journal::Journal;
+use crate::journal::store::owner::PrincipalRecord;
+use crate::journal::window::HistoryWindow;
+use crate::model::{Model, ModelOptions, ResponseFormat, ToolChoice};
+use crate::turn::TurnLimits;
+use crate::turn::runner::run_turn;
+
+/// A request for a turn: messages, approval responses or results; sent with [`call`](Self::call), [`stream`](Self::stream) or
+/// [`extract`](Self::extract).
+///
+/// # Cancellation
+///
+/// Dropping the future or the stream cancels the request to the model and the calls that run. Entries that were appended to
+/// the journal stay, and the next request of the conversation continues from them.
+#[derive(Clone)]
+#[must_use = "nothing is sent until `call`, `stream` or `extract`"]
+pub struct TurnRequest {
+    pub(crate) chat: Chat,
+    pub(crate) options: TurnOptions,
+    pub(crate) conversation: Option<String>,
+    /// The journal of the response that this request follows, unless it has to be read from a store.
+    pub(crate) journal: Option<Arc<Journal>>,
+    pub(crate) inputs: Vec<TurnInput>,
+    pub(crate) selection: ToolSelection,
+    pub(crate) scope: CallScope,
+    /// Recorded with every message and approval.
+    pub(crate) principal: Option<PrincipalRecord>,
+    pub(crate) cancel: CancellationToken,
+    pub(crate) response_format: Option<ResponseFormat>,
+}
+
+/// One input of a turn.
+#[derive(Clone)]
+pub(crate) enum TurnInput {
+    User(Vec<Content>),
+    Assistant(Vec<Content>),
+    Prompt { name: String, arguments: Value },
+    Results(Vec<ToolResult>),
+    Approvals(Vec<ApprovalResponse>),
+}
+
+impl TurnInput {
+    /// Returns true if the input is a message, which starts a turn; the others resume one.
+    pub(crate) fn is_message(&self) -> bool {
+        !matches!(self, Self::Results(_) | Self::Approvals(_))
+    }
+}
+
+/// The tools of a turn, out of those of the chat and those that the request adds.
+#[derive(Clone, Default)]
+pub(crate) struct ToolSelection {
+    pub(crate) added: Vec<BundleItem>,
+    /// Excludes the tools of the chat, unless they are named.
+    pub(crate) only_added: bool,
+    pub(crate) names: Vec<String>,
+    pub(crate) bundles: Vec<String>,
+    pub(crate) excluded: Vec<String>,
+    /// Decides which tools of the chat the caller may use; all, if `None`.
+    pub(crate) is_allowed: Option<Arc<ToolPredicate>>,
+}
+
+/// Returns true if a tool may be used.
+type ToolPredicate = dyn Fn(&ToolSpec) -> bool + Send + Sync;
+
+impl TurnRequest {
+    pub(crate) fn new(chat: Chat) -> Self {
+        Self {
+            options: chat.0.options.clone(),
+            chat,
+            conversation: None,
+            journal: None,
+            inputs: Vec::new(),
+            selection: ToolSelection::default(),
+            scope: CallScope::new(),
+            principal: None,
+            cancel: CancellationToken::new(),
+            response_format: None,
+        }
+    }
+
+    /// Adds a user message: a text, or a list of texts, images and other content.
+    pub fn user(mut self, content: impl Into<ContentList>) -> Self {
+        self.inputs.push(TurnInput::User(content.into().into()));
+        self
+    }
+
+    /// Adds an assistant message that the model did not write.
+    pub fn assistant(mut self, content: impl Into<ContentList>) -> Self {
+        self.inputs
+            .push(TurnInput::Assistant(content.into().into()));
+        self
+    }
+
+    /// Adds a prompt of the registry, rendered with these arguments, as a message of its role.
+    pub fn prompt_named(mut self, name: impl Into<String>, arguments: impl Serialize) -> Self {
+        let name = name.into();
+        // Arguments that cannot be JSON become `null`, which is rejected when the prompt is rendered.
+        let arguments = serde_json::to_value(arguments).unwrap_or_default();
+        self.inputs.push(TurnInput::Prompt { name, arguments });
+        self
+    }
+
+    /// Sets the system prompt, in place of the chat's.
+    pub fn system(mut self, system: impl Into<String>) -> Self {
+        self.options.system = Some(system.into());
+        self
+    }
+
+    /// Sets the name of the stored conversation, which is created if it does not exist; without it, nothing is stored.
+    pub fn conversation(mut self, id: impl Into<String>) -> Self {
+        self.conversation = Some(id.into());
+        self
+    }
+
+    /// Sets the model, in place of the chat's.
+    pub fn model(mut self, model: impl Model) -> Self {
+        self.options.model = Arc::new(model);
+        self
+    }
+
+    /// Adds tools to this turn.
+    pub fn tools(mut self, bundle: impl Bundle) -> Self {
+        self.selection.added.extend(bundle.into_items());
+        self
+    }
+
+    /// Offers only these tools, and none of the chat.
+    pub fn only_tools(mut self, bundle: impl Bundle) -> Self {
+        self.selection.only_added = true;
+        self.tools(bundle)
+    }
+
+    /// Offers only the tools of these names, from the registry or a [`ToolResolver`](crate::ToolResolver).
+    pub fn only_tools_named<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.selection
+            .names
+            .extend(names.into_iter().map(Into::into));
+        self
+    }
+
+    /// Offers only the tools of these bundles.
+    pub fn bundles<N: Into<String>>(mut self, bundles: impl IntoIterator<Item = N>) -> Self {
+        self.selection
+            .bundles
+            .extend(bundles.into_iter().map(Into::into));
+        self
+    }
+
+    /// Excludes these tools, even if they are named or added.
+    pub fn exclude<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.selection
+            .excluded
+            .extend(names.into_iter().map(Into::into));
+        self
+    }
+
+    /// Offers only the tools of the chat that `allowed` accepts; tools that this request adds are not filtered.
+    ///
+    /// The filter is applied to the tools of the registry when the turn begins, not when this is called.
+    pub fn allow(mut self, allowed: impl Fn(&ToolSpec) -> bool + Send + Sync + 'static) -> Self {
+        self.selection.is_allowed = Some(Arc::new(allowed));
+        self
+    }
+
+    /// Sets whether the model must call a tool; applies to the first step of the turn.
+    pub fn tool_choice(mut self, choice: ToolChoice) -> Self {
+        self.options.tool_choice = choice;
+        self
+    }
+
+    /// Sets the sampling options of the request to the model.
+    pub fn model_options(mut self, options: ModelOptions) -> Self {
+        self.options.model_options = options;
+        self
+    }
+
+    /// Sets the limits of the turn.
+    pub fn limits(mut self, limits: TurnLimits) -> Self {
+        self.options.limits = limits;
+        self
+    }
+
+    /// Sets the window of history that is sent to the model.
+    pub fn window(mut self, window: HistoryWindow) -> Self {
+        self.options.window = window;
+        self
+    }
+
+    /// Requires approval of every call, whatever the policy of its tool.
+    pub fn ask_before_each_call(mut self) -> Self {
+        self.options.approve_every_call = true;
+        self
+    }
+
+    /// Runs no tool: the response has the calls, and [`Response::submit_results`] takes their results.
+    pub fn manual_calls(mut self) -> Self {
+        self.options.manual_calls = true;
+        self
+    }
+
+    /// Sets the caller that tools are called for.
+    pub fn caller(mut self, caller: Caller) -> Self {
+        self.scope = self.scope.caller(caller);
+        self
+    }
+
+    /// Records this principal with every message and approval response of the request.
+    ///
+    /// A response of another principal than the one whose message started the turn is rejected, and changes nothing.
+    pub fn principal(mut self, principal: Option<PrincipalRecord>) -> Self {
+        self.principal = principal;
+        self
+    }
+
+    /// Ends the turn when the token is cancelled, and records that in the journal.
+    pub fn cancel_on(mut self, token: CancellationToken) -> Self {
+        self.cancel = token;
+        self
+    }
+
+    /// Adds responses about the calls that wait for approval.
+    pub fn approval_responses(mut self, responses: Vec<ApprovalResponse>) -> Self {
+        self.inputs.push(TurnInput::Approvals(responses));
+        self
+    }
+
+    pub(crate) fn call_results(mut self, results: Vec<ToolResult>) -> Self {
+        self.inputs.push(TurnInput::Results(results));
+        self
+    }
+
+    pub(crate) fn message_in_role(role: Role, text: String) -> TurnInput {
+        let content = vec![Content::text(text)];
+        match role {
+            Role::User => TurnInput::User(content),
+            _ => TurnInput::Assistant(content),
+        }
+    }
+
+    /// Runs the turn, and returns its response.
+    ///
+    /// # Errors
+    ///
+    /// When the request is invalid, the model or the store failed, or the turn was ended by a limit or a fatal error. A turn
+    /// that waits for approvals or results is no error: see [`Response::pending_approvals`] and [`Response::calls`].
+    pub async fn call(self) -> Result<Response, ChatError> {
+        run_turn(self, EventSender::disabled()).await
+    }
+
+    /// Runs the turn as the stream of its events is read.
+    pub fn stream(self) -> ChatStream {
+        ChatStream::new(self)
+    }
+}

@@ -1,0 +1,205 @@
+//! The entries of a journal: everything that happened in a conversation, in order, each once.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use toolwright_core::{ApprovalToken, CallId, Content, ToolName, ToolResult};
+
+use crate::journal::store::owner::PrincipalRecord;
+use crate::model::item::Step;
+
+/// One entry of a journal.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Entry {
+    /// Unique in its conversation: an entry whose id is stored already is not appended again.
+    pub id: String,
+    /// The time, in milliseconds since 1970.
+    pub at: u64,
+    /// What happened.
+    #[serde(rename = "what")]
+    pub body: EntryBody,
+    /// The principal that caused a message or an approval; `None` for the operator.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub principal: Option<PrincipalRecord>,
+}
+
+impl Entry {
+    /// Creates an entry without a principal.
+    pub fn new(id: impl Into<String>, at: u64, body: EntryBody) -> Self {
+        Self {
+            id: id.into(),
+            at,
+            body,
+            principal: None,
+        }
+    }
+
+    /// Returns true if it is a user message, or an assistant message that the model did not write.
+    pub fn is_message(&self) -> bool {
+        matches!(
+            self.body,
+            EntryBody::User { .. } | EntryBody::Assistant { .. }
+        )
+    }
+
+    /// Sets the principal that caused it.
+    #[must_use]
+    pub fn with_principal(mut self, principal: Option<PrincipalRecord>) -> Self {
+        self.principal = principal;
+        self
+    }
+}
+
+/// What happened, by kind of entry.
+// Externally tagged: an internal tag makes serde buffer the content, which `RawValue` does not survive.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum EntryBody {
+    /// A user message; it starts a turn, unless it follows another message.
+    User {
+        /// The content of the message.
+        content: Vec<Content>,
+    },
+    /// An assistant message that is not a step: of a prompt in that role, or the text of an answer that was cut off.
+    Assistant {
+        /// The content of the message.
+        content: Vec<Content>,
+    },
+    /// A model completed a step.
+    Step {
+        /// The step.
+        step: Arc<Step>,
+        /// The metadata of each call in it, in order.
+        calls: Vec<CallMetadata>,
+        /// The cost of the step; `None` if the price was not known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cost: Option<f64>,
+    },
+    /// A call is about to run.
+    #[serde(rename = "started")]
+    CallStarted {
+        /// The id of the call.
+        call: CallId,
+    },
+    /// A call has its result.
+    #[serde(rename = "finished")]
+    CallFinished {
+        /// The result, failed or not.
+        result: ToolResult,
+    },
+    /// A call needs approval.
+    #[serde(rename = "asked")]
+    ApprovalRequested {
+        /// The id of the call.
+        call: CallId,
+        /// The arguments exactly as the tool will receive them.
+        arguments: Value,
+        /// The token that the approval response has to carry.
+        token: ApprovalToken,
+    },
+    /// An approval was decided.
+    #[serde(rename = "decided")]
+    ApprovalDecided {
+        /// The id of the call.
+        call: CallId,
+        /// The decision.
+        verdict: ApprovalVerdict,
+    },
+    /// The turn is over.
+    #[serde(rename = "ended")]
+    TurnEnded {
+        /// Why the turn ended.
+        end: TurnEnd,
+    },
+}
+
+/// What a turn needs to know about a call to decide whether it runs, or runs again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CallMetadata {
+    /// The id of the call.
+    pub call: CallId,
+    /// The registered tool that the call means, or the name as the model wrote it.
+    pub tool: ToolName,
+    /// A digest of the tool and the arguments: the same for the same call.
+    pub digest: String,
+    /// The tool has no effects.
+    #[serde(default)]
+    pub read_only: bool,
+    /// Running it twice has the same effect as once.
+    #[serde(default)]
+    pub idempotent: bool,
+    /// Its result is the answer of the turn.
+    #[serde(default)]
+    pub return_direct: bool,
+}
+
+impl CallMetadata {
+    /// Creates the metadata of a call whose tool has no hints.
+    pub fn new(
+        call: impl Into<CallId>,
+        tool: impl Into<ToolName>,
+        digest: impl Into<String>,
+    ) -> Self {
+        Self {
+            call: call.into(),
+            tool: tool.into(),
+            digest: digest.into(),
+            read_only: false,
+            idempotent: false,
+            return_direct: false,
+        }
+    }
+}
+
+/// The decision about a call that needed approval.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "verdict", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ApprovalVerdict {
+    /// The call may run as it is.
+    Approve,
+    /// The call may run with other arguments.
+    Edit {
+        /// The arguments that it runs with.
+        arguments: Value,
+    },
+    /// The call may not run.
+    Deny {
+        /// The reason, which the model reads.
+        reason: String,
+    },
+    /// The call does not run: the approver gave its result.
+    Answer {
+        /// The content of the result.
+        content: Vec<Content>,
+    },
+}
+
+/// Why a turn ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "end", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum TurnEnd {
+    /// The model has answered.
+    Answered,
+    /// The result of a tool with `return_direct` is the answer.
+    Direct,
+    /// The answer was cut off at the token limit of the request.
+    Length,
+    /// A limit of the turn was reached.
+    Limit {
+        /// Which limit, and its value.
+        reason: String,
+    },
+    /// A tool or the model failed in a way that ends the turn.
+    Failed {
+        /// The error.
+        reason: String,
+    },
+    /// It was cancelled: by its token, or by a new message.
+    Cancelled,
+}

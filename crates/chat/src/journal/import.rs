@@ -1,0 +1,60 @@
+//! Imports a journal from a file: repaired, and with its last turn ended.
+//!
+//! A file that others may have edited must not make this program act: a call that waits in it, with an approval appended, would
+//! run when the conversation is resumed, perhaps with other arguments than those that an approver was shown.
+
+use std::collections::HashSet;
+
+use toolwright_core::Outcome;
+
+use crate::journal::entry::{Entry, EntryBody, TurnEnd};
+use crate::journal::history::{failed_result, unknown_outcome};
+use crate::journal::repair::repair_journal;
+use crate::turn::{Turn, TurnLimits};
+
+/// Repairs an untrusted journal as [`repair_journal`] does, ends its last turn if that is open, and describes the changes.
+///
+/// A call without a result gets one: its outcome is unknown if it had started, else it is cancelled. No call of an imported
+/// journal runs, even if the journal records its approval.
+pub fn import_journal(entries: Vec<Entry>) -> (Vec<Entry>, Vec<String>) {
+    let (mut entries, mut remarks) = repair_journal(entries);
+    if let Some(last) = entries.last()
+        && !matches!(last.body, EntryBody::TurnEnded { .. })
+    {
+        let closing = closing_entries(&entries, last);
+        remarks.push(format!(
+            "entry `{}` left its turn open: it is ended, and none of its calls will run",
+            last.id
+        ));
+        entries.extend(closing);
+    }
+    (entries, remarks)
+}
+
+/// Returns the entries that end the turn that is open after `last`.
+fn closing_entries(entries: &[Entry], last: &Entry) -> Vec<Entry> {
+    let mut turn = Turn::new(TurnLimits::default());
+    entries.iter().for_each(|entry| turn.apply(entry));
+    let results = turn.open_calls().map(|open| {
+        let (call, tool) = (open.call.clone(), open.tool.clone());
+        let result = match turn.started_calls().any(|started| started == open) {
+            true => unknown_outcome(call, tool),
+            false => {
+                let reason = "the call did not run: its conversation was imported before it could";
+                failed_result(call, tool, Outcome::Cancelled, reason)
+            }
+        };
+        EntryBody::CallFinished { result }
+    });
+    let end = EntryBody::TurnEnded {
+        end: TurnEnd::Cancelled,
+    };
+    let ids: HashSet<&str> = entries.iter().map(|entry| entry.id.as_str()).collect();
+    let mut ids = (1..)
+        .map(|n| format!("{}:{n}", last.id))
+        .filter(|id| !ids.contains(id.as_str()));
+    let closing = results.chain([end]);
+    closing
+        .filter_map(|body| Some(Entry::new(ids.next()?, last.at, body)))
+        .collect()
+}

@@ -1,0 +1,129 @@
+//! Repairs a damaged or foreign journal, so that a turn can resume it.
+//!
+//! A request to a model is complete without this: see [`history`](crate::history()). This is for a journal that is about to be
+//! stored: afterwards every call has one result, except the open calls of its last turn.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use toolwright_core::{CallId, ToolName};
+
+use crate::journal::entry::{CallMetadata, Entry, EntryBody};
+use crate::journal::history::{step_calls, unknown_outcome};
+
+/// Repairs a journal that is foreign or damaged, and describes what was changed in which entry.
+///
+/// A call without a result gets one with an unknown outcome; entries that belong to no call, and duplicates, are removed. A
+/// valid journal is returned unchanged. Its last turn may still be open: use [`import_journal`](crate::import_journal()) for a
+/// journal that is not trusted.
+pub fn repair_journal(entries: Vec<Entry>) -> (Vec<Entry>, Vec<String>) {
+    let mut repair = JournalRepair::default();
+    for entry in entries {
+        repair.add_entry(entry);
+    }
+    (repair.entries, repair.remarks)
+}
+
+#[derive(Default)]
+struct JournalRepair {
+    entries: Vec<Entry>,
+    remarks: Vec<String>,
+    ids: HashSet<String>,
+    /// The entry id of the newest step.
+    step_id: String,
+    /// The calls of that step that have no result yet.
+    open_calls: Vec<(CallId, ToolName)>,
+}
+
+impl JournalRepair {
+    fn add_entry(&mut self, mut entry: Entry) {
+        if !self.ids.insert(entry.id.clone()) {
+            self.note(&entry, "is there twice: the second one is left out");
+            return;
+        }
+        match &mut entry.body {
+            EntryBody::User { .. } | EntryBody::Assistant { .. } | EntryBody::TurnEnded { .. } => {
+                self.close_open_calls(entry.at);
+            }
+            EntryBody::Step { step, calls, .. } => {
+                self.close_open_calls(entry.at);
+                let step = Arc::clone(step);
+                self.step_id.clone_from(&entry.id);
+                self.open_calls = step_calls(&step, calls);
+                self.align_metadata(&entry.id, calls);
+            }
+            EntryBody::CallFinished { result } => {
+                let at = self
+                    .open_calls
+                    .iter()
+                    .position(|(call, _)| *call == result.call_id);
+                let Some(at) = at else {
+                    let call = result.call_id.clone();
+                    self.note_stray_entry(&entry, "a result", &call);
+                    return;
+                };
+                self.open_calls.remove(at);
+            }
+            EntryBody::CallStarted { call }
+            | EntryBody::ApprovalRequested { call, .. }
+            | EntryBody::ApprovalDecided { call, .. } => {
+                if !self.open_calls.iter().any(|(open, _)| open == call) {
+                    let call = call.clone();
+                    self.note_stray_entry(&entry, "something", &call);
+                    return;
+                }
+            }
+        }
+        self.entries.push(entry);
+    }
+
+    /// Adds results for the open calls of a step that is over.
+    fn close_open_calls(&mut self, at: u64) {
+        for (call, tool) in std::mem::take(&mut self.open_calls) {
+            self.remarks.push(format!(
+                "entry `{}`: call `{call}` has no result; its outcome is told as unknown",
+                self.step_id
+            ));
+            let id = self.unique_id(format!("{}:{call}", self.step_id));
+            let result = unknown_outcome(call, tool);
+            self.entries
+                .push(Entry::new(id, at, EntryBody::CallFinished { result }));
+        }
+    }
+
+    /// Returns an id that no entry so far has.
+    fn unique_id(&mut self, mut id: String) -> String {
+        while !self.ids.insert(id.clone()) {
+            id.push('\'');
+        }
+        id
+    }
+
+    /// Makes the metadata of a step match its calls, one by one.
+    fn align_metadata(&mut self, id: &str, metadata: &mut Vec<CallMetadata>) {
+        let known = |call: &CallId| metadata.iter().find(|known| known.call == *call).cloned();
+        let aligned: Vec<CallMetadata> = self
+            .open_calls
+            .iter()
+            .map(|(call, tool)| {
+                known(call)
+                    .unwrap_or_else(|| CallMetadata::new(call.clone(), tool.clone(), call.as_str()))
+            })
+            .collect();
+        if aligned != *metadata {
+            self.remarks.push(format!(
+                "entry `{id}`: what is known about its calls was not about these calls; it is now"
+            ));
+            *metadata = aligned;
+        }
+    }
+
+    fn note_stray_entry(&mut self, entry: &Entry, what: &str, call: &CallId) {
+        let message = format!("tells {what} of call `{call}`, which is not open: it is left out");
+        self.note(entry, &message);
+    }
+
+    fn note(&mut self, entry: &Entry, message: &str) {
+        self.remarks.push(format!("entry `{}` {message}", entry.id));
+    }
+}

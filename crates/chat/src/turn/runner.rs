@@ -1,0 +1,360 @@
+//! Performs the actions of a turn: calls the model, runs tools, requests approvals, and appends to the journal.
+//!
+//! Nothing is decided here. Each stage is a file; this one is the loop around [`Turn::next_action`](crate::Turn::next_action).
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use toolwright_core::schema::nearest;
+use toolwright_core::{
+    CallId, CallScope, Invoker, Outcome, RegisteredTool as ToolEntry, ToolCall, ToolName,
+    ToolResult,
+};
+
+use crate::chat::event::{ChatEvent, PendingApproval};
+use crate::chat::response::{Response, ResponseState};
+use crate::chat::stream::EventSender;
+use crate::chat::tool_selection::select_tools;
+use crate::chat::turn_request::{TurnInput, TurnRequest};
+use crate::error::ChatError;
+use crate::journal::Journal;
+use crate::journal::entry::{CallMetadata, EntryBody, TurnEnd};
+use crate::journal::history::{failed_result, unknown_outcome};
+use crate::journal::store::lease::LeaseGuard;
+use crate::journal::store::{Lease, MemoryStore, Store, random_hex};
+use crate::model::ToolChoice;
+use crate::model::item::{ItemKind, Step};
+use crate::turn::TurnAction;
+
+mod approvals;
+mod input;
+mod model_step;
+mod telemetry;
+mod tool_calls;
+
+/// Runs a turn until it ends or has to wait, once the conversation is free.
+pub(crate) async fn run_turn(
+    mut request: TurnRequest,
+    events: EventSender,
+) -> Result<Response, ChatError> {
+    let conversation = match (&request.conversation, &request.journal) {
+        (Some(conversation), _) => conversation.clone(),
+        (None, Some(journal)) => journal.conversation.clone(),
+        (None, None) => random_hex(8)?,
+    };
+    let permit = request.chat.0.queues.acquire(&conversation).await?;
+    let journal = request
+        .journal
+        .take()
+        .filter(|_| request.conversation.is_none());
+    let store: Arc<dyn Store> = match (&request.conversation, &journal) {
+        // Another request may have continued it since: the store has the current journal.
+        (Some(_), _) => Arc::clone(&request.chat.0.store),
+        (None, Some(journal)) => journal.store(),
+        // Without a name it cannot be resumed later: it lives as long as the response.
+        (None, None) => Arc::new(MemoryStore::new()),
+    };
+    let lease = request.chat.lease_for(&conversation)?;
+    let duration = request.chat.0.lease_duration;
+    let guard = LeaseGuard::acquire(Arc::clone(&store), lease, duration, permit).await?;
+    let work = run_with_lease(request, journal, store, &guard.lease, events);
+    let response = guard.run_while_renewing(work).await;
+    guard.release().await;
+    response
+}
+
+/// Runs a turn until it ends or has to wait; the lease of its conversation is held.
+async fn run_with_lease(
+    mut request: TurnRequest,
+    journal: Option<Arc<Journal>>,
+    store: Arc<dyn Store>,
+    lease: &Lease,
+    events: EventSender,
+) -> Result<Response, ChatError> {
+    let journal = match journal {
+        Some(journal) => journal,
+        None => Arc::new(Journal::open(store, lease.clone(), &request.options).await?),
+    };
+    journal.resume(request.options.limits.clone());
+    let invoker = select_tools(&request, &tools_with_approval(&request, &journal)).await?;
+    let scope = request.scope.clone().session(&*journal.conversation);
+    let scope = scope.cancel_on(request.cancel.clone());
+    let tools = request.chat.visible_tools(&invoker, &scope)?;
+    if let ToolChoice::Named(name) = &request.options.tool_choice
+        && !tools.iter().any(|tool| tool.spec().name == name.as_str())
+    {
+        let known = tools.iter().map(|tool| tool.spec().name.as_str());
+        let nearest = nearest(name, known, 3);
+        return Err(ChatError::UnknownTool {
+            names: vec![name.clone()],
+            nearest: nearest.into_iter().map(str::to_owned).collect(),
+        });
+    }
+    let inputs = std::mem::take(&mut request.inputs);
+    let runner = TurnRunner {
+        tools,
+        request,
+        invoker,
+        scope,
+        journal,
+        events,
+    };
+    runner.apply_inputs(inputs).await?;
+    runner.run_loop().await
+}
+
+/// Returns the tools whose open calls need approval: they still do if this request resumes a turn that another one started.
+fn tools_with_approval(request: &TurnRequest, journal: &Journal) -> HashSet<ToolName> {
+    match request.inputs.iter().any(TurnInput::is_message) {
+        true => HashSet::new(),
+        false => {
+            let state = journal.state();
+            let calls = state.turn.calls_with_approval();
+            calls.map(|call| call.tool.clone()).collect()
+        }
+    }
+}
+
+/// Runs one turn, or the part of it up to a pause.
+struct TurnRunner {
+    request: TurnRequest,
+    invoker: Invoker,
+    /// The tools of the invoker that the caller may see, as the request to the model carries them.
+    tools: Arc<[ToolEntry]>,
+    scope: CallScope,
+    journal: Arc<Journal>,
+    events: EventSender,
+}
+
+impl TurnRunner {
+    async fn run_loop(self) -> Result<Response, ChatError> {
+        self.events.emit(ChatEvent::TurnStarted {
+            conversation: self.journal.conversation.clone(),
+            model: self.request.options.model.id().clone(),
+        });
+        let awaiting: Vec<CallId> = {
+            let turn = &self.journal.state().turn;
+            let awaiting = turn
+                .open_calls()
+                .filter(|open| turn.is_awaiting_approval(&open.call));
+            awaiting.map(|open| open.call.clone()).collect()
+        };
+        for approval in self.pending_approvals(&awaiting) {
+            self.events.emit(ChatEvent::ApprovalRequested(approval));
+        }
+        loop {
+            if self.request.cancel.is_cancelled() {
+                return self.end_turn(TurnEnd::Cancelled).await;
+            }
+            let now = self.journal.now();
+            let next = self.journal.state().turn.next_action(now);
+            match next {
+                TurnAction::CallModel => match self.call_model().await {
+                    Ok(None) => {}
+                    Ok(Some(end)) => return self.end_turn(end).await,
+                    Err(ChatError::Model(error)) => {
+                        let reason = error.to_string();
+                        self.close_turn(&TurnEnd::Failed { reason }).await?;
+                        return Err(error.into());
+                    }
+                    Err(error) => return Err(error),
+                },
+                TurnAction::RejectCalls(rejected) => {
+                    let results = rejected.into_iter().map(|(call, reason)| {
+                        self.rejected_result(&call, Outcome::Denied, &reason)
+                    });
+                    self.finish_calls(results.collect()).await?;
+                }
+                TurnAction::AbandonCalls(calls) => {
+                    let results = calls.into_iter().map(|call| {
+                        let tool = self.tool_name(&call);
+                        unknown_outcome(call, tool)
+                    });
+                    self.finish_calls(results.collect()).await?;
+                }
+                TurnAction::RunCalls(calls) if self.request.options.manual_calls => {
+                    if !self.finish_hosted_calls(&calls).await? {
+                        let calls = self.calls_by_id(&calls);
+                        return Ok(self.pause_turn(ResponseState::AwaitingResults(calls)));
+                    }
+                }
+                TurnAction::RunCalls(calls) => self.run_calls(&calls).await?,
+                TurnAction::AwaitApproval(calls) => match &self.request.chat.0.approver {
+                    Some(approver) => self.ask_approver(approver.as_ref(), &calls).await?,
+                    None => {
+                        let approvals = self.collect_approvals(&calls).await?;
+                        if !approvals.is_empty() {
+                            let state = ResponseState::AwaitingApproval(approvals);
+                            return Ok(self.pause_turn(state));
+                        }
+                    }
+                },
+                TurnAction::EndTurn(end) => return self.end_turn(end).await,
+            }
+        }
+    }
+
+    /// Appends results of calls that did not run here, and then emits them.
+    async fn finish_calls(&self, results: Vec<ToolResult>) -> Result<(), ChatError> {
+        let finished = results.iter().cloned();
+        self.journal
+            .append(finished.map(|result| EntryBody::CallFinished { result }))
+            .await?;
+        for result in results {
+            self.events.emit(ChatEvent::Result { result, millis: 0 });
+        }
+        Ok(())
+    }
+
+    fn rejected_result(&self, call: &CallId, outcome: Outcome, reason: &str) -> ToolResult {
+        failed_result(call.clone(), self.tool_name(call), outcome, reason)
+    }
+
+    /// Returns the newest step of the model.
+    fn last_step(&self) -> Option<Arc<Step>> {
+        let state = self.journal.state();
+        state
+            .entries
+            .iter()
+            .rev()
+            .find_map(|entry| match &entry.body {
+                EntryBody::Step { step, .. } => Some(Arc::clone(step)),
+                _ => None,
+            })
+    }
+
+    /// Returns the calls of these ids, in the order of the step.
+    fn calls_by_id(&self, ids: &[CallId]) -> Vec<ToolCall> {
+        let Some(step) = self.last_step() else {
+            return Vec::new();
+        };
+        let calls = step.calls().filter(|call| ids.contains(&call.id));
+        calls.cloned().collect()
+    }
+
+    fn tool_name(&self, call: &CallId) -> ToolName {
+        let state = self.journal.state();
+        let open = state.turn.open_calls().find(|open| open.call == *call);
+        open.map_or_else(|| "".into(), |open| open.tool.clone())
+    }
+
+    fn pause_turn(self, state: ResponseState) -> Response {
+        let calls = match &state {
+            ResponseState::AwaitingApproval(approvals) => approvals
+                .iter()
+                .map(|approval| approval.call.id.clone())
+                .collect(),
+            ResponseState::AwaitingResults(calls) => {
+                calls.iter().map(|call| call.id.clone()).collect()
+            }
+            ResponseState::Ended(_) => Vec::new(),
+        };
+        self.events.emit(ChatEvent::TurnPaused { calls });
+        self.into_response(state)
+    }
+
+    /// Ends the turn in the journal, with a result for every open call.
+    async fn close_turn(&self, end: &TurnEnd) -> Result<(), ChatError> {
+        let (outcome, reason) = match end {
+            TurnEnd::Cancelled => (Outcome::Cancelled, "the turn was cancelled".to_owned()),
+            TurnEnd::Limit { reason } => (Outcome::Denied, format!("the turn was ended: {reason}")),
+            _ => (Outcome::Cancelled, "the turn was ended".to_owned()),
+        };
+        let results = self.append_end(end, |_| (outcome, reason.as_str())).await?;
+        for result in results {
+            self.events.emit(ChatEvent::Result { result, millis: 0 });
+        }
+        Ok(())
+    }
+
+    /// Appends the end of the turn, unless it is over, and before it results of the open calls, which are returned: an unknown
+    /// outcome for those that had started, and `why` for the others.
+    async fn append_end<'a>(
+        &self,
+        end: &TurnEnd,
+        why: impl Fn(&CallId) -> (Outcome, &'a str),
+    ) -> Result<Vec<ToolResult>, ChatError> {
+        if self.journal.state().turn.is_over() {
+            return Ok(Vec::new());
+        }
+        let (open, started): (Vec<CallMetadata>, Vec<CallMetadata>) = {
+            let turn = &self.journal.state().turn;
+            (
+                turn.open_calls().cloned().collect(),
+                turn.started_calls().cloned().collect(),
+            )
+        };
+        let results = open.into_iter().map(|open| {
+            if started.contains(&open) {
+                return unknown_outcome(open.call, open.tool);
+            }
+            let (outcome, reason) = why(&open.call);
+            failed_result(open.call, open.tool, outcome, reason)
+        });
+        let results: Vec<ToolResult> = results.collect();
+        let finished = results.iter().cloned();
+        let finished = finished.map(|result| EntryBody::CallFinished { result });
+        let end = EntryBody::TurnEnded { end: end.clone() };
+        self.journal.append(finished.chain([end])).await?;
+        Ok(results)
+    }
+
+    async fn end_turn(self, end: TurnEnd) -> Result<Response, ChatError> {
+        self.close_turn(&end).await?;
+        let events = self.events.clone();
+        let response = self.into_response(ResponseState::Ended(end.clone()));
+        events.emit(ChatEvent::TurnEnded {
+            end: end.clone(),
+            content: response.content(),
+            usage: response.usage,
+            cost: response.cost,
+        });
+        match end {
+            TurnEnd::Limit { reason } | TurnEnd::Failed { reason } => Err(ChatError::Ended {
+                reason,
+                response: Box::new(response),
+            }),
+            _ => Ok(response),
+        }
+    }
+
+    fn into_response(self, state: ResponseState) -> Response {
+        let journal = self.journal.state();
+        let entries = journal.entries.iter().skip(journal.turn.first_entry());
+        let entries = entries.cloned().collect();
+        let (usage, cost) = (journal.turn.usage(), journal.turn.cost());
+        drop(journal);
+        Response {
+            request: self.request,
+            journal: self.journal,
+            entries,
+            state,
+            usage,
+            cost,
+        }
+    }
+
+    /// Returns what an approver is shown of calls that need approval; a call whose tool has changed is left out.
+    fn pending_approvals(&self, calls: &[CallId]) -> Vec<PendingApproval> {
+        let approvals = calls.iter().filter_map(|call| {
+            let (arguments, token) = self.journal.approval_request(call)?;
+            let pending = self.find_pending_call(call)?;
+            Some(PendingApproval {
+                call: pending.call,
+                tool: pending.tool,
+                arguments,
+                token,
+            })
+        });
+        approvals.collect()
+    }
+
+    /// Returns true if a call is one that the vendor runs once it is approved.
+    fn is_hosted_call(&self, call: &CallId) -> bool {
+        let step = self.last_step();
+        let items = step.iter().flat_map(|step| &step.items);
+        let mut items = items.map(|item| &item.kind);
+        items
+            .any(|kind| matches!(kind, ItemKind::HostedApproval { id, .. } if *call == id.as_str()))
+    }
+}

@@ -1,0 +1,176 @@
+//! Applies the inputs of a request: messages start a turn, approval responses and results resume one.
+
+use toolwright_core::{CallId, Invoker, Outcome, ToolResult};
+
+use super::TurnRunner;
+use crate::chat::event::{ApprovalResponse, ChatEvent};
+use crate::chat::turn_request::{TurnInput, TurnRequest};
+use crate::error::ChatError;
+use crate::journal::entry::{EntryBody, TurnEnd};
+use crate::journal::store::owner::PrincipalRecord;
+
+impl TurnRunner {
+    pub(super) async fn apply_inputs(&self, inputs: Vec<TurnInput>) -> Result<(), ChatError> {
+        let mut messages = Vec::new();
+        for input in inputs {
+            let input = match input {
+                TurnInput::Prompt { name, arguments } => {
+                    self.render_prompt(name, &arguments).await?
+                }
+                other => other,
+            };
+            match input {
+                TurnInput::User(content) => messages.push(EntryBody::User { content }),
+                TurnInput::Assistant(content) => messages.push(EntryBody::Assistant { content }),
+                TurnInput::Results(results) => self.accept_results(results).await?,
+                TurnInput::Approvals(responses) => self.accept_approvals(responses).await?,
+                TurnInput::Prompt { .. } => {}
+            }
+        }
+        if !messages.is_empty() {
+            self.cancel_open_turn().await?;
+            let principal = self.request.principal.as_ref();
+            self.journal.append_as(principal, messages).await?;
+        }
+        match self.journal.state().entries.is_empty() {
+            true => Err(ChatError::NoInput),
+            false => Ok(()),
+        }
+    }
+
+    async fn render_prompt(
+        &self,
+        name: String,
+        arguments: &serde_json::Value,
+    ) -> Result<TurnInput, ChatError> {
+        let render = |invoker: Invoker| {
+            let name = name.as_str();
+            async move { invoker.render_prompt_in(&self.scope, name, arguments).await }
+        };
+        let mut rendered = render(self.invoker.clone()).await;
+        // The tool selection of a request does not restrict the prompts of the registry.
+        if matches!(&rendered, Err(failure) if failure.outcome == Outcome::UnknownTool) {
+            rendered = render(self.request.chat.0.invoker.clone()).await;
+        }
+        match rendered {
+            Ok(rendered) => Ok(TurnRequest::message_in_role(rendered.role, rendered.text)),
+            Err(failure) => {
+                let message = failure.text().into_owned();
+                Err(ChatError::Prompt { name, message })
+            }
+        }
+    }
+
+    /// Ends the turn that is still open when a new message arrives.
+    async fn cancel_open_turn(&self) -> Result<(), ChatError> {
+        let awaiting = |call: &CallId| self.journal.state().turn.is_awaiting_approval(call);
+        let why = |call: &CallId| match awaiting(call) {
+            true => (
+                Outcome::Denied,
+                "the call did not run: the conversation went on without a decision about it",
+            ),
+            // The caller may have been the one to run it.
+            false => (
+                Outcome::Cancelled,
+                "there is no result of the call: the conversation went on without it",
+            ),
+        };
+        self.append_end(&TurnEnd::Cancelled, why).await?;
+        Ok(())
+    }
+
+    /// Appends the results of calls that the caller ran; open calls without one are rejected as not run.
+    async fn accept_results(&self, mut results: Vec<ToolResult>) -> Result<(), ChatError> {
+        let open: Vec<CallId> = {
+            let state = self.journal.state();
+            let open = state.turn.open_calls();
+            open.map(|open| open.call.clone()).collect()
+        };
+        let result_ids: Vec<CallId> = results
+            .iter()
+            .map(|result| result.call_id.clone())
+            .collect();
+        for (at, call) in result_ids.iter().enumerate() {
+            if !open.contains(call) {
+                return Err(rejected(call, "it does not wait for a result"));
+            }
+            if result_ids.iter().take(at).any(|before| before == call) {
+                return Err(rejected(call, "there are two results of it"));
+            }
+        }
+        for result in &mut results {
+            if result.tool.as_str().is_empty() {
+                result.tool = self.tool_name(&result.call_id);
+            }
+        }
+        for call in &open {
+            if !results.iter().any(|result| result.call_id == *call) {
+                results.push(self.rejected_result(call, Outcome::Denied, "the call was not run"));
+            }
+        }
+        self.finish_calls(results).await
+    }
+
+    /// Appends approval responses, all of them or none.
+    async fn accept_approvals(&self, responses: Vec<ApprovalResponse>) -> Result<(), ChatError> {
+        for (at, response) in responses.iter().enumerate() {
+            let mut before = responses.iter().take(at);
+            if before.any(|before| before.call == response.call) {
+                return Err(rejected(&response.call, "there are two decisions about it"));
+            }
+            if !self.may_approve(&response.call) {
+                let call = response.call.clone();
+                return Err(ChatError::NotAllowed { call });
+            }
+            if let Some(reason) = self.rejection_reason(response) {
+                return Err(rejected(&response.call, reason));
+            }
+        }
+        let decided = responses.iter().map(|response| EntryBody::ApprovalDecided {
+            call: response.call.clone(),
+            verdict: response.verdict.clone(),
+        });
+        let principal = self.request.principal.as_ref();
+        self.journal.append_as(principal, decided).await?;
+        for ApprovalResponse { call, verdict, .. } in responses {
+            self.events
+                .emit(ChatEvent::ApprovalDecided { call, verdict });
+        }
+        Ok(())
+    }
+
+    /// Returns true if this request's principal is the one whose message started the turn, or the call needs no approval.
+    fn may_approve(&self, call: &CallId) -> bool {
+        let state = self.journal.state();
+        let starter = PrincipalRecord::of_last_turn(&state.entries);
+        let approver = self.request.principal.as_ref();
+        let subject = |principal: &'_ PrincipalRecord| principal.subject.clone();
+        !state.turn.is_awaiting_approval(call) || starter.map(subject) == approver.map(subject)
+    }
+
+    /// Returns why an approval response is rejected.
+    fn rejection_reason(&self, response: &ApprovalResponse) -> Option<&'static str> {
+        let requested = self.journal.approval_request(&response.call);
+        let now = self.journal.now();
+        let turn = &self.journal.state().turn;
+        if turn.verdict(&response.call).is_some() {
+            return Some("it is decided already");
+        }
+        if !turn.is_awaiting_approval(&response.call) {
+            return Some("it does not wait for a decision");
+        }
+        match requested {
+            Some((_, token)) if token == response.token => {
+                (token.expires() <= now).then_some("the approval has expired")
+            }
+            _ => Some("the token is not the one that was asked with"),
+        }
+    }
+}
+
+fn rejected(call: &CallId, reason: &str) -> ChatError {
+    ChatError::Rejected {
+        call: call.clone(),
+        reason: reason.to_owned(),
+    }
+}

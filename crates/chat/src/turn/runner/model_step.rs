@@ -1,0 +1,277 @@
+//! One step of the model: sends the history and the tools, and appends the answer to the journal.
+
+use std::collections::HashMap;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::stream::StreamExt as _;
+use sha2::{Digest as _, Sha256};
+use tokio::task::coop::consume_budget;
+use tokio::time::sleep;
+use toolwright_core::schema::canonical_json;
+use toolwright_core::{CallId, Content, ToolCall, ToolName};
+use tracing::Instrument as _;
+
+use super::TurnRunner;
+use super::telemetry;
+use crate::chat::event::ChatEvent;
+use crate::error::{ChatError, ModelError, ModelErrorKind};
+use crate::journal::entry::{CallMetadata, EntryBody, TurnEnd};
+use crate::model::item::{Item, ItemKind, Step};
+use crate::model::usage::{StopReason, Usage};
+use crate::model::{ModelEvent, ModelRequest, ToolChoice};
+
+impl TurnRunner {
+    /// Calls the model once, and appends its answer.
+    ///
+    /// Returns why the turn ends, if it ends before the answer is complete.
+    pub(super) async fn call_model(&self) -> Result<Option<TurnEnd>, ChatError> {
+        let span =
+            telemetry::model_span(self.request.options.model.id(), &self.journal.conversation);
+        let mut step = StepAccumulator::default();
+        let ended = self.read_stream(&mut step).instrument(span.clone()).await;
+        telemetry::record_outcome(&span, &ended, &step.finished);
+        match ended {
+            Ok(None) => self.append_step(step).await.map(|()| None),
+            Ok(Some(end)) => {
+                self.append_partial_text(step).await?;
+                Ok(Some(end))
+            }
+            Err(error) => {
+                self.append_partial_text(step).await?;
+                Err(error.into())
+            }
+        }
+    }
+
+    /// Reads the stream of an answer to its end; returns why the turn ends, if that is earlier.
+    async fn read_stream(&self, step: &mut StepAccumulator) -> Result<Option<TurnEnd>, ModelError> {
+        let now = self.journal.now();
+        let remaining = self.journal.state().turn.deadline().saturating_sub(now);
+        let mut deadline = pin!(sleep(Duration::from_millis(remaining)));
+        let mut events = self.request.options.model.stream(self.model_request());
+        loop {
+            // A stream that is always ready must not starve other tasks.
+            consume_budget().await;
+            let event = tokio::select! {
+                biased;
+                () = self.request.cancel.cancelled() => return Ok(Some(TurnEnd::Cancelled)),
+                () = &mut deadline => {
+                    let seconds = self.request.options.limits.time.as_secs();
+                    let reason = format!("it took {seconds} seconds");
+                    return Ok(Some(TurnEnd::Limit { reason }));
+                }
+                event = events.next() => event,
+            };
+            match event {
+                Some(event) => step.on_event(event?, &|event| self.events.emit(event)),
+                None if step.finished.is_some() => return Ok(None),
+                None => {
+                    let message = "the answer ended before it was finished";
+                    return Err(ModelError::new(ModelErrorKind::Protocol, message));
+                }
+            }
+        }
+    }
+
+    fn model_request(&self) -> ModelRequest {
+        let options = &self.request.options;
+        let state = self.journal.state();
+        let tool_choice = match &options.tool_choice {
+            // Required in every step, the model could never answer.
+            ToolChoice::Required | ToolChoice::Named(_) if state.turn.steps() > 0 => {
+                ToolChoice::Auto
+            }
+            choice => choice.clone(),
+        };
+        let hosted = options.hosted_tools.iter();
+        ModelRequest {
+            system: options.system.clone(),
+            messages: options.window.select_messages(&state.entries),
+            tools: Arc::clone(&self.tools),
+            hosted_tools: hosted
+                .filter(|hosted| options.model.supports_hosted_tool(hosted))
+                .cloned()
+                .collect(),
+            tool_choice,
+            response_format: self.request.response_format.clone(),
+            options: options.model_options.clone(),
+        }
+    }
+
+    /// Appends the text of an answer that was cut off: the user has seen it.
+    async fn append_partial_text(&self, step: StepAccumulator) -> Result<(), ChatError> {
+        if step.text.is_empty() {
+            return Ok(());
+        }
+        let content = vec![Content::text(step.text)];
+        self.journal
+            .append([EntryBody::Assistant { content }])
+            .await?;
+        Ok(())
+    }
+
+    /// Appends a complete answer, and the approvals that its calls need.
+    async fn append_step(&self, step: StepAccumulator) -> Result<(), ChatError> {
+        let (stop, usage) = step.finished.unwrap_or_default();
+        let model = self.request.options.model.id().clone();
+        let cost = self.request.chat.0.prices.cost(&model, &usage);
+        let step = Arc::new(Step::new(model, step.items, stop.clone(), usage));
+        let mut calls = Vec::<CallMetadata>::new();
+        for metadata in step
+            .items
+            .iter()
+            .filter_map(|item| self.item_metadata(item))
+        {
+            if !calls.iter().any(|known| known.call == metadata.call) {
+                calls.push(metadata);
+            }
+        }
+        let ids: Vec<CallId> = calls.iter().map(|metadata| metadata.call.clone()).collect();
+        let mut entries = vec![EntryBody::Step {
+            step: Arc::clone(&step),
+            calls,
+            cost,
+        }];
+        entries.extend(self.approval_requests(&step));
+        self.journal.append(entries).await?;
+        self.events.emit(ChatEvent::Step { stop, usage, cost });
+        for approval in self.pending_approvals(&ids) {
+            self.events.emit(ChatEvent::ApprovalRequested(approval));
+        }
+        Ok(())
+    }
+
+    /// Returns the approval requests for the calls of a step.
+    fn approval_requests(&self, step: &Step) -> Vec<EntryBody> {
+        // A caller that runs our calls itself also decides about them, but not about those of the vendor.
+        let ours = |item: &&Item| matches!(item.kind, ItemKind::Call { .. });
+        let items = step.items.iter();
+        let items = items.filter(|item| !self.request.options.manual_calls || !ours(item));
+        let pending = items.filter_map(|item| self.pending_call_of_item(&item.kind));
+        let requests = pending.map(|pending| EntryBody::ApprovalRequested {
+            call: pending.call.id.clone(),
+            token: pending.request().issue_token(),
+            arguments: pending.arguments,
+        });
+        requests.collect()
+    }
+
+    /// Returns the metadata of an item that is a call.
+    fn item_metadata(&self, item: &Item) -> Option<CallMetadata> {
+        match &item.kind {
+            ItemKind::Call { call } => Some(self.call_metadata(call)),
+            ItemKind::HostedApproval { arguments, .. } => {
+                let (id, name) = item.kind.call_id_and_name()?;
+                let digest = call_digest(name.as_str(), arguments);
+                Some(CallMetadata::new(id, name, digest))
+            }
+            _ => None,
+        }
+    }
+
+    fn call_metadata(&self, call: &ToolCall) -> CallMetadata {
+        let snapshot = self.invoker.snapshot().ok();
+        let entry = snapshot
+            .as_deref()
+            .and_then(|snapshot| snapshot.find(call.name.as_str()));
+        let name = entry.map_or(&call.name, |entry| &entry.spec().name);
+        let digest = call_digest(name.as_str(), call.arguments.as_str());
+        let mut metadata = CallMetadata::new(call.id.clone(), ToolName::clone(name), digest);
+        if let Some(entry) = entry {
+            metadata.read_only = entry.spec().hints.read_only == Some(true);
+            metadata.idempotent = entry.spec().hints.idempotent == Some(true);
+            metadata.return_direct = entry.policy().return_direct;
+        }
+        metadata
+    }
+}
+
+/// Collects the events of an answer into a step.
+#[derive(Default)]
+struct StepAccumulator {
+    text: String,
+    items: Vec<Item>,
+    /// The ids of the calls, by the index that deltas carry.
+    call_ids: HashMap<usize, CallId>,
+    finished: Option<(StopReason, Usage)>,
+}
+
+impl StepAccumulator {
+    fn on_event(&mut self, event: ModelEvent, emit: &dyn Fn(ChatEvent)) {
+        match event {
+            ModelEvent::RequestSent(body) => emit(ChatEvent::RequestSent { body }),
+            ModelEvent::Text(delta) => {
+                self.text.push_str(&delta);
+                emit(ChatEvent::Text { delta });
+            }
+            ModelEvent::Reasoning(delta) => emit(ChatEvent::Reasoning { delta }),
+            ModelEvent::CallBegins { index, id, name } => {
+                self.call_ids.insert(index, id.clone());
+                emit(ChatEvent::CallBegins {
+                    call: id,
+                    tool: name,
+                });
+            }
+            ModelEvent::CallDelta { index, delta } => {
+                if let Some(call) = self.call_ids.get(&index).cloned() {
+                    emit(ChatEvent::CallDelta { call, delta });
+                }
+            }
+            ModelEvent::Item(mut item) => {
+                self.make_id_unique(&mut item);
+                match &item.kind {
+                    ItemKind::Call { call } => emit(ChatEvent::Call { call: call.clone() }),
+                    ItemKind::HostedCall {
+                        tool,
+                        input,
+                        output,
+                        failed,
+                    } => emit(ChatEvent::HostedCall {
+                        tool: tool.clone(),
+                        input: input.clone(),
+                        output: output.clone(),
+                        failed: *failed,
+                    }),
+                    _ => {}
+                }
+                self.items.push(item);
+            }
+            ModelEvent::Finished { stop, usage } => self.finished = Some((stop, usage)),
+        }
+    }
+
+    /// Changes the id of a call if an earlier one has the same, so that each has its own result.
+    fn make_id_unique(&self, item: &mut Item) {
+        let ItemKind::Call { call } = &mut item.kind else {
+            return;
+        };
+        let taken = |id: &str| {
+            self.items.iter().any(|item| match &item.kind {
+                ItemKind::Call { call } => call.id == *id,
+                ItemKind::HostedApproval { id: hosted, .. } => hosted == id,
+                _ => false,
+            })
+        };
+        let first = call.id.clone();
+        for number in 2.. {
+            if !call.id.as_str().is_empty() && !taken(call.id.as_str()) {
+                break;
+            }
+            call.id = format!("{first}_{number}").into();
+            // The provider's JSON has the old id.
+            item.raw = None;
+        }
+    }
+}
+
+/// Returns a digest of a call: the same for one tool and equal arguments, whatever their formatting.
+fn call_digest(tool: &str, arguments: &str) -> String {
+    let arguments = match serde_json::from_str(arguments) {
+        Ok(value) => canonical_json(&value).to_string(),
+        Err(_) => arguments.to_owned(),
+    };
+    let digest = Sha256::digest(format!("{tool}\n{arguments}"));
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,120 @@
+//! Runs calls: each is recorded as started before it runs, and as finished before its result is emitted.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use toolwright_core::{CallEvent, CallId, CallScope, Invoker, Outcome, ToolCall, ToolResult};
+
+use super::TurnRunner;
+use super::approvals::JournalApprover;
+use crate::chat::event::ChatEvent;
+use crate::error::ChatError;
+use crate::journal::entry::{ApprovalVerdict, EntryBody};
+
+impl TurnRunner {
+    /// Runs calls: read-only ones at the same time, the others in order.
+    pub(super) async fn run_calls(&self, ids: &[CallId]) -> Result<(), ChatError> {
+        self.finish_hosted_calls(ids).await?;
+        let calls = self.calls_by_id(ids);
+        let invoker = self
+            .invoker
+            .with_approver(JournalApprover(Arc::clone(&self.journal)));
+        let ran = invoker
+            .map_calls(&calls, |call| self.run_call(&invoker, call))
+            .await;
+        ran.into_iter().collect()
+    }
+
+    async fn run_call(&self, invoker: &Invoker, call: &ToolCall) -> Result<(), ChatError> {
+        let (verdict, is_fatal) = {
+            let turn = &self.journal.state().turn;
+            (
+                turn.verdict(&call.id).cloned(),
+                turn.fatal_error().is_some(),
+            )
+        };
+        if is_fatal {
+            return Ok(());
+        }
+        let runs = !matches!(
+            verdict,
+            Some(ApprovalVerdict::Deny { .. } | ApprovalVerdict::Answer { .. })
+        );
+        if runs {
+            let id = call.id.clone();
+            self.journal
+                .append([EntryBody::CallStarted { call: id }])
+                .await?;
+            self.events.emit(ChatEvent::Running {
+                call: call.id.clone(),
+                tool: call.name.clone(),
+            });
+        }
+        let started = Instant::now();
+        let scope = self.scope_with_events();
+        let result = invoker.invoke_in(&scope, call).await;
+        let finished = result.clone();
+        self.journal
+            .append([EntryBody::CallFinished { result: finished }])
+            .await?;
+        let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.events.emit(ChatEvent::Result { result, millis });
+        Ok(())
+    }
+
+    fn scope_with_events(&self) -> CallScope {
+        let events = self.events.clone();
+        self.scope.clone().on_event(move |event| {
+            if let Some(event) = to_chat_event(event) {
+                events.emit(event);
+            }
+        })
+    }
+
+    /// Records the decisions about calls that the vendor runs as their results; returns true if there are any.
+    pub(super) async fn finish_hosted_calls(&self, ids: &[CallId]) -> Result<bool, ChatError> {
+        let hosted = ids.iter().filter(|id| self.is_hosted_call(id));
+        let results: Vec<ToolResult> = hosted.map(|id| self.hosted_result(id)).collect();
+        let any = !results.is_empty();
+        if any {
+            self.finish_calls(results).await?;
+        }
+        Ok(any)
+    }
+
+    /// Returns the result of a call that the vendor runs: approved or denied.
+    fn hosted_result(&self, call: &CallId) -> ToolResult {
+        let verdict = self.journal.state().turn.verdict(call).cloned();
+        let denied = |reason: &str| self.rejected_result(call, Outcome::Denied, reason);
+        match verdict {
+            Some(ApprovalVerdict::Approve) => {
+                let mut result = ToolResult::success("approved");
+                (result.call_id, result.tool) = (call.clone(), self.tool_name(call));
+                result
+            }
+            Some(ApprovalVerdict::Deny { reason }) => denied(&reason),
+            Some(ApprovalVerdict::Edit { .. } | ApprovalVerdict::Answer { .. }) => {
+                denied("what a vendor runs can only be approved or denied")
+            }
+            None => denied("it needs approval, and nobody has decided"),
+        }
+    }
+}
+
+fn to_chat_event(event: CallEvent) -> Option<ChatEvent> {
+    match event {
+        CallEvent::Progress {
+            call_id: call,
+            done,
+            total,
+            message,
+        } => Some(ChatEvent::Progress {
+            call,
+            done,
+            total,
+            message,
+        }),
+        CallEvent::Update { result, .. } => Some(ChatEvent::Update { result }),
+        _ => None,
+    }
+}

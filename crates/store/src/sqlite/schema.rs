@@ -1,0 +1,129 @@
+//! The tables of a SQLite file, and the migrations that create them.
+
+use std::path::Path;
+
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, query_scalar};
+use tokio::time::{Duration, Instant, sleep};
+use toolwright_chat::StoreError;
+
+use super::error;
+use crate::migrations::{PrepareError, pending_migrations};
+
+/// `Tool`, SQLite's `application_id`: marks a file as one of Toolwright.
+const APPLICATION_ID: i32 = 0x546f_6f6c;
+
+/// The migrations, in order; a step that was released is never changed.
+pub(super) const MIGRATIONS: &[&str] = &[
+    "
+    CREATE TABLE conversations (
+        number INTEGER PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE,
+        holder TEXT,
+        process TEXT,
+        until INTEGER,
+        entries INTEGER NOT NULL DEFAULT 0,
+        title TEXT NOT NULL DEFAULT '',
+        began INTEGER NOT NULL DEFAULT 0,
+        last INTEGER NOT NULL DEFAULT 0
+    ) STRICT;
+    CREATE INDEX latest ON conversations (last DESC, name) WHERE entries > 0;
+
+    CREATE TABLE entries (
+        seq INTEGER PRIMARY KEY,
+        conversation INTEGER NOT NULL,
+        id TEXT NOT NULL,
+        entry TEXT NOT NULL,
+        UNIQUE (conversation, id)
+    ) STRICT;
+    -- Ends in `seq`, as every index does.
+    CREATE INDEX in_order ON entries (conversation);
+
+    CREATE TABLE key (
+        one INTEGER PRIMARY KEY CHECK (one = 1),
+        key TEXT NOT NULL
+    ) STRICT;
+",
+    "
+    -- How long a lease lasts when it is not renewed, in milliseconds.
+    ALTER TABLE conversations ADD COLUMN life INTEGER;
+",
+];
+
+/// Migrates a file to the current version; other processes may do the same at the same time.
+pub(super) async fn prepare_schema(
+    path: &Path,
+    options: &SqliteConnectOptions,
+) -> Result<(), StoreError> {
+    let started = Instant::now();
+    loop {
+        match migrate(path, options, MIGRATIONS).await {
+            Ok(()) => return Ok(()),
+            Err(PrepareError::Rejected(error)) => return Err(error),
+            // SQLite's busy timeout does not cover every operation, such as the switch to write-ahead logging.
+            Err(PrepareError::Driver(error))
+                if error::is_busy(&error) && started.elapsed() < super::BUSY_TIMEOUT =>
+            {
+                sleep(Duration::from_millis(20)).await;
+            }
+            Err(PrepareError::Driver(error)) => return Err(error::store_error(path, error)),
+        }
+    }
+}
+
+/// Migrates a file, and switches it to write-ahead logging.
+pub(super) async fn migrate(
+    path: &Path,
+    options: &SqliteConnectOptions,
+    steps: &'static [&'static str],
+) -> Result<(), PrepareError> {
+    let mut connection = options.connect().await?;
+    apply_pending(path, &mut connection, steps).await?;
+    // Reads and a write can then run at the same time; the file keeps the mode. Where it is unavailable, they wait for each
+    // other.
+    sqlx::query("PRAGMA journal_mode = wal")
+        .fetch_one(&mut connection)
+        .await?;
+    connection.close().await?;
+    Ok(())
+}
+
+/// Applies the pending steps in one transaction.
+async fn apply_pending(
+    path: &Path,
+    connection: &mut SqliteConnection,
+    steps: &'static [&'static str],
+) -> Result<(), PrepareError> {
+    let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+    let application: i32 = query_scalar("PRAGMA application_id")
+        .fetch_one(&mut *transaction)
+        .await?;
+    let current: i64 = query_scalar("PRAGMA user_version")
+        .fetch_one(&mut *transaction)
+        .await?;
+    let tables: i64 = query_scalar("SELECT count(*) FROM sqlite_schema")
+        .fetch_one(&mut *transaction)
+        .await?;
+    let shown = path.display();
+    if application != APPLICATION_ID && (application, current, tables) != (0, 0, 0) {
+        return Err(PrepareError::Rejected(StoreError::new(format!(
+            "`{shown}` is the database of another program: name another file"
+        ))));
+    }
+    let pending = pending_migrations(&format!("`{shown}`"), current, steps)
+        .map_err(PrepareError::Rejected)?;
+    let mut reached = None;
+    for (version, step) in pending {
+        sqlx::raw_sql(step).execute(&mut *transaction).await?;
+        reached = Some(version);
+    }
+    if let Some(version) = reached {
+        let pragmas =
+            format!("PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {version}");
+        sqlx::raw_sql(AssertSqlSafe(pragmas))
+            .execute(&mut *transaction)
+            .await?;
+    }
+    transaction.commit().await?;
+    Ok(())
+}
