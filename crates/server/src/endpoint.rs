@@ -7,13 +7,21 @@ use std::time::Duration;
 use toolwright_chat::{HistoryWindow, Model, TurnLimits};
 use toolwright_core::{Bundle, BundleItem};
 
-use crate::guardrail::{Guardrail, InputGuardrail};
-use crate::handler::{ErasedHandler, Handler, HandlerSignature, erase_handler};
-use crate::interceptor::Interceptor;
-use crate::path_template::PathTemplate;
+use crate::endpoint::guardrail::{Guardrail, InputGuardrail};
+use crate::endpoint::handler::{ErasedHandler, Handler, HandlerSignature, erase_handler};
+use crate::endpoint::interceptor::Interceptor;
+use crate::endpoint::path_template::PathTemplate;
 use crate::server::ServerBuildError;
 
+pub(crate) mod client_tools;
+pub(crate) mod guardrail;
+pub(crate) mod handler;
+pub(crate) mod interceptor;
+pub(crate) mod metering;
+mod path_params;
+pub(crate) mod path_template;
 mod runtime;
+pub(crate) mod server_state;
 
 pub(crate) use runtime::{EndpointDefaults, EndpointRuntime, random_id};
 

@@ -9,29 +9,24 @@ use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 
+use crate::auth::{login, middleware};
+use crate::endpoint::server_state::ServerState;
 use crate::endpoint::{ASSISTANT_PATH, EndpointRuntime};
-use crate::error_response::ErrorResponse;
-use crate::server_state::ServerState;
+use crate::http::error_response::ErrorResponse;
+use crate::protocols::native::conversation_list;
+use crate::protocols::{ag_ui, ai_sdk, native, openai};
 
-mod ag_ui;
-mod ai_sdk;
-mod ai_sdk_socket;
-mod auth;
-mod body;
-mod client_tools;
-mod console;
-mod conversation_list;
-mod cors;
+pub(crate) mod body;
+pub(crate) mod console;
+pub(crate) mod error_response;
 mod info;
-mod login;
-mod native;
-mod native_socket;
-mod openai;
+pub(crate) mod limits;
+pub(crate) mod metrics;
 mod openapi;
 mod prompts;
-pub(crate) mod sse;
+pub(crate) mod serve;
 mod tools;
-pub(crate) mod turn_stream;
+mod write_timeout;
 
 /// What the plain routes work on.
 #[derive(Clone)]
@@ -95,7 +90,10 @@ pub(crate) fn router(
             let message = "this path does not take that method";
             ErrorResponse::new(StatusCode::METHOD_NOT_ALLOWED, "method", message)
         })
-        .layer(from_fn_with_state(Arc::clone(app), auth::authenticate))
+        .layer(from_fn_with_state(
+            Arc::clone(app),
+            middleware::authenticate,
+        ))
 }
 
 /// What every endpoint answers under its path.
@@ -113,7 +111,7 @@ fn endpoint_routes(live: &Arc<EndpointRuntime>) -> Router {
         .route(&format!("{path}/export"), get(native::export_journal))
         .route(
             &format!("{path}/chat"),
-            post(ai_sdk::post_chat).get(ai_sdk_socket::upgrade),
+            post(ai_sdk::post_chat).get(ai_sdk::websocket::upgrade),
         )
         .route(&format!("{path}/stream"), get(ai_sdk::resume_stream));
     router = match live.template.collection_path() {
@@ -121,11 +119,14 @@ fn endpoint_routes(live: &Arc<EndpointRuntime>) -> Router {
         Some(ASSISTANT_PATH) => router
             .route(
                 "/api/chat",
-                post(ai_sdk::post_chat).get(ai_sdk_socket::upgrade),
+                post(ai_sdk::post_chat).get(ai_sdk::websocket::upgrade),
             )
             .route("/api/chat/{id}/stream", get(ai_sdk::resume_stream))
             .route("/api/chat/{id}/stop", post(native::stop_turn)),
-        Some(path) => router.route(path, post(ai_sdk::post_chat).get(ai_sdk_socket::upgrade)),
+        Some(path) => router.route(
+            path,
+            post(ai_sdk::post_chat).get(ai_sdk::websocket::upgrade),
+        ),
         None => router,
     };
     router.with_state(Arc::clone(live))

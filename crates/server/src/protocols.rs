@@ -6,11 +6,15 @@
 use serde_json::Value;
 use toolwright_core::Content;
 
-use crate::event::ConversationEvent;
+use crate::conversation::event::ConversationEvent;
 
 pub(crate) mod ag_ui;
 pub(crate) mod ai_sdk;
+pub(crate) mod in_process;
+pub(crate) mod native;
 pub(crate) mod openai;
+pub(crate) mod sse;
+pub(crate) mod turn_stream;
 
 /// One UI protocol: what happens in a turn in, what its clients read out.
 pub(crate) trait EventEncoder: Send + 'static {

@@ -9,10 +9,10 @@ use toolwright_chat::{ChatBuilder, MemoryStore, Model, Store};
 use toolwright_core::{CancellationToken, Invoker, Secret};
 use toolwright_mcp::{McpServer, McpServerBuilder};
 
+use crate::endpoint::server_state::{ModelCatalog, ServerInfo, ServerState, WarningsFn};
 use crate::endpoint::{ASSISTANT_PATH, Endpoint, EndpointDefaults, EndpointRuntime};
 use crate::http;
-use crate::limits::ServerLimits;
-use crate::server_state::{ModelCatalog, ServerInfo, ServerState, WarningsFn};
+use crate::http::limits::ServerLimits;
 
 /// A server under construction.
 ///

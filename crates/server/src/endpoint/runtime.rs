@@ -11,15 +11,15 @@ use toolwright_chat::{
 use toolwright_core::{Invoker, ToolSpec};
 
 use super::{Endpoint, SystemPrompt};
-use crate::error_response::ErrorResponse;
-use crate::event::{PeerId, unix_millis_now};
-use crate::guardrail::{Guardrail, with_guardrails};
-use crate::handler::ErasedHandler;
-use crate::interceptor::Interceptor;
-use crate::path_template::{PathParams, PathTemplate};
-use crate::room::Room;
+use crate::conversation::event::{PeerId, unix_millis_now};
+use crate::conversation::room::Room;
+use crate::endpoint::guardrail::{Guardrail, with_guardrails};
+use crate::endpoint::handler::ErasedHandler;
+use crate::endpoint::interceptor::Interceptor;
+use crate::endpoint::path_template::{PathParams, PathTemplate};
+use crate::endpoint::server_state::ServerState;
+use crate::http::error_response::ErrorResponse;
 use crate::server::ServerBuildError;
-use crate::server_state::ServerState;
 
 /// How long a conversation is held while something is done to it as a whole.
 const LEASE_DURATION: Duration = Duration::from_secs(30);

@@ -8,8 +8,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::error_response::ErrorResponse;
-use crate::limits::ServerLimits;
+use crate::http::error_response::ErrorResponse;
+use crate::http::limits::ServerLimits;
 
 /// Reads a value.
 pub(crate) async fn read_json<T: DeserializeOwned>(
@@ -21,7 +21,7 @@ pub(crate) async fn read_json<T: DeserializeOwned>(
 }
 
 /// Reads a value of at most so many bytes.
-pub(super) async fn read_json_up_to<T: DeserializeOwned>(
+pub(crate) async fn read_json_up_to<T: DeserializeOwned>(
     most: usize,
     limits: &ServerLimits,
     headers: &HeaderMap,
@@ -45,7 +45,7 @@ pub(super) async fn read_json_up_to<T: DeserializeOwned>(
 }
 
 /// Reads arguments; none at all are an empty object.
-pub(super) fn arguments_or_empty(given: Value) -> Value {
+pub(crate) fn arguments_or_empty(given: Value) -> Value {
     match given {
         Value::Null => json!({}),
         arguments => arguments,

@@ -8,8 +8,8 @@ use serde_json::json;
 use toolwright_schema::Dialect;
 
 use super::{ApiState, json_response as answer};
-use crate::error_response::ErrorResponse;
-use crate::request_context::RequestContext;
+use crate::auth::request_context::RequestContext;
+use crate::http::error_response::ErrorResponse;
 
 pub(super) async fn show_info(
     State(context): State<ApiState>,

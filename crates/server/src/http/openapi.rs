@@ -11,8 +11,8 @@ use toolwright_core::RegisteredTool;
 use toolwright_core::schema::Schema;
 
 use super::{ApiState, json_response as answer};
-use crate::error_response::ErrorResponse;
-use crate::request_context::RequestContext;
+use crate::auth::request_context::RequestContext;
+use crate::http::error_response::ErrorResponse;
 
 /// All that does not depend on the tools.
 static BASE_DOCUMENT: LazyLock<Map<String, Value>> = LazyLock::new(|| {

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use toolwright_core::Outcome;
 
 use super::{ApiState, body, json_response as answer};
-use crate::error_response::ErrorResponse;
-use crate::request_context::RequestContext;
+use crate::auth::request_context::RequestContext;
+use crate::http::error_response::ErrorResponse;
 
 pub(super) async fn list_prompts(
     Extension(guest): Extension<RequestContext>,

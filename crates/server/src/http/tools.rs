@@ -13,8 +13,8 @@ use toolwright_core::{RegisteredTool, ToolCall};
 use toolwright_schema::Dialect;
 
 use super::{ApiState, body, json_response as answer};
-use crate::error_response::ErrorResponse;
-use crate::request_context::RequestContext;
+use crate::auth::request_context::RequestContext;
+use crate::http::error_response::ErrorResponse;
 
 pub(super) async fn list_tools(
     Extension(guest): Extension<RequestContext>,

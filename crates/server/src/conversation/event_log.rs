@@ -1,0 +1,297 @@
+//! Events in, numbers out: the newest stay, so that whoever comes back gets the rest exactly once.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use toolwright_chat::{ChatEvent, PendingApproval};
+
+use crate::conversation::event::{
+    ConversationEvent, EndpointEvent, PeerId, SequencedEvent, unix_millis_now,
+};
+
+/// The most events that are kept.
+const MAX_EVENTS: usize = 16 << 10;
+
+/// The most bytes of events that are kept.
+const MAX_EVENT_BYTES: usize = 8 << 20;
+
+/// Numbers per millisecond: more than a conversation can use up, so that a log that is made later begins higher.
+///
+/// The product stays below 2^53, which is as far as pages can count.
+const SEQS_PER_MILLISECOND: u64 = 1 << 10;
+
+/// The newest events of a conversation.
+pub(crate) struct EventLog {
+    /// The number of the next event.
+    next_seq: u64,
+    /// Up to this number, nothing is kept.
+    evicted_up_to: u64,
+    events: VecDeque<Arc<SequencedEvent>>,
+    bytes: usize,
+    /// Where the turn that runs began, or the last that ran.
+    turn: TurnMarker,
+    /// The calls that somebody has to decide about.
+    pending: Vec<PendingApproval>,
+    /// What was said of a step that is not over: the journal does not have it yet.
+    partial: PartialStep,
+}
+
+/// Where a turn began.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct TurnMarker {
+    /// How many turns there were.
+    pub(crate) turn_number: u64,
+    pub(crate) running: bool,
+    /// The number before its first event.
+    pub(crate) seq_before: u64,
+    /// Which answer it is: the same while it goes on after a pause.
+    pub(crate) answer_id: u64,
+    /// The last entry of the journal before it.
+    pub(crate) entry_before: Option<String>,
+}
+
+/// What was said of a step that is not over.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+pub(crate) struct PartialStep {
+    pub(crate) text: String,
+    pub(crate) reasoning: String,
+}
+
+/// What a reader gets.
+pub(crate) enum LogRead {
+    /// These come next.
+    Events(Vec<Arc<SequencedEvent>>),
+    /// Nothing new.
+    UpToDate,
+    /// What came next is gone, or never was.
+    Gap,
+}
+
+impl EventLog {
+    pub(crate) fn new() -> Self {
+        let begin = unix_millis_now().saturating_mul(SEQS_PER_MILLISECOND);
+        Self {
+            next_seq: begin + 1,
+            evicted_up_to: begin,
+            events: VecDeque::new(),
+            bytes: 0,
+            turn: TurnMarker {
+                seq_before: begin,
+                answer_id: begin,
+                ..TurnMarker::default()
+            },
+            pending: Vec::new(),
+            partial: PartialStep::default(),
+        }
+    }
+
+    /// Keeps an event.
+    pub(crate) fn append(
+        &mut self,
+        event: ConversationEvent,
+        to: Option<PeerId>,
+    ) -> Arc<SequencedEvent> {
+        self.apply(&event);
+        let numbered = Arc::new(SequencedEvent::new(self.next_seq, event, to));
+        self.next_seq += 1;
+        self.bytes += numbered.sse_frame().len();
+        self.events.push_back(Arc::clone(&numbered));
+        while self.events.len() > MAX_EVENTS || self.bytes > MAX_EVENT_BYTES {
+            self.evict_oldest();
+        }
+        numbered
+    }
+
+    fn evict_oldest(&mut self) {
+        if let Some(first) = self.events.pop_front() {
+            self.bytes -= first.sse_frame().len();
+            self.evicted_up_to = first.seq;
+        }
+    }
+
+    fn apply(&mut self, event: &ConversationEvent) {
+        if event.ends_or_pauses_turn() {
+            // In the same breath: who reads the last event finds the turn over.
+            self.turn.running = false;
+        }
+        match event {
+            ConversationEvent::Chat(ChatEvent::Text { delta }) => self.partial.text.push_str(delta),
+            ConversationEvent::Chat(ChatEvent::Reasoning { delta }) => {
+                self.partial.reasoning.push_str(delta)
+            }
+            ConversationEvent::Chat(ChatEvent::Step { .. }) => {
+                self.partial = PartialStep::default()
+            }
+            ConversationEvent::Chat(ChatEvent::ApprovalRequested(asked)) => {
+                self.pending.retain(|known| known.call.id != asked.call.id);
+                self.pending.push(asked.clone());
+            }
+            ConversationEvent::Chat(ChatEvent::ApprovalDecided { call, .. }) => {
+                self.pending.retain(|asked| asked.call.id != *call);
+            }
+            ConversationEvent::Chat(ChatEvent::Result { result, .. }) => {
+                self.pending.retain(|asked| asked.call.id != result.call_id);
+            }
+            ConversationEvent::Chat(ChatEvent::TurnEnded { .. })
+            | ConversationEvent::Endpoint(
+                EndpointEvent::Message { .. } | EndpointEvent::Error { .. },
+            ) => {
+                self.partial = PartialStep::default();
+                if !matches!(
+                    event,
+                    ConversationEvent::Endpoint(EndpointEvent::Error { .. })
+                ) {
+                    self.pending.clear();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A turn begins; what came before the last one is dropped.
+    pub(crate) fn begin_turn(&mut self, entry: Option<String>, anew: bool) -> u64 {
+        let before = self.turn.seq_before;
+        while self.events.front().is_some_and(|first| first.seq <= before) {
+            self.evict_oldest();
+        }
+        let after = self.newest_seq();
+        self.turn = TurnMarker {
+            turn_number: self.turn.turn_number + 1,
+            running: true,
+            seq_before: after,
+            answer_id: if anew { after } else { self.turn.answer_id },
+            entry_before: entry,
+        };
+        after
+    }
+
+    /// Drops everything, a number with it: whoever reads has missed something.
+    pub(crate) fn clear(&mut self) {
+        while !self.events.is_empty() {
+            self.evict_oldest();
+        }
+        self.next_seq += 1;
+        self.evicted_up_to = self.next_seq - 1;
+        self.pending.clear();
+        self.partial = PartialStep::default();
+        self.turn.seq_before = self.evicted_up_to;
+    }
+
+    /// The turn is over, or waits.
+    pub(crate) fn end_turn(&mut self) {
+        self.turn.running = false;
+    }
+
+    /// Reads what comes after a number, at most so many.
+    pub(crate) fn events_after(&self, seq: u64, most: usize) -> LogRead {
+        if seq < self.evicted_up_to || seq > self.newest_seq() {
+            return LogRead::Gap;
+        }
+        // Numbers have no gaps, so the place is known.
+        let skip = usize::try_from(seq - self.evicted_up_to).unwrap_or(usize::MAX);
+        let events: Vec<_> = self.events.iter().skip(skip).take(most).cloned().collect();
+        match events.is_empty() {
+            true => LogRead::UpToDate,
+            false => LogRead::Events(events),
+        }
+    }
+
+    /// The number of the newest event.
+    pub(crate) fn newest_seq(&self) -> u64 {
+        self.next_seq - 1
+    }
+
+    /// Tells whether what comes after a number is there.
+    pub(crate) fn retains_after(&self, seq: u64) -> bool {
+        (self.evicted_up_to..=self.newest_seq()).contains(&seq)
+    }
+
+    pub(crate) fn turn(&self) -> &TurnMarker {
+        &self.turn
+    }
+
+    pub(crate) fn pending(&self) -> &[PendingApproval] {
+        &self.pending
+    }
+
+    pub(crate) fn partial(&self) -> &PartialStep {
+        &self.partial
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(delta: &str) -> ConversationEvent {
+        let delta = delta.to_owned();
+        ConversationEvent::Chat(ChatEvent::Text { delta })
+    }
+
+    fn numbers(log: &EventLog, after: u64) -> Vec<u64> {
+        match log.events_after(after, usize::MAX) {
+            LogRead::Events(events) => events.iter().map(|event| event.seq).collect(),
+            LogRead::UpToDate => Vec::new(),
+            LogRead::Gap => panic!("a gap after {after}"),
+        }
+    }
+
+    #[test]
+    fn what_comes_after_a_number_is_there_until_the_turn_after_the_next() {
+        let mut log = EventLog::new();
+        let first = log.begin_turn(None, true);
+        log.append(text("a"), None);
+        let second = log.begin_turn(None, true);
+        log.append(text("b"), None);
+        assert_eq!(numbers(&log, first), [first + 1, first + 2]);
+        let third = log.begin_turn(None, true);
+        assert!(matches!(log.events_after(first, 1), LogRead::Gap));
+        assert_eq!(numbers(&log, second), [second + 1]);
+        assert_eq!(numbers(&log, third), Vec::<u64>::new());
+        assert!(matches!(log.events_after(third + 1, 1), LogRead::Gap));
+    }
+
+    #[test]
+    fn a_turn_that_is_too_long_loses_its_beginning_and_never_the_count() {
+        let mut log = EventLog::new();
+        let begin = log.begin_turn(None, true);
+        let long = "x".repeat(1 << 20);
+        for _ in 0..20 {
+            log.append(text(&long), None);
+        }
+        assert!(matches!(log.events_after(begin, 1), LogRead::Gap));
+        assert!(!log.retains_after(begin));
+        let newest = log.newest_seq();
+        assert_eq!(newest, begin + 20);
+        assert_eq!(numbers(&log, newest - 3), [newest - 2, newest - 1, newest]);
+        assert!(log.bytes <= MAX_EVENT_BYTES);
+        // What the journal does not have is not lost with it.
+        assert_eq!(log.partial().text.len(), 20 << 20);
+    }
+
+    #[test]
+    fn numbers_of_a_log_that_is_made_later_are_higher_and_pages_can_count_them() {
+        let mut log = EventLog::new();
+        for _ in 0..100 {
+            log.append(text("a"), None);
+        }
+        let before = log.newest_seq();
+        // A later moment: the clock that both read has gone on by then.
+        while unix_millis_now() * SEQS_PER_MILLISECOND <= before {}
+        assert!(EventLog::new().newest_seq() > before);
+        assert!(before < 1 << 53);
+    }
+
+    #[test]
+    fn whoever_reads_what_was_cleared_has_missed_something() {
+        let mut log = EventLog::new();
+        log.append(text("a"), None);
+        let newest = log.newest_seq();
+        log.clear();
+        assert!(matches!(log.events_after(newest, 1), LogRead::Gap));
+        assert!(matches!(
+            log.events_after(log.newest_seq(), 1),
+            LogRead::UpToDate
+        ));
+    }
+}

@@ -1,0 +1,56 @@
+//! Somebody joins a conversation and leaves it: who takes part, and what the endpoint's author wants to happen then.
+
+use std::sync::Arc;
+
+use toolwright_core::CancellationToken;
+
+use crate::auth::request_context::RequestContext;
+use crate::conversation::event::{EndpointEvent, PeerId};
+use crate::conversation::room::Room;
+use crate::conversation::room_command::IncomingMessage;
+use crate::conversation::session::Session;
+use crate::endpoint::handler::ErasedHandler;
+
+/// Somebody's time in a conversation; it ends when it is dropped.
+pub(crate) struct Presence {
+    session: Session,
+    room: Arc<Room>,
+}
+
+impl Presence {
+    /// Somebody joins.
+    pub(crate) fn join(room: &Arc<Room>, guest: RequestContext, peer: Option<PeerId>) -> Self {
+        let visit = Self {
+            session: Session::new(room, guest, peer, CancellationToken::new()),
+            room: Arc::clone(room),
+        };
+        visit.publish_peer_count(room.add_peer());
+        visit.call_handler(room.endpoint.on_ready.as_ref());
+        visit
+    }
+
+    /// Tells the others, where people meet.
+    fn publish_peer_count(&self, count: usize) {
+        if self.room.endpoint.is_shared() {
+            self.room.publish(EndpointEvent::Peers { count }, None);
+        }
+    }
+
+    fn call_handler(&self, handler: Option<&ErasedHandler>) {
+        let Some(handler) = handler else { return };
+        let running = handler(&self.session, &IncomingMessage::empty());
+        let room = Arc::clone(&self.room);
+        self.room.endpoint.server.running_turns.spawn(async move {
+            if let Err(trouble) = running.await {
+                tracing::warn!(conversation = room.id, "a handler failed: {trouble}");
+            }
+        });
+    }
+}
+
+impl Drop for Presence {
+    fn drop(&mut self) {
+        self.publish_peer_count(self.room.remove_peer());
+        self.call_handler(self.room.endpoint.on_disconnect.as_ref());
+    }
+}

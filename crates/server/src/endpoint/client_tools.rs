@@ -1,0 +1,66 @@
+//! Definitions of tools that a client runs itself in, tools whose calls wait for it out.
+
+use serde_json::{Value, json};
+use toolwright_core::{ApprovalPolicy, Tool, ToolError, wire};
+
+use crate::auth::request_context::CLIENT_TOOLS_BUNDLE;
+use crate::endpoint::EndpointRuntime;
+
+/// Reads the tools that come with a request; or which of them cannot be read, and why.
+///
+/// A call of one waits as for an approval. The client brings its result, as the answer in the tool's place.
+pub(crate) fn parse_client_tools(
+    sent: &[Value],
+    live: &EndpointRuntime,
+) -> Result<Vec<Tool>, (usize, String)> {
+    let snapshot = live
+        .invoker
+        .snapshot()
+        .map_err(|error| (0, error.to_string()))?;
+    let mut tools: Vec<Tool> = Vec::new();
+    for (at, sent) in sent.iter().enumerate() {
+        let tool = parse_client_tool(sent).map_err(|why| (at, why))?;
+        let name = tool.name();
+        if snapshot.get(name.as_str()).is_some() {
+            return Err((
+                at,
+                format!("the server has a tool `{name}` itself, and runs it"),
+            ));
+        }
+        if tools.iter().any(|known| known.name() == name) {
+            return Err((at, format!("`{name}` is there twice")));
+        }
+        tools.push(tool);
+    }
+    Ok(tools)
+}
+
+fn parse_client_tool(sent: &Value) -> Result<Tool, String> {
+    let mut sent = sent.clone();
+    let definition = match sent.get_mut("function") {
+        Some(function) => function,
+        None => &mut sent,
+    };
+    if let Some(definition) = definition.as_object_mut() {
+        // What takes no arguments need not say so.
+        let none = || json!({ "type": "object", "properties": {} });
+        definition.entry("parameters").or_insert_with(none);
+    }
+    let read =
+        wire::import_definitions(&json!([sent]).to_string()).map_err(|error| error.to_string())?;
+    let read = read
+        .into_iter()
+        .next()
+        .ok_or("it is no definition of a tool")?;
+    let definition = read.map_err(|refused| refused.to_string())?;
+    let tool = Tool::builder(definition.name, definition.description)
+        .imported(true)
+        .bundle(CLIENT_TOOLS_BUNDLE)
+        .approval(ApprovalPolicy::Always)
+        .schema(definition.input.as_value().clone())
+        .and_then(|tool| {
+            let why = "it is run by whoever brought it, and they have not said what came of it";
+            tool.run(move |_, _| Err::<String, _>(ToolError::failed(why)))
+        });
+    tool.map_err(|error| error.to_string())
+}

@@ -1,0 +1,163 @@
+//! Text in, whether it may pass out: what people say, and what models answer.
+
+use std::sync::Arc;
+
+use futures::stream::{self, StreamExt as _, TryStreamExt as _};
+use toolwright_chat::{
+    HostedTool, Item, ItemKind, Model, ModelEvent, ModelId, ModelRequest, ModelStream,
+    ResponseFormat, StopReason, Usage,
+};
+use toolwright_core::BoxFuture;
+
+use crate::endpoint::interceptor::{Interceptor, TurnContext, TurnRejection};
+
+/// Somebody who decides what may be said.
+pub trait Guardrail: Send + Sync + 'static {
+    /// Looks at a text.
+    fn check<'a>(&'a self, text: &'a str) -> BoxFuture<'a, GuardrailVerdict>;
+}
+
+/// What a guardrail says about a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum GuardrailVerdict {
+    /// It may pass.
+    Pass,
+    /// This may pass in its place.
+    Replace(String),
+    /// It may not pass; why, in words for a person.
+    Reject(String),
+}
+
+impl<F: Fn(&str) -> GuardrailVerdict + Send + Sync + 'static> Guardrail for F {
+    fn check<'a>(&'a self, text: &'a str) -> BoxFuture<'a, GuardrailVerdict> {
+        let verdict = self(text);
+        Box::pin(async move { verdict })
+    }
+}
+
+/// Checks what people say.
+pub(crate) struct InputGuardrail<G>(pub(crate) G);
+
+impl<G: Guardrail> Interceptor for InputGuardrail<G> {
+    fn before<'a>(&'a self, turn: &'a mut TurnContext) -> BoxFuture<'a, Result<(), TurnRejection>> {
+        Box::pin(async move {
+            match self.0.check(&turn.message.text()).await {
+                GuardrailVerdict::Pass => Ok(()),
+                GuardrailVerdict::Replace(text) => {
+                    turn.message.set_text(text);
+                    Ok(())
+                }
+                GuardrailVerdict::Reject(reason) => Err(TurnRejection::new(reason)),
+            }
+        })
+    }
+}
+
+/// Puts guardrails around a model, where there are any.
+pub(crate) fn with_guardrails(
+    model: Arc<dyn Model>,
+    guards: &[Arc<dyn Guardrail>],
+) -> Arc<dyn Model> {
+    let guards = guards.to_vec();
+    match guards.is_empty() {
+        true => model,
+        false => Arc::new(GuardedModel {
+            model,
+            guardrails: guards,
+        }),
+    }
+}
+
+/// A model whose steps are checked before anybody reads them, the journal included.
+struct GuardedModel {
+    model: Arc<dyn Model>,
+    guardrails: Vec<Arc<dyn Guardrail>>,
+}
+
+impl Model for GuardedModel {
+    fn id(&self) -> &ModelId {
+        self.model.id()
+    }
+
+    fn stream(&self, request: ModelRequest) -> ModelStream {
+        let (inner, guards) = (self.model.stream(request), self.guardrails.clone());
+        let checked = async move {
+            let events: Vec<ModelEvent> = inner.try_collect().await?;
+            let checked = apply_guardrails(events, &guards).await;
+            Ok(stream::iter(checked.into_iter().map(Ok)))
+        };
+        stream::once(checked).try_flatten().boxed()
+    }
+
+    fn supports_hosted_tool(&self, hosted: &HostedTool) -> bool {
+        self.model.supports_hosted_tool(hosted)
+    }
+
+    fn parse_structured_output(
+        &self,
+        form: &ResponseFormat,
+        text: &str,
+    ) -> Result<serde_json::Value, String> {
+        self.model.parse_structured_output(form, text)
+    }
+}
+
+/// What may be read of a step.
+async fn apply_guardrails(
+    events: Vec<ModelEvent>,
+    guards: &[Arc<dyn Guardrail>],
+) -> Vec<ModelEvent> {
+    let texts = events.iter().filter_map(|event| match event {
+        ModelEvent::Item(item) => match &item.kind {
+            ItemKind::Text { text } | ItemKind::Refusal { text } => Some(text.as_str()),
+            _ => None,
+        },
+        _ => None,
+    });
+    let mut text: String = texts.collect();
+    let (mut changed, mut refused) = (false, false);
+    for guard in guards {
+        match guard.check(&text).await {
+            GuardrailVerdict::Pass => {}
+            GuardrailVerdict::Replace(other) => (text, changed) = (other, true),
+            GuardrailVerdict::Reject(reason) => {
+                (text, changed, refused) = (reason, true, true);
+                break;
+            }
+        }
+    }
+    match changed {
+        true => replace_step_text(events, text, refused),
+        false => events,
+    }
+}
+
+/// The step with another text; one that is refused calls no tools.
+fn replace_step_text(events: Vec<ModelEvent>, text: String, refused: bool) -> Vec<ModelEvent> {
+    let mut kept = Vec::new();
+    let (mut end, mut used) = (StopReason::End, Usage::default());
+    for event in events {
+        match event {
+            ModelEvent::RequestSent(body) => kept.insert(0, ModelEvent::RequestSent(body)),
+            ModelEvent::Finished { stop, usage } => (end, used) = (stop, usage),
+            ModelEvent::CallBegins { .. } | ModelEvent::CallDelta { .. } if !refused => {
+                kept.push(event);
+            }
+            // What the protocol said beside it has the words in it, too.
+            ModelEvent::Item(Item {
+                kind: kind @ ItemKind::Call { .. },
+                ..
+            }) if !refused => kept.push(ModelEvent::Item(Item::new(kind))),
+            _ => {}
+        }
+    }
+    let at = usize::from(matches!(kept.first(), Some(ModelEvent::RequestSent(_))));
+    if !text.is_empty() {
+        kept.insert(at, ModelEvent::Text(text.clone()));
+        kept.insert(at + 1, ModelEvent::Item(Item::text(text)));
+    }
+    let stop = if refused { StopReason::Filtered } else { end };
+    kept.push(ModelEvent::Finished { stop, usage: used });
+    kept
+}

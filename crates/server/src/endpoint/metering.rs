@@ -1,0 +1,69 @@
+//! What a turn took and cost in, metadata out; and an end to conversations that cost too much.
+
+use serde_json::json;
+use toolwright_core::BoxFuture;
+
+use crate::endpoint::interceptor::{Interceptor, TurnContext, TurnRejection};
+
+/// Tells what each turn and its conversation took, and keeps conversations within a budget.
+///
+/// Before a turn is over it tells `model`, `latency` in milliseconds, `usage`, `cost` and the same of the `conversation`.
+/// A cost whose price nobody knows is `null`, never a guess; the price of a model is set with
+/// [`ChatBuilder::prices`](toolwright_chat::ChatBuilder::prices).
+///
+/// # Examples
+///
+/// ```
+/// use toolwright_server::{Endpoint, Metering};
+///
+/// let endpoint = Endpoint::new("/chat/{room}").interceptor(Metering::new().budget(0.50));
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Metering {
+    budget: Option<f64>,
+}
+
+impl Metering {
+    /// Tells what turns take.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Answers no more prompts in a conversation that has cost this much, in the currency of the prices.
+    ///
+    /// A conversation in which a price is not known is not within any budget, and goes on.
+    #[must_use]
+    pub fn budget(mut self, most: f64) -> Self {
+        self.budget = Some(most);
+        self
+    }
+}
+
+impl Interceptor for Metering {
+    fn before<'a>(&'a self, turn: &'a mut TurnContext) -> BoxFuture<'a, Result<(), TurnRejection>> {
+        Box::pin(async move {
+            match (self.budget, turn.conversation_usage.cost) {
+                (Some(most), Some(cost)) if cost >= most => Err(TurnRejection::new(format!(
+                    "This conversation has used up its budget of {most:.2}. Please begin a new one."
+                ))),
+                _ => Ok(()),
+            }
+        })
+    }
+
+    fn before_completion<'a>(&'a self, turn: &'a mut TurnContext) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            let Some(outcome) = &turn.outcome else { return };
+            let told = json!({
+                "model": outcome.model.as_ref().map(ToString::to_string),
+                "latency": outcome.latency.as_millis(),
+                "usage": outcome.usage,
+                "cost": outcome.cost,
+                "conversation": turn.conversation_usage,
+            });
+            if let serde_json::Value::Object(told) = told {
+                turn.metadata.extend(told);
+            }
+        })
+    }
+}

@@ -1,0 +1,107 @@
+//! How a run ends: it is finished, it waits for somebody, or it failed.
+
+use serde_json::{Map, Value, json};
+use toolwright_chat::{PendingApproval, TurnEnd, Usage};
+use toolwright_core::CallId;
+
+use super::AgUiEncoder;
+use crate::auth::request_context::is_client_tool_call;
+use crate::protocols::ag_ui::thread::interrupt_json;
+
+impl AgUiEncoder {
+    /// Tells what is waited for: decisions, or what came of calls that the client runs itself.
+    pub(super) fn finish_paused_run(&mut self, out: &mut Vec<Value>) {
+        self.end_step(out);
+        let (brought, asked): (Vec<&PendingApproval>, Vec<&PendingApproval>) = self
+            .pending_approvals
+            .iter()
+            .partition(|asked| is_client_tool_call(asked));
+        let outcome = match (asked.is_empty(), brought.is_empty()) {
+            (true, true) => json!({ "type": "success" }),
+            (true, false) => {
+                let calls: Vec<&CallId> = brought.iter().map(|asked| &asked.call.id).collect();
+                json!({ "type": "success", "pendingToolCallIds": calls })
+            }
+            (false, _) => {
+                let interrupts: Vec<Value> = asked.into_iter().map(interrupt_json).collect();
+                json!({ "type": "interrupt", "interrupts": interrupts })
+            }
+        };
+        let event = self.run_finished_event(outcome, None);
+        out.push(event);
+    }
+
+    pub(super) fn finish_ended_run(
+        &mut self,
+        end: &TurnEnd,
+        usage: Usage,
+        cost: Option<f64>,
+        out: &mut Vec<Value>,
+    ) {
+        let outcome = match end {
+            TurnEnd::Cancelled => json!({ "type": "cancelled" }),
+            TurnEnd::Limit { reason } => return self.fail_run("limit", reason, Some(usage), out),
+            TurnEnd::Failed { reason } => return self.fail_run("failed", reason, Some(usage), out),
+            _ => json!({ "type": "success" }),
+        };
+        self.end_step(out);
+        let mut event = self.run_finished_event(outcome, Some(usage));
+        let mut told = json!(end);
+        if let (Some(told), Some(cost)) = (told.as_object_mut(), cost) {
+            told.insert("cost".to_owned(), json!(cost));
+        }
+        if let Some(event) = event.as_object_mut() {
+            event.insert("metadata".to_owned(), json!({ "toolwright": told }));
+        }
+        out.push(event);
+    }
+
+    fn run_finished_event(&self, outcome: Value, usage: Option<Usage>) -> Value {
+        let mut event = json!({
+            "type": "RUN_FINISHED", "threadId": self.thread_id, "runId": self.run_id, "outcome": outcome,
+        });
+        if let (Some(event), Some(usage)) = (event.as_object_mut(), usage) {
+            event.insert("usage".to_owned(), self.usage_json(usage));
+        }
+        event
+    }
+
+    pub(super) fn fail_run(
+        &mut self,
+        code: &str,
+        message: &str,
+        usage: Option<Usage>,
+        out: &mut Vec<Value>,
+    ) {
+        self.end_step(out);
+        let mut event = run_error_event(code, message);
+        if let (Some(event), Some(usage)) = (event.as_object_mut(), usage) {
+            event.insert("usage".to_owned(), self.usage_json(usage));
+        }
+        out.push(event);
+    }
+
+    fn usage_json(&self, usage: Usage) -> Value {
+        let mut entry = Map::new();
+        if let Some(model) = &self.model {
+            entry.insert("provider".to_owned(), model.vendor.as_str().into());
+            entry.insert("model".to_owned(), model.name.as_str().into());
+        }
+        for (name, count) in [
+            ("inputTokens", usage.input),
+            ("outputTokens", usage.output),
+            ("totalTokens", usage.total()),
+            ("reasoningTokens", usage.reasoning),
+            ("cachedInputTokens", usage.cached),
+            ("cacheWriteInputTokens", usage.cache_written),
+        ] {
+            entry.insert(name.to_owned(), count.into());
+        }
+        json!([entry])
+    }
+}
+
+/// A run that could not be.
+pub(crate) fn run_error_event(code: &str, message: &str) -> Value {
+    json!({ "type": "RUN_ERROR", "code": code, "message": message })
+}

@@ -1,0 +1,192 @@
+//! What a front end sends for a run, as far as it is read here.
+
+use serde::Deserialize;
+use serde_json::Value;
+use toolwright_chat::ApprovalVerdict;
+use toolwright_core::{CallId, Content, Role};
+
+use crate::http::error_response::ErrorResponse;
+use crate::protocols::native::denial_text;
+
+/// A request for a run.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct RunAgentInput {
+    pub(super) thread_id: String,
+    pub(super) run_id: String,
+    messages: Vec<ThreadMessage>,
+    #[serde(default)]
+    pub(super) tools: Vec<Value>,
+    #[serde(default)]
+    context: Vec<ContextItem>,
+    #[serde(default)]
+    forwarded_props: Value,
+    #[serde(default)]
+    pub(super) resume: Vec<ResumeEntry>,
+}
+
+/// One message of a thread.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ThreadMessage {
+    role: String,
+    #[serde(default)]
+    content: Value,
+    tool_call_id: Option<String>,
+}
+
+/// Something the front end wants the model to know.
+#[derive(Deserialize)]
+struct ContextItem {
+    description: String,
+    value: String,
+}
+
+/// What somebody decided about a call that waited.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ResumeEntry {
+    pub(super) interrupt_id: String,
+    status: ResumeStatus,
+    payload: Option<Value>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum ResumeStatus {
+    Resolved,
+    Cancelled,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ResumePayload {
+    approved: bool,
+    edited_args: Option<Value>,
+    reason: Option<String>,
+}
+
+/// What is said, and by whom.
+type MessageParts = Vec<(Role, Vec<Content>)>;
+
+impl RunAgentInput {
+    /// What the person said since the last answer.
+    pub(super) fn new_user_messages(&self) -> Result<MessageParts, ErrorResponse> {
+        let answered = |sent: &ThreadMessage| matches!(sent.role.as_str(), "assistant" | "tool");
+        let from = self.messages.iter().rposition(answered);
+        let newest = self.messages.iter().skip(from.map_or(0, |at| at + 1));
+        let mut parts = parse_messages(newest)?;
+        parts.retain(|(role, _)| *role == Role::User);
+        Ok(parts)
+    }
+
+    /// What came of a call that the client runs itself, where it says so.
+    pub(super) fn tool_result(&self, call: &CallId) -> Result<Option<Vec<Content>>, ErrorResponse> {
+        let of = |sent: &&ThreadMessage| {
+            sent.role == "tool" && sent.tool_call_id.as_deref() == Some(call.as_str())
+        };
+        let result = self.messages.iter().rev().find(of);
+        result.map(|sent| parse_content(&sent.content)).transpose()
+    }
+
+    /// What was said in the whole thread, without the tools that were called.
+    pub(super) fn all_messages(&self) -> Result<MessageParts, ErrorResponse> {
+        parse_messages(self.messages.iter())
+    }
+
+    /// What the application tells the model besides.
+    pub(super) fn context_content(&self) -> Vec<Content> {
+        let says = |sent: &&ThreadMessage| matches!(sent.role.as_str(), "system" | "developer");
+        let says = self.messages.iter().filter(says);
+        let says = says.filter_map(|sent| sent.content.as_str().map(str::to_owned));
+        let about = self.context.iter();
+        let about =
+            about.map(|ContextItem { description, value }| format!("{description}: {value}"));
+        says.chain(about).map(Content::text).collect()
+    }
+
+    /// The model that was chosen.
+    pub(super) fn chosen_model(&self) -> Option<&str> {
+        self.forwarded_props.get("model")?.as_str()
+    }
+}
+
+fn parse_messages<'a>(
+    messages: impl Iterator<Item = &'a ThreadMessage>,
+) -> Result<MessageParts, ErrorResponse> {
+    let mut parts = Vec::new();
+    for sent in messages {
+        let role = match sent.role.as_str() {
+            "user" => Role::User,
+            "assistant" => Role::Assistant,
+            _ => continue,
+        };
+        let content = parse_content(&sent.content)?;
+        if !content.is_empty() {
+            parts.push((role, content));
+        }
+    }
+    Ok(parts)
+}
+
+fn parse_content(sent: &Value) -> Result<Vec<Content>, ErrorResponse> {
+    match sent {
+        Value::Null => Ok(Vec::new()),
+        Value::String(text) if text.is_empty() => Ok(Vec::new()),
+        Value::String(text) => Ok(vec![Content::text(text)]),
+        Value::Array(parts) => parts.iter().map(parse_part).collect(),
+        _ => Err(ErrorResponse::bad_request(
+            "a message's `content` is a text or a list of parts",
+        )),
+    }
+}
+
+fn parse_part(part: &Value) -> Result<Content, ErrorResponse> {
+    let field =
+        |value: &Value, name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
+    let kind = field(part, "type").unwrap_or_default();
+    let source = part.get("source").cloned().unwrap_or_default();
+    let of = field(&source, "type").unwrap_or_default();
+    let (value, mime_type) = (field(&source, "value"), field(&source, "mimeType"));
+    match (
+        kind.as_str(),
+        field(part, "text"),
+        of.as_str(),
+        value,
+        mime_type,
+    ) {
+        ("text", Some(text), ..) => Ok(Content::text(text)),
+        ("image", _, "data", Some(data), Some(mime_type)) => Ok(Content::Image { data, mime_type }),
+        ("audio", _, "data", Some(data), Some(mime_type)) => Ok(Content::Audio { data, mime_type }),
+        (_, _, "url", Some(uri), _) => Ok(Content::link(&uri, &uri)),
+        _ => Err(ErrorResponse::bad_request(format!(
+            "a part of the kind `{kind}` cannot be read: send text, pictures and sounds as data, or a URL"
+        ))),
+    }
+}
+
+impl ResumeEntry {
+    /// How it was decided.
+    pub(super) fn verdict(&self) -> Result<ApprovalVerdict, String> {
+        if matches!(self.status, ResumeStatus::Cancelled) {
+            let reason = denial_text(None);
+            return Ok(ApprovalVerdict::Deny { reason });
+        }
+        let payload = self.payload.clone();
+        let payload = payload.ok_or("`payload` has to say whether it is `approved`")?;
+        let ResumePayload {
+            approved,
+            edited_args,
+            reason,
+        } = serde_json::from_value(payload).map_err(|error| format!("`payload`: {error}"))?;
+        match (approved, edited_args) {
+            (false, _) => {
+                let reason = denial_text(reason.as_deref());
+                Ok(ApprovalVerdict::Deny { reason })
+            }
+            (true, None) => Ok(ApprovalVerdict::Approve),
+            (true, Some(arguments @ Value::Object(_))) => Ok(ApprovalVerdict::Edit { arguments }),
+            (true, Some(_)) => Err("`editedArgs` has to be an object".to_owned()),
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! One conversation of an endpoint: as it stands, as it goes on, and what people say and decide in it.
+
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::body::Body;
+use axum::extract::ws::WebSocketUpgrade;
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
+use axum::extract::{Path, Query, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use toolwright_chat::{ApprovalResponse, ApprovalVerdict};
+use toolwright_core::{ApprovalToken, CallId, Content, Role};
+
+use super::sse;
+use crate::auth::request_context::RequestContext;
+use crate::conversation::event::PeerId;
+use crate::conversation::journal_file::write_journal;
+use crate::conversation::presence::Presence;
+use crate::conversation::room::Room;
+use crate::conversation::room_command::{CommandKind, IncomingMessage, RoomCommand};
+use crate::conversation::subscriber::Subscriber;
+use crate::endpoint::path_template::PathParams;
+use crate::endpoint::{EndpointRuntime, random_id};
+use crate::http::error_response::ErrorResponse;
+use crate::http::{body, json_response as answer};
+
+pub(crate) mod conversation_list;
+pub(crate) mod websocket;
+
+pub(crate) async fn show_or_upgrade(
+    State(live): State<Arc<EndpointRuntime>>,
+    Extension(guest): Extension<RequestContext>,
+    Path(params): Path<PathParams>,
+    Query(from): Query<EventsQuery>,
+    headers: HeaderMap,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+) -> Result<Response, ErrorResponse> {
+    let room = open_recovered_room(&live, params, &guest).await?;
+    if !headers.contains_key(header::UPGRADE) {
+        room.wait_until_recovered().await;
+        let snapshot = room.snapshot().await?;
+        return answer(StatusCode::OK, &snapshot);
+    }
+    let upgrade = match upgrade {
+        Ok(upgrade) => upgrade,
+        Err(wrong) => return Err(ErrorResponse::bad_request(format!("the upgrade: {wrong}"))),
+    };
+    let peer = match from.peer {
+        Some(peer) => peer.into(),
+        None => random_id()?.into(),
+    };
+    let most = live.server.limits.max_socket_message_bytes;
+    let upgrade = upgrade.max_message_size(most).max_frame_size(most);
+    Ok(upgrade
+        .on_upgrade(move |socket| websocket::run_connection(socket, room, guest, from.after, peer)))
+}
+
+/// The room, with whatever an earlier process left unfinished going on in it.
+async fn open_recovered_room(
+    live: &Arc<EndpointRuntime>,
+    params: PathParams,
+    guest: &RequestContext,
+) -> Result<Arc<Room>, ErrorResponse> {
+    let room = live.open_room(params, &guest.owner())?;
+    room.recover_unfinished_turn(guest).await?;
+    Ok(room)
+}
+
+#[derive(Deserialize)]
+pub(crate) struct EventsQuery {
+    after: Option<u64>,
+    peer: Option<String>,
+}
+
+pub(crate) async fn subscribe_events(
+    State(live): State<Arc<EndpointRuntime>>,
+    Extension(guest): Extension<RequestContext>,
+    Path(params): Path<PathParams>,
+    Query(from): Query<EventsQuery>,
+    headers: HeaderMap,
+) -> Result<Response, ErrorResponse> {
+    let room = open_recovered_room(&live, params, &guest).await?;
+    // A browser that comes back by itself says it here, and knows better than the address it began with.
+    let last = headers.get("last-event-id");
+    let last = last.and_then(|last| last.to_str().ok()?.parse().ok());
+    let peer = from.peer.map(PeerId::from);
+    let visit = Presence::join(&room, guest.clone(), peer.clone());
+    let reader = Subscriber::new(room, last.or(from.after), peer);
+    Ok(sse::event_stream_response(reader, visit, guest))
+}
+
+/// Something that is said: a text, a prompt of the registry, or both.
+#[derive(Deserialize)]
+pub(crate) struct MessageRequest {
+    text: Option<String>,
+    model: Option<String>,
+    prompt: Option<PromptReference>,
+    peer: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct PromptReference {
+    name: String,
+    #[serde(default)]
+    arguments: Value,
+}
+
+impl MessageRequest {
+    /// Has it answered; tells whether it has to wait, and the number of the newest event.
+    pub(crate) async fn submit(
+        self,
+        room: &Arc<Room>,
+        guest: RequestContext,
+        peer: Option<PeerId>,
+    ) -> Result<(bool, u64), ErrorResponse> {
+        let peer = peer.or(self.peer.as_deref().map(PeerId::from));
+        let message = self.into_message(&room.endpoint, &guest).await?;
+        room.recover_unfinished_turn(&guest).await?;
+        let job = RoomCommand::new(CommandKind::Message(message), guest, peer);
+        let seq = room.event_log().newest_seq();
+        let queued = room.admit(job).await?;
+        Ok((queued, seq))
+    }
+
+    async fn into_message(
+        self,
+        live: &EndpointRuntime,
+        guest: &RequestContext,
+    ) -> Result<IncomingMessage, ErrorResponse> {
+        let mut parts = Vec::new();
+        if let Some(PromptReference { name, arguments }) = self.prompt {
+            let arguments = body::arguments_or_empty(arguments);
+            let scope = guest.call_scope();
+            let rendered = guest.invoker().render_prompt_in(&scope, name, &arguments);
+            let rendered = rendered.await.map_err(|failure| {
+                let message = failure.text().into_owned();
+                ErrorResponse::new(StatusCode::UNPROCESSABLE_ENTITY, "prompt", message)
+            })?;
+            parts.push((rendered.role, rendered.content));
+        }
+        if let Some(text) = self.text.filter(|text| !text.trim().is_empty()) {
+            parts.push((Role::User, vec![Content::text(text)]));
+        }
+        if parts.is_empty() {
+            return Err(ErrorResponse::bad_request("nothing is said: send `text`"));
+        }
+        let model = self.model.map(|name| live.server.models.find(&name));
+        let model = model.transpose()?;
+        Ok(IncomingMessage { parts, model })
+    }
+}
+
+pub(crate) async fn post_message(
+    State(live): State<Arc<EndpointRuntime>>,
+    Extension(guest): Extension<RequestContext>,
+    Path(params): Path<PathParams>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ErrorResponse> {
+    let room = live.open_room(params, &guest.owner())?;
+    let prompted: MessageRequest = body::read_json(&live.server.limits, &headers, body).await?;
+    let (queued, seq) = prompted.submit(&room, guest, None).await?;
+    answer(
+        StatusCode::ACCEPTED,
+        &json!({ "queued": queued, "seq": seq }),
+    )
+}
+
+/// Somebody's decision about a call that waits.
+#[derive(Deserialize)]
+pub(crate) struct DecisionRequest {
+    call: CallReference,
+    token: ApprovalToken,
+    verdict: String,
+    arguments: Option<Value>,
+    reason: Option<String>,
+    answer: Option<String>,
+    peer: Option<String>,
+}
+
+/// A call: its id, or the whole call as `pending` shows it.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum CallReference {
+    Id(CallId),
+    Call { id: CallId },
+}
+
+impl CallReference {
+    fn id(&self) -> &CallId {
+        match self {
+            Self::Id(id) | Self::Call { id } => id,
+        }
+    }
+}
+
+impl DecisionRequest {
+    /// Has the turn go on with it; returns the number before the first event of that.
+    pub(crate) async fn submit(
+        self,
+        room: &Arc<Room>,
+        guest: RequestContext,
+        peer: Option<PeerId>,
+    ) -> Result<u64, ErrorResponse> {
+        let peer = peer.or(self.peer.as_deref().map(PeerId::from));
+        room.recover_unfinished_turn(&guest).await?;
+        let decided =
+            json!({ "call": self.call.id(), "token": self.token, "verdict": self.verdict()? });
+        let decided = serde_json::from_value(decided);
+        let decided: ApprovalResponse =
+            decided.map_err(|error| ErrorResponse::bad_request(error.to_string()))?;
+        let mut job = RoomCommand::new(CommandKind::Decisions(vec![decided]), guest, peer);
+        let taken = job.started_receiver();
+        room.admit(job).await?;
+        match taken.await {
+            Ok(taken) => Ok(taken?),
+            Err(_) => Err(ErrorResponse::conflict(
+                "the conversation went on without the decision",
+            )),
+        }
+    }
+
+    fn verdict(&self) -> Result<ApprovalVerdict, ErrorResponse> {
+        match self.verdict.as_str() {
+            "approve" => Ok(ApprovalVerdict::Approve),
+            "deny" => {
+                let reason = denial_text(self.reason.as_deref());
+                Ok(ApprovalVerdict::Deny { reason })
+            }
+            "edit" => match &self.arguments {
+                Some(arguments @ Value::Object(_)) => {
+                    let arguments = arguments.clone();
+                    Ok(ApprovalVerdict::Edit { arguments })
+                }
+                _ => Err(ErrorResponse::bad_request(
+                    "`edit` needs `arguments`, an object",
+                )),
+            },
+            "answer" => match &self.answer {
+                Some(answer) => {
+                    let content = vec![Content::text(answer)];
+                    Ok(ApprovalVerdict::Answer { content })
+                }
+                None => Err(ErrorResponse::bad_request(
+                    "`answer` needs `answer`, a text",
+                )),
+            },
+            other => Err(ErrorResponse::bad_request(format!(
+                "`{other}` is no verdict: send approve, deny, edit or answer"
+            ))),
+        }
+    }
+}
+
+/// What the model reads of a denial.
+pub(crate) fn denial_text(reason: Option<&str>) -> String {
+    match reason.unwrap_or_default().trim() {
+        "" => "not approved".to_owned(),
+        reason => format!("not approved: {reason}"),
+    }
+}
+
+pub(crate) async fn post_decision(
+    State(live): State<Arc<EndpointRuntime>>,
+    Extension(guest): Extension<RequestContext>,
+    Path(params): Path<PathParams>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ErrorResponse> {
+    let room = live.open_room(params, &guest.owner())?;
+    let decision: DecisionRequest = body::read_json(&live.server.limits, &headers, body).await?;
+    let seq = decision.submit(&room, guest, None).await?;
+    answer(StatusCode::ACCEPTED, &json!({ "seq": seq }))
+}
+
+pub(crate) async fn stop_turn(
+    State(live): State<Arc<EndpointRuntime>>,
+    Extension(guest): Extension<RequestContext>,
+    Path(params): Path<PathParams>,
+) -> Result<Response, ErrorResponse> {
+    let room = live.open_room(params, &guest.owner())?;
+    let stopped = room.stop_turn().await?;
+    answer(StatusCode::ACCEPTED, &json!({ "stopped": stopped }))
+}
+
+pub(crate) async fn delete_conversation(
+    State(live): State<Arc<EndpointRuntime>>,
+    Extension(guest): Extension<RequestContext>,
+    Path(params): Path<PathParams>,
+) -> Result<Response, ErrorResponse> {
+    let room = live.open_room(params, &guest.owner())?;
+    if room.is_turn_running() {
+        return Err(ErrorResponse::conflict(
+            "a turn runs in this conversation: stop it first",
+        ));
+    }
+    match room.endpoint.delete_conversation(&room.id).await? {
+        true => Ok(StatusCode::NO_CONTENT.into_response()),
+        false => Err(ErrorResponse::not_found("there is no such conversation")),
+    }
+}
+
+pub(crate) async fn export_journal(
+    State(live): State<Arc<EndpointRuntime>>,
+    Extension(guest): Extension<RequestContext>,
+    Path(params): Path<PathParams>,
+) -> Result<Response, ErrorResponse> {
+    let room = live.open_room(params, &guest.owner())?;
+    let mut entries = room.endpoint.store.load(&room.id).await?;
+    // The scopes of a principal are nobody else's business.
+    entries.iter_mut().for_each(|entry| entry.principal = None);
+    if entries.is_empty() {
+        return Err(ErrorResponse::not_found("there is no such conversation"));
+    }
+    let text = write_journal(&room.name, &entries).map_err(|error| {
+        let message = format!("the conversation cannot be written: {error}");
+        ErrorResponse::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
+    })?;
+    let headers = [
+        (
+            header::CONTENT_TYPE,
+            HeaderValue::from_static("application/jsonl"),
+        ),
+        (
+            header::CONTENT_DISPOSITION,
+            HeaderValue::from_static(r#"attachment; filename="conversation.jsonl""#),
+        ),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+    ];
+    Ok((headers, text).into_response())
+}

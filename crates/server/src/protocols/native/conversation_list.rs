@@ -1,0 +1,46 @@
+//! The conversations of the principal that asks.
+
+use axum::Extension;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use serde_json::{Value, json};
+use toolwright_chat::Owner;
+
+use crate::auth::request_context::RequestContext;
+use crate::http::error_response::ErrorResponse;
+use crate::http::{ApiState, json_response as answer};
+
+/// The most conversations that a list has.
+const MAX_CONVERSATIONS: usize = 1000;
+
+pub(crate) async fn list_conversations(
+    State(context): State<ApiState>,
+    Extension(guest): Extension<RequestContext>,
+) -> Result<Response, ErrorResponse> {
+    let summaries = context
+        .assistant_endpoint
+        .store
+        .list_by_owner(&guest.owner(), MAX_CONVERSATIONS)
+        .await?;
+    let running = |id: &str| {
+        context
+            .endpoints
+            .iter()
+            .any(|live| live.is_turn_running(id))
+    };
+    let all: Vec<Value> = summaries
+        .iter()
+        .map(|summary| {
+            json!({
+                "id": Owner::split_stored_name(&summary.conversation).1,
+                "title": summary.title,
+                "began": summary.began,
+                "updated": summary.last,
+                "entries": summary.entries,
+                "running": running(&summary.conversation),
+            })
+        })
+        .collect();
+    answer(StatusCode::OK, &all)
+}

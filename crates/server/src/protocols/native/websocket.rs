@@ -1,0 +1,147 @@
+//! A WebSocket in our own form: the events of one conversation out, prompts and decisions in.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::ws::{self, Utf8Bytes, WebSocket};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{DecisionRequest, MessageRequest};
+use crate::auth::request_context::RequestContext;
+use crate::conversation::event::PeerId;
+use crate::conversation::presence::Presence;
+use crate::conversation::room::Room;
+use crate::conversation::subscriber::{Delivery, Subscriber};
+use crate::http::error_response::ErrorResponse;
+use crate::protocols::sse;
+
+/// How many signs of life may go unanswered before the other side counts as gone.
+pub(crate) const MAX_UNANSWERED_PINGS: u32 = 3;
+
+/// What a client sends.
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum ClientFrame {
+    #[serde(rename = "prompt")]
+    Message(MessageRequest),
+    Decide(DecisionRequest),
+    Stop,
+}
+
+/// Talks, until one side leaves.
+pub(crate) async fn run_connection(
+    mut socket: WebSocket,
+    room: Arc<Room>,
+    mut guest: RequestContext,
+    after: Option<u64>,
+    peer: PeerId,
+) {
+    let hello = json!({ "type": "hello", "peer": &*peer, "conversation": room.name });
+    if socket
+        .send(ws::Message::text(hello.to_string()))
+        .await
+        .is_err()
+    {
+        return;
+    }
+    let visit = Presence::join(&room, guest.clone(), Some(PeerId::clone(&peer)));
+    let mut reader = Subscriber::new(Arc::clone(&room), after, Some(PeerId::clone(&peer)));
+    let (heartbeat, idle) = (room.endpoint.heartbeat, room.endpoint.idle_timeout);
+    let mut quiet = Duration::ZERO;
+    let mut unanswered = 0;
+    while idle.is_none_or(|idle| quiet < idle) {
+        let sent = tokio::select! {
+            line = reader.next() => {
+                quiet = Duration::ZERO;
+                let Some(line) = line else { break };
+                let over = matches!(line, Delivery::Shutdown);
+                let sent = socket.send(ws::Message::Text(delivery_json(&line))).await;
+                if over {
+                    break;
+                }
+                sent
+            }
+            message = socket.recv() => match message.inspect(|_| unanswered = 0) {
+                Some(Ok(ws::Message::Text(text))) => {
+                    quiet = Duration::ZERO;
+                    // Rights are those of this moment, not of when the connection was opened.
+                    let (done, ends) = match guest.reauthenticate(&room.endpoint.server).await {
+                        Ok(renewed) => {
+                            guest = renewed;
+                            (on_frame(&text, &room, &guest, &peer).await, false)
+                        }
+                        Err(problem) => {
+                            let ends = !problem.is_transient();
+                            (Err(problem), ends)
+                        }
+                    };
+                    let sent = match done {
+                        Ok(()) => Ok(()),
+                        Err(problem) => socket.send(error_frame(&problem)).await,
+                    };
+                    if ends {
+                        break;
+                    }
+                    sent
+                }
+                Some(Ok(ws::Message::Close(_)) | Err(_)) | None => break,
+                Some(Ok(_)) => Ok(()),
+            },
+            () = guest.wait_expired() => break,
+            () = tokio::time::sleep(heartbeat) => {
+                quiet += heartbeat;
+                unanswered += 1;
+                if unanswered > MAX_UNANSWERED_PINGS {
+                    break;
+                }
+                // A token that was revoked has no end that could be waited for.
+                if guest.is_revoked(&room.endpoint.server).await {
+                    break;
+                }
+                socket.send(ws::Message::Ping("".into())).await
+            }
+        };
+        if sent.is_err() {
+            break;
+        }
+    }
+    drop(reader);
+    drop(visit);
+}
+
+fn error_frame(problem: &ErrorResponse) -> ws::Message {
+    let refused = json!({ "type": "refused", "error": problem.to_json() });
+    ws::Message::text(refused.to_string())
+}
+
+fn delivery_json(line: &Delivery) -> Utf8Bytes {
+    match line {
+        // JSON is UTF-8.
+        Delivery::Event(event) => Utf8Bytes::try_from(event.json()).unwrap_or_default(),
+        Delivery::Snapshot(snapshot) => sse::snapshot_json(snapshot).into(),
+        Delivery::Shutdown => sse::shutdown_json().into(),
+    }
+}
+
+async fn on_frame(
+    text: &str,
+    room: &Arc<Room>,
+    guest: &RequestContext,
+    peer: &PeerId,
+) -> Result<(), ErrorResponse> {
+    let frame = serde_json::from_str(text);
+    let frame: ClientFrame =
+        frame.map_err(|error| ErrorResponse::bad_request(format!("the frame: {error}")))?;
+    let peer = Some(PeerId::clone(peer));
+    match frame {
+        ClientFrame::Message(prompted) => {
+            prompted.submit(room, guest.clone(), peer).await.map(drop)
+        }
+        ClientFrame::Decide(decision) => decision.submit(room, guest.clone(), peer).await.map(drop),
+        ClientFrame::Stop => {
+            room.stop_turn().await?;
+            Ok(())
+        }
+    }
+}

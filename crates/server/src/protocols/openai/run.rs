@@ -1,0 +1,201 @@
+//! What is wanted in, one turn that nobody remembers out.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Instant;
+
+use futures::{FutureExt as _, StreamExt as _};
+use serde_json::Map;
+use toolwright_chat::{ChatError, ChatEvent, TurnEnd, TurnRequest, Usage};
+use toolwright_core::{CancellationToken, Content, Role};
+
+use super::history::ModelWithHistory;
+use super::request::ChatRequest;
+use crate::auth::request_context::{RequestContext, is_client_tool_call};
+use crate::conversation::event::EndpointEvent;
+use crate::conversation::room::Room;
+use crate::conversation::room_command::IncomingMessage;
+use crate::conversation::session::{Session, TurnSummary};
+use crate::conversation::turn::finish_turn;
+use crate::conversation::turn_error::TurnError;
+use crate::endpoint::interceptor::TurnContext;
+
+/// What a model reads of a call that somebody would have to approve.
+const APPROVAL_UNAVAILABLE: &str =
+    "not approved: the call needs a person's approval, and nobody can be asked over this API";
+
+/// Has a request answered, and all who look at turns look at it.
+pub(super) async fn run_turn(
+    room: Arc<Room>,
+    guest: RequestContext,
+    wanted: ChatRequest,
+    cancel: CancellationToken,
+) {
+    let turn = AssertUnwindSafe(run_turn_with_interceptors(&room, guest, wanted, cancel));
+    if turn.catch_unwind().await.is_err() {
+        tracing::error!("a handler or an interceptor of the endpoint panicked");
+        let kind = "internal".to_owned();
+        let message = "the endpoint failed; its log says why".to_owned();
+        room.publish(EndpointEvent::Error { kind, message }, None);
+    }
+}
+
+async fn run_turn_with_interceptors(
+    room: &Arc<Room>,
+    guest: RequestContext,
+    mut wanted: ChatRequest,
+    cancel: CancellationToken,
+) {
+    let guest = guest.with_client_tools(std::mem::take(&mut wanted.tools));
+    let said = std::mem::take(&mut wanted.history.user_content);
+    let mut message = IncomingMessage::with_role(Role::User, said);
+    message.model = wanted.model.take();
+    let mut turn = TurnContext {
+        message,
+        session: Session::new(room, guest.clone(), None, cancel.clone()),
+        metadata: Map::new(),
+        conversation_usage: Default::default(),
+        outcome: None,
+        started_at: Instant::now(),
+    };
+    let done = answer_request(room, &mut turn, &guest, wanted, cancel).await;
+    finish_turn(room, turn, done).await;
+}
+
+async fn answer_request(
+    room: &Arc<Room>,
+    turn: &mut TurnContext,
+    guest: &RequestContext,
+    wanted: ChatRequest,
+    cancel: CancellationToken,
+) -> Result<(), TurnError> {
+    let live = &room.endpoint;
+    for interceptor in &live.interceptors {
+        if let Err(refusal) = interceptor.before(turn).await {
+            live.server.metrics.rejected_messages.add(1);
+            let content = vec![Content::text(refusal.reason())];
+            turn.session.turn_state().summary = Some(turn_summary(
+                TurnEnd::Answered,
+                content,
+                Usage::default(),
+                Some(0.0),
+            ));
+            return Ok(());
+        }
+    }
+    if let Some(handler) = &live.on_message {
+        let done = handler(&turn.session, &turn.message).await;
+        // It may have been told to the journal, and is nobody's to come back to.
+        live.delete_conversation(&room.id).await?;
+        return done;
+    }
+    let mut ask = guest
+        .apply_to_turn(live.chat.message(), live)
+        .cancel_on(cancel);
+    for (role, content) in &turn.message.parts {
+        ask = match role {
+            Role::User => ask.user(content.clone()),
+            Role::Assistant => ask.assistant(content.clone()),
+        };
+    }
+    if let Some(system) = wanted.history.system {
+        ask = ask.system(system);
+    }
+    if let Some(options) = wanted.options {
+        ask = ask.model_options(options);
+    }
+    if let Some(choice) = wanted.tool_choice {
+        ask = ask.tool_choice(choice);
+    }
+    let chosen = turn
+        .message
+        .model
+        .clone()
+        .map(|model| live.with_guardrails(model));
+    let model = chosen.unwrap_or_else(|| Arc::clone(&live.model));
+    let (before, since) = (
+        wanted.history.messages_before,
+        wanted.history.messages_after,
+    );
+    let reminded = ModelWithHistory {
+        model,
+        messages_before: before,
+        messages_after: since,
+    };
+    run_to_end(room, turn, ask.model(reminded)).await
+}
+
+/// Takes a prompt as far as it goes: to its answer, or to calls that are the caller's to run.
+async fn run_to_end(
+    room: &Room,
+    turn: &TurnContext,
+    mut ask: TurnRequest,
+) -> Result<(), TurnError> {
+    loop {
+        let mut events = ask.stream();
+        while let Some(event) = events.next().await {
+            let event = match event {
+                Ok(event) => event,
+                // The turn said so itself.
+                Err(ChatError::Ended { .. }) => return Ok(()),
+                Err(error) => return Err(TurnError::from_chat_error(&error)),
+            };
+            room.endpoint.server.metrics.on_chat_event(&event);
+            match event {
+                ChatEvent::TurnEnded {
+                    end,
+                    content,
+                    usage,
+                    cost,
+                } => {
+                    turn.session.turn_state().summary =
+                        Some(turn_summary(end, content, usage, cost))
+                }
+                // Whoever waits is answered below.
+                ChatEvent::TurnPaused { .. } => {}
+                event => {
+                    if let ChatEvent::TurnStarted { model, .. } = &event {
+                        turn.session.turn_state().model = Some(model.clone());
+                    }
+                    room.publish(event, None);
+                }
+            }
+        }
+        let Some(response) = events
+            .into_response()
+            .filter(|it| !it.pending_approvals().is_empty())
+        else {
+            return Ok(());
+        };
+        if response.pending_approvals().iter().any(is_client_tool_call) {
+            let over = turn_summary(
+                TurnEnd::Answered,
+                Vec::new(),
+                response.usage(),
+                response.cost(),
+            );
+            turn.session.turn_state().summary = Some(over);
+            return Ok(());
+        }
+        let denied = response
+            .pending_approvals()
+            .iter()
+            .map(|asked| asked.deny(APPROVAL_UNAVAILABLE))
+            .collect();
+        ask = response.submit_approvals(denied);
+    }
+}
+
+fn turn_summary(
+    end: TurnEnd,
+    content: Vec<Content>,
+    usage: Usage,
+    cost: Option<f64>,
+) -> TurnSummary {
+    TurnSummary {
+        end,
+        content,
+        usage,
+        cost,
+    }
+}

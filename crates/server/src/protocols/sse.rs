@@ -1,0 +1,155 @@
+//! What a reader reads in, a stream of server-sent events out.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::{HeaderName, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use bytes::{Bytes, BytesMut};
+use futures::FutureExt as _;
+use futures::stream::{self, Stream, StreamExt as _};
+use serde::Serialize;
+use tokio::time::timeout;
+
+use crate::auth::request_context::RequestContext;
+use crate::conversation::event::{ConversationEvent, EndpointEvent, unix_millis_now};
+use crate::conversation::presence::Presence;
+use crate::conversation::room::ConversationSnapshot;
+use crate::conversation::subscriber::{Delivery, Subscriber};
+
+/// So many bytes are written at once, if there are as many.
+pub(crate) const MAX_WRITE_BYTES: usize = 16 << 10;
+
+/// Streams events in our own form, as long as somebody reads and their credential is good.
+pub(crate) fn event_stream_response(
+    reader: Subscriber,
+    visit: Presence,
+    guest: RequestContext,
+) -> Response {
+    let (silence, idle) = (
+        reader.room.endpoint.heartbeat,
+        reader.room.endpoint.idle_timeout,
+    );
+    let credential = guest.clone();
+    let state = (reader, visit, credential, Duration::ZERO, false);
+    let frames = stream::unfold(state, move |state| async move {
+        let (mut reader, visit, credential, quiet, over) = state;
+        if over || idle.is_some_and(|idle| quiet >= idle) {
+            return None;
+        }
+        match timeout(silence, reader.next()).await {
+            Err(_) => {
+                // A token that was revoked has no end that could be waited for.
+                if credential.is_revoked(&reader.room.endpoint.server).await {
+                    return None;
+                }
+                let alive = Bytes::from_static(b": still here\n\n");
+                Some((alive, (reader, visit, credential, quiet + silence, false)))
+            }
+            Ok(None) => None,
+            Ok(Some(line)) => {
+                let (frames, over) = drain_frames(&mut reader, line);
+                Some((frames, (reader, visit, credential, Duration::ZERO, over)))
+            }
+        }
+    });
+    // Browsers come back by themselves, and need not wait for long.
+    let begin = stream::once(async { Bytes::from_static(b"retry: 1000\n\n") });
+    let ended = async move { guest.wait_expired().await };
+    sse_response(begin.chain(frames).take_until(ended), [])
+}
+
+/// A line as an event of the stream, and those that are there already: one write in place of many. Tells whether that is all.
+fn drain_frames(reader: &mut Subscriber, line: Delivery) -> (Bytes, bool) {
+    let mut line = line;
+    let mut frames = BytesMut::new();
+    loop {
+        let frame = encode_frame(&line);
+        if matches!(line, Delivery::Shutdown) {
+            frames.extend_from_slice(&frame);
+            return (frames.freeze(), true);
+        }
+        let next = match frames.len() + frame.len() < MAX_WRITE_BYTES {
+            true => reader.next().now_or_never().flatten(),
+            false => None,
+        };
+        let Some(next) = next else {
+            // Most of the time one is all there is, and needs no copy.
+            return match frames.is_empty() {
+                true => (frame, false),
+                false => {
+                    frames.extend_from_slice(&frame);
+                    (frames.freeze(), false)
+                }
+            };
+        };
+        frames.extend_from_slice(&frame);
+        line = next;
+    }
+}
+
+/// One line as an event of the stream.
+fn encode_frame(line: &Delivery) -> Bytes {
+    match line {
+        Delivery::Event(event) => event.sse_frame().clone(),
+        Delivery::Snapshot(snapshot) => {
+            let json = snapshot_json(snapshot);
+            format!("id: {}\ndata: {json}\n\n", snapshot.seq).into()
+        }
+        // No number: whoever comes back goes on after the last one that has one.
+        Delivery::Shutdown => format!("data: {}\n\n", shutdown_json()).into(),
+    }
+}
+
+/// A snapshot in the form of an event.
+pub(crate) fn snapshot_json(snapshot: &ConversationSnapshot) -> String {
+    #[derive(Serialize)]
+    struct Wire<'a> {
+        seq: u64,
+        at: u64,
+        event: Tagged<'a>,
+    }
+    #[derive(Serialize)]
+    struct Tagged<'a> {
+        r#type: &'static str,
+        #[serde(flatten)]
+        snapshot: &'a ConversationSnapshot,
+    }
+    let wire = Wire {
+        seq: snapshot.seq,
+        at: unix_millis_now(),
+        event: Tagged {
+            r#type: "snapshot",
+            snapshot,
+        },
+    };
+    serde_json::to_string(&wire).unwrap_or_default()
+}
+
+/// The last event before the server ends.
+pub(crate) fn shutdown_json() -> String {
+    let reason = "the server ends".to_owned();
+    let event = ConversationEvent::from(EndpointEvent::Shutdown { reason });
+    serde_json::json!({ "at": unix_millis_now(), "event": event }).to_string()
+}
+
+/// A stream that nothing on its way may hold back or keep.
+pub(crate) fn sse_response<const N: usize>(
+    frames: impl Stream<Item = Bytes> + Send + 'static,
+    more: [(HeaderName, HeaderValue); N],
+) -> Response {
+    let body = Body::from_stream(frames.map(Ok::<_, Infallible>));
+    let headers = [
+        (
+            header::CONTENT_TYPE,
+            HeaderValue::from_static("text/event-stream"),
+        ),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
+        (
+            HeaderName::from_static("x-accel-buffering"),
+            HeaderValue::from_static("no"),
+        ),
+    ];
+    (headers, more, body).into_response()
+}
