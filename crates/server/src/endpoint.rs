@@ -202,8 +202,8 @@ impl Endpoint {
 
     /// Says how long one turn may take.
     #[must_use]
-    pub fn timeout(mut self, most: Duration) -> Self {
-        self.limits.get_or_insert_default().time = most;
+    pub fn timeout(mut self, max: Duration) -> Self {
+        self.limits.get_or_insert_default().time = max;
         self
     }
 
@@ -230,8 +230,8 @@ impl Endpoint {
 
     /// Ends streams in which nothing happened for so long; who wants to go on comes back. Without, they stay.
     #[must_use]
-    pub fn idle_timeout(mut self, most: Duration) -> Self {
-        self.idle_timeout = Some(most);
+    pub fn idle_timeout(mut self, max: Duration) -> Self {
+        self.idle_timeout = Some(max);
         self
     }
 

@@ -58,31 +58,31 @@ pub(crate) fn is_reserved(path: &str) -> bool {
 
 /// All routes of a server.
 pub(crate) fn router(
-    app: &Arc<ServerState>,
-    lives: &[Arc<EndpointRuntime>],
+    server: &Arc<ServerState>,
+    endpoints: &[Arc<EndpointRuntime>],
     console: bool,
     mcp: bool,
 ) -> Router {
     let mut router = Router::new();
-    for live in lives {
-        router = router.merge(endpoint_routes(live));
+    for endpoint in endpoints {
+        router = router.merge(endpoint_routes(endpoint));
     }
-    if let Some(main) = lives
+    if let Some(main) = endpoints
         .iter()
-        .find(|live| live.template.collection_path() == Some(ASSISTANT_PATH))
+        .find(|endpoint| endpoint.template.collection_path() == Some(ASSISTANT_PATH))
     {
         router = router.merge(api_routes(ApiState {
-            server: Arc::clone(app),
+            server: Arc::clone(server),
             assistant_endpoint: Arc::clone(main),
-            endpoints: lives.into(),
+            endpoints: endpoints.into(),
         }));
     }
     if console {
         router = router.merge(console::router());
     }
     if mcp {
-        router = router.nest("/mcp", app.mcp.router());
-        router = router.merge(app.mcp.well_known_router());
+        router = router.nest("/mcp", server.mcp.router());
+        router = router.merge(server.mcp.well_known_router());
     }
     router
         .fallback(async || ErrorResponse::not_found("nothing is at this path"))
@@ -91,14 +91,14 @@ pub(crate) fn router(
             ErrorResponse::new(StatusCode::METHOD_NOT_ALLOWED, "method", message)
         })
         .layer(from_fn_with_state(
-            Arc::clone(app),
+            Arc::clone(server),
             middleware::authenticate,
         ))
 }
 
 /// What every endpoint answers under its path.
-fn endpoint_routes(live: &Arc<EndpointRuntime>) -> Router {
-    let path = &live.template.path;
+fn endpoint_routes(endpoint: &Arc<EndpointRuntime>) -> Router {
+    let path = &endpoint.template.path;
     let mut router = Router::new()
         .route(
             path,
@@ -114,7 +114,7 @@ fn endpoint_routes(live: &Arc<EndpointRuntime>) -> Router {
             post(ai_sdk::post_chat).get(ai_sdk::websocket::upgrade),
         )
         .route(&format!("{path}/stream"), get(ai_sdk::resume_stream));
-    router = match live.template.collection_path() {
+    router = match endpoint.template.collection_path() {
         // Where front ends of the AI SDK look by themselves.
         Some(ASSISTANT_PATH) => router
             .route(
@@ -129,11 +129,11 @@ fn endpoint_routes(live: &Arc<EndpointRuntime>) -> Router {
         ),
         None => router,
     };
-    router.with_state(Arc::clone(live))
+    router.with_state(Arc::clone(endpoint))
 }
 
 /// What is there once.
-fn api_routes(context: ApiState) -> Router {
+fn api_routes(state: ApiState) -> Router {
     Router::new()
         .route("/api/info", get(info::show_info))
         .route("/api/session", post(login::log_in).delete(login::log_out))
@@ -154,12 +154,12 @@ fn api_routes(context: ApiState) -> Router {
         .route("/healthz", get(async || "ok\n"))
         .route("/readyz", get(ready))
         .route("/metrics", get(metrics))
-        .with_state(context)
+        .with_state(state)
 }
 
 /// Whether a message would be accepted: conversations can be read and written, and not too many turns run.
-async fn ready(State(context): State<ApiState>) -> Result<&'static str, ErrorResponse> {
-    if context.server.shutdown.is_cancelled() {
+async fn ready(State(state): State<ApiState>) -> Result<&'static str, ErrorResponse> {
+    if state.server.shutdown.is_cancelled() {
         let message = "the server is about to end";
         return Err(ErrorResponse::new(
             StatusCode::SERVICE_UNAVAILABLE,
@@ -167,14 +167,18 @@ async fn ready(State(context): State<ApiState>) -> Result<&'static str, ErrorRes
             message,
         ));
     }
-    context.assistant_endpoint.store.list(1).await?;
-    context.assistant_endpoint.check_admission().await?;
+    state.assistant_endpoint.store.list(1).await?;
+    state.assistant_endpoint.check_admission().await?;
     Ok("ready\n")
 }
 
-async fn metrics(State(context): State<ApiState>) -> Response {
-    let rooms = context.endpoints.iter().map(|live| live.room_count()).sum();
-    let text = context.server.metrics.to_prometheus(rooms);
+async fn metrics(State(state): State<ApiState>) -> Response {
+    let rooms = state
+        .endpoints
+        .iter()
+        .map(|endpoint| endpoint.room_count())
+        .sum();
+    let text = state.server.metrics.to_prometheus(rooms);
     let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     ([(header::CONTENT_TYPE, kind)], text).into_response()
 }

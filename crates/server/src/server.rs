@@ -225,7 +225,7 @@ impl ServerBuilder {
             .configure_auth
             .into_iter()
             .fold(mcp, |mcp, change| change(mcp));
-        let app = Arc::new(ServerState {
+        let state = Arc::new(ServerState {
             invoker: self.invoker,
             mcp: mcp.build()?,
             node: self.node_name.unwrap_or_else(random_node_name),
@@ -248,8 +248,8 @@ impl ServerBuilder {
             shutdown: CancellationToken::new(),
         });
         let changes = self.configure_chat;
-        let shared = EndpointDefaults {
-            server: Arc::clone(&app),
+        let defaults = EndpointDefaults {
+            server: Arc::clone(&state),
             model: self.model,
             store: self.store,
             configure_chat: Arc::new(move |chat| {
@@ -260,10 +260,10 @@ impl ServerBuilder {
         if !endpoints.iter().any(|it| it.path() == ASSISTANT_PATH) {
             endpoints.insert(0, Endpoint::assistant());
         }
-        let mut lives: Vec<Arc<EndpointRuntime>> = Vec::new();
+        let mut runtimes: Vec<Arc<EndpointRuntime>> = Vec::new();
         for endpoint in endpoints {
             let path = endpoint.path().to_owned();
-            let live = endpoint.into_runtime(&shared)?;
+            let runtime = endpoint.into_runtime(&defaults)?;
             let wrong = |reason: String| ServerBuildError::Endpoint {
                 path: path.clone(),
                 reason,
@@ -271,20 +271,20 @@ impl ServerBuilder {
             if path != ASSISTANT_PATH && http::is_reserved(&path) {
                 return Err(wrong("the server's own paths begin like this".to_owned()));
             }
-            let mut others = lives.iter().map(|live| &live.template);
-            if let Some(other) = others.find(|other| live.template.conflicts_with(other)) {
+            let mut others = runtimes.iter().map(|runtime| &runtime.template);
+            if let Some(other) = others.find(|other| runtime.template.conflicts_with(other)) {
                 return Err(wrong(format!("it cannot be told from `{}`", other.path)));
             }
-            lives.push(Arc::new(live));
+            runtimes.push(Arc::new(runtime));
         }
         // Nobody has set it before.
-        let _ = app
+        let _ = state
             .endpoints
-            .set(lives.iter().map(Arc::downgrade).collect());
-        let router = http::router(&app, &lives, self.console, self.mcp);
+            .set(runtimes.iter().map(Arc::downgrade).collect());
+        let router = http::router(&state, &runtimes, self.console, self.mcp);
         Ok(Server {
-            state: app,
-            endpoints: lives.into(),
+            state,
+            endpoints: runtimes.into(),
             router,
         })
     }
@@ -309,7 +309,11 @@ impl Server {
     /// What the endpoints were given and their models' vendors do not have, in words for a person.
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings: Vec<String> = Vec::new();
-        for warning in self.endpoints.iter().flat_map(|live| live.chat.warnings()) {
+        for warning in self
+            .endpoints
+            .iter()
+            .flat_map(|runtime| runtime.chat.warnings())
+        {
             if !warnings.contains(&warning) {
                 warnings.push(warning);
             }

@@ -75,8 +75,8 @@ impl From<ChatEvent> for ConversationEvent {
 }
 
 impl From<EndpointEvent> for ConversationEvent {
-    fn from(notice: EndpointEvent) -> Self {
-        Self::Endpoint(notice)
+    fn from(event: EndpointEvent) -> Self {
+        Self::Endpoint(event)
     }
 }
 

@@ -92,14 +92,14 @@ impl EventLog {
         to: Option<PeerId>,
     ) -> Arc<SequencedEvent> {
         self.apply(&event);
-        let numbered = Arc::new(SequencedEvent::new(self.next_seq, event, to));
+        let sequenced = Arc::new(SequencedEvent::new(self.next_seq, event, to));
         self.next_seq += 1;
-        self.bytes += numbered.sse_frame().len();
-        self.events.push_back(Arc::clone(&numbered));
+        self.bytes += sequenced.sse_frame().len();
+        self.events.push_back(Arc::clone(&sequenced));
         while self.events.len() > MAX_EVENTS || self.bytes > MAX_EVENT_BYTES {
             self.evict_oldest();
         }
-        numbered
+        sequenced
     }
 
     fn evict_oldest(&mut self) {
@@ -122,15 +122,17 @@ impl EventLog {
             ConversationEvent::Chat(ChatEvent::Step { .. }) => {
                 self.partial = PartialStep::default()
             }
-            ConversationEvent::Chat(ChatEvent::ApprovalRequested(asked)) => {
-                self.pending.retain(|known| known.call.id != asked.call.id);
-                self.pending.push(asked.clone());
+            ConversationEvent::Chat(ChatEvent::ApprovalRequested(approval)) => {
+                self.pending
+                    .retain(|known| known.call.id != approval.call.id);
+                self.pending.push(approval.clone());
             }
             ConversationEvent::Chat(ChatEvent::ApprovalDecided { call, .. }) => {
-                self.pending.retain(|asked| asked.call.id != *call);
+                self.pending.retain(|approval| approval.call.id != *call);
             }
             ConversationEvent::Chat(ChatEvent::Result { result, .. }) => {
-                self.pending.retain(|asked| asked.call.id != result.call_id);
+                self.pending
+                    .retain(|approval| approval.call.id != result.call_id);
             }
             ConversationEvent::Chat(ChatEvent::TurnEnded { .. })
             | ConversationEvent::Endpoint(
@@ -149,7 +151,7 @@ impl EventLog {
     }
 
     /// A turn begins; what came before the last one is dropped.
-    pub(crate) fn begin_turn(&mut self, entry: Option<String>, anew: bool) -> u64 {
+    pub(crate) fn begin_turn(&mut self, entry: Option<String>, is_new_answer: bool) -> u64 {
         let before = self.turn.seq_before;
         while self.events.front().is_some_and(|first| first.seq <= before) {
             self.evict_oldest();
@@ -159,7 +161,11 @@ impl EventLog {
             turn_number: self.turn.turn_number + 1,
             running: true,
             seq_before: after,
-            answer_id: if anew { after } else { self.turn.answer_id },
+            answer_id: if is_new_answer {
+                after
+            } else {
+                self.turn.answer_id
+            },
             entry_before: entry,
         };
         after
@@ -183,13 +189,13 @@ impl EventLog {
     }
 
     /// Reads what comes after a number, at most so many.
-    pub(crate) fn events_after(&self, seq: u64, most: usize) -> LogRead {
+    pub(crate) fn events_after(&self, seq: u64, max: usize) -> LogRead {
         if seq < self.evicted_up_to || seq > self.newest_seq() {
             return LogRead::Gap;
         }
         // Numbers have no gaps, so the place is known.
         let skip = usize::try_from(seq - self.evicted_up_to).unwrap_or(usize::MAX);
-        let events: Vec<_> = self.events.iter().skip(skip).take(most).cloned().collect();
+        let events: Vec<_> = self.events.iter().skip(skip).take(max).cloned().collect();
         match events.is_empty() {
             true => LogRead::UpToDate,
             false => LogRead::Events(events),

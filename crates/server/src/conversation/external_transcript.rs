@@ -63,11 +63,11 @@ impl ExternalTranscript {
             items.push(Item::text(text));
         }
         let calls = std::mem::take(&mut self.calls);
-        let facts = calls.iter().map(|call| {
+        let metadata = calls.iter().map(|call| {
             let digest = format!("{}\n{}", call.name, call.arguments);
             CallMetadata::new(call.id.clone(), call.name.clone(), digest)
         });
-        let facts: Vec<CallMetadata> = facts.collect();
+        let metadata: Vec<CallMetadata> = metadata.collect();
         self.close_open_calls();
         self.open_calls = calls
             .iter()
@@ -81,7 +81,7 @@ impl ExternalTranscript {
         let model = model.unwrap_or_else(|| ModelId::new("endpoint", ""));
         self.entries.push(EntryBody::Step {
             step: Arc::new(Step::new(model, items, stop, usage)),
-            calls: facts,
+            calls: metadata,
             cost,
         });
     }

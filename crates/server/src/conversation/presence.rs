@@ -19,14 +19,14 @@ pub(crate) struct Presence {
 
 impl Presence {
     /// Somebody joins.
-    pub(crate) fn join(room: &Arc<Room>, guest: RequestContext, peer: Option<PeerId>) -> Self {
-        let visit = Self {
-            session: Session::new(room, guest, peer, CancellationToken::new()),
+    pub(crate) fn join(room: &Arc<Room>, context: RequestContext, peer: Option<PeerId>) -> Self {
+        let presence = Self {
+            session: Session::new(room, context, peer, CancellationToken::new()),
             room: Arc::clone(room),
         };
-        visit.publish_peer_count(room.add_peer());
-        visit.call_handler(room.endpoint.on_ready.as_ref());
-        visit
+        presence.publish_peer_count(room.add_peer());
+        presence.call_handler(room.endpoint.on_ready.as_ref());
+        presence
     }
 
     /// Tells the others, where people meet.
@@ -41,8 +41,8 @@ impl Presence {
         let running = handler(&self.session, &IncomingMessage::empty());
         let room = Arc::clone(&self.room);
         self.room.endpoint.server.running_turns.spawn(async move {
-            if let Err(trouble) = running.await {
-                tracing::warn!(conversation = room.id, "a handler failed: {trouble}");
+            if let Err(error) = running.await {
+                tracing::warn!(conversation = room.id, "a handler failed: {error}");
             }
         });
     }

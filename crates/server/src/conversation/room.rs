@@ -90,7 +90,7 @@ pub(crate) struct MessagePart {
 
 impl Room {
     pub(crate) fn new(
-        live: Arc<EndpointRuntime>,
+        endpoint: Arc<EndpointRuntime>,
         id: String,
         name: String,
         params: PathParams,
@@ -99,7 +99,7 @@ impl Room {
         Self {
             id,
             name,
-            endpoint: live,
+            endpoint,
             params,
             newest_seq: watch::Sender::new(log.newest_seq()),
             event_log: Mutex::new(log),
@@ -127,13 +127,13 @@ impl Room {
         event: impl Into<ConversationEvent>,
         to: Option<PeerId>,
     ) -> Arc<SequencedEvent> {
-        let numbered = self.event_log().append(event.into(), to);
-        self.newest_seq.send_replace(numbered.seq);
-        numbered
+        let sequenced = self.event_log().append(event.into(), to);
+        self.newest_seq.send_replace(sequenced.seq);
+        sequenced
     }
 
-    pub(crate) fn events_after(&self, after: u64, most: usize) -> LogRead {
-        self.event_log().events_after(after, most)
+    pub(crate) fn events_after(&self, after: u64, max: usize) -> LogRead {
+        self.event_log().events_after(after, max)
     }
 
     pub(crate) fn watch_newest_seq(&self) -> watch::Receiver<u64> {
@@ -147,49 +147,52 @@ impl Room {
 
     /// Whether nobody would miss it.
     pub(crate) fn is_evictable(&self) -> bool {
-        let works = self.queue().running.is_some();
+        let is_running = self.queue().running.is_some();
         // What waits is in the journal, where there is one that lasts, and is asked about again.
         let kept = self.endpoint.is_persistent() || self.event_log().pending().is_empty();
-        !works && self.peer_count() == 0 && kept
+        !is_running && self.peer_count() == 0 && kept
     }
 
     /// Accepts what a client asks for: 503 if a message could not be stored or answered, 429 if too much waits in this
     /// conversation already. Returns true if it has to wait for another turn.
     ///
     /// What goes on with a turn that was accepted before is not refused for the server's sake.
-    pub(crate) async fn admit(self: &Arc<Self>, job: RoomCommand) -> Result<bool, ErrorResponse> {
-        if matches!(job.kind, CommandKind::Message(_)) {
+    pub(crate) async fn admit(
+        self: &Arc<Self>,
+        command: RoomCommand,
+    ) -> Result<bool, ErrorResponse> {
+        if matches!(command.kind, CommandKind::Message(_)) {
             self.endpoint.check_admission().await?;
         }
         let busy = |_| {
             ErrorResponse::too_many_requests("too many prompts wait for this conversation already")
         };
-        self.enqueue(job).map_err(busy)
+        self.enqueue(command).map_err(busy)
     }
 
     /// Takes on a job; tells whether it has to wait for another.
-    pub(crate) fn enqueue(self: &Arc<Self>, job: RoomCommand) -> Result<bool, QueueFull> {
-        let mut work = self.queue();
-        let says = matches!(job.kind, CommandKind::Message(_));
+    pub(crate) fn enqueue(self: &Arc<Self>, command: RoomCommand) -> Result<bool, QueueFull> {
+        let mut queue = self.queue();
+        let is_message = matches!(command.kind, CommandKind::Message(_));
         // However much waits to be said, what waits to be decided can be.
-        let most = if says {
+        let max = if is_message {
             MAX_QUEUED_MESSAGES
         } else {
             2 * MAX_QUEUED_MESSAGES
         };
-        if work.waiting.len() >= most {
+        if queue.waiting.len() >= max {
             return Err(QueueFull);
         }
-        let cancel = job.cancel.clone();
-        match says {
-            true => work.waiting.push_back(job),
-            false => work.waiting.push_front(job),
+        let cancel = command.cancel.clone();
+        match is_message {
+            true => queue.waiting.push_back(command),
+            false => queue.waiting.push_front(command),
         }
-        if work.running.is_some() {
+        if queue.running.is_some() {
             return Ok(true);
         }
-        work.running = Some(cancel);
-        drop(work);
+        queue.running = Some(cancel);
+        drop(queue);
         let room = Arc::clone(self);
         self.endpoint
             .server
@@ -200,21 +203,21 @@ impl Room {
 
     /// Does all that is to be done, one after the other.
     async fn run_queue(self: Arc<Self>) {
-        let mut asked = false;
+        let mut awaits_decision = false;
         loop {
             let next = {
-                let mut work = self.queue();
-                let next = work.waiting.pop_front_if(|job| {
+                let mut queue = self.queue();
+                let next = queue.waiting.pop_front_if(|command| {
                     // Who said something before the question was asked has not answered it.
-                    !asked || !matches!(job.kind, CommandKind::Message(_))
+                    !awaits_decision || !matches!(command.kind, CommandKind::Message(_))
                 });
-                work.running = next.as_ref().map(|job| job.cancel.clone());
+                queue.running = next.as_ref().map(|command| command.cancel.clone());
                 next
             };
-            let Some(job) = next else { return };
-            let to = self.endpoint.event_recipient(job.peer.as_ref());
-            let done =
-                AssertUnwindSafe(crate::conversation::turn::run_command(&self, job)).catch_unwind();
+            let Some(command) = next else { return };
+            let to = self.endpoint.event_recipient(command.peer.as_ref());
+            let done = AssertUnwindSafe(crate::conversation::turn::run_command(&self, command))
+                .catch_unwind();
             let done = tokio::select! {
                 done = done => done,
                 // What has not ended by now is left as it is: the journal knows where to go on.
@@ -228,33 +231,33 @@ impl Room {
             }
             let mut log = self.event_log();
             log.end_turn();
-            asked = !log.pending().is_empty();
+            awaits_decision = !log.pending().is_empty();
         }
     }
 
     /// Ends the turn that runs or waits, or that an earlier process left unfinished; tells whether there was one.
     pub(crate) async fn stop_turn(self: &Arc<Self>) -> Result<bool, StoreError> {
-        let mut woken = self.recovered.lock().await;
+        let mut recovered = self.recovered.lock().await;
         let running = self.queue().running.clone();
         if let Some(running) = running {
             running.cancel();
             return Ok(true);
         }
-        let waits = self.has_open_turn()
-            || (!*woken
+        let has_open_turn = self.has_open_turn()
+            || (!*recovered
                 && self
                     .endpoint
                     .load_unfinished_turn(&self.id)
                     .await?
                     .is_some());
-        if !waits {
+        if !has_open_turn {
             return Ok(false);
         }
-        *woken = true;
+        *recovered = true;
         // A turn that waits ends as one that runs: the journal is told, and so is everybody who reads.
-        let job = RoomCommand::resume(RequestContext::operator(&self.endpoint.server));
-        job.cancel.cancel();
-        Ok(self.enqueue(job).is_ok())
+        let command = RoomCommand::resume(RequestContext::operator(&self.endpoint.server));
+        command.cancel.cancel();
+        Ok(self.enqueue(command).is_ok())
     }
 
     /// Resumes the turn that an earlier process left unfinished, in the name of the principal that began it.
@@ -262,33 +265,33 @@ impl Room {
     /// If its credential has expired, the turn waits until that subject comes back: `guest` may be somebody else.
     pub(crate) async fn recover_unfinished_turn(
         self: &Arc<Self>,
-        guest: &RequestContext,
+        context: &RequestContext,
     ) -> Result<(), StoreError> {
-        let mut woken = self.recovered.lock().await;
-        if *woken {
+        let mut recovered = self.recovered.lock().await;
+        if *recovered {
             return Ok(());
         }
         if self.has_open_turn() {
             return Ok(());
         }
         let Some(entries) = self.endpoint.load_unfinished_turn(&self.id).await? else {
-            *woken = true;
+            *recovered = true;
             return Ok(());
         };
         let record = PrincipalRecord::of_last_turn(&entries);
         let began = record.map_or(Owner::Operator, |it| Owner::Subject(it.subject.clone()));
         let principal = RequestContext::from_record(&self.endpoint.server, record);
-        let principal = principal.or_else(|| (guest.owner() == began).then(|| guest.clone()));
+        let principal = principal.or_else(|| (context.owner() == began).then(|| context.clone()));
         let Some(principal) = principal else {
             return Ok(());
         };
-        *woken = true;
+        *recovered = true;
         let settled = CancellationToken::new();
         self.queue().recovery = Some(settled.clone());
-        let mut job = RoomCommand::resume(principal);
-        job.recovery_guard = Some(settled.drop_guard());
+        let mut command = RoomCommand::resume(principal);
+        command.recovery_guard = Some(settled.drop_guard());
         // Too busy to go on is busy with going on.
-        let _ = self.enqueue(job);
+        let _ = self.enqueue(command);
         Ok(())
     }
 
@@ -351,15 +354,21 @@ impl Room {
 
     /// The messages that wait for their turn, except those whose answers are for one participant only.
     fn queued_messages(&self) -> Vec<Vec<MessagePart>> {
-        let work = self.queue();
-        let messages = work.waiting.iter().filter_map(|job| match &job.kind {
-            CommandKind::Message(message)
-                if self.endpoint.event_recipient(job.peer.as_ref()).is_none() =>
-            {
-                Some(message)
-            }
-            _ => None,
-        });
+        let queue = self.queue();
+        let messages = queue
+            .waiting
+            .iter()
+            .filter_map(|command| match &command.kind {
+                CommandKind::Message(message)
+                    if self
+                        .endpoint
+                        .event_recipient(command.peer.as_ref())
+                        .is_none() =>
+                {
+                    Some(message)
+                }
+                _ => None,
+            });
         let parts = messages.map(|message| {
             let parts = message.parts.iter().cloned();
             parts
@@ -402,24 +411,24 @@ impl Room {
 
     /// What the conversation has taken so far.
     pub(crate) async fn usage(&self) -> Result<ConversationUsage, StoreError> {
-        let mut spent = self.usage.lock().await;
-        if let Some(spent) = *spent {
-            return Ok(spent);
+        let mut total = self.usage.lock().await;
+        if let Some(total) = *total {
+            return Ok(total);
         }
         // Nobody asks without interceptors, and a long conversation takes long to read.
         let sum = match self.endpoint.interceptors.is_empty() {
             true => return Ok(ConversationUsage::default()),
             false => ConversationUsage::from_entries(&self.endpoint.store.load(&self.id).await?),
         };
-        *spent = Some(sum);
+        *total = Some(sum);
         Ok(sum)
     }
 
     /// Adds what a turn took.
     pub(crate) async fn add_usage(&self, usage: Usage, cost: Option<f64>) {
-        if let Some(spent) = &mut *self.usage.lock().await {
-            spent.add(usage, cost);
-            spent.turns += 1;
+        if let Some(total) = &mut *self.usage.lock().await {
+            total.add(usage, cost);
+            total.turns += 1;
         }
     }
 

@@ -92,10 +92,10 @@ impl From<&str> for IncomingMessage {
 }
 
 impl RoomCommand {
-    pub(crate) fn new(what: CommandKind, guest: RequestContext, peer: Option<PeerId>) -> Self {
+    pub(crate) fn new(kind: CommandKind, context: RequestContext, peer: Option<PeerId>) -> Self {
         Self {
-            kind: what,
-            request_context: guest,
+            kind,
+            request_context: context,
             peer,
             cancel: CancellationToken::new(),
             started: None,
@@ -104,14 +104,14 @@ impl RoomCommand {
     }
 
     /// Goes on with a turn.
-    pub(crate) fn resume(guest: RequestContext) -> Self {
-        Self::new(CommandKind::Resume, guest, None)
+    pub(crate) fn resume(context: RequestContext) -> Self {
+        Self::new(CommandKind::Resume, context, None)
     }
 
     /// Lets the one who asks wait until it is known whether it can be done.
     pub(crate) fn started_receiver(&mut self) -> oneshot::Receiver<Result<u64, ChatError>> {
-        let (taken, wait) = oneshot::channel();
-        self.started = Some(taken);
-        wait
+        let (sender, receiver) = oneshot::channel();
+        self.started = Some(sender);
+        receiver
     }
 }

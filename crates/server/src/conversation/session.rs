@@ -54,14 +54,14 @@ pub(crate) struct TurnSummary {
 impl Session {
     pub(crate) fn new(
         room: &Arc<Room>,
-        guest: RequestContext,
+        context: RequestContext,
         peer: Option<PeerId>,
         cancel: CancellationToken,
     ) -> Self {
         Self(Arc::new(Inner {
             recipient: room.endpoint.event_recipient(peer.as_ref()),
             room: Arc::clone(room),
-            request_context: guest,
+            request_context: context,
             peer,
             cancel,
             turn_state: Mutex::default(),
@@ -79,15 +79,15 @@ impl Session {
     ///
     /// When the store does not tell.
     pub async fn history(&self) -> Result<Vec<toolwright_chat::Message>, StoreError> {
-        let live = &self.0.room.endpoint;
-        let entries = live.store.load(&self.0.room.id).await?;
-        Ok(live.window.select_messages(&entries))
+        let endpoint = &self.0.room.endpoint;
+        let entries = endpoint.store.load(&self.0.room.id).await?;
+        Ok(endpoint.window.select_messages(&entries))
     }
 
     /// What a parameter of the endpoint's path is.
     pub fn param(&self, name: &str) -> Option<&str> {
-        let found = self.0.room.params.iter().find(|(known, _)| known == name);
-        found.map(|(_, value)| value.as_str())
+        let param = self.0.room.params.iter().find(|(known, _)| known == name);
+        param.map(|(_, value)| value.as_str())
     }
 
     pub(crate) fn params(&self) -> &[(String, String)] {
@@ -125,12 +125,12 @@ impl Session {
     /// Says how far it is.
     pub fn send_progress(&self, done: Option<f64>, total: Option<f64>, message: impl Into<String>) {
         let message = Some(message.into()).filter(|message| !message.is_empty());
-        let notice = EndpointEvent::Status {
+        let event = EndpointEvent::Status {
             done,
             total,
             message,
         };
-        self.0.room.publish(notice, self.0.recipient.clone());
+        self.0.room.publish(event, self.0.recipient.clone());
     }
 
     /// Tells something about the turn.
@@ -141,8 +141,8 @@ impl Session {
 
     pub(crate) fn publish_metadata(&self, metadata: Map<String, Value>) {
         if !metadata.is_empty() {
-            let notice = EndpointEvent::Metadata { metadata };
-            self.0.room.publish(notice, self.0.recipient.clone());
+            let event = EndpointEvent::Metadata { metadata };
+            self.0.room.publish(event, self.0.recipient.clone());
         }
     }
 
@@ -156,17 +156,17 @@ impl Session {
         message: impl Into<IncomingMessage>,
     ) -> Result<(), TurnError> {
         let message = message.into();
-        let mut ask = self.with_session_settings(self.0.room.endpoint.chat.message());
+        let mut request = self.with_session_settings(self.0.room.endpoint.chat.message());
         for (role, content) in message.parts {
-            ask = match role {
-                Role::User => ask.user(content),
-                Role::Assistant => ask.assistant(content),
+            request = match role {
+                Role::User => request.user(content),
+                Role::Assistant => request.assistant(content),
             };
         }
         if let Some(model) = message.model {
-            ask = ask.model(self.0.room.endpoint.with_guardrails(model));
+            request = request.model(self.0.room.endpoint.with_guardrails(model));
         }
-        self.run_turn(ask, None).await
+        self.run_turn(request, None).await
     }
 
     /// Answers with what somebody else tells: another framework's agent, a program.
@@ -191,40 +191,43 @@ impl Session {
     }
 
     /// Adds what every prompt of this session has.
-    pub(crate) fn with_session_settings(&self, ask: TurnRequest) -> TurnRequest {
+    pub(crate) fn with_session_settings(&self, request: TurnRequest) -> TurnRequest {
         let room = &self.0.room;
-        let ask = ask.conversation(&*room.id);
-        let ask = self.0.request_context.apply_to_turn(ask, &room.endpoint);
-        ask.cancel_on(self.0.cancel.clone())
+        let request = request.conversation(&*room.id);
+        let request = self
+            .0
+            .request_context
+            .apply_to_turn(request, &room.endpoint);
+        request.cancel_on(self.0.cancel.clone())
     }
 
     /// Takes a prompt as far as it goes.
     pub(crate) async fn run_turn(
         &self,
-        ask: TurnRequest,
-        mut taken: StartedSender,
+        request: TurnRequest,
+        mut started: StartedSender,
     ) -> Result<(), TurnError> {
         let metrics = &self.0.room.endpoint.server.metrics;
-        let mut events = ask.stream();
+        let mut events = request.stream();
         while let Some(event) = events.next().await {
             let event = match event {
                 Ok(event) => event,
                 // The turn said so itself.
                 Err(ChatError::Ended { .. }) => return Ok(()),
                 Err(error) => {
-                    let trouble = TurnError::from_chat_error(&error);
-                    if let Some(taken) = taken.take() {
+                    let turn_error = TurnError::from_chat_error(&error);
+                    if let Some(started) = started.take() {
                         // Whoever asked is told; to the others nothing has happened.
-                        let _ = taken.send(Err(error));
-                        return Err(trouble.already_reported());
+                        let _ = started.send(Err(error));
+                        return Err(turn_error.already_reported());
                     }
-                    return Err(trouble);
+                    return Err(turn_error);
                 }
             };
-            if let Some(taken) = taken.take() {
+            if let Some(started) = started.take() {
                 let after = self.0.room.begin_turn(false).await?;
                 // Whoever asked may have gone.
-                let _ = taken.send(Ok(after));
+                let _ = started.send(Ok(after));
             }
             metrics.on_chat_event(&event);
             let mut event = event;
@@ -275,8 +278,8 @@ impl Session {
         self.0.room.publish(event, self.0.recipient.clone());
     }
 
-    pub(crate) fn publish_endpoint_event(&self, notice: EndpointEvent) {
-        self.0.room.publish(notice, self.0.recipient.clone());
+    pub(crate) fn publish_endpoint_event(&self, event: EndpointEvent) {
+        self.0.room.publish(event, self.0.recipient.clone());
     }
 
     pub(crate) fn publish_end(&self, ended: TurnSummary) {

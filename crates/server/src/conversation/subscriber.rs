@@ -53,9 +53,9 @@ impl Subscriber {
 
     /// Reads everything, whomever it is for: a conversation that somebody comes back to is theirs to read.
     pub(crate) fn for_all_recipients(room: Arc<Room>, after: u64) -> Self {
-        let mut reader = Self::new(room, Some(after), None);
-        reader.ignores_recipient = true;
-        reader
+        let mut subscriber = Self::new(room, Some(after), None);
+        subscriber.ignores_recipient = true;
+        subscriber
     }
 
     /// Waits for the next line; nothing after the last one.

@@ -16,18 +16,18 @@ use crate::conversation::turn_error::TurnError;
 use crate::endpoint::interceptor::{TurnContext, TurnOutcome};
 
 /// Does a job, and tells everybody how it came out.
-pub(crate) async fn run_command(room: &Arc<Room>, job: RoomCommand) {
-    let expired = job.request_context.is_expired();
-    let principal = job.request_context.principal_record();
-    let session = Session::new(room, job.request_context, job.peer, job.cancel);
-    if expired && matches!(job.kind, CommandKind::Message(_)) {
+pub(crate) async fn run_command(room: &Arc<Room>, command: RoomCommand) {
+    let expired = command.request_context.is_expired();
+    let principal = command.request_context.principal_record();
+    let session = Session::new(room, command.request_context, command.peer, command.cancel);
+    if expired && matches!(command.kind, CommandKind::Message(_)) {
         let kind = "unauthorized".to_owned();
         let message = "the credential expired before the message could be answered: sign in and send it again";
         let message = message.to_owned();
         session.publish_endpoint_event(EndpointEvent::Error { kind, message });
         return;
     }
-    session.turn_state().recovery_guard = job.recovery_guard;
+    session.turn_state().recovery_guard = command.recovery_guard;
     let mut turn = TurnContext {
         message: IncomingMessage::empty(),
         session: session.clone(),
@@ -36,40 +36,42 @@ pub(crate) async fn run_command(room: &Arc<Room>, job: RoomCommand) {
         outcome: None,
         started_at: Instant::now(),
     };
-    let done = match job.kind {
+    let result = match command.kind {
         CommandKind::Message(message) => {
             turn.message = message;
-            answer_message(room, &mut turn, job.started, principal).await
+            answer_message(room, &mut turn, command.started, principal).await
         }
         CommandKind::Decisions(decided) => {
-            let ask = session
+            let request = session
                 .with_session_settings(room.endpoint.chat.submit_approvals(&*room.id, decided));
             session
-                .run_turn(room.with_chosen_model(ask), job.started)
+                .run_turn(room.with_chosen_model(request), command.started)
                 .await
         }
         CommandKind::Resume => match room.begin_turn(false).await.map_err(TurnError::from) {
             Ok(_) => {
-                let ask = session.with_session_settings(room.endpoint.chat.resume(&*room.id));
-                session.run_turn(room.with_chosen_model(ask), None).await
+                let request = session.with_session_settings(room.endpoint.chat.resume(&*room.id));
+                session
+                    .run_turn(room.with_chosen_model(request), None)
+                    .await
             }
-            Err(trouble) => Err(trouble),
+            Err(error) => Err(error),
         },
     };
-    finish_turn(room, turn, done).await;
+    finish_turn(room, turn, result).await;
 }
 
 /// Has a prompt answered, unless somebody refuses.
 async fn answer_message(
     room: &Arc<Room>,
     turn: &mut TurnContext,
-    taken: StartedSender,
+    started: StartedSender,
     principal: Option<PrincipalRecord>,
 ) -> Result<(), TurnError> {
     let after = room.begin_turn(true).await?;
-    if let Some(taken) = taken {
+    if let Some(started) = started {
         // Whoever asked may have gone.
-        let _ = taken.send(Ok(after));
+        let _ = started.send(Ok(after));
     }
     for (role, content) in &turn.message.parts {
         let (role, content) = (*role, content.clone());
@@ -78,10 +80,10 @@ async fn answer_message(
     }
     turn.conversation_usage = room.usage().await?;
     for interceptor in &room.endpoint.interceptors {
-        if let Err(refusal) = interceptor.before(turn).await {
+        if let Err(rejection) = interceptor.before(turn).await {
             room.endpoint.server.metrics.rejected_messages.add(1);
             turn.metadata.insert("refused".to_owned(), true.into());
-            let text = refusal.reason().to_owned();
+            let text = rejection.reason().to_owned();
             turn.session.publish_text(&text);
             turn.session.turn_state().summary = Some(TurnSummary {
                 end: TurnEnd::Answered,
@@ -93,7 +95,7 @@ async fn answer_message(
         }
     }
     room.set_chosen_model(turn.message.model.clone());
-    let said = turn.message.clone();
+    let message = turn.message.clone();
     match &room.endpoint.on_message {
         Some(handler) => {
             let stopped = async {
@@ -101,22 +103,22 @@ async fn answer_message(
                 sleep(room.endpoint.server.limits.shutdown_grace).await;
             };
             tokio::select! {
-                done = handler(&turn.session, &said) => done?,
+                result = handler(&turn.session, &message) => result?,
                 // It was told, and does not listen.
                 () = stopped => turn.session.turn_state().external_transcript.end(TurnEnd::Cancelled),
             }
         }
-        None => turn.session.answer_with_model(said.clone()).await?,
+        None => turn.session.answer_with_model(message.clone()).await?,
     }
-    let record = {
-        let mut told = turn.session.turn_state();
-        let record = std::mem::take(&mut told.external_transcript);
+    let transcript = {
+        let mut state = turn.session.turn_state();
+        let transcript = std::mem::take(&mut state.external_transcript);
         // What a chat of ours has told the journal is there already.
-        let ours = told.model.is_some() || told.paused;
-        (!ours && !record.is_empty()).then_some(record)
+        let ours = state.model.is_some() || state.paused;
+        (!ours && !transcript.is_empty()).then_some(transcript)
     };
-    if let Some(record) = record {
-        append_external_transcript(room, turn, principal, said, record).await?;
+    if let Some(transcript) = transcript {
+        append_external_transcript(room, turn, principal, message, transcript).await?;
     }
     Ok(())
 }
@@ -126,12 +128,12 @@ async fn append_external_transcript(
     room: &Room,
     turn: &TurnContext,
     principal: Option<PrincipalRecord>,
-    said: IncomingMessage,
-    mut record: crate::conversation::external_transcript::ExternalTranscript,
+    message: IncomingMessage,
+    mut transcript: crate::conversation::external_transcript::ExternalTranscript,
 ) -> Result<(), TurnError> {
-    let text = record.full_text().to_owned();
-    let (entries, end) = record.finish();
-    let parts = said.parts.into_iter().map(|(role, content)| match role {
+    let text = transcript.full_text().to_owned();
+    let (entries, end) = transcript.finish();
+    let parts = message.parts.into_iter().map(|(role, content)| match role {
         toolwright_core::Role::User => EntryBody::User { content },
         toolwright_core::Role::Assistant => EntryBody::Assistant { content },
     });
@@ -141,8 +143,8 @@ async fn append_external_transcript(
     room.endpoint
         .append_entries(&room.id, principal, entries)
         .await?;
-    let mut told = turn.session.turn_state();
-    told.summary.get_or_insert_with(|| TurnSummary {
+    let mut state = turn.session.turn_state();
+    state.summary.get_or_insert_with(|| TurnSummary {
         end,
         content: vec![Content::text(text)],
         usage: Usage::default(),
@@ -155,29 +157,26 @@ async fn append_external_transcript(
 pub(crate) async fn finish_turn(
     room: &Arc<Room>,
     mut turn: TurnContext,
-    done: Result<(), TurnError>,
+    result: Result<(), TurnError>,
 ) {
     let (ended, paused, model) = {
-        let mut told = turn.session.turn_state();
-        (told.summary.take(), told.paused, told.model.clone())
+        let mut state = turn.session.turn_state();
+        (state.summary.take(), state.paused, state.model.clone())
     };
-    if let Err(trouble) = &done {
-        if trouble.already_reported {
+    if let Err(error) = &result {
+        if error.already_reported {
             return;
         }
-        room.endpoint
-            .server
-            .metrics
-            .record_turn_error(&trouble.kind);
+        room.endpoint.server.metrics.record_turn_error(&error.kind);
         tracing::warn!(
             conversation = room.id,
-            kind = trouble.kind,
-            "a turn failed: {trouble}"
+            kind = error.kind,
+            "a turn failed: {error}"
         );
     } else if paused {
         return;
     }
-    let ended = match (&done, ended) {
+    let ended = match (&result, ended) {
         (_, Some(ended)) => Some(ended),
         (Err(_), None) => None,
         // A handler that says nothing has answered all the same.
@@ -233,7 +232,7 @@ pub(crate) async fn finish_turn(
         );
         turn.session.publish_end(ended);
     }
-    if let Err(TurnError { kind, message, .. }) = done {
+    if let Err(TurnError { kind, message, .. }) = result {
         turn.session
             .publish_endpoint_event(EndpointEvent::Error { kind, message });
     }

@@ -28,15 +28,15 @@ impl Default for ConversationUsage {
 impl ConversationUsage {
     /// Adds up a journal.
     pub(crate) fn from_entries(entries: &[Entry]) -> Self {
-        let mut spent = Self::default();
+        let mut total = Self::default();
         for entry in entries {
             match &entry.body {
-                EntryBody::Step { step, cost, .. } => spent.add(step.usage, *cost),
-                EntryBody::TurnEnded { .. } => spent.turns += 1,
+                EntryBody::Step { step, cost, .. } => total.add(step.usage, *cost),
+                EntryBody::TurnEnded { .. } => total.turns += 1,
                 _ => {}
             }
         }
-        spent
+        total
     }
 
     /// Adds what a step or a turn took.

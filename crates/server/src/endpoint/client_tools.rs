@@ -10,16 +10,16 @@ use crate::endpoint::EndpointRuntime;
 ///
 /// A call of one waits as for an approval. The client brings its result, as the answer in the tool's place.
 pub(crate) fn parse_client_tools(
-    sent: &[Value],
-    live: &EndpointRuntime,
+    definition: &[Value],
+    endpoint: &EndpointRuntime,
 ) -> Result<Vec<Tool>, (usize, String)> {
-    let snapshot = live
+    let snapshot = endpoint
         .invoker
         .snapshot()
         .map_err(|error| (0, error.to_string()))?;
     let mut tools: Vec<Tool> = Vec::new();
-    for (at, sent) in sent.iter().enumerate() {
-        let tool = parse_client_tool(sent).map_err(|why| (at, why))?;
+    for (at, definition) in definition.iter().enumerate() {
+        let tool = parse_client_tool(definition).map_err(|why| (at, why))?;
         let name = tool.name();
         if snapshot.get(name.as_str()).is_some() {
             return Err((
@@ -35,29 +35,29 @@ pub(crate) fn parse_client_tools(
     Ok(tools)
 }
 
-fn parse_client_tool(sent: &Value) -> Result<Tool, String> {
-    let mut sent = sent.clone();
-    let definition = match sent.get_mut("function") {
+fn parse_client_tool(definition: &Value) -> Result<Tool, String> {
+    let mut definition = definition.clone();
+    let parsed = match definition.get_mut("function") {
         Some(function) => function,
-        None => &mut sent,
+        None => &mut definition,
     };
-    if let Some(definition) = definition.as_object_mut() {
+    if let Some(parsed) = parsed.as_object_mut() {
         // What takes no arguments need not say so.
         let none = || json!({ "type": "object", "properties": {} });
-        definition.entry("parameters").or_insert_with(none);
+        parsed.entry("parameters").or_insert_with(none);
     }
-    let read =
-        wire::import_definitions(&json!([sent]).to_string()).map_err(|error| error.to_string())?;
+    let read = wire::import_definitions(&json!([definition]).to_string())
+        .map_err(|error| error.to_string())?;
     let read = read
         .into_iter()
         .next()
         .ok_or("it is no definition of a tool")?;
-    let definition = read.map_err(|refused| refused.to_string())?;
-    let tool = Tool::builder(definition.name, definition.description)
+    let parsed = read.map_err(|refused| refused.to_string())?;
+    let tool = Tool::builder(parsed.name, parsed.description)
         .imported(true)
         .bundle(CLIENT_TOOLS_BUNDLE)
         .approval(ApprovalPolicy::Always)
-        .schema(definition.input.as_value().clone())
+        .schema(parsed.input.as_value().clone())
         .and_then(|tool| {
             let why = "it is run by whoever brought it, and they have not said what came of it";
             tool.run(move |_, _| Err::<String, _>(ToolError::failed(why)))

@@ -57,15 +57,12 @@ impl<G: Guardrail> Interceptor for InputGuardrail<G> {
 /// Puts guardrails around a model, where there are any.
 pub(crate) fn with_guardrails(
     model: Arc<dyn Model>,
-    guards: &[Arc<dyn Guardrail>],
+    guardrails: &[Arc<dyn Guardrail>],
 ) -> Arc<dyn Model> {
-    let guards = guards.to_vec();
-    match guards.is_empty() {
+    let guardrails = guardrails.to_vec();
+    match guardrails.is_empty() {
         true => model,
-        false => Arc::new(GuardedModel {
-            model,
-            guardrails: guards,
-        }),
+        false => Arc::new(GuardedModel { model, guardrails }),
     }
 }
 
@@ -81,10 +78,10 @@ impl Model for GuardedModel {
     }
 
     fn stream(&self, request: ModelRequest) -> ModelStream {
-        let (inner, guards) = (self.model.stream(request), self.guardrails.clone());
+        let (inner, guardrails) = (self.model.stream(request), self.guardrails.clone());
         let checked = async move {
             let events: Vec<ModelEvent> = inner.try_collect().await?;
-            let checked = apply_guardrails(events, &guards).await;
+            let checked = apply_guardrails(events, &guardrails).await;
             Ok(stream::iter(checked.into_iter().map(Ok)))
         };
         stream::once(checked).try_flatten().boxed()
@@ -106,7 +103,7 @@ impl Model for GuardedModel {
 /// What may be read of a step.
 async fn apply_guardrails(
     events: Vec<ModelEvent>,
-    guards: &[Arc<dyn Guardrail>],
+    guardrails: &[Arc<dyn Guardrail>],
 ) -> Vec<ModelEvent> {
     let texts = events.iter().filter_map(|event| match event {
         ModelEvent::Item(item) => match &item.kind {
@@ -116,39 +113,39 @@ async fn apply_guardrails(
         _ => None,
     });
     let mut text: String = texts.collect();
-    let (mut changed, mut refused) = (false, false);
-    for guard in guards {
-        match guard.check(&text).await {
+    let (mut changed, mut rejected) = (false, false);
+    for guardrail in guardrails {
+        match guardrail.check(&text).await {
             GuardrailVerdict::Pass => {}
             GuardrailVerdict::Replace(other) => (text, changed) = (other, true),
             GuardrailVerdict::Reject(reason) => {
-                (text, changed, refused) = (reason, true, true);
+                (text, changed, rejected) = (reason, true, true);
                 break;
             }
         }
     }
     match changed {
-        true => replace_step_text(events, text, refused),
+        true => replace_step_text(events, text, rejected),
         false => events,
     }
 }
 
 /// The step with another text; one that is refused calls no tools.
-fn replace_step_text(events: Vec<ModelEvent>, text: String, refused: bool) -> Vec<ModelEvent> {
+fn replace_step_text(events: Vec<ModelEvent>, text: String, rejected: bool) -> Vec<ModelEvent> {
     let mut kept = Vec::new();
     let (mut end, mut used) = (StopReason::End, Usage::default());
     for event in events {
         match event {
             ModelEvent::RequestSent(body) => kept.insert(0, ModelEvent::RequestSent(body)),
             ModelEvent::Finished { stop, usage } => (end, used) = (stop, usage),
-            ModelEvent::CallBegins { .. } | ModelEvent::CallDelta { .. } if !refused => {
+            ModelEvent::CallBegins { .. } | ModelEvent::CallDelta { .. } if !rejected => {
                 kept.push(event);
             }
             // What the protocol said beside it has the words in it, too.
             ModelEvent::Item(Item {
                 kind: kind @ ItemKind::Call { .. },
                 ..
-            }) if !refused => kept.push(ModelEvent::Item(Item::new(kind))),
+            }) if !rejected => kept.push(ModelEvent::Item(Item::new(kind))),
             _ => {}
         }
     }
@@ -157,7 +154,7 @@ fn replace_step_text(events: Vec<ModelEvent>, text: String, refused: bool) -> Ve
         kept.insert(at, ModelEvent::Text(text.clone()));
         kept.insert(at + 1, ModelEvent::Item(Item::text(text)));
     }
-    let stop = if refused { StopReason::Filtered } else { end };
+    let stop = if rejected { StopReason::Filtered } else { end };
     kept.push(ModelEvent::Finished { stop, usage: used });
     kept
 }

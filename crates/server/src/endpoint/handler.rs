@@ -72,8 +72,8 @@ impl<T: DeserializeOwned> FromSession for Path<T> {
 
     fn check_params(params: &[String]) -> Result<(), String> {
         path_params::check_params_type::<T>(params).map_err(|reason| {
-            let wanted = std::any::type_name::<T>();
-            format!("cannot read them into `{wanted}`: {reason}")
+            let type_name = std::any::type_name::<T>();
+            format!("cannot read them into `{type_name}`: {reason}")
         })
     }
 }
@@ -98,8 +98,8 @@ impl<E: Display + 'static> IntoHandlerResult for Result<(), E> {
     fn into_handler_result(self) -> Result<(), TurnError> {
         self.map_err(|error| {
             // What a session said is told as it was said.
-            let said = (&error as &dyn Any).downcast_ref::<TurnError>().cloned();
-            said.unwrap_or_else(|| TurnError::new("endpoint", error))
+            let turn_error = (&error as &dyn Any).downcast_ref::<TurnError>().cloned();
+            turn_error.unwrap_or_else(|| TurnError::new("endpoint", error))
         })
     }
 }
@@ -176,11 +176,11 @@ macro_rules! impl_handler {
                 $(
                     let $arg = match $arg::from_session(session, message) {
                         Ok(value) => value,
-                        Err(trouble) => return Box::pin(async move { Err(trouble) }),
+                        Err(error) => return Box::pin(async move { Err(error) }),
                     };
                 )*
-                let running = self($($arg),*);
-                Box::pin(async move { running.await.into_handler_result() })
+                let future = self($($arg),*);
+                Box::pin(async move { future.await.into_handler_result() })
             }
 
             fn check_params(_params: &[String]) -> Result<(), String> {

@@ -33,8 +33,8 @@ impl Metering {
     ///
     /// A conversation in which a price is not known is not within any budget, and goes on.
     #[must_use]
-    pub fn budget(mut self, most: f64) -> Self {
-        self.budget = Some(most);
+    pub fn budget(mut self, max: f64) -> Self {
+        self.budget = Some(max);
         self
     }
 }
@@ -43,8 +43,8 @@ impl Interceptor for Metering {
     fn before<'a>(&'a self, turn: &'a mut TurnContext) -> BoxFuture<'a, Result<(), TurnRejection>> {
         Box::pin(async move {
             match (self.budget, turn.conversation_usage.cost) {
-                (Some(most), Some(cost)) if cost >= most => Err(TurnRejection::new(format!(
-                    "This conversation has used up its budget of {most:.2}. Please begin a new one."
+                (Some(max), Some(cost)) if cost >= max => Err(TurnRejection::new(format!(
+                    "This conversation has used up its budget of {max:.2}. Please begin a new one."
                 ))),
                 _ => Ok(()),
             }
@@ -54,15 +54,15 @@ impl Interceptor for Metering {
     fn before_completion<'a>(&'a self, turn: &'a mut TurnContext) -> BoxFuture<'a, ()> {
         Box::pin(async move {
             let Some(outcome) = &turn.outcome else { return };
-            let told = json!({
+            let metadata = json!({
                 "model": outcome.model.as_ref().map(ToString::to_string),
                 "latency": outcome.latency.as_millis(),
                 "usage": outcome.usage,
                 "cost": outcome.cost,
                 "conversation": turn.conversation_usage,
             });
-            if let serde_json::Value::Object(told) = told {
-                turn.metadata.extend(told);
+            if let serde_json::Value::Object(metadata) = metadata {
+                turn.metadata.extend(metadata);
             }
         })
     }

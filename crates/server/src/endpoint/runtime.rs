@@ -61,8 +61,8 @@ const MIN_SWEEP_THRESHOLD: usize = 256;
 
 impl RoomMap {
     /// Drops those that nobody would miss: now and then, and always when there may be no more.
-    fn evict_idle(&mut self, most: usize) {
-        if self.by_id.len() >= self.sweep_threshold.min(most) {
+    fn evict_idle(&mut self, max: usize) {
+        if self.by_id.len() >= self.sweep_threshold.min(max) {
             // Only those that nobody is about to enter.
             self.by_id
                 .retain(|_, room| Arc::strong_count(room) > 1 || !room.is_evictable());
@@ -238,11 +238,11 @@ impl EndpointRuntime {
         if self.is_shared() || !id.starts_with('/') {
             return None;
         }
-        let lives = self.server.endpoints.get()?;
-        let mut lives = lives.iter().filter_map(std::sync::Weak::upgrade);
-        lives.find_map(|live| {
-            let params = live.template.match_path(id)?;
-            (live.template != self.template).then_some((live, params))
+        let endpoints = self.server.endpoints.get()?;
+        let mut endpoints = endpoints.iter().filter_map(std::sync::Weak::upgrade);
+        endpoints.find_map(|endpoint| {
+            let params = endpoint.template.match_path(id)?;
+            (endpoint.template != self.template).then_some((endpoint, params))
         })
     }
 
@@ -295,17 +295,17 @@ impl EndpointRuntime {
         &self,
         id: &str,
     ) -> Result<Option<Vec<Entry>>, StoreError> {
-        let mut most = 1;
+        let mut max = 1;
         loop {
-            let entries = self.store.tail(id, None, most).await?;
+            let entries = self.store.tail(id, None, max).await?;
             let last = entries.last().map(|entry| &entry.body);
             if matches!(last, None | Some(EntryBody::TurnEnded { .. })) {
                 return Ok(None);
             }
-            if entries.len() < most || entries.iter().any(Entry::is_message) {
+            if entries.len() < max || entries.iter().any(Entry::is_message) {
                 return Ok(Some(entries));
             }
-            most *= 8;
+            max *= 8;
         }
     }
 
@@ -314,11 +314,11 @@ impl EndpointRuntime {
         &self,
         id: &str,
         principal: Option<PrincipalRecord>,
-        what: Vec<EntryBody>,
+        bodies: Vec<EntryBody>,
     ) -> Result<(), StoreError> {
-        let entries: Result<Vec<Entry>, StoreError> = what
+        let entries: Result<Vec<Entry>, StoreError> = bodies
             .into_iter()
-            .map(|what| Ok(Entry::new(random_id()?, unix_millis_now(), what)))
+            .map(|bodies| Ok(Entry::new(random_id()?, unix_millis_now(), bodies)))
             .map(|entry| {
                 entry.map(|entry: Entry| match entry.is_message() {
                     true => entry.with_principal(principal.clone()),
@@ -333,13 +333,13 @@ impl EndpointRuntime {
 
     /// Forgets a conversation for good; tells whether there was one.
     pub(crate) async fn delete_conversation(&self, id: &str) -> Result<bool, StoreError> {
-        let forgotten = self.with_lease(id, async |lease| self.store.delete(lease).await);
-        let forgotten = forgotten.await?;
+        let deleted = self.with_lease(id, async |lease| self.store.delete(lease).await);
+        let deleted = deleted.await?;
         let room = self.rooms().by_id.get(id).cloned();
         if let Some(room) = room {
             room.reset().await;
         }
-        Ok(forgotten)
+        Ok(deleted)
     }
 
     /// Forgets a turn that is over, where nothing is remembered.
@@ -363,18 +363,18 @@ impl EndpointRuntime {
         if !self.store.acquire(&lease, LEASE_DURATION).await? {
             return Err(StoreError::leased_elsewhere(&lease));
         }
-        let done = work(&lease).await;
+        let result = work(&lease).await;
         // It ends by itself, too.
         let _ = self.store.release(&lease).await;
-        done
+        result
     }
 }
 
 /// A name that nothing else has.
 pub(crate) fn random_id() -> Result<String, StoreError> {
-    let mut drawn = [0; 8];
-    getrandom::fill(&mut drawn).map_err(|error| {
+    let mut bytes = [0; 8];
+    getrandom::fill(&mut bytes).map_err(|error| {
         StoreError::new(format!("the system has no random numbers to give: {error}"))
     })?;
-    Ok(drawn.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }

@@ -22,7 +22,7 @@ pub(crate) async fn read_json<T: DeserializeOwned>(
 
 /// Reads a value of at most so many bytes.
 pub(crate) async fn read_json_up_to<T: DeserializeOwned>(
-    most: usize,
+    max: usize,
     limits: &ServerLimits,
     headers: &HeaderMap,
     body: Body,
@@ -39,7 +39,7 @@ pub(crate) async fn read_json_up_to<T: DeserializeOwned>(
             message,
         ));
     }
-    let body = read_bytes(limits, most, body).await?;
+    let body = read_bytes(limits, max, body).await?;
     serde_json::from_slice(&body)
         .map_err(|error| ErrorResponse::bad_request(format!("the body: {error}")))
 }
@@ -52,12 +52,8 @@ pub(crate) fn arguments_or_empty(given: Value) -> Value {
     }
 }
 
-async fn read_bytes(
-    limits: &ServerLimits,
-    most: usize,
-    body: Body,
-) -> Result<Bytes, ErrorResponse> {
-    let Ok(read) = timeout(limits.read_timeout, to_bytes(body, most)).await else {
+async fn read_bytes(limits: &ServerLimits, max: usize, body: Body) -> Result<Bytes, ErrorResponse> {
+    let Ok(read) = timeout(limits.read_timeout, to_bytes(body, max)).await else {
         let message = format!(
             "the body took more than {} seconds",
             limits.read_timeout.as_secs()
@@ -72,7 +68,7 @@ async fn read_bytes(
         let large = std::error::Error::source(&error).is_some_and(|it| it.is::<LengthLimitError>());
         match large {
             true => {
-                let message = format!("the body has more than {most} bytes");
+                let message = format!("the body has more than {max} bytes");
                 ErrorResponse::new(StatusCode::PAYLOAD_TOO_LARGE, "large", message)
             }
             false => ErrorResponse::bad_request(format!("the body could not be read: {error}")),

@@ -12,27 +12,27 @@ use crate::auth::request_context::RequestContext;
 use crate::http::error_response::ErrorResponse;
 
 pub(super) async fn show_info(
-    State(context): State<ApiState>,
-    Extension(guest): Extension<RequestContext>,
+    State(state): State<ApiState>,
+    Extension(context): Extension<RequestContext>,
 ) -> Result<Response, ErrorResponse> {
-    let about = &context.server.info;
+    let info = &state.server.info;
     let dialects: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.name()).collect();
-    let endpoints: Vec<&str> = context
+    let endpoints: Vec<&str> = state
         .endpoints
         .iter()
-        .map(|live| live.template.path.as_str())
+        .map(|endpoint| endpoint.template.path.as_str())
         .collect();
     // They name tools, also to clients that may not see them.
-    let warnings = match guest.is_scoped() {
+    let warnings = match context.is_scoped() {
         true => Vec::new(),
-        false => (context.server.warnings)(),
+        false => (state.server.warnings)(),
     };
     let info = json!({
-        "name": about.name,
-        "version": about.version,
-        "model": { "vendor": about.model.vendor, "name": about.model.name, "why": about.model_reason },
-        "models": context.server.models.names,
-        "store": about.store,
+        "name": info.name,
+        "version": info.version,
+        "model": { "vendor": info.model.vendor, "name": info.model.name, "why": info.model_reason },
+        "models": state.server.models.names,
+        "store": info.store,
         "dialects": dialects,
         "endpoints": endpoints,
         "warnings": warnings,

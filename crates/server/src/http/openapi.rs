@@ -21,15 +21,15 @@ static BASE_DOCUMENT: LazyLock<Map<String, Value>> = LazyLock::new(|| {
 });
 
 pub(super) async fn show_openapi(
-    State(context): State<ApiState>,
-    Extension(guest): Extension<RequestContext>,
+    State(state): State<ApiState>,
+    Extension(context): Extension<RequestContext>,
 ) -> Result<Response, ErrorResponse> {
-    let tools = guest.invoker().list(&guest.call_scope());
+    let tools = context.invoker().list(&context.call_scope());
     let tools = tools.map_err(super::tools::registry_error)?;
-    let about = &context.server.info;
+    let info = &state.server.info;
     answer(
         StatusCode::OK,
-        &build_document(&about.name, &about.version, &tools),
+        &build_document(&info.name, &info.version, &tools),
     )
 }
 
@@ -84,7 +84,7 @@ fn schema_ref(key: &str) -> Value {
 
 fn tool_operation(tool: &RegisteredTool) -> Value {
     let spec = tool.spec();
-    let mut wanted = json!({
+    let mut body_schema = json!({
         "type": "object",
         "properties": { "arguments": schema_ref(&schema_key(tool, "input")) },
         "required": ["arguments"],
@@ -94,7 +94,7 @@ fn tool_operation(tool: &RegisteredTool) -> Value {
             "const": true,
             "description": "The person has seen what will run, and wants it to; without, nothing runs.",
         });
-        if let Some(properties) = wanted
+        if let Some(properties) = body_schema
             .pointer_mut("/properties")
             .and_then(Value::as_object_mut)
         {
@@ -116,7 +116,7 @@ fn tool_operation(tool: &RegisteredTool) -> Value {
         "summary": spec.display_name(),
         "description": spec.description,
         "tags": ["tools"],
-        "requestBody": { "required": true, "content": { "application/json": { "schema": wanted } } },
+        "requestBody": { "required": true, "content": { "application/json": { "schema": body_schema } } },
         "responses": {
             "200": {
                 "description": "What came of the call, a failure included.",

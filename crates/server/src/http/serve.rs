@@ -55,8 +55,8 @@ impl Server {
             return Err(ListenError::NotLoopback { addr });
         }
         let limits = &self.state.limits;
-        let most = limits.max_connections.clamp(1, Semaphore::MAX_PERMITS);
-        let connections = Arc::new(Semaphore::new(most));
+        let max = limits.max_connections.clamp(1, Semaphore::MAX_PERMITS);
+        let connections = Arc::new(Semaphore::new(max));
         let open = TaskTracker::new();
         let mut http = http1::Builder::new();
         http.timer(TokioTimer::new())
@@ -82,19 +82,19 @@ impl Server {
             let stream = TokioIo::new(WriteTimeoutStream::new(stream, limits.write_timeout));
             let connection = http.serve_connection(stream, self.connection_service(peer));
             let connection = connection.with_upgrades();
-            let app = Arc::clone(&self.state);
-            app.metrics.open_connections.increment();
+            let state = Arc::clone(&self.state);
+            state.metrics.open_connections.increment();
             open.spawn(async move {
                 let mut connection = pin!(connection);
                 // A connection that breaks is the client's business.
                 tokio::select! {
                     _ = &mut connection => {}
-                    () = app.shutdown.cancelled() => {
+                    () = state.shutdown.cancelled() => {
                         connection.as_mut().graceful_shutdown();
                         let _ = connection.await;
                     }
                 }
-                app.metrics.open_connections.decrement();
+                state.metrics.open_connections.decrement();
                 drop(room);
             });
         }

@@ -19,11 +19,11 @@ pub(crate) struct WriteTimeoutStream {
 }
 
 impl WriteTimeoutStream {
-    pub(crate) fn new(stream: TcpStream, most: Duration) -> Self {
+    pub(crate) fn new(stream: TcpStream, timeout: Duration) -> Self {
         Self {
             stream,
-            timeout: most,
-            deadline: Box::pin(sleep(most)),
+            timeout,
+            deadline: Box::pin(sleep(timeout)),
             write_pending: false,
         }
     }
@@ -32,9 +32,9 @@ impl WriteTimeoutStream {
     fn poll_with_timeout<T>(
         &mut self,
         cx: &mut Context<'_>,
-        sent: impl FnOnce(Pin<&mut TcpStream>, &mut Context<'_>) -> Poll<io::Result<T>>,
+        poll: impl FnOnce(Pin<&mut TcpStream>, &mut Context<'_>) -> Poll<io::Result<T>>,
     ) -> Poll<io::Result<T>> {
-        if let Poll::Ready(done) = sent(Pin::new(&mut self.stream), cx) {
+        if let Poll::Ready(done) = poll(Pin::new(&mut self.stream), cx) {
             self.write_pending = false;
             return Poll::Ready(done);
         }

@@ -34,19 +34,19 @@ mod input;
 pub(crate) mod thread;
 
 pub(crate) async fn run(
-    State(context): State<ApiState>,
-    Extension(guest): Extension<RequestContext>,
+    State(state): State<ApiState>,
+    Extension(context): Extension<RequestContext>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ErrorResponse> {
-    let live = &context.assistant_endpoint;
-    let input: RunAgentInput = body::read_json(&live.server.limits, &headers, body).await?;
-    match start_run(live, guest, &input).await {
+    let endpoint = &state.assistant_endpoint;
+    let input: RunAgentInput = body::read_json(&endpoint.server.limits, &headers, body).await?;
+    match start_run(endpoint, context, &input).await {
         Ok(response) => Ok(response),
         Err(RunError::Protocol { code, message }) => {
             Ok(complete_stream_response(&[run_error_event(code, &message)]))
         }
-        Err(RunError::Http(problem)) => Err(problem),
+        Err(RunError::Http(error)) => Err(error),
     }
 }
 
@@ -64,8 +64,8 @@ fn run_error<T>(code: &'static str, message: impl Into<String>) -> Result<T, Run
 }
 
 impl From<ErrorResponse> for RunError {
-    fn from(problem: ErrorResponse) -> Self {
-        Self::Http(problem)
+    fn from(error: ErrorResponse) -> Self {
+        Self::Http(error)
     }
 }
 
@@ -76,38 +76,38 @@ impl From<StoreError> for RunError {
 }
 
 async fn start_run(
-    live: &Arc<EndpointRuntime>,
-    guest: RequestContext,
+    endpoint: &Arc<EndpointRuntime>,
+    context: RequestContext,
     input: &RunAgentInput,
 ) -> Result<Response, RunError> {
     let params = vec![(ID_PARAM.to_owned(), input.thread_id.clone())];
-    let room = live.open_room(params, &guest.owner())?;
-    room.recover_unfinished_turn(&guest).await?;
+    let room = endpoint.open_room(params, &context.owner())?;
+    room.recover_unfinished_turn(&context).await?;
     room.wait_until_recovered().await;
-    let waiting = room.event_log().pending().to_vec();
-    let Some(task) = command_for_input(live, &room, input, &waiting).await? else {
-        return Ok(replay_thread(live, guest, room, input).await?);
+    let pending = room.event_log().pending().to_vec();
+    let Some(command_kind) = command_for_input(endpoint, &room, input, &pending).await? else {
+        return Ok(replay_thread(endpoint, context, room, input).await?);
     };
-    let tools = match client_tools::parse_client_tools(&input.tools, live) {
+    let tools = match client_tools::parse_client_tools(&input.tools, endpoint) {
         Ok(tools) => tools,
         Err((at, why)) => return run_error("tools", format!("tools[{at}]: {why}")),
     };
-    let translator = new_encoder(input)?.with_client_results(client_result_calls(&task));
+    let encoder = new_encoder(input)?.with_client_results(client_result_calls(&command_kind));
     let peer = ai_sdk::random_peer_id()?;
-    let caller = guest.clone().with_client_tools(tools);
-    let mut job = RoomCommand::new(task, caller, Some(Arc::clone(&peer)));
-    let taken = job.started_receiver();
-    room.admit(job).await?;
-    let after = match taken.await {
+    let caller = context.clone().with_client_tools(tools);
+    let mut command = RoomCommand::new(command_kind, caller, Some(Arc::clone(&peer)));
+    let started = command.started_receiver();
+    room.admit(command).await?;
+    let after = match started.await {
         Ok(Ok(after)) => after,
         Ok(Err(why)) => return run_error("refused", redact(&why.to_string())),
         Err(_) => return run_error("refused", "the conversation went on without it"),
     };
-    let reader = Subscriber::new(room, Some(after), Some(peer));
+    let subscriber = Subscriber::new(room, Some(after), Some(peer));
     Ok(turn_stream::stream_response(
-        ProtocolStream::new(reader, translator),
-        guest,
-        live.heartbeat,
+        ProtocolStream::new(subscriber, encoder),
+        context,
+        endpoint.heartbeat,
         [],
     ))
 }
@@ -123,26 +123,26 @@ fn new_encoder(input: &RunAgentInput) -> Result<AgUiEncoder, StoreError> {
 
 /// What a run is to do; nothing where nobody said or decided anything.
 async fn command_for_input(
-    live: &EndpointRuntime,
+    endpoint: &EndpointRuntime,
     room: &Room,
     input: &RunAgentInput,
-    waiting: &[PendingApproval],
+    pending: &[PendingApproval],
 ) -> Result<Option<CommandKind>, RunError> {
-    let (brought, asked): (Vec<&PendingApproval>, Vec<&PendingApproval>) =
-        waiting.iter().partition(|it| is_client_tool_call(it));
+    let (brought, approval): (Vec<&PendingApproval>, Vec<&PendingApproval>) =
+        pending.iter().partition(|it| is_client_tool_call(it));
     let mut decisions = Vec::new();
-    for asked in brought {
-        if let Some(content) = input.tool_result(&asked.call.id)? {
-            decisions.push(asked.respond(ApprovalVerdict::Answer { content }));
+    for approval in brought {
+        if let Some(content) = input.tool_result(&approval.call.id)? {
+            decisions.push(approval.respond(ApprovalVerdict::Answer { content }));
         }
     }
     if !input.resume.is_empty() {
-        decisions.extend(resume_decisions(&input.resume, &asked)?);
+        decisions.extend(resume_decisions(&input.resume, &approval)?);
         return Ok(Some(CommandKind::Decisions(decisions)));
     }
     let mut parts = input.new_user_messages()?;
     let goes_on = !parts.is_empty() || !decisions.is_empty();
-    if goes_on && !asked.is_empty() {
+    if goes_on && !approval.is_empty() {
         let message = "calls of this thread wait for a decision: send `resume` for each of them";
         return run_error("interrupted", message);
     }
@@ -150,7 +150,7 @@ async fn command_for_input(
         return Ok((!decisions.is_empty()).then_some(CommandKind::Decisions(decisions)));
     }
     // A thread that began elsewhere, or that was forgotten here: the client's memory is all there is.
-    if live.store.tail(&room.id, None, 1).await?.is_empty() {
+    if endpoint.store.tail(&room.id, None, 1).await?.is_empty() {
         parts = input.all_messages()?;
     }
     if let Some((_, content)) = parts.iter_mut().rfind(|(role, _)| *role == Role::User) {
@@ -158,7 +158,7 @@ async fn command_for_input(
     }
     let model = input.chosen_model();
     let model = model
-        .map(|name| live.server.models.find(name))
+        .map(|name| endpoint.server.models.find(name))
         .transpose()?;
     let mut message = IncomingMessage::empty();
     (message.parts, message.model) = (parts, model);
@@ -168,10 +168,10 @@ async fn command_for_input(
 /// What was decided about every call that waits.
 fn resume_decisions(
     resume: &[ResumeEntry],
-    waiting: &[&PendingApproval],
+    pending: &[&PendingApproval],
 ) -> Result<Vec<ApprovalResponse>, RunError> {
     let known = |entry: &&ResumeEntry| {
-        waiting
+        pending
             .iter()
             .any(|it| interrupt_id(it) == entry.interrupt_id)
     };
@@ -181,12 +181,12 @@ fn resume_decisions(
             format!("`{id}` does not wait for a decision: it is unknown, or decided already");
         return run_error("unknown_interrupt", message);
     }
-    let decide = |asked: &&PendingApproval| {
-        let id = interrupt_id(asked);
+    let decide = |approval: &&PendingApproval| {
+        let id = interrupt_id(approval);
         let mut entries = resume.iter().filter(|entry| entry.interrupt_id == id);
         match (entries.next(), entries.next()) {
             (Some(entry), None) => match entry.verdict() {
-                Ok(verdict) => Ok(asked.respond(verdict)),
+                Ok(verdict) => Ok(approval.respond(verdict)),
                 Err(why) => run_error("invalid_payload", format!("`{id}`: {why}")),
             },
             (Some(_), Some(_)) => run_error("invalid_payload", format!("`{id}` is decided twice")),
@@ -196,12 +196,12 @@ fn resume_decisions(
             ),
         }
     };
-    waiting.iter().map(decide).collect()
+    pending.iter().map(decide).collect()
 }
 
 /// The calls whose results the client brings.
-fn client_result_calls(task: &CommandKind) -> Vec<CallId> {
-    let CommandKind::Decisions(decided) = task else {
+fn client_result_calls(command_kind: &CommandKind) -> Vec<CallId> {
+    let CommandKind::Decisions(decided) = command_kind else {
         return Vec::new();
     };
     let answered = decided
@@ -212,28 +212,28 @@ fn client_result_calls(task: &CommandKind) -> Vec<CallId> {
 
 /// The thread as it stands, and the turn that runs in it, if one does.
 async fn replay_thread(
-    live: &EndpointRuntime,
-    guest: RequestContext,
+    endpoint: &EndpointRuntime,
+    context: RequestContext,
     room: Arc<Room>,
     input: &RunAgentInput,
 ) -> Result<Response, StoreError> {
     let snapshot = room.snapshot().await?;
-    let mut translator = new_encoder(input)?;
+    let mut encoder = new_encoder(input)?;
     // Of a thread that is not known here, the client knows more.
     if snapshot.running || !snapshot.entries.is_empty() {
-        translator = translator.with_thread(thread_messages(&snapshot.entries), snapshot.pending);
+        encoder = encoder.with_thread(thread_messages(&snapshot.entries), snapshot.pending);
     }
     match snapshot.running {
         true => {
-            let reader = Subscriber::new(room, Some(snapshot.seq), None);
+            let subscriber = Subscriber::new(room, Some(snapshot.seq), None);
             Ok(turn_stream::stream_response(
-                ProtocolStream::new(reader, translator),
-                guest,
-                live.heartbeat,
+                ProtocolStream::new(subscriber, encoder),
+                context,
+                endpoint.heartbeat,
                 [],
             ))
         }
-        false => Ok(complete_stream_response(&translator.encode_idle_thread())),
+        false => Ok(complete_stream_response(&encoder.encode_idle_thread())),
     }
 }
 

@@ -8,7 +8,6 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
-use serde_json::Value;
 use tokio::sync::oneshot;
 use toolwright_chat::{ApprovalResponse, ChatError, PendingApproval};
 use toolwright_core::{CallId, Content, Role};
@@ -80,17 +79,24 @@ pub(crate) struct SubmittedTurn {
 }
 
 pub(crate) async fn post_chat(
-    State(live): State<Arc<EndpointRuntime>>,
-    Extension(guest): Extension<RequestContext>,
+    State(endpoint): State<Arc<EndpointRuntime>>,
+    Extension(context): Extension<RequestContext>,
     params: Option<Path<PathParams>>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ErrorResponse> {
-    let sent: UiChatRequest = body::read_json(&live.server.limits, &headers, body).await?;
+    let request: UiChatRequest = body::read_json(&endpoint.server.limits, &headers, body).await?;
     let params = params.map(|Path(params)| params).unwrap_or_default();
-    let begun = submit_chat(&live, guest.clone(), params, sent, random_peer_id()?).await?;
-    let told = begun.into_stream().await?;
-    Ok(stream_response(&live, guest, told))
+    let submitted = submit_chat(
+        &endpoint,
+        context.clone(),
+        params,
+        request,
+        random_peer_id()?,
+    )
+    .await?;
+    let stream = submitted.into_stream().await?;
+    Ok(stream_response(&endpoint, context, stream))
 }
 
 /// Somebody of whom nothing is known but that they asked.
@@ -99,44 +105,44 @@ pub(crate) fn random_peer_id() -> Result<PeerId, ErrorResponse> {
 }
 
 fn stream_response(
-    live: &EndpointRuntime,
-    guest: RequestContext,
-    told: ProtocolStream<AiSdkEncoder>,
+    endpoint: &EndpointRuntime,
+    context: RequestContext,
+    stream: ProtocolStream<AiSdkEncoder>,
 ) -> Response {
     let version = (
         HeaderName::from_static("x-vercel-ai-ui-message-stream"),
         HeaderValue::from_static("v1"),
     );
-    turn_stream::stream_response(told, guest, live.heartbeat, [version])
+    turn_stream::stream_response(stream, context, endpoint.heartbeat, [version])
 }
 
 /// Has what was sent answered.
 pub(crate) async fn submit_chat(
-    live: &Arc<EndpointRuntime>,
-    guest: RequestContext,
+    endpoint: &Arc<EndpointRuntime>,
+    context: RequestContext,
     mut params: PathParams,
-    sent: UiChatRequest,
+    request: UiChatRequest,
     peer: PeerId,
 ) -> Result<SubmittedTurn, ErrorResponse> {
-    if live.template.collection_path().is_some() && params.is_empty() {
-        let id = sent.id.clone();
+    if endpoint.template.collection_path().is_some() && params.is_empty() {
+        let id = request.id.clone();
         let id = id.ok_or_else(|| ErrorResponse::bad_request("send `id`, the conversation's"))?;
         params.push((ID_PARAM.to_owned(), id));
     }
-    let room = live.open_room(params, &guest.owner())?;
-    room.recover_unfinished_turn(&guest).await?;
+    let room = endpoint.open_room(params, &context.owner())?;
+    room.recover_unfinished_turn(&context).await?;
     room.wait_until_recovered().await;
-    let waiting = room.event_log().pending().to_vec();
-    let last = sent.messages.last();
+    let pending = room.event_log().pending().to_vec();
+    let last = request.messages.last();
     let continued = last.filter(|message| message.role == "assistant");
-    let task = match continued {
-        Some(message) => CommandKind::Decisions(approval_responses(message, &waiting)?),
+    let kind = match continued {
+        Some(message) => CommandKind::Decisions(approval_responses(message, &pending)?),
         None => {
             let mut message = last_user_message(last)?;
-            message.model = sent
+            message.model = request
                 .model
                 .as_deref()
-                .map(|name| live.server.models.find(name))
+                .map(|name| endpoint.server.models.find(name))
                 .transpose()?;
             CommandKind::Message(message)
         }
@@ -145,14 +151,14 @@ pub(crate) async fn submit_chat(
     let known = parts.filter_map(|part| part.tool_call_id.as_deref().map(CallId::from));
     let known = known.collect();
     let continued = continued.and_then(|message| message.id.clone());
-    let mut job = RoomCommand::new(task, guest, Some(PeerId::clone(&peer)));
-    let taken = job.started_receiver();
-    room.admit(job).await?;
+    let mut command = RoomCommand::new(kind, context, Some(PeerId::clone(&peer)));
+    let started = command.started_receiver();
+    room.admit(command).await?;
     Ok(SubmittedTurn {
         room,
         peer,
-        started: taken,
-        pending_approvals: waiting,
+        started,
+        pending_approvals: pending,
         continued_message_id: continued,
         known_calls: known,
     })
@@ -171,10 +177,13 @@ impl SubmittedTurn {
         let message = self
             .continued_message_id
             .unwrap_or_else(|| answer_message_id(answer));
-        let calls = self.pending_approvals.into_iter().map(|asked| asked.call);
-        let translator = AiSdkEncoder::new(message, calls.collect(), self.known_calls);
-        let reader = Subscriber::new(self.room, Some(after), Some(self.peer));
-        Ok(ProtocolStream::new(reader, translator))
+        let calls = self
+            .pending_approvals
+            .into_iter()
+            .map(|pending_approval| pending_approval.call);
+        let encoder = AiSdkEncoder::new(message, calls.collect(), self.known_calls);
+        let subscriber = Subscriber::new(self.room, Some(after), Some(self.peer));
+        Ok(ProtocolStream::new(subscriber, encoder))
     }
 }
 
@@ -185,17 +194,17 @@ fn answer_message_id(answer: u64) -> String {
 
 /// What the person said last.
 fn last_user_message(last: Option<&UiMessage>) -> Result<IncomingMessage, ErrorResponse> {
-    let nothing =
+    let no_message =
         || ErrorResponse::bad_request("the last of `messages` has to be what the person said");
     let last = last.filter(|message| message.role == "user");
     let content = last
-        .ok_or_else(nothing)?
+        .ok_or_else(no_message)?
         .parts
         .iter()
         .filter_map(part_content);
     let content: Vec<Content> = content.collect();
     match content.is_empty() {
-        true => Err(nothing()),
+        true => Err(no_message()),
         false => Ok(IncomingMessage::with_role(Role::User, content)),
     }
 }
@@ -220,9 +229,9 @@ fn part_content(part: &UiPart) -> Option<Content> {
 /// What the person has decided about calls that wait.
 fn approval_responses(
     message: &UiMessage,
-    waiting: &[PendingApproval],
+    pending: &[PendingApproval],
 ) -> Result<Vec<ApprovalResponse>, ErrorResponse> {
-    let mut decided = Vec::new();
+    let mut responses = Vec::new();
     for part in &message.parts {
         let Some(approval) = part
             .approval
@@ -231,87 +240,58 @@ fn approval_responses(
         else {
             continue;
         };
-        let Some(asked) = waiting
+        let Some(pending_approval) = pending
             .iter()
-            .find(|asked| asked.call.id.as_str() == approval.id)
+            .find(|pending_approval| pending_approval.call.id.as_str() == approval.id)
         else {
             continue;
         };
-        let mut asked = asked.clone();
+        let mut pending_approval = pending_approval.clone();
         if let Some(token) = &approval.signature {
             let read = serde_json::from_str(token);
-            asked.token =
+            pending_approval.token =
                 read.map_err(|_| ErrorResponse::conflict("`signature` is not what it was"))?;
         }
-        decided.push(match approval.approved {
-            true => asked.approve(),
-            false => asked.deny(denial_text(approval.reason.as_deref())),
+        responses.push(match approval.approved {
+            true => pending_approval.approve(),
+            false => pending_approval.deny(denial_text(approval.reason.as_deref())),
         });
     }
-    match decided.is_empty() {
+    match responses.is_empty() {
         true => Err(ErrorResponse::conflict(
             "nothing of what was decided waits for a decision",
         )),
-        false => Ok(decided),
+        false => Ok(responses),
     }
 }
 
 pub(crate) async fn resume_stream(
-    State(live): State<Arc<EndpointRuntime>>,
-    Extension(guest): Extension<RequestContext>,
+    State(endpoint): State<Arc<EndpointRuntime>>,
+    Extension(context): Extension<RequestContext>,
     Path(params): Path<PathParams>,
 ) -> Result<Response, ErrorResponse> {
-    let room = live.open_room(params, &guest.owner())?;
-    room.recover_unfinished_turn(&guest).await?;
+    let room = endpoint.open_room(params, &context.owner())?;
+    room.recover_unfinished_turn(&context).await?;
     match running_turn_stream(&room) {
-        Some(told) => Ok(stream_response(&live, guest, told)),
+        Some(stream) => Ok(stream_response(&endpoint, context, stream)),
         None => Ok(StatusCode::NO_CONTENT.into_response()),
     }
 }
 
 /// The turn that runs, from its beginning on.
 pub(crate) fn running_turn_stream(room: &Arc<Room>) -> Option<ProtocolStream<AiSdkEncoder>> {
-    let (turn, waiting) = {
+    let (turn, pending) = {
         let log = room.event_log();
         (log.turn().clone(), log.pending().to_vec())
     };
     if !turn.running {
         return None;
     }
-    let calls = waiting.into_iter().map(|asked| asked.call).collect();
-    let translator = AiSdkEncoder::new(answer_message_id(turn.answer_id), calls, Vec::new());
-    let reader = Subscriber::for_all_recipients(Arc::clone(room), turn.seq_before);
-    Some(ProtocolStream::new(reader, translator))
-}
-
-/// A frame as a front end sends it over a WebSocket.
-#[derive(Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-pub(crate) enum ClientFrame {
-    Send {
-        #[serde(rename = "requestId")]
-        request: String,
-        #[serde(flatten)]
-        sent: UiChatRequest,
-    },
-    Resume {
-        #[serde(rename = "requestId")]
-        request: String,
-        id: Option<String>,
-    },
-    Abort {
-        #[serde(rename = "requestId")]
-        request: String,
-    },
-}
-
-/// An answer to one, with what belongs to its kind.
-pub(crate) fn server_frame(kind: &str, request: &str, more: &[(&str, Value)]) -> String {
-    let mut frame = serde_json::Map::new();
-    frame.insert("type".to_owned(), kind.into());
-    frame.insert("requestId".to_owned(), request.into());
-    for (name, value) in more {
-        frame.insert((*name).to_owned(), value.clone());
-    }
-    Value::from(frame).to_string()
+    let calls = pending
+        .into_iter()
+        .map(|pending_approval| pending_approval.call)
+        .collect();
+    let encoder = AiSdkEncoder::new(answer_message_id(turn.answer_id), calls, Vec::new());
+    let subscriber = Subscriber::for_all_recipients(Arc::clone(room), turn.seq_before);
+    Some(ProtocolStream::new(subscriber, encoder))
 }

@@ -26,45 +26,47 @@ impl Server {
         path: &str,
         message: impl Into<IncomingMessage>,
     ) -> Result<BoxStream<'static, Arc<SequencedEvent>>, TurnError> {
-        let found = self.endpoints.iter().find_map(|live| {
-            let params = live.template.match_path(path)?;
-            Some((live, params))
+        let found = self.endpoints.iter().find_map(|endpoint| {
+            let params = endpoint.template.match_path(path)?;
+            Some((endpoint, params))
         });
-        let (live, params) = found.ok_or_else(|| {
+        let (endpoint, params) = found.ok_or_else(|| {
             TurnError::new(
                 "unknown",
                 format!("no endpoint has conversations at `{path}`"),
             )
         })?;
-        let refused = |problem: crate::http::error_response::ErrorResponse| {
-            TurnError::new("refused", problem.message())
+        let rejected = |error: crate::http::error_response::ErrorResponse| {
+            TurnError::new("refused", error.message())
         };
-        let room = live.open_room(params, &Owner::Operator).map_err(refused)?;
-        let mut job = RoomCommand::new(
+        let room = endpoint
+            .open_room(params, &Owner::Operator)
+            .map_err(rejected)?;
+        let mut command = RoomCommand::new(
             CommandKind::Message(message.into()),
             RequestContext::operator(&self.state),
             None,
         );
-        let taken = job.started_receiver();
+        let started = command.started_receiver();
         let busy = |_| {
             TurnError::new(
                 "busy",
                 "too many prompts wait for this conversation already",
             )
         };
-        room.enqueue(job).map_err(busy)?;
+        room.enqueue(command).map_err(busy)?;
         let begun = async move {
-            let after = taken.await.ok()?.ok()?;
+            let after = started.await.ok()?.ok()?;
             Some(Subscriber::new(room, Some(after), None))
         };
-        let events = stream::once(begun).filter_map(async |reader| reader);
-        let events = events.flat_map(|reader| {
-            stream::unfold(Some(reader), async |reader| {
-                let mut reader = reader?;
-                match reader.next().await? {
+        let events = stream::once(begun).filter_map(async |subscriber| subscriber);
+        let events = events.flat_map(|subscriber| {
+            stream::unfold(Some(subscriber), async |subscriber| {
+                let mut subscriber = subscriber?;
+                match subscriber.next().await? {
                     Delivery::Event(event) => {
                         let over = event.event.ends_or_pauses_turn();
-                        Some((event, (!over).then_some(reader)))
+                        Some((event, (!over).then_some(subscriber)))
                     }
                     Delivery::Snapshot(_) | Delivery::Shutdown => None,
                 }

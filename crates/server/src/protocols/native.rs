@@ -31,14 +31,14 @@ pub(crate) mod conversation_list;
 pub(crate) mod websocket;
 
 pub(crate) async fn show_or_upgrade(
-    State(live): State<Arc<EndpointRuntime>>,
-    Extension(guest): Extension<RequestContext>,
+    State(endpoint): State<Arc<EndpointRuntime>>,
+    Extension(context): Extension<RequestContext>,
     Path(params): Path<PathParams>,
     Query(from): Query<EventsQuery>,
     headers: HeaderMap,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, ErrorResponse> {
-    let room = open_recovered_room(&live, params, &guest).await?;
+    let room = open_recovered_room(&endpoint, params, &context).await?;
     if !headers.contains_key(header::UPGRADE) {
         room.wait_until_recovered().await;
         let snapshot = room.snapshot().await?;
@@ -46,26 +46,31 @@ pub(crate) async fn show_or_upgrade(
     }
     let upgrade = match upgrade {
         Ok(upgrade) => upgrade,
-        Err(wrong) => return Err(ErrorResponse::bad_request(format!("the upgrade: {wrong}"))),
+        Err(rejection) => {
+            return Err(ErrorResponse::bad_request(format!(
+                "the upgrade: {rejection}"
+            )));
+        }
     };
     let peer = match from.peer {
         Some(peer) => peer.into(),
         None => random_id()?.into(),
     };
-    let most = live.server.limits.max_socket_message_bytes;
-    let upgrade = upgrade.max_message_size(most).max_frame_size(most);
-    Ok(upgrade
-        .on_upgrade(move |socket| websocket::run_connection(socket, room, guest, from.after, peer)))
+    let max = endpoint.server.limits.max_socket_message_bytes;
+    let upgrade = upgrade.max_message_size(max).max_frame_size(max);
+    Ok(upgrade.on_upgrade(move |socket| {
+        websocket::run_connection(socket, room, context, from.after, peer)
+    }))
 }
 
 /// The room, with whatever an earlier process left unfinished going on in it.
 async fn open_recovered_room(
-    live: &Arc<EndpointRuntime>,
+    endpoint: &Arc<EndpointRuntime>,
     params: PathParams,
-    guest: &RequestContext,
+    context: &RequestContext,
 ) -> Result<Arc<Room>, ErrorResponse> {
-    let room = live.open_room(params, &guest.owner())?;
-    room.recover_unfinished_turn(guest).await?;
+    let room = endpoint.open_room(params, &context.owner())?;
+    room.recover_unfinished_turn(context).await?;
     Ok(room)
 }
 
@@ -76,20 +81,20 @@ pub(crate) struct EventsQuery {
 }
 
 pub(crate) async fn subscribe_events(
-    State(live): State<Arc<EndpointRuntime>>,
-    Extension(guest): Extension<RequestContext>,
+    State(endpoint): State<Arc<EndpointRuntime>>,
+    Extension(context): Extension<RequestContext>,
     Path(params): Path<PathParams>,
     Query(from): Query<EventsQuery>,
     headers: HeaderMap,
 ) -> Result<Response, ErrorResponse> {
-    let room = open_recovered_room(&live, params, &guest).await?;
+    let room = open_recovered_room(&endpoint, params, &context).await?;
     // A browser that comes back by itself says it here, and knows better than the address it began with.
     let last = headers.get("last-event-id");
     let last = last.and_then(|last| last.to_str().ok()?.parse().ok());
     let peer = from.peer.map(PeerId::from);
-    let visit = Presence::join(&room, guest.clone(), peer.clone());
-    let reader = Subscriber::new(room, last.or(from.after), peer);
-    Ok(sse::event_stream_response(reader, visit, guest))
+    let presence = Presence::join(&room, context.clone(), peer.clone());
+    let subscriber = Subscriber::new(room, last.or(from.after), peer);
+    Ok(sse::event_stream_response(subscriber, presence, context))
 }
 
 /// Something that is said: a text, a prompt of the registry, or both.
@@ -113,28 +118,28 @@ impl MessageRequest {
     pub(crate) async fn submit(
         self,
         room: &Arc<Room>,
-        guest: RequestContext,
+        context: RequestContext,
         peer: Option<PeerId>,
     ) -> Result<(bool, u64), ErrorResponse> {
         let peer = peer.or(self.peer.as_deref().map(PeerId::from));
-        let message = self.into_message(&room.endpoint, &guest).await?;
-        room.recover_unfinished_turn(&guest).await?;
-        let job = RoomCommand::new(CommandKind::Message(message), guest, peer);
+        let message = self.into_message(&room.endpoint, &context).await?;
+        room.recover_unfinished_turn(&context).await?;
+        let command = RoomCommand::new(CommandKind::Message(message), context, peer);
         let seq = room.event_log().newest_seq();
-        let queued = room.admit(job).await?;
+        let queued = room.admit(command).await?;
         Ok((queued, seq))
     }
 
     async fn into_message(
         self,
-        live: &EndpointRuntime,
-        guest: &RequestContext,
+        endpoint: &EndpointRuntime,
+        context: &RequestContext,
     ) -> Result<IncomingMessage, ErrorResponse> {
         let mut parts = Vec::new();
         if let Some(PromptReference { name, arguments }) = self.prompt {
             let arguments = body::arguments_or_empty(arguments);
-            let scope = guest.call_scope();
-            let rendered = guest.invoker().render_prompt_in(&scope, name, &arguments);
+            let scope = context.call_scope();
+            let rendered = context.invoker().render_prompt_in(&scope, name, &arguments);
             let rendered = rendered.await.map_err(|failure| {
                 let message = failure.text().into_owned();
                 ErrorResponse::new(StatusCode::UNPROCESSABLE_ENTITY, "prompt", message)
@@ -147,22 +152,22 @@ impl MessageRequest {
         if parts.is_empty() {
             return Err(ErrorResponse::bad_request("nothing is said: send `text`"));
         }
-        let model = self.model.map(|name| live.server.models.find(&name));
+        let model = self.model.map(|name| endpoint.server.models.find(&name));
         let model = model.transpose()?;
         Ok(IncomingMessage { parts, model })
     }
 }
 
 pub(crate) async fn post_message(
-    State(live): State<Arc<EndpointRuntime>>,
-    Extension(guest): Extension<RequestContext>,
+    State(endpoint): State<Arc<EndpointRuntime>>,
+    Extension(context): Extension<RequestContext>,
     Path(params): Path<PathParams>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ErrorResponse> {
-    let room = live.open_room(params, &guest.owner())?;
-    let prompted: MessageRequest = body::read_json(&live.server.limits, &headers, body).await?;
-    let (queued, seq) = prompted.submit(&room, guest, None).await?;
+    let room = endpoint.open_room(params, &context.owner())?;
+    let request: MessageRequest = body::read_json(&endpoint.server.limits, &headers, body).await?;
+    let (queued, seq) = request.submit(&room, context, None).await?;
     answer(
         StatusCode::ACCEPTED,
         &json!({ "queued": queued, "seq": seq }),
@@ -202,21 +207,21 @@ impl DecisionRequest {
     pub(crate) async fn submit(
         self,
         room: &Arc<Room>,
-        guest: RequestContext,
+        context: RequestContext,
         peer: Option<PeerId>,
     ) -> Result<u64, ErrorResponse> {
         let peer = peer.or(self.peer.as_deref().map(PeerId::from));
-        room.recover_unfinished_turn(&guest).await?;
-        let decided =
+        room.recover_unfinished_turn(&context).await?;
+        let response =
             json!({ "call": self.call.id(), "token": self.token, "verdict": self.verdict()? });
-        let decided = serde_json::from_value(decided);
-        let decided: ApprovalResponse =
-            decided.map_err(|error| ErrorResponse::bad_request(error.to_string()))?;
-        let mut job = RoomCommand::new(CommandKind::Decisions(vec![decided]), guest, peer);
-        let taken = job.started_receiver();
-        room.admit(job).await?;
-        match taken.await {
-            Ok(taken) => Ok(taken?),
+        let response = serde_json::from_value(response);
+        let response: ApprovalResponse =
+            response.map_err(|error| ErrorResponse::bad_request(error.to_string()))?;
+        let mut command = RoomCommand::new(CommandKind::Decisions(vec![response]), context, peer);
+        let started = command.started_receiver();
+        room.admit(command).await?;
+        match started.await {
+            Ok(started) => Ok(started?),
             Err(_) => Err(ErrorResponse::conflict(
                 "the conversation went on without the decision",
             )),
@@ -264,34 +269,34 @@ pub(crate) fn denial_text(reason: Option<&str>) -> String {
 }
 
 pub(crate) async fn post_decision(
-    State(live): State<Arc<EndpointRuntime>>,
-    Extension(guest): Extension<RequestContext>,
+    State(endpoint): State<Arc<EndpointRuntime>>,
+    Extension(context): Extension<RequestContext>,
     Path(params): Path<PathParams>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ErrorResponse> {
-    let room = live.open_room(params, &guest.owner())?;
-    let decision: DecisionRequest = body::read_json(&live.server.limits, &headers, body).await?;
-    let seq = decision.submit(&room, guest, None).await?;
+    let room = endpoint.open_room(params, &context.owner())?;
+    let request: DecisionRequest = body::read_json(&endpoint.server.limits, &headers, body).await?;
+    let seq = request.submit(&room, context, None).await?;
     answer(StatusCode::ACCEPTED, &json!({ "seq": seq }))
 }
 
 pub(crate) async fn stop_turn(
-    State(live): State<Arc<EndpointRuntime>>,
-    Extension(guest): Extension<RequestContext>,
+    State(endpoint): State<Arc<EndpointRuntime>>,
+    Extension(context): Extension<RequestContext>,
     Path(params): Path<PathParams>,
 ) -> Result<Response, ErrorResponse> {
-    let room = live.open_room(params, &guest.owner())?;
+    let room = endpoint.open_room(params, &context.owner())?;
     let stopped = room.stop_turn().await?;
     answer(StatusCode::ACCEPTED, &json!({ "stopped": stopped }))
 }
 
 pub(crate) async fn delete_conversation(
-    State(live): State<Arc<EndpointRuntime>>,
-    Extension(guest): Extension<RequestContext>,
+    State(endpoint): State<Arc<EndpointRuntime>>,
+    Extension(context): Extension<RequestContext>,
     Path(params): Path<PathParams>,
 ) -> Result<Response, ErrorResponse> {
-    let room = live.open_room(params, &guest.owner())?;
+    let room = endpoint.open_room(params, &context.owner())?;
     if room.is_turn_running() {
         return Err(ErrorResponse::conflict(
             "a turn runs in this conversation: stop it first",
@@ -304,11 +309,11 @@ pub(crate) async fn delete_conversation(
 }
 
 pub(crate) async fn export_journal(
-    State(live): State<Arc<EndpointRuntime>>,
-    Extension(guest): Extension<RequestContext>,
+    State(endpoint): State<Arc<EndpointRuntime>>,
+    Extension(context): Extension<RequestContext>,
     Path(params): Path<PathParams>,
 ) -> Result<Response, ErrorResponse> {
-    let room = live.open_room(params, &guest.owner())?;
+    let room = endpoint.open_room(params, &context.owner())?;
     let mut entries = room.endpoint.store.load(&room.id).await?;
     // The scopes of a principal are nobody else's business.
     entries.iter_mut().for_each(|entry| entry.principal = None);

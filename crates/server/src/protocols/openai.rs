@@ -34,41 +34,41 @@ mod request;
 mod run;
 
 pub(crate) async fn create_completion(
-    State(context): State<ApiState>,
-    Extension(guest): Extension<RequestContext>,
+    State(state): State<ApiState>,
+    Extension(context): Extension<RequestContext>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, OpenAiError> {
-    let live = &context.assistant_endpoint;
-    let request: CompletionBody = body::read_json(&live.server.limits, &headers, body).await?;
+    let endpoint = &state.assistant_endpoint;
+    let request: CompletionBody = body::read_json(&endpoint.server.limits, &headers, body).await?;
     let model = request.model.clone();
-    let (streamed, counted) = (request.is_streamed(), request.includes_usage());
-    let wanted = ChatRequest::parse(request, live)?;
-    live.server.check_turn_capacity()?;
+    let (streamed, include_usage) = (request.is_streamed(), request.includes_usage());
+    let chat_request = ChatRequest::parse(request, endpoint)?;
+    endpoint.server.check_turn_capacity()?;
     let id = format!("chatcmpl-{}", random_id().map_err(ErrorResponse::from)?);
     // In no list of conversations: nobody can come back to it.
     let room = Arc::new(Room::new(
-        Arc::clone(live),
-        guest.owner().stored_name(&id),
+        Arc::clone(endpoint),
+        context.owner().stored_name(&id),
         id.clone(),
         Vec::new(),
     ));
-    let reader = Subscriber::new(Arc::clone(&room), Some(room.event_log().newest_seq()), None);
+    let subscriber = Subscriber::new(Arc::clone(&room), Some(room.event_log().newest_seq()), None);
     let cancel = CancellationToken::new();
-    let leaving = cancel.clone().drop_guard();
-    let performed = run::run_turn(room, guest.clone(), wanted, cancel);
-    live.server.running_turns.spawn(performed);
-    let translator = OpenAiEncoder::new(id, unix_millis_now() / 1000, model, counted);
-    let told = ProtocolStream::new(reader, CancelOnDrop(translator, leaving));
+    let cancel_on_drop = cancel.clone().drop_guard();
+    let turn = run::run_turn(room, context.clone(), chat_request, cancel);
+    endpoint.server.running_turns.spawn(turn);
+    let encoder = OpenAiEncoder::new(id, unix_millis_now() / 1000, model, include_usage);
+    let stream = ProtocolStream::new(subscriber, CancelOnDrop(encoder, cancel_on_drop));
     if streamed {
         return Ok(turn_stream::stream_response(
-            told,
-            guest,
-            live.heartbeat,
+            stream,
+            context,
+            endpoint.heartbeat,
             [],
         ));
     }
-    buffered_response(told).await
+    buffered_response(stream).await
 }
 
 /// Ends the turn when nobody reads it any more: nobody could come back to it.
@@ -92,10 +92,10 @@ impl EventEncoder for CancelOnDrop {
 }
 
 async fn buffered_response(
-    mut told: ProtocolStream<CancelOnDrop>,
+    mut stream: ProtocolStream<CancelOnDrop>,
 ) -> Result<Response, OpenAiError> {
     let mut chunks = Vec::new();
-    while let Some(chunk) = told.next().await {
+    while let Some(chunk) = stream.next().await {
         chunks.push(chunk);
     }
     match merge_chunks(chunks) {
@@ -105,10 +105,10 @@ async fn buffered_response(
 }
 
 /// The names that a request may give for a model.
-fn model_names(context: &ApiState) -> Vec<String> {
-    let known = &context.server.models.names;
+fn model_names(state: &ApiState) -> Vec<String> {
+    let known = &state.server.models.names;
     match known.is_empty() {
-        true => vec![context.assistant_endpoint.model.id().to_string()],
+        true => vec![state.assistant_endpoint.model.id().to_string()],
         false => known.clone(),
     }
 }
@@ -118,8 +118,8 @@ fn model_json(name: &str) -> Value {
     json!({ "id": name, "object": "model", "created": 0, "owned_by": vendor })
 }
 
-pub(crate) async fn list_models(State(context): State<ApiState>) -> Result<Response, OpenAiError> {
-    let models: Vec<Value> = model_names(&context)
+pub(crate) async fn list_models(State(state): State<ApiState>) -> Result<Response, OpenAiError> {
+    let models: Vec<Value> = model_names(&state)
         .iter()
         .map(|name| model_json(name))
         .collect();
@@ -130,12 +130,12 @@ pub(crate) async fn list_models(State(context): State<ApiState>) -> Result<Respo
 }
 
 pub(crate) async fn show_model(
-    State(context): State<ApiState>,
+    State(state): State<ApiState>,
     Path(name): Path<String>,
 ) -> Result<Response, OpenAiError> {
-    match model_names(&context).contains(&name) {
+    match model_names(&state).contains(&name) {
         true => Ok(answer(StatusCode::OK, &model_json(&name))?),
-        false => Err(OpenAiError::model_not_found(&name, &model_names(&context))),
+        false => Err(OpenAiError::model_not_found(&name, &model_names(&state))),
     }
 }
 

@@ -23,55 +23,70 @@ pub(crate) const MAX_WRITE_BYTES: usize = 16 << 10;
 
 /// Streams events in our own form, as long as somebody reads and their credential is good.
 pub(crate) fn event_stream_response(
-    reader: Subscriber,
-    visit: Presence,
-    guest: RequestContext,
+    subscriber: Subscriber,
+    presence: Presence,
+    context: RequestContext,
 ) -> Response {
-    let (silence, idle) = (
-        reader.room.endpoint.heartbeat,
-        reader.room.endpoint.idle_timeout,
+    let (heartbeat, idle) = (
+        subscriber.room.endpoint.heartbeat,
+        subscriber.room.endpoint.idle_timeout,
     );
-    let credential = guest.clone();
-    let state = (reader, visit, credential, Duration::ZERO, false);
+    let credential = context.clone();
+    let state = (subscriber, presence, credential, Duration::ZERO, false);
     let frames = stream::unfold(state, move |state| async move {
-        let (mut reader, visit, credential, quiet, over) = state;
-        if over || idle.is_some_and(|idle| quiet >= idle) {
+        let (mut subscriber, presence, credential, idle_for, ended) = state;
+        if ended || idle.is_some_and(|idle| idle_for >= idle) {
             return None;
         }
-        match timeout(silence, reader.next()).await {
+        match timeout(heartbeat, subscriber.next()).await {
             Err(_) => {
                 // A token that was revoked has no end that could be waited for.
-                if credential.is_revoked(&reader.room.endpoint.server).await {
+                if credential
+                    .is_revoked(&subscriber.room.endpoint.server)
+                    .await
+                {
                     return None;
                 }
-                let alive = Bytes::from_static(b": still here\n\n");
-                Some((alive, (reader, visit, credential, quiet + silence, false)))
+                let comment = Bytes::from_static(b": still here\n\n");
+                Some((
+                    comment,
+                    (
+                        subscriber,
+                        presence,
+                        credential,
+                        idle_for + heartbeat,
+                        false,
+                    ),
+                ))
             }
             Ok(None) => None,
-            Ok(Some(line)) => {
-                let (frames, over) = drain_frames(&mut reader, line);
-                Some((frames, (reader, visit, credential, Duration::ZERO, over)))
+            Ok(Some(delivery)) => {
+                let (frames, ended) = drain_frames(&mut subscriber, delivery);
+                Some((
+                    frames,
+                    (subscriber, presence, credential, Duration::ZERO, ended),
+                ))
             }
         }
     });
     // Browsers come back by themselves, and need not wait for long.
     let begin = stream::once(async { Bytes::from_static(b"retry: 1000\n\n") });
-    let ended = async move { guest.wait_expired().await };
+    let ended = async move { context.wait_expired().await };
     sse_response(begin.chain(frames).take_until(ended), [])
 }
 
 /// A line as an event of the stream, and those that are there already: one write in place of many. Tells whether that is all.
-fn drain_frames(reader: &mut Subscriber, line: Delivery) -> (Bytes, bool) {
-    let mut line = line;
+fn drain_frames(subscriber: &mut Subscriber, delivery: Delivery) -> (Bytes, bool) {
+    let mut delivery = delivery;
     let mut frames = BytesMut::new();
     loop {
-        let frame = encode_frame(&line);
-        if matches!(line, Delivery::Shutdown) {
+        let frame = encode_frame(&delivery);
+        if matches!(delivery, Delivery::Shutdown) {
             frames.extend_from_slice(&frame);
             return (frames.freeze(), true);
         }
         let next = match frames.len() + frame.len() < MAX_WRITE_BYTES {
-            true => reader.next().now_or_never().flatten(),
+            true => subscriber.next().now_or_never().flatten(),
             false => None,
         };
         let Some(next) = next else {
@@ -85,13 +100,13 @@ fn drain_frames(reader: &mut Subscriber, line: Delivery) -> (Bytes, bool) {
             };
         };
         frames.extend_from_slice(&frame);
-        line = next;
+        delivery = next;
     }
 }
 
 /// One line as an event of the stream.
-fn encode_frame(line: &Delivery) -> Bytes {
-    match line {
+fn encode_frame(delivery: &Delivery) -> Bytes {
+    match delivery {
         Delivery::Event(event) => event.sse_frame().clone(),
         Delivery::Snapshot(snapshot) => {
             let json = snapshot_json(snapshot);

@@ -26,11 +26,11 @@ pub(crate) struct ProtocolStream<T> {
 }
 
 impl<T: EventEncoder> ProtocolStream<T> {
-    pub(crate) fn new(reader: Subscriber, mut translator: T) -> Self {
+    pub(crate) fn new(subscriber: Subscriber, mut encoder: T) -> Self {
         Self {
-            pending_parts: translator.start().into(),
-            subscriber: reader,
-            encoder: translator,
+            pending_parts: encoder.start().into(),
+            subscriber,
+            encoder,
             finished: false,
         }
     }
@@ -75,8 +75,8 @@ impl<T: EventEncoder> ProtocolStream<T> {
         while let Some(part) = next {
             // Writing to a `String` cannot fail.
             let Some(part) = part else {
-                let seal = self.encoder.terminator();
-                let _ = seal.map(|seal| write!(frames, "data: {seal}\n\n"));
+                let terminator = self.encoder.terminator();
+                let _ = terminator.map(|terminator| write!(frames, "data: {terminator}\n\n"));
                 return (frames, true);
             };
             let _ = write!(frames, "data: {part}\n\n");
@@ -89,21 +89,21 @@ impl<T: EventEncoder> ProtocolStream<T> {
 
 /// Streams a turn as server-sent events, for as long as the credential of the request is good.
 pub(crate) fn stream_response<T: EventEncoder, const N: usize>(
-    told: ProtocolStream<T>,
-    guest: RequestContext,
-    silence: Duration,
+    stream: ProtocolStream<T>,
+    context: RequestContext,
+    heartbeat: Duration,
     headers: [(HeaderName, HeaderValue); N],
 ) -> Response {
-    let frames = stream::unfold(Some(told), move |told| async move {
-        let mut told = told?;
-        match timeout(silence, told.next()).await {
-            Err(_) => Some((Bytes::from_static(b": still here\n\n"), Some(told))),
+    let frames = stream::unfold(Some(stream), move |stream| async move {
+        let mut stream = stream?;
+        match timeout(heartbeat, stream.next()).await {
+            Err(_) => Some((Bytes::from_static(b": still here\n\n"), Some(stream))),
             Ok(part) => {
-                let (frames, over) = told.drain_frames(part);
-                (!frames.is_empty()).then(|| (frames.into(), (!over).then_some(told)))
+                let (frames, ended) = stream.drain_frames(part);
+                (!frames.is_empty()).then(|| (frames.into(), (!ended).then_some(stream)))
             }
         }
     });
-    let ended = async move { guest.wait_expired().await };
+    let ended = async move { context.wait_expired().await };
     sse::sse_response(frames.take_until(ended), headers)
 }

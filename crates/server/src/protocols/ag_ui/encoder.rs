@@ -74,9 +74,9 @@ impl AgUiEncoder {
     pub(crate) fn with_thread(
         mut self,
         messages: Vec<Value>,
-        waiting: Vec<PendingApproval>,
+        pending: Vec<PendingApproval>,
     ) -> Self {
-        (self.initial_messages, self.pending_approvals) = (Some(messages), waiting);
+        (self.initial_messages, self.pending_approvals) = (Some(messages), pending);
         self.echo_messages = true;
         self
     }
@@ -99,7 +99,7 @@ impl AgUiEncoder {
                 if !self.open_calls.contains(&call.id) {
                     self.begin_call(&call.id, call.name.as_str(), out);
                 }
-                self.open_calls.retain(|begun| *begun != call.id);
+                self.open_calls.retain(|open| *open != call.id);
                 let arguments = call.arguments.as_str();
                 out.push(
                     json!({ "type": "TOOL_CALL_ARGS", "toolCallId": call.id, "delta": arguments }),
@@ -118,14 +118,14 @@ impl AgUiEncoder {
                     self.step = StepState::ModelDone;
                 }
             }
-            ChatEvent::ApprovalRequested(asked) => {
+            ChatEvent::ApprovalRequested(approval) => {
                 self.pending_approvals
-                    .retain(|known| known.call.id != asked.call.id);
-                self.pending_approvals.push(asked.clone());
+                    .retain(|known| known.call.id != approval.call.id);
+                self.pending_approvals.push(approval.clone());
             }
             ChatEvent::ApprovalDecided { call, .. } => self
                 .pending_approvals
-                .retain(|asked| asked.call.id != *call),
+                .retain(|approval| approval.call.id != *call),
             ChatEvent::Progress {
                 call,
                 done,
@@ -160,8 +160,8 @@ impl AgUiEncoder {
         }
     }
 
-    fn on_endpoint_event(&mut self, notice: &EndpointEvent, out: &mut Vec<Value>) {
-        match notice {
+    fn on_endpoint_event(&mut self, event: &EndpointEvent, out: &mut Vec<Value>) {
+        match event {
             EndpointEvent::Metadata { metadata } => {
                 out.push(custom_event("metadata", json!(metadata)))
             }
@@ -178,13 +178,13 @@ impl AgUiEncoder {
             EndpointEvent::Message { role, content } if self.echo_messages => {
                 self.message_count += 1;
                 let id = self.current_message_id();
-                let said: Vec<&str> = content
+                let text: Vec<&str> = content
                     .iter()
                     .filter_map(crate::protocols::content_text)
                     .collect();
                 out.push(json!({ "type": "TEXT_MESSAGE_START", "messageId": id, "role": role }));
-                let said = said.join("\n");
-                out.push(json!({ "type": "TEXT_MESSAGE_CONTENT", "messageId": id, "delta": said }));
+                let text = text.join("\n");
+                out.push(json!({ "type": "TEXT_MESSAGE_CONTENT", "messageId": id, "delta": text }));
                 out.push(json!({ "type": "TEXT_MESSAGE_END", "messageId": id }));
             }
             EndpointEvent::Message { .. } | EndpointEvent::Peers { .. } => {}
@@ -222,17 +222,17 @@ impl AgUiEncoder {
         format!("{}-{}", self.message_prefix, self.message_count)
     }
 
-    fn write_text(&mut self, prose: TextKind, delta: &str, out: &mut Vec<Value>) {
+    fn write_text(&mut self, text_kind: TextKind, delta: &str, out: &mut Vec<Value>) {
         if delta.is_empty() {
             return;
         }
         self.begin_step(out);
-        if self.open_block != Some(prose) {
+        if self.open_block != Some(text_kind) {
             self.close_block(out);
             self.message_count += 1;
-            self.open_block = Some(prose);
+            self.open_block = Some(text_kind);
             let id = self.current_message_id();
-            match prose {
+            match text_kind {
                 TextKind::Text => {
                     self.parent_message_id = Some(id.clone());
                     out.push(json!({ "type": "TEXT_MESSAGE_START", "messageId": id, "role": "assistant" }));
@@ -243,7 +243,7 @@ impl AgUiEncoder {
                 }
             }
         }
-        let kind = match prose {
+        let kind = match text_kind {
             TextKind::Text => {
                 self.has_text = true;
                 "TEXT_MESSAGE_CONTENT"
@@ -297,7 +297,7 @@ impl AgUiEncoder {
         &mut self,
         tool: &str,
         input: &str,
-        found: &str,
+        output: &str,
         failed: bool,
         out: &mut Vec<Value>,
     ) {
@@ -308,13 +308,13 @@ impl AgUiEncoder {
         self.begin_call(&id, tool, out);
         // The name of the next one, if another follows at once.
         self.message_count += 1;
-        self.open_calls.retain(|begun| *begun != id);
+        self.open_calls.retain(|open| *open != id);
         out.push(json!({ "type": "TOOL_CALL_ARGS", "toolCallId": id, "delta": input }));
         out.push(json!({ "type": "TOOL_CALL_END", "toolCallId": id }));
         let metadata = json!({ "toolwright": { "outcome": if failed { "failed" } else { "ok" } } });
         out.push(json!({
             "type": "TOOL_CALL_RESULT", "messageId": format!("result-{id}"), "toolCallId": id,
-            "role": "tool", "content": found, "metadata": metadata,
+            "role": "tool", "content": output, "metadata": metadata,
         }));
     }
 }
@@ -334,7 +334,7 @@ impl EventEncoder for AgUiEncoder {
         let mut out = Vec::new();
         match event {
             ConversationEvent::Chat(event) => self.on_chat_event(event, &mut out),
-            ConversationEvent::Endpoint(notice) => self.on_endpoint_event(notice, &mut out),
+            ConversationEvent::Endpoint(event) => self.on_endpoint_event(event, &mut out),
         }
         out
     }

@@ -72,7 +72,8 @@ type MessageParts = Vec<(Role, Vec<Content>)>;
 impl RunAgentInput {
     /// What the person said since the last answer.
     pub(super) fn new_user_messages(&self) -> Result<MessageParts, ErrorResponse> {
-        let answered = |sent: &ThreadMessage| matches!(sent.role.as_str(), "assistant" | "tool");
+        let answered =
+            |message: &ThreadMessage| matches!(message.role.as_str(), "assistant" | "tool");
         let from = self.messages.iter().rposition(answered);
         let newest = self.messages.iter().skip(from.map_or(0, |at| at + 1));
         let mut parts = parse_messages(newest)?;
@@ -82,11 +83,13 @@ impl RunAgentInput {
 
     /// What came of a call that the client runs itself, where it says so.
     pub(super) fn tool_result(&self, call: &CallId) -> Result<Option<Vec<Content>>, ErrorResponse> {
-        let of = |sent: &&ThreadMessage| {
-            sent.role == "tool" && sent.tool_call_id.as_deref() == Some(call.as_str())
+        let of = |message: &&ThreadMessage| {
+            message.role == "tool" && message.tool_call_id.as_deref() == Some(call.as_str())
         };
         let result = self.messages.iter().rev().find(of);
-        result.map(|sent| parse_content(&sent.content)).transpose()
+        result
+            .map(|message| parse_content(&message.content))
+            .transpose()
     }
 
     /// What was said in the whole thread, without the tools that were called.
@@ -96,13 +99,18 @@ impl RunAgentInput {
 
     /// What the application tells the model besides.
     pub(super) fn context_content(&self) -> Vec<Content> {
-        let says = |sent: &&ThreadMessage| matches!(sent.role.as_str(), "system" | "developer");
-        let says = self.messages.iter().filter(says);
-        let says = says.filter_map(|sent| sent.content.as_str().map(str::to_owned));
-        let about = self.context.iter();
-        let about =
-            about.map(|ContextItem { description, value }| format!("{description}: {value}"));
-        says.chain(about).map(Content::text).collect()
+        let system_texts =
+            |message: &&ThreadMessage| matches!(message.role.as_str(), "system" | "developer");
+        let system_texts = self.messages.iter().filter(system_texts);
+        let system_texts =
+            system_texts.filter_map(|message| message.content.as_str().map(str::to_owned));
+        let context_texts = self.context.iter();
+        let context_texts = context_texts
+            .map(|ContextItem { description, value }| format!("{description}: {value}"));
+        system_texts
+            .chain(context_texts)
+            .map(Content::text)
+            .collect()
     }
 
     /// The model that was chosen.
@@ -115,13 +123,13 @@ fn parse_messages<'a>(
     messages: impl Iterator<Item = &'a ThreadMessage>,
 ) -> Result<MessageParts, ErrorResponse> {
     let mut parts = Vec::new();
-    for sent in messages {
-        let role = match sent.role.as_str() {
+    for message in messages {
+        let role = match message.role.as_str() {
             "user" => Role::User,
             "assistant" => Role::Assistant,
             _ => continue,
         };
-        let content = parse_content(&sent.content)?;
+        let content = parse_content(&message.content)?;
         if !content.is_empty() {
             parts.push((role, content));
         }
@@ -129,8 +137,8 @@ fn parse_messages<'a>(
     Ok(parts)
 }
 
-fn parse_content(sent: &Value) -> Result<Vec<Content>, ErrorResponse> {
-    match sent {
+fn parse_content(message: &Value) -> Result<Vec<Content>, ErrorResponse> {
+    match message {
         Value::Null => Ok(Vec::new()),
         Value::String(text) if text.is_empty() => Ok(Vec::new()),
         Value::String(text) => Ok(vec![Content::text(text)]),

@@ -11,11 +11,11 @@ pub(crate) fn thread_messages(entries: &[Entry]) -> Vec<Value> {
     for entry in entries {
         let id = &entry.id;
         match &entry.body {
-            EntryBody::User { content: said } => {
-                messages.push(json!({ "id": id, "role": "user", "content": content_json(said) }));
+            EntryBody::User { content } => {
+                messages.push(json!({ "id": id, "role": "user", "content": content_json(content) }));
             }
-            EntryBody::Assistant { content: said } => {
-                let text: Vec<&str> = said.iter().filter_map(crate::protocols::content_text).collect();
+            EntryBody::Assistant { content } => {
+                let text: Vec<&str> = content.iter().filter_map(crate::protocols::content_text).collect();
                 messages.push(json!({ "id": id, "role": "assistant", "content": text.join("\n") }));
             }
             EntryBody::Step { step, .. } => messages.extend(step_messages(id, step)),
@@ -30,13 +30,13 @@ pub(crate) fn thread_messages(entries: &[Entry]) -> Vec<Value> {
 
 fn step_messages(id: &str, step: &Step) -> Vec<Value> {
     let mut messages = Vec::new();
-    let thoughts = step.items.iter().filter_map(|item| match &item.kind {
+    let reasoning = step.items.iter().filter_map(|item| match &item.kind {
         ItemKind::Reasoning { text } if !text.is_empty() => Some(text.as_str()),
         _ => None,
     });
-    let thoughts: Vec<&str> = thoughts.collect();
-    if !thoughts.is_empty() {
-        let content = thoughts.join("\n");
+    let reasoning: Vec<&str> = reasoning.collect();
+    if !reasoning.is_empty() {
+        let content = reasoning.join("\n");
         messages.push(
             json!({ "id": format!("{id}-reasoning"), "role": "reasoning", "content": content }),
         );
@@ -108,13 +108,13 @@ fn part_json(item: &Content) -> Value {
 }
 
 /// A call that somebody has to decide about.
-pub(crate) fn interrupt_json(asked: &PendingApproval) -> Value {
-    let tool = &asked.tool;
+pub(crate) fn interrupt_json(approval: &PendingApproval) -> Value {
+    let tool = &approval.tool;
     json!({
-        "id": interrupt_id(asked),
+        "id": interrupt_id(approval),
         "reason": "tool_call",
         "message": format!("{}: {}", tool.display_name(), tool.description),
-        "toolCallId": asked.call.id,
+        "toolCallId": approval.call.id,
         "responseSchema": {
             "type": "object",
             "properties": {
@@ -124,21 +124,21 @@ pub(crate) fn interrupt_json(asked: &PendingApproval) -> Value {
             },
             "required": ["approved"],
         },
-        "expiresAt": rfc3339(asked.token.expires()),
-        "metadata": { "toolwright": { "tool": tool.name, "arguments": asked.arguments, "inputSchema": tool.input } },
+        "expiresAt": rfc3339(approval.token.expires()),
+        "metadata": { "toolwright": { "tool": tool.name, "arguments": approval.arguments, "inputSchema": tool.input } },
     })
 }
 
 /// The name of an interrupt: of this call as it was asked about this time, and of no other.
-pub(crate) fn interrupt_id(asked: &PendingApproval) -> String {
-    let token = serde_json::to_vec(&asked.token).unwrap_or_default();
+pub(crate) fn interrupt_id(approval: &PendingApproval) -> String {
+    let token = serde_json::to_vec(&approval.token).unwrap_or_default();
     let digest = Sha256::digest(&token);
     let digest: String = digest
         .iter()
         .take(8)
         .map(|byte| format!("{byte:02x}"))
         .collect();
-    format!("{}.{digest}", asked.call.id)
+    format!("{}.{digest}", approval.call.id)
 }
 
 /// Milliseconds since 1970 as a date and time.

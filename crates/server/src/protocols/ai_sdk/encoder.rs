@@ -69,18 +69,18 @@ impl AiSdkEncoder {
                     self.step = StepState::ModelDone;
                 }
             }
-            ChatEvent::ApprovalRequested(asked) => {
-                let id = &asked.call.id;
+            ChatEvent::ApprovalRequested(approval) => {
+                let id = &approval.call.id;
                 if !self.announced_calls.contains(id) {
-                    self.announce_call(&asked.call, out);
+                    self.announce_call(&approval.call, out);
                 }
-                let signature = serde_json::to_string(&asked.token).unwrap_or_default();
+                let signature = serde_json::to_string(&approval.token).unwrap_or_default();
                 out.push(json!({
                     "type": "tool-approval-request", "approvalId": id, "toolCallId": id, "signature": signature,
                     "approvalDescriptor": {
-                        "title": asked.tool.display_name(),
-                        "description": asked.tool.description,
-                        "input": asked.arguments,
+                        "title": approval.tool.display_name(),
+                        "description": approval.tool.description,
+                        "input": approval.arguments,
                     },
                 }));
             }
@@ -125,8 +125,8 @@ impl AiSdkEncoder {
         }
     }
 
-    fn on_endpoint_event(&mut self, notice: &EndpointEvent, out: &mut Vec<Value>) {
-        match notice {
+    fn on_endpoint_event(&mut self, event: &EndpointEvent, out: &mut Vec<Value>) {
+        match event {
             EndpointEvent::Metadata { metadata } => {
                 out.push(json!({ "type": "message-metadata", "messageMetadata": metadata }));
             }
@@ -163,14 +163,14 @@ impl AiSdkEncoder {
         }
     }
 
-    fn write_text(&mut self, prose: TextKind, delta: &str, out: &mut Vec<Value>) {
+    fn write_text(&mut self, text_kind: TextKind, delta: &str, out: &mut Vec<Value>) {
         self.begin_step(out);
-        self.has_text |= prose == TextKind::Text;
-        let kind = prose.name();
-        if self.open_block != Some(prose) {
+        self.has_text |= text_kind == TextKind::Text;
+        let kind = text_kind.name();
+        if self.open_block != Some(text_kind) {
             self.close_block(out);
             self.part_count += 1;
-            self.open_block = Some(prose);
+            self.open_block = Some(text_kind);
             out.push(json!({ "type": format!("{kind}-start"), "id": self.part_id() }));
         }
         out.push(json!({ "type": format!("{kind}-delta"), "id": self.part_id(), "delta": delta }));
@@ -181,8 +181,8 @@ impl AiSdkEncoder {
     }
 
     fn close_block(&mut self, out: &mut Vec<Value>) {
-        if let Some(prose) = self.open_block.take() {
-            out.push(json!({ "type": format!("{}-end", prose.name()), "id": self.part_id() }));
+        if let Some(text_kind) = self.open_block.take() {
+            out.push(json!({ "type": format!("{}-end", text_kind.name()), "id": self.part_id() }));
         }
     }
 
@@ -250,7 +250,7 @@ impl AiSdkEncoder {
         &mut self,
         tool: &str,
         input: &str,
-        found: &str,
+        output: &str,
         failed: bool,
         out: &mut Vec<Value>,
     ) {
@@ -264,11 +264,11 @@ impl AiSdkEncoder {
         }));
         out.push(match failed {
             false => json!({
-                "type": "tool-output-available", "toolCallId": id, "output": found,
+                "type": "tool-output-available", "toolCallId": id, "output": output,
                 "providerExecuted": true, "dynamic": true,
             }),
             true => json!({
-                "type": "tool-output-error", "toolCallId": id, "errorText": found,
+                "type": "tool-output-error", "toolCallId": id, "errorText": output,
                 "providerExecuted": true, "dynamic": true,
             }),
         });
@@ -327,7 +327,7 @@ impl EventEncoder for AiSdkEncoder {
         let mut out = Vec::new();
         match event {
             ConversationEvent::Chat(event) => self.on_chat_event(event, &mut out),
-            ConversationEvent::Endpoint(notice) => self.on_endpoint_event(notice, &mut out),
+            ConversationEvent::Endpoint(event) => self.on_endpoint_event(event, &mut out),
         }
         out
     }

@@ -7,11 +7,13 @@ use axum::Extension;
 use axum::extract::ws::{self, WebSocket, WebSocketUpgrade};
 use axum::extract::{Path, State};
 use axum::response::Response;
+use serde::Deserialize;
+use serde_json::Value;
 use tokio::sync::mpsc;
 use toolwright_core::CancellationToken;
 
+use super::UiChatRequest;
 use super::encoder::AiSdkEncoder;
-use super::{ClientFrame, UiChatRequest, server_frame};
 use crate::auth::request_context::RequestContext;
 use crate::conversation::room::Room;
 use crate::endpoint::EndpointRuntime;
@@ -24,52 +26,84 @@ use crate::protocols::turn_stream::ProtocolStream;
 const MAX_OPEN_REQUESTS: usize = 32;
 
 pub(crate) async fn upgrade(
-    State(live): State<Arc<EndpointRuntime>>,
-    Extension(guest): Extension<RequestContext>,
+    State(endpoint): State<Arc<EndpointRuntime>>,
+    Extension(context): Extension<RequestContext>,
     params: Option<Path<PathParams>>,
     upgrade: WebSocketUpgrade,
 ) -> Response {
     let params = params.map(|Path(params)| params).unwrap_or_default();
-    let most = live.server.limits.max_socket_message_bytes;
-    let upgrade = upgrade.max_message_size(most).max_frame_size(most);
-    upgrade.on_upgrade(move |socket| run_connection(live, guest, params, socket))
+    let max = endpoint.server.limits.max_socket_message_bytes;
+    let upgrade = upgrade.max_message_size(max).max_frame_size(max);
+    upgrade.on_upgrade(move |socket| run_connection(endpoint, context, params, socket))
+}
+
+/// A frame as a front end sends it over a WebSocket.
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum ClientFrame {
+    Send {
+        #[serde(rename = "requestId")]
+        request_id: String,
+        #[serde(flatten)]
+        body: UiChatRequest,
+    },
+    Resume {
+        #[serde(rename = "requestId")]
+        request_id: String,
+        id: Option<String>,
+    },
+    Abort {
+        #[serde(rename = "requestId")]
+        request_id: String,
+    },
+}
+
+/// An answer to one, with what belongs to its kind.
+fn server_frame(kind: &str, request_id: &str, more: &[(&str, Value)]) -> String {
+    let mut frame = serde_json::Map::new();
+    frame.insert("type".to_owned(), kind.into());
+    frame.insert("requestId".to_owned(), request_id.into());
+    for (name, value) in more {
+        frame.insert((*name).to_owned(), value.clone());
+    }
+    Value::from(frame).to_string()
 }
 
 /// What is under way on one connection.
 struct SocketConnection {
-    live: Arc<EndpointRuntime>,
-    guest: RequestContext,
+    endpoint: Arc<EndpointRuntime>,
+    context: RequestContext,
     params: PathParams,
     outgoing: mpsc::Sender<String>,
     open_requests: HashMap<String, (Arc<Room>, CancellationToken)>,
 }
 
 async fn run_connection(
-    live: Arc<EndpointRuntime>,
-    guest: RequestContext,
+    endpoint: Arc<EndpointRuntime>,
+    context: RequestContext,
     params: PathParams,
     mut socket: WebSocket,
 ) {
-    let (out, mut outgoing) = mpsc::channel(16);
-    let ending = live.server.shutdown.clone();
-    let heartbeat = live.heartbeat;
-    let mut talk = SocketConnection {
-        live,
-        guest,
+    let (sender, mut outgoing) = mpsc::channel(16);
+    let shutdown = endpoint.server.shutdown.clone();
+    let heartbeat = endpoint.heartbeat;
+    let mut connection = SocketConnection {
+        endpoint,
+        context,
         params,
-        outgoing: out,
+        outgoing: sender,
         open_requests: HashMap::new(),
     };
     let mut unanswered = 0;
     while unanswered <= MAX_UNANSWERED_PINGS {
         let sent = tokio::select! {
             Some(frame) = outgoing.recv() => socket.send(ws::Message::text(frame)).await,
-            () = ending.cancelled() => break,
-            () = talk.guest.wait_expired() => break,
+            () = shutdown.cancelled() => break,
+            () = connection.context.wait_expired() => break,
             () = tokio::time::sleep(heartbeat) => {
                 unanswered += 1;
                 // A token that was revoked has no end that could be waited for.
-                if talk.guest.is_revoked(&talk.live.server).await {
+                if connection.context.is_revoked(&connection.endpoint.server).await {
                     break;
                 }
                 socket.send(ws::Message::Ping("".into())).await
@@ -77,12 +111,12 @@ async fn run_connection(
             message = socket.recv() => match message.inspect(|_| unanswered = 0) {
                 Some(Ok(ws::Message::Text(text))) => {
                     // Rights are those of this moment, not of when the connection was opened.
-                    let (reply, ends) = match talk.guest.reauthenticate(&talk.live.server).await {
+                    let (reply, ends) = match connection.context.reauthenticate(&connection.endpoint.server).await {
                         Ok(renewed) => {
-                            talk.guest = renewed;
-                            (talk.on_frame(&text).await, false)
+                            connection.context = renewed;
+                            (connection.on_frame(&text).await, false)
                         }
-                        Err(problem) => (Some(error_frame("", &problem)), !problem.is_transient()),
+                        Err(error) => (Some(error_frame("", &error)), !error.is_transient()),
                     };
                     let sent = match reply {
                         Some(reply) => socket.send(ws::Message::text(reply)).await,
@@ -102,7 +136,8 @@ async fn run_connection(
         }
     }
     // The turns go on: whoever left may come back.
-    talk.open_requests
+    connection
+        .open_requests
         .values()
         .for_each(|(_, open)| open.cancel());
     drop(socket);
@@ -111,24 +146,24 @@ async fn run_connection(
 impl SocketConnection {
     /// Does what a frame asks for; returns what is said at once.
     ///
-    /// Nothing is sent from here through the channel that the one who calls this empties.
+    /// Nothing is body from here through the channel that the one who calls this empties.
     async fn on_frame(&mut self, text: &str) -> Option<String> {
         self.open_requests
             .retain(|_, (_, open)| !open.is_cancelled());
-        let (request, done) = match serde_json::from_str(text) {
-            Ok(ClientFrame::Send { request, sent }) => {
-                let done = self.start_turn(&request, sent).await;
-                (request, done.map(|()| None))
+        let (request_id, result) = match serde_json::from_str(text) {
+            Ok(ClientFrame::Send { request_id, body }) => {
+                let result = self.start_turn(&request_id, body).await;
+                (request_id, result.map(|()| None))
             }
-            Ok(ClientFrame::Resume { request, id }) => {
-                let done = self.resume_turn(&request, id).await;
-                (request, done)
+            Ok(ClientFrame::Resume { request_id, id }) => {
+                let result = self.resume_turn(&request_id, id).await;
+                (request_id, result)
             }
-            Ok(ClientFrame::Abort { request }) => {
-                if let Some((room, open)) = self.open_requests.remove(&request) {
+            Ok(ClientFrame::Abort { request_id }) => {
+                if let Some((room, open)) = self.open_requests.remove(&request_id) {
                     open.cancel();
                     let stopped = room.stop_turn().await.map_err(ErrorResponse::from);
-                    return stopped.err().map(|problem| error_frame(&request, &problem));
+                    return stopped.err().map(|error| error_frame(&request_id, &error));
                 }
                 return None;
             }
@@ -137,34 +172,40 @@ impl SocketConnection {
                 (String::new(), Err(wrong))
             }
         };
-        done.unwrap_or_else(|problem| Some(error_frame(&request, &problem)))
+        result.unwrap_or_else(|error| Some(error_frame(&request_id, &error)))
     }
 
     async fn start_turn(
         &mut self,
-        request: &str,
-        sent: UiChatRequest,
+        request_id: &str,
+        body: UiChatRequest,
     ) -> Result<(), ErrorResponse> {
         if self.open_requests.len() >= MAX_OPEN_REQUESTS {
             return Err(ErrorResponse::too_many_requests(
                 "too many requests at once",
             ));
         }
-        let (guest, params) = (self.guest.clone(), self.params.clone());
-        let begun =
-            super::submit_chat(&self.live, guest, params, sent, super::random_peer_id()?).await?;
-        let (request, out) = (request.to_owned(), self.outgoing.clone());
-        let open = self.track_request(&request, begun.room());
+        let (context, params) = (self.context.clone(), self.params.clone());
+        let submitted = super::submit_chat(
+            &self.endpoint,
+            context,
+            params,
+            body,
+            super::random_peer_id()?,
+        )
+        .await?;
+        let (request_id, sender) = (request_id.to_owned(), self.outgoing.clone());
+        let open = self.track_request(&request_id, submitted.room());
         tokio::spawn(async move {
-            let told = tokio::select! {
-                told = begun.into_stream() => told,
+            let stream = tokio::select! {
+                stream = submitted.into_stream() => stream,
                 () = open.cancelled() => return,
             };
-            match told {
-                Ok(told) => forward_stream(told, request, out, open).await,
-                Err(problem) => {
+            match stream {
+                Ok(stream) => forward_stream(stream, request_id, sender, open).await,
+                Err(error) => {
                     // Whoever asked may have gone.
-                    let _ = out.send(error_frame(&request, &problem)).await;
+                    let _ = sender.send(error_frame(&request_id, &error)).await;
                     open.cancel();
                 }
             }
@@ -174,22 +215,22 @@ impl SocketConnection {
 
     async fn resume_turn(
         &mut self,
-        request: &str,
+        request_id: &str,
         id: Option<String>,
     ) -> Result<Option<String>, ErrorResponse> {
         let mut params = self.params.clone();
         if params.is_empty() {
             params.push((ID_PARAM.to_owned(), id.unwrap_or_default()));
         }
-        let room = self.live.open_room(params, &self.guest.owner())?;
-        room.recover_unfinished_turn(&self.guest).await?;
-        let Some(told) = super::running_turn_stream(&room) else {
-            return Ok(Some(server_frame("no-active", request, &[])));
+        let room = self.endpoint.open_room(params, &self.context.owner())?;
+        room.recover_unfinished_turn(&self.context).await?;
+        let Some(stream) = super::running_turn_stream(&room) else {
+            return Ok(Some(server_frame("no-active", request_id, &[])));
         };
-        let open = self.track_request(request, &room);
+        let open = self.track_request(request_id, &room);
         tokio::spawn(forward_stream(
-            told,
-            request.to_owned(),
+            stream,
+            request_id.to_owned(),
             self.outgoing.clone(),
             open,
         ));
@@ -197,39 +238,50 @@ impl SocketConnection {
     }
 
     /// Remembers what is under way.
-    fn track_request(&mut self, request: &str, room: &Arc<Room>) -> CancellationToken {
+    fn track_request(&mut self, request_id: &str, room: &Arc<Room>) -> CancellationToken {
         let open = CancellationToken::new();
         let entry = (Arc::clone(room), open.clone());
-        self.open_requests.insert(request.to_owned(), entry);
+        self.open_requests.insert(request_id.to_owned(), entry);
         open
     }
 }
 
-fn error_frame(request: &str, problem: &ErrorResponse) -> String {
-    server_frame("error", request, &[("errorText", problem.message().into())])
+fn error_frame(request_id: &str, error: &ErrorResponse) -> String {
+    server_frame(
+        "error",
+        request_id,
+        &[("errorText", error.message().into())],
+    )
 }
 
 /// Tells a turn, until it is over or nobody listens.
 async fn forward_stream(
-    mut told: ProtocolStream<AiSdkEncoder>,
-    request: String,
-    out: mpsc::Sender<String>,
+    mut stream: ProtocolStream<AiSdkEncoder>,
+    request_id: String,
+    sender: mpsc::Sender<String>,
     open: CancellationToken,
 ) {
-    let telling = async {
-        out.send(server_frame("start", &request, &[])).await.ok()?;
+    let forwarding = async {
+        sender
+            .send(server_frame("start", &request_id, &[]))
+            .await
+            .ok()?;
         let mut sequence = 0_u64;
-        while let Some(part) = told.next().await {
+        while let Some(part) = stream.next().await {
             let more = [("sequence", sequence.into()), ("chunk", part)];
-            out.send(server_frame("chunk", &request, &more))
+            sender
+                .send(server_frame("chunk", &request_id, &more))
                 .await
                 .ok()?;
             sequence += 1;
         }
-        out.send(server_frame("end", &request, &[])).await.ok()
+        sender
+            .send(server_frame("end", &request_id, &[]))
+            .await
+            .ok()
     };
     tokio::select! {
-        _ = telling => {}
+        _ = forwarding => {}
         () = open.cancelled() => {}
     }
     open.cancel();

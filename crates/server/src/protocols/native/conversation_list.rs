@@ -15,21 +15,21 @@ use crate::http::{ApiState, json_response as answer};
 const MAX_CONVERSATIONS: usize = 1000;
 
 pub(crate) async fn list_conversations(
-    State(context): State<ApiState>,
-    Extension(guest): Extension<RequestContext>,
+    State(state): State<ApiState>,
+    Extension(context): Extension<RequestContext>,
 ) -> Result<Response, ErrorResponse> {
-    let summaries = context
+    let summaries = state
         .assistant_endpoint
         .store
-        .list_by_owner(&guest.owner(), MAX_CONVERSATIONS)
+        .list_by_owner(&context.owner(), MAX_CONVERSATIONS)
         .await?;
     let running = |id: &str| {
-        context
+        state
             .endpoints
             .iter()
-            .any(|live| live.is_turn_running(id))
+            .any(|endpoint| endpoint.is_turn_running(id))
     };
-    let all: Vec<Value> = summaries
+    let list: Vec<Value> = summaries
         .iter()
         .map(|summary| {
             json!({
@@ -42,5 +42,5 @@ pub(crate) async fn list_conversations(
             })
         })
         .collect();
-    answer(StatusCode::OK, &all)
+    answer(StatusCode::OK, &list)
 }

@@ -33,7 +33,7 @@ enum ClientFrame {
 pub(crate) async fn run_connection(
     mut socket: WebSocket,
     room: Arc<Room>,
-    mut guest: RequestContext,
+    mut context: RequestContext,
     after: Option<u64>,
     peer: PeerId,
 ) {
@@ -45,18 +45,18 @@ pub(crate) async fn run_connection(
     {
         return;
     }
-    let visit = Presence::join(&room, guest.clone(), Some(PeerId::clone(&peer)));
-    let mut reader = Subscriber::new(Arc::clone(&room), after, Some(PeerId::clone(&peer)));
+    let presence = Presence::join(&room, context.clone(), Some(PeerId::clone(&peer)));
+    let mut subscriber = Subscriber::new(Arc::clone(&room), after, Some(PeerId::clone(&peer)));
     let (heartbeat, idle) = (room.endpoint.heartbeat, room.endpoint.idle_timeout);
     let mut quiet = Duration::ZERO;
     let mut unanswered = 0;
     while idle.is_none_or(|idle| quiet < idle) {
         let sent = tokio::select! {
-            line = reader.next() => {
+            delivery = subscriber.next() => {
                 quiet = Duration::ZERO;
-                let Some(line) = line else { break };
-                let over = matches!(line, Delivery::Shutdown);
-                let sent = socket.send(ws::Message::Text(delivery_json(&line))).await;
+                let Some(delivery) = delivery else { break };
+                let over = matches!(delivery, Delivery::Shutdown);
+                let sent = socket.send(ws::Message::Text(delivery_json(&delivery))).await;
                 if over {
                     break;
                 }
@@ -66,19 +66,19 @@ pub(crate) async fn run_connection(
                 Some(Ok(ws::Message::Text(text))) => {
                     quiet = Duration::ZERO;
                     // Rights are those of this moment, not of when the connection was opened.
-                    let (done, ends) = match guest.reauthenticate(&room.endpoint.server).await {
+                    let (done, ends) = match context.reauthenticate(&room.endpoint.server).await {
                         Ok(renewed) => {
-                            guest = renewed;
-                            (on_frame(&text, &room, &guest, &peer).await, false)
+                            context = renewed;
+                            (on_frame(&text, &room, &context, &peer).await, false)
                         }
-                        Err(problem) => {
-                            let ends = !problem.is_transient();
-                            (Err(problem), ends)
+                        Err(error) => {
+                            let ends = !error.is_transient();
+                            (Err(error), ends)
                         }
                     };
                     let sent = match done {
                         Ok(()) => Ok(()),
-                        Err(problem) => socket.send(error_frame(&problem)).await,
+                        Err(error) => socket.send(error_frame(&error)).await,
                     };
                     if ends {
                         break;
@@ -88,7 +88,7 @@ pub(crate) async fn run_connection(
                 Some(Ok(ws::Message::Close(_)) | Err(_)) | None => break,
                 Some(Ok(_)) => Ok(()),
             },
-            () = guest.wait_expired() => break,
+            () = context.wait_expired() => break,
             () = tokio::time::sleep(heartbeat) => {
                 quiet += heartbeat;
                 unanswered += 1;
@@ -96,7 +96,7 @@ pub(crate) async fn run_connection(
                     break;
                 }
                 // A token that was revoked has no end that could be waited for.
-                if guest.is_revoked(&room.endpoint.server).await {
+                if context.is_revoked(&room.endpoint.server).await {
                     break;
                 }
                 socket.send(ws::Message::Ping("".into())).await
@@ -106,17 +106,17 @@ pub(crate) async fn run_connection(
             break;
         }
     }
-    drop(reader);
-    drop(visit);
+    drop(subscriber);
+    drop(presence);
 }
 
-fn error_frame(problem: &ErrorResponse) -> ws::Message {
-    let refused = json!({ "type": "refused", "error": problem.to_json() });
+fn error_frame(error: &ErrorResponse) -> ws::Message {
+    let refused = json!({ "type": "refused", "error": error.to_json() });
     ws::Message::text(refused.to_string())
 }
 
-fn delivery_json(line: &Delivery) -> Utf8Bytes {
-    match line {
+fn delivery_json(delivery: &Delivery) -> Utf8Bytes {
+    match delivery {
         // JSON is UTF-8.
         Delivery::Event(event) => Utf8Bytes::try_from(event.json()).unwrap_or_default(),
         Delivery::Snapshot(snapshot) => sse::snapshot_json(snapshot).into(),
@@ -127,7 +127,7 @@ fn delivery_json(line: &Delivery) -> Utf8Bytes {
 async fn on_frame(
     text: &str,
     room: &Arc<Room>,
-    guest: &RequestContext,
+    context: &RequestContext,
     peer: &PeerId,
 ) -> Result<(), ErrorResponse> {
     let frame = serde_json::from_str(text);
@@ -135,10 +135,12 @@ async fn on_frame(
         frame.map_err(|error| ErrorResponse::bad_request(format!("the frame: {error}")))?;
     let peer = Some(PeerId::clone(peer));
     match frame {
-        ClientFrame::Message(prompted) => {
-            prompted.submit(room, guest.clone(), peer).await.map(drop)
+        ClientFrame::Message(request) => {
+            request.submit(room, context.clone(), peer).await.map(drop)
         }
-        ClientFrame::Decide(decision) => decision.submit(room, guest.clone(), peer).await.map(drop),
+        ClientFrame::Decide(decision) => {
+            decision.submit(room, context.clone(), peer).await.map(drop)
+        }
         ClientFrame::Stop => {
             room.stop_turn().await?;
             Ok(())

@@ -27,12 +27,12 @@ pub(crate) struct OpenAiEncoder {
 }
 
 impl OpenAiEncoder {
-    pub(crate) fn new(id: String, created: u64, model: String, counted: bool) -> Self {
+    pub(crate) fn new(id: String, created: u64, model: String, include_usage: bool) -> Self {
         Self {
             id,
             created,
             model,
-            include_usage: counted,
+            include_usage,
             pending_approvals: Vec::new(),
             stop: StopReason::End,
             usage: Usage::default(),
@@ -55,14 +55,14 @@ impl OpenAiEncoder {
                 self.any_step_had_text |= self.step_has_text;
                 self.last_step_had_text = std::mem::take(&mut self.step_has_text);
             }
-            ChatEvent::ApprovalRequested(asked) => {
+            ChatEvent::ApprovalRequested(approval) => {
                 self.pending_approvals
-                    .retain(|known| known.call.id != asked.call.id);
-                self.pending_approvals.push(asked.clone());
+                    .retain(|known| known.call.id != approval.call.id);
+                self.pending_approvals.push(approval.clone());
             }
             ChatEvent::ApprovalDecided { call, .. } => self
                 .pending_approvals
-                .retain(|asked| asked.call.id != *call),
+                .retain(|approval| approval.call.id != *call),
             ChatEvent::TurnEnded {
                 end,
                 content,
@@ -103,13 +103,13 @@ impl OpenAiEncoder {
     }
 
     fn end_turn(&mut self, end: &TurnEnd, usage: Usage, out: &mut Vec<Value>) {
-        let asked = std::mem::take(&mut self.pending_approvals).into_iter();
-        let calls: Vec<Value> = asked
+        let approval = std::mem::take(&mut self.pending_approvals).into_iter();
+        let calls: Vec<Value> = approval
             .filter(is_client_tool_call)
             .enumerate()
-            .map(|(index, asked)| {
-                let function = json!({ "name": asked.call.name, "arguments": asked.arguments.to_string() });
-                json!({ "index": index, "id": asked.call.id, "type": "function", "function": function })
+            .map(|(index, approval)| {
+                let function = json!({ "name": approval.call.name, "arguments": approval.arguments.to_string() });
+                json!({ "index": index, "id": approval.call.id, "type": "function", "function": function })
             })
             .collect();
         let finish = match (end, &self.stop) {
@@ -194,7 +194,7 @@ fn usage_json(usage: Usage) -> Value {
 /// Chunks in, the one answer that they come to out; or the error that one of them is.
 pub(crate) fn merge_chunks(chunks: Vec<Value>) -> Result<Value, Value> {
     let (mut answer, mut message) = (Map::new(), Map::new());
-    let (mut content, mut thoughts) = (String::new(), String::new());
+    let (mut content, mut reasoning) = (String::new(), String::new());
     let mut finish = Value::Null;
     for chunk in chunks {
         let Value::Object(mut chunk) = chunk else {
@@ -209,7 +209,7 @@ pub(crate) fn merge_chunks(chunks: Vec<Value>) -> Result<Value, Value> {
             let delta = choice.remove("delta").unwrap_or_default();
             let text = |name: &str| delta.get(name).and_then(Value::as_str).unwrap_or_default();
             content.push_str(text("content"));
-            thoughts.push_str(text("reasoning_content"));
+            reasoning.push_str(text("reasoning_content"));
             if let Some(Value::Array(calls)) = delta.get("tool_calls") {
                 let mut calls = calls.clone();
                 let calls = calls.iter_mut().filter_map(Value::as_object_mut);
@@ -234,8 +234,8 @@ pub(crate) fn merge_chunks(chunks: Vec<Value>) -> Result<Value, Value> {
     message.insert("role".to_owned(), "assistant".into());
     message.insert("content".to_owned(), content);
     message.insert("refusal".to_owned(), Value::Null);
-    if !thoughts.is_empty() {
-        message.insert("reasoning_content".to_owned(), thoughts.into());
+    if !reasoning.is_empty() {
+        message.insert("reasoning_content".to_owned(), reasoning.into());
     }
     answer.insert("object".to_owned(), "chat.completion".into());
     let choice =

@@ -86,14 +86,14 @@ fn error_type_of(status: StatusCode) -> &'static str {
 }
 
 impl From<ErrorResponse> for OpenAiError {
-    fn from(problem: ErrorResponse) -> Self {
+    fn from(error: ErrorResponse) -> Self {
         Self {
-            status: problem.status,
-            error_type: error_type_of(problem.status),
-            code: Some(problem.kind.to_owned()),
+            status: error.status,
+            error_type: error_type_of(error.status),
+            code: Some(error.kind.to_owned()),
             param: None,
-            retry_after: problem.retry_after(),
-            message: problem.message,
+            retry_after: error.retry_after(),
+            message: error.message,
         }
     }
 }

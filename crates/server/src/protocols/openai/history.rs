@@ -79,12 +79,12 @@ impl RequestHistory {
                         let results =
                             std::iter::from_fn(|| rest.next_if(|(_, it)| it.role == "tool"));
                         let results: Vec<(usize, &RequestMessage)> = results.collect();
-                        let told = if at < turn {
+                        let messages = if at < turn {
                             &mut history.messages_before
                         } else {
                             &mut history.messages_after
                         };
-                        told.push(tool_call_step(content, called));
+                        messages.push(tool_call_step(content, called));
                         tool_results(called, &results, at)?
                     }
                     _ => Message::Assistant(content),
@@ -105,12 +105,12 @@ impl RequestHistory {
                     ));
                 }
             };
-            let told = if at < turn {
+            let messages = if at < turn {
                 &mut history.messages_before
             } else {
                 &mut history.messages_after
             };
-            told.push(message);
+            messages.push(message);
         }
         history.system = (!system.is_empty()).then(|| system.join("\n\n"));
         Ok(history)

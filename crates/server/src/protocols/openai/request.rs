@@ -100,26 +100,26 @@ impl ChatRequest {
     /// Reads a request to an endpoint.
     pub(super) fn parse(
         request: CompletionBody,
-        live: &EndpointRuntime,
+        endpoint: &EndpointRuntime,
     ) -> Result<Self, OpenAiError> {
         if let Some(refusal) = request.unsupported_param() {
             return Err(refusal);
         }
-        let own = live.model.id().to_string();
+        let own = endpoint.model.id().to_string();
         let model = match request.model == own {
             true => None,
-            false => match live.server.models.find(&request.model) {
+            false => match endpoint.server.models.find(&request.model) {
                 Ok(model) => Some(model),
-                Err(_) if live.server.models.names.is_empty() => {
+                Err(_) if endpoint.server.models.names.is_empty() => {
                     return Err(OpenAiError::model_not_found(&request.model, &[own]));
                 }
-                Err(_) if !live.server.models.names.contains(&request.model) => {
+                Err(_) if !endpoint.server.models.names.contains(&request.model) => {
                     return Err(OpenAiError::model_not_found(
                         &request.model,
-                        &live.server.models.names,
+                        &endpoint.server.models.names,
                     ));
                 }
-                Err(problem) => return Err(problem.into()),
+                Err(error) => return Err(error.into()),
             },
         };
         Ok(Self {
@@ -127,7 +127,7 @@ impl ChatRequest {
             history: RequestHistory::parse(&request.messages)?,
             tools: client_tools::parse_client_tools(
                 request.tools.as_deref().unwrap_or_default(),
-                live,
+                endpoint,
             )
             .map_err(|(at, why)| OpenAiError::invalid_param(format!("tools[{at}]"), why))?,
             tool_choice: request

@@ -27,11 +27,11 @@ const APPROVAL_UNAVAILABLE: &str =
 /// Has a request answered, and all who look at turns look at it.
 pub(super) async fn run_turn(
     room: Arc<Room>,
-    guest: RequestContext,
-    wanted: ChatRequest,
+    context: RequestContext,
+    request: ChatRequest,
     cancel: CancellationToken,
 ) {
-    let turn = AssertUnwindSafe(run_turn_with_interceptors(&room, guest, wanted, cancel));
+    let turn = AssertUnwindSafe(run_turn_with_interceptors(&room, context, request, cancel));
     if turn.catch_unwind().await.is_err() {
         tracing::error!("a handler or an interceptor of the endpoint panicked");
         let kind = "internal".to_owned();
@@ -42,37 +42,37 @@ pub(super) async fn run_turn(
 
 async fn run_turn_with_interceptors(
     room: &Arc<Room>,
-    guest: RequestContext,
-    mut wanted: ChatRequest,
+    context: RequestContext,
+    mut request: ChatRequest,
     cancel: CancellationToken,
 ) {
-    let guest = guest.with_client_tools(std::mem::take(&mut wanted.tools));
-    let said = std::mem::take(&mut wanted.history.user_content);
-    let mut message = IncomingMessage::with_role(Role::User, said);
-    message.model = wanted.model.take();
+    let context = context.with_client_tools(std::mem::take(&mut request.tools));
+    let content = std::mem::take(&mut request.history.user_content);
+    let mut message = IncomingMessage::with_role(Role::User, content);
+    message.model = request.model.take();
     let mut turn = TurnContext {
         message,
-        session: Session::new(room, guest.clone(), None, cancel.clone()),
+        session: Session::new(room, context.clone(), None, cancel.clone()),
         metadata: Map::new(),
         conversation_usage: Default::default(),
         outcome: None,
         started_at: Instant::now(),
     };
-    let done = answer_request(room, &mut turn, &guest, wanted, cancel).await;
-    finish_turn(room, turn, done).await;
+    let result = answer_request(room, &mut turn, &context, request, cancel).await;
+    finish_turn(room, turn, result).await;
 }
 
 async fn answer_request(
     room: &Arc<Room>,
     turn: &mut TurnContext,
-    guest: &RequestContext,
-    wanted: ChatRequest,
+    context: &RequestContext,
+    request: ChatRequest,
     cancel: CancellationToken,
 ) -> Result<(), TurnError> {
-    let live = &room.endpoint;
-    for interceptor in &live.interceptors {
+    let endpoint = &room.endpoint;
+    for interceptor in &endpoint.interceptors {
         if let Err(refusal) = interceptor.before(turn).await {
-            live.server.metrics.rejected_messages.add(1);
+            endpoint.server.metrics.rejected_messages.add(1);
             let content = vec![Content::text(refusal.reason())];
             turn.session.turn_state().summary = Some(turn_summary(
                 TurnEnd::Answered,
@@ -83,56 +83,56 @@ async fn answer_request(
             return Ok(());
         }
     }
-    if let Some(handler) = &live.on_message {
-        let done = handler(&turn.session, &turn.message).await;
+    if let Some(handler) = &endpoint.on_message {
+        let result = handler(&turn.session, &turn.message).await;
         // It may have been told to the journal, and is nobody's to come back to.
-        live.delete_conversation(&room.id).await?;
-        return done;
+        endpoint.delete_conversation(&room.id).await?;
+        return result;
     }
-    let mut ask = guest
-        .apply_to_turn(live.chat.message(), live)
+    let mut turn_request = context
+        .apply_to_turn(endpoint.chat.message(), endpoint)
         .cancel_on(cancel);
     for (role, content) in &turn.message.parts {
-        ask = match role {
-            Role::User => ask.user(content.clone()),
-            Role::Assistant => ask.assistant(content.clone()),
+        turn_request = match role {
+            Role::User => turn_request.user(content.clone()),
+            Role::Assistant => turn_request.assistant(content.clone()),
         };
     }
-    if let Some(system) = wanted.history.system {
-        ask = ask.system(system);
+    if let Some(system) = request.history.system {
+        turn_request = turn_request.system(system);
     }
-    if let Some(options) = wanted.options {
-        ask = ask.model_options(options);
+    if let Some(options) = request.options {
+        turn_request = turn_request.model_options(options);
     }
-    if let Some(choice) = wanted.tool_choice {
-        ask = ask.tool_choice(choice);
+    if let Some(choice) = request.tool_choice {
+        turn_request = turn_request.tool_choice(choice);
     }
     let chosen = turn
         .message
         .model
         .clone()
-        .map(|model| live.with_guardrails(model));
-    let model = chosen.unwrap_or_else(|| Arc::clone(&live.model));
-    let (before, since) = (
-        wanted.history.messages_before,
-        wanted.history.messages_after,
+        .map(|model| endpoint.with_guardrails(model));
+    let model = chosen.unwrap_or_else(|| Arc::clone(&endpoint.model));
+    let (before, after) = (
+        request.history.messages_before,
+        request.history.messages_after,
     );
-    let reminded = ModelWithHistory {
+    let with_history = ModelWithHistory {
         model,
         messages_before: before,
-        messages_after: since,
+        messages_after: after,
     };
-    run_to_end(room, turn, ask.model(reminded)).await
+    run_to_end(room, turn, turn_request.model(with_history)).await
 }
 
 /// Takes a prompt as far as it goes: to its answer, or to calls that are the caller's to run.
 async fn run_to_end(
     room: &Room,
     turn: &TurnContext,
-    mut ask: TurnRequest,
+    mut turn_request: TurnRequest,
 ) -> Result<(), TurnError> {
     loop {
-        let mut events = ask.stream();
+        let mut events = turn_request.stream();
         while let Some(event) = events.next().await {
             let event = match event {
                 Ok(event) => event,
@@ -168,21 +168,21 @@ async fn run_to_end(
             return Ok(());
         };
         if response.pending_approvals().iter().any(is_client_tool_call) {
-            let over = turn_summary(
+            let summary = turn_summary(
                 TurnEnd::Answered,
                 Vec::new(),
                 response.usage(),
                 response.cost(),
             );
-            turn.session.turn_state().summary = Some(over);
+            turn.session.turn_state().summary = Some(summary);
             return Ok(());
         }
-        let denied = response
+        let denials = response
             .pending_approvals()
             .iter()
-            .map(|asked| asked.deny(APPROVAL_UNAVAILABLE))
+            .map(|approval| approval.deny(APPROVAL_UNAVAILABLE))
             .collect();
-        ask = response.submit_approvals(denied);
+        turn_request = response.submit_approvals(denials);
     }
 }
 

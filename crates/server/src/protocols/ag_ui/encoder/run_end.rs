@@ -12,18 +12,21 @@ impl AgUiEncoder {
     /// Tells what is waited for: decisions, or what came of calls that the client runs itself.
     pub(super) fn finish_paused_run(&mut self, out: &mut Vec<Value>) {
         self.end_step(out);
-        let (brought, asked): (Vec<&PendingApproval>, Vec<&PendingApproval>) = self
+        let (client_calls, approval): (Vec<&PendingApproval>, Vec<&PendingApproval>) = self
             .pending_approvals
             .iter()
-            .partition(|asked| is_client_tool_call(asked));
-        let outcome = match (asked.is_empty(), brought.is_empty()) {
+            .partition(|approval| is_client_tool_call(approval));
+        let outcome = match (approval.is_empty(), client_calls.is_empty()) {
             (true, true) => json!({ "type": "success" }),
             (true, false) => {
-                let calls: Vec<&CallId> = brought.iter().map(|asked| &asked.call.id).collect();
+                let calls: Vec<&CallId> = client_calls
+                    .iter()
+                    .map(|approval| &approval.call.id)
+                    .collect();
                 json!({ "type": "success", "pendingToolCallIds": calls })
             }
             (false, _) => {
-                let interrupts: Vec<Value> = asked.into_iter().map(interrupt_json).collect();
+                let interrupts: Vec<Value> = approval.into_iter().map(interrupt_json).collect();
                 json!({ "type": "interrupt", "interrupts": interrupts })
             }
         };
@@ -46,12 +49,12 @@ impl AgUiEncoder {
         };
         self.end_step(out);
         let mut event = self.run_finished_event(outcome, Some(usage));
-        let mut told = json!(end);
-        if let (Some(told), Some(cost)) = (told.as_object_mut(), cost) {
-            told.insert("cost".to_owned(), json!(cost));
+        let mut metadata = json!(end);
+        if let (Some(metadata), Some(cost)) = (metadata.as_object_mut(), cost) {
+            metadata.insert("cost".to_owned(), json!(cost));
         }
         if let Some(event) = event.as_object_mut() {
-            event.insert("metadata".to_owned(), json!({ "toolwright": told }));
+            event.insert("metadata".to_owned(), json!({ "toolwright": metadata }));
         }
         out.push(event);
     }

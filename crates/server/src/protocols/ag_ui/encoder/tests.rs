@@ -79,9 +79,9 @@ proptest! {
     #[test]
     fn whatever_happens_all_that_opens_is_closed(happened in prop::collection::vec(0..7_usize, 0..40), end in 0..4) {
         let mut run = AgUiEncoder::new("t".to_owned(), "r".to_owned(), "m".to_owned());
-        let mut told = run.start();
+        let mut events = run.start();
         for (at, which) in happened.into_iter().enumerate() {
-            told.extend(run.on_event(&event(which, at).into()));
+            events.extend(run.on_event(&event(which, at).into()));
         }
         let reason = "enough".to_owned();
         let last = match end {
@@ -90,8 +90,8 @@ proptest! {
             2 => ended(TurnEnd::Cancelled),
             _ => ended(TurnEnd::Limit { reason }),
         };
-        told.extend(run.on_event(&last.into()));
-        check(&told)?;
+        events.extend(run.on_event(&last.into()));
+        check(&events)?;
     }
 }
 
