@@ -1,4 +1,4 @@
-//! Requests in, answers out: which path is whose.
+//! The routes of a server.
 
 use std::sync::Arc;
 
@@ -28,16 +28,16 @@ pub(crate) mod serve;
 mod tools;
 mod write_timeout;
 
-/// What the plain routes work on.
+/// The state of the routes that exist once per server.
 #[derive(Clone)]
 pub(crate) struct ApiState {
     pub(crate) server: Arc<ServerState>,
-    /// The endpoint that the console talks to.
+    /// The endpoint of the console, at `/api/conversations`.
     pub(crate) assistant_endpoint: Arc<EndpointRuntime>,
     pub(crate) endpoints: Arc<[Arc<EndpointRuntime>]>,
 }
 
-/// What an endpoint's path may not begin with.
+/// The first segments that paths of endpoints may not have.
 const RESERVED_SEGMENTS: &[&str] = &[
     "api",
     "mcp",
@@ -49,7 +49,7 @@ const RESERVED_SEGMENTS: &[&str] = &[
     ".well-known",
 ];
 
-/// Tells whether a path begins with what is ours.
+/// Returns true if the server itself serves paths with this first segment.
 pub(crate) fn is_reserved(path: &str) -> bool {
     let first = path.trim_start_matches('/').split('/').next();
     let first = first.unwrap_or_default();
@@ -96,7 +96,7 @@ pub(crate) fn router(
         ))
 }
 
-/// What every endpoint answers under its path.
+/// The routes of one endpoint, below its path.
 fn endpoint_routes(endpoint: &Arc<EndpointRuntime>) -> Router {
     let path = &endpoint.template.path;
     let mut router = Router::new()
@@ -115,7 +115,7 @@ fn endpoint_routes(endpoint: &Arc<EndpointRuntime>) -> Router {
         )
         .route(&format!("{path}/stream"), get(ai_sdk::resume_stream));
     router = match endpoint.template.collection_path() {
-        // Where front ends of the AI SDK look by themselves.
+        // The default paths of the AI SDK's transport.
         Some(ASSISTANT_PATH) => router
             .route(
                 "/api/chat",
@@ -132,7 +132,7 @@ fn endpoint_routes(endpoint: &Arc<EndpointRuntime>) -> Router {
     router.with_state(Arc::clone(endpoint))
 }
 
-/// What is there once.
+/// The routes that exist once per server.
 fn api_routes(state: ApiState) -> Router {
     Router::new()
         .route("/api/info", get(info::show_info))
@@ -157,7 +157,8 @@ fn api_routes(state: ApiState) -> Router {
         .with_state(state)
 }
 
-/// Whether a message would be accepted: conversations can be read and written, and not too many turns run.
+/// `/readyz`: whether a message would be accepted, so the store is readable and writable and the limit of running turns is
+/// not reached.
 async fn ready(State(state): State<ApiState>) -> Result<&'static str, ErrorResponse> {
     if state.server.shutdown.is_cancelled() {
         let message = "the server is about to end";
@@ -183,7 +184,7 @@ async fn metrics(State(state): State<ApiState>) -> Response {
     ([(header::CONTENT_TYPE, kind)], text).into_response()
 }
 
-/// An answer in JSON that nobody keeps.
+/// A JSON response with `Cache-Control: no-store`.
 pub(crate) fn json_response<T: serde::Serialize>(
     status: StatusCode,
     value: &T,

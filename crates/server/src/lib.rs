@@ -1,7 +1,8 @@
-//! Browser in, user message out; chat event in, browser out: **endpoints that people and pages talk to.**
+//! Endpoints for chat front ends: HTTP and WebSocket in, [`Chat`](toolwright_chat::Chat) turns inside, events out.
 //!
-//! A turn runs in a task of its own. Whoever reads it, over whichever protocol, reads from a number on, so that a lost
-//! connection costs nothing and ends nothing. Every protocol is a translator of the same events.
+//! A turn runs in a task of its own and appends its events to a log. Subscribers of any protocol read that log from a
+//! sequence number on, so a lost connection neither ends the turn nor loses events. Every protocol is an encoder of the same
+//! events.
 
 mod auth;
 mod conversation;

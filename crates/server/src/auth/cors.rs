@@ -1,20 +1,20 @@
-//! Pages of other origins that were named: what their browsers have to hear before they let them read.
+//! CORS headers for pages of the origins that the operator has allowed.
 //!
-//! Only those: that the guard lets a page of this machine call does not mean that it may read.
+//! Authentication also accepts requests of pages on this machine; those get no CORS headers and cannot read the response.
 
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-/// What a page may ask with.
+/// The request headers that a page may send.
 const ALLOWED_HEADERS: HeaderValue = HeaderValue::from_static(
     "authorization, content-type, last-event-id, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id",
 );
-/// What a page may read of an answer's head.
+/// The response headers that a page may read.
 const EXPOSED_HEADERS: HeaderValue =
     HeaderValue::from_static("mcp-session-id, retry-after, www-authenticate");
 const ALLOWED_METHODS: HeaderValue = HeaderValue::from_static("DELETE, GET, POST");
 
-/// The origin of a request, if it was named.
+/// The origin of a request, if it is allowed.
 pub(super) fn allowed_origin(origins: &[String], headers: &HeaderMap) -> Option<HeaderValue> {
     let origin = headers.get(header::ORIGIN)?;
     let text = origin.to_str().ok()?;
@@ -22,7 +22,7 @@ pub(super) fn allowed_origin(origins: &[String], headers: &HeaderMap) -> Option<
     known.then(|| origin.clone())
 }
 
-/// The answer to a browser that asks whether a page may ask.
+/// The response to a preflight request; `None` for other requests.
 pub(super) fn preflight_response(method: &Method, headers: &HeaderMap) -> Option<Response> {
     let asks =
         *method == Method::OPTIONS && headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
@@ -39,7 +39,7 @@ pub(super) fn preflight_response(method: &Method, headers: &HeaderMap) -> Option
     })
 }
 
-/// Lets a page read the answer.
+/// Adds the headers that let the page read the response.
 pub(super) fn add_cors_headers(origin: HeaderValue, headers: &mut HeaderMap) {
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
     headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED_HEADERS);

@@ -1,4 +1,4 @@
-//! A limit on wrong tokens, per address of the client.
+//! A limit on failed logins per client address.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -7,16 +7,16 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Wrong tokens per address and window, at most.
+/// The maximum number of failures per address and window.
 const MAX_FAILURES: u32 = 10;
 
-/// How long wrong tokens count.
+/// The window in which failures are counted.
 const FAILURE_WINDOW: Duration = Duration::from_secs(60);
 
-/// Addresses that are counted apart; what comes from more is counted together.
+/// The maximum number of addresses that are counted separately; further ones share one count.
 const MAX_TRACKED_ADDRESSES: usize = 4096;
 
-/// The wrong tokens of the last while.
+/// Recent failed logins.
 #[derive(Default)]
 pub(crate) struct LoginAttempts(Mutex<HashMap<Option<IpAddr>, AttemptCount>>);
 
@@ -26,8 +26,8 @@ struct AttemptCount {
 }
 
 impl LoginAttempts {
-    /// Counts a token before it is looked at, so that many at once are counted, too; returns how long the client has to wait
-    /// if it may not try one now.
+    /// Counts an attempt before the token is verified, so that concurrent attempts count, too; returns the time to wait if
+    /// the limit is reached.
     pub(crate) fn record_attempt(&self, from: Option<IpAddr>) -> Result<(), Duration> {
         let now = Instant::now();
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -45,7 +45,7 @@ impl LoginAttempts {
         Ok(())
     }
 
-    /// Takes a token back that was not wrong.
+    /// Uncounts an attempt whose token was right.
     pub(crate) fn undo_attempt(&self, from: Option<IpAddr>) {
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let from = from.filter(|_| counts.contains_key(&from));
@@ -61,30 +61,30 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn who_was_wrong_too_often_waits_and_others_do_not() {
-        let guesses = LoginAttempts::default();
+        let attempts = LoginAttempts::default();
         let (one, two) = ([192, 0, 2, 1].into(), [192, 0, 2, 2].into());
         for _ in 0..100 {
-            assert_eq!(guesses.record_attempt(Some(one)), Ok(()));
-            guesses.undo_attempt(Some(one));
+            assert_eq!(attempts.record_attempt(Some(one)), Ok(()));
+            attempts.undo_attempt(Some(one));
         }
         for _ in 0..MAX_FAILURES {
-            assert_eq!(guesses.record_attempt(Some(one)), Ok(()));
+            assert_eq!(attempts.record_attempt(Some(one)), Ok(()));
         }
-        assert_eq!(guesses.record_attempt(Some(one)), Err(FAILURE_WINDOW));
-        assert_eq!(guesses.record_attempt(Some(two)), Ok(()));
+        assert_eq!(attempts.record_attempt(Some(one)), Err(FAILURE_WINDOW));
+        assert_eq!(attempts.record_attempt(Some(two)), Ok(()));
         tokio::time::advance(FAILURE_WINDOW).await;
-        assert_eq!(guesses.record_attempt(Some(one)), Ok(()));
+        assert_eq!(attempts.record_attempt(Some(one)), Ok(()));
     }
 
     #[tokio::test(start_paused = true)]
     async fn many_addresses_take_no_more_room_and_are_limited_together() {
-        let guesses = LoginAttempts::default();
+        let attempts = LoginAttempts::default();
         for at in 0..8_192_u32 {
-            let _ = guesses.record_attempt(Some(IpAddr::from(at.to_be_bytes())));
+            let _ = attempts.record_attempt(Some(IpAddr::from(at.to_be_bytes())));
         }
-        assert!(guesses.0.lock().unwrap().len() <= MAX_TRACKED_ADDRESSES + 1);
+        assert!(attempts.0.lock().unwrap().len() <= MAX_TRACKED_ADDRESSES + 1);
         assert_eq!(
-            guesses.record_attempt(Some([255, 0, 0, 1].into())),
+            attempts.record_attempt(Some([255, 0, 0, 1].into())),
             Err(FAILURE_WINDOW)
         );
     }

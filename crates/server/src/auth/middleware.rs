@@ -1,6 +1,6 @@
-//! A request in, the same with its caller out, or a refusal: before anything of it is read.
+//! Middleware that authenticates a request before its body is read, and adds its [`RequestContext`].
 //!
-//! Who is let in is the MCP server's guard to say, for every path alike.
+//! The rules (tokens, hosts, origins) are those of the MCP server, for every path.
 
 use std::sync::Arc;
 
@@ -17,13 +17,13 @@ use crate::endpoint::server_state::ServerState;
 use crate::http::console;
 use crate::http::error_response::ErrorResponse;
 
-/// Lets a request in, or refuses it.
+/// Authenticates a request and runs it; adds security headers to the response.
 pub(crate) async fn authenticate(
     State(app): State<Arc<ServerState>>,
     mut request: Request,
     next: Next,
 ) -> Response {
-    // Clients of MCP bring tokens; a cookie would let pages in that nobody thought of there.
+    // MCP clients send tokens; accepting cookies would expose `/mcp` to requests of pages.
     let session = match is_path_under(request.uri().path(), "/mcp") {
         true => None,
         false => app
@@ -52,7 +52,7 @@ pub(crate) async fn authenticate(
     response
 }
 
-/// The answer to a request, of a page that may read it or of somebody else.
+/// Runs an authenticated request; `may_read` if its origin is allowed to read responses.
 async fn authenticate_and_run(
     app: &ServerState,
     request: Request,
@@ -64,24 +64,24 @@ async fn authenticate_and_run(
     let admitted = app.mcp.authenticate_request(&head).await;
     let mut request = Request::from_parts(head, body);
     let (method, path) = (request.method(), request.uri().path());
-    let refused = admitted.as_ref().err().map(AccessDenied::status);
+    let denied_status = admitted.as_ref().err().map(AccessDenied::status);
     if is_cross_origin(method, request.headers()) {
         let message = "a page of another origin has sent this request";
         return ErrorResponse::new(StatusCode::FORBIDDEN, "forbidden", message).into_response();
     }
     if may_read
-        && refused != Some(StatusCode::FORBIDDEN)
+        && denied_status != Some(StatusCode::FORBIDDEN)
         && let Some(answer) = cors::preflight_response(method, request.headers())
     {
         return answer;
     }
     if is_path_under(path, "/mcp") || is_path_under(path, "/.well-known") {
-        // The MCP server lets in whom it likes itself.
+        // The MCP server authenticates its own requests.
         return next.run(request).await;
     }
     match admitted {
-        Ok(visitor) => {
-            // Handlers see a principal and no token; a connection that stays open has it checked again by itself.
+        Ok(principal) => {
+            // Handlers see a principal, not its token; long-lived connections verify the credential again by themselves.
             let authorization = request.headers_mut().remove(header::AUTHORIZATION);
             let credential = Credential {
                 authorization,
@@ -89,19 +89,19 @@ async fn authenticate_and_run(
             };
             request
                 .extensions_mut()
-                .insert(RequestContext::new(visitor, credential));
+                .insert(RequestContext::new(principal, credential));
             next.run(request).await
         }
-        // What shows nothing of anybody is for everybody: the page that asks for the token, too.
-        Err(_) if refused == Some(StatusCode::UNAUTHORIZED) && is_public(path) => {
+        // Public paths need no credential, among them the page that asks for the token.
+        Err(_) if denied_status == Some(StatusCode::UNAUTHORIZED) && is_public(path) => {
             next.run(request).await
         }
-        Err(refusal) => ErrorResponse::from(refusal).into_response(),
+        Err(denied) => ErrorResponse::from(denied).into_response(),
     }
 }
 
-fn is_path_under(path: &str, place: &str) -> bool {
-    let rest = path.strip_prefix(place);
+fn is_path_under(path: &str, prefix: &str) -> bool {
+    let rest = path.strip_prefix(prefix);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
@@ -109,8 +109,8 @@ fn is_public(path: &str) -> bool {
     matches!(path, "/healthz" | "/readyz" | "/api/session") || console::is_console_path(path)
 }
 
-/// Returns true if a page of another origin has sent the request and the browser names no `Origin`; a page on another port of
-/// the same host is one, too, and comes with the same cookies.
+/// Returns true if a page of another origin has sent the request without an `Origin` header; another port of the same host
+/// is another origin, too, and shares the cookies.
 fn is_cross_origin(method: &Method, headers: &HeaderMap) -> bool {
     let is = |name: &str, value: &str| headers.get(name).is_some_and(|it| it == value);
     let navigates = *method == Method::GET && is("sec-fetch-mode", "navigate");

@@ -1,4 +1,4 @@
-//! The principal of a request: who it is, which tools its scopes open now, and the credential that this depends on.
+//! The context of a request: its principal, the tools that its scopes grant, its credential and the client's own tools.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,24 +14,24 @@ use crate::endpoint::EndpointRuntime;
 use crate::endpoint::server_state::ServerState;
 use crate::http::error_response::ErrorResponse;
 
-/// The bundle of the tools that somebody brings and runs themselves.
+/// The bundle of the tools that a client defines and runs itself.
 pub(crate) const CLIENT_TOOLS_BUNDLE: &str = "brought by the caller";
 
-/// Whether a call is one that whoever asked runs themselves.
-pub(crate) fn is_client_tool_call(asked: &PendingApproval) -> bool {
-    &*asked.tool.bundle == CLIENT_TOOLS_BUNDLE
+/// Returns true if the call is of a tool that the client runs itself.
+pub(crate) fn is_client_tool_call(approval: &PendingApproval) -> bool {
+    &*approval.tool.bundle == CLIENT_TOOLS_BUNDLE
 }
 
-/// The principal of a request; cheap to clone.
+/// The principal of a request and what it may use; cheap to clone.
 #[derive(Clone)]
 pub(crate) struct RequestContext {
     principal: Principal,
     credential: Arc<Credential>,
-    /// The tools that they run themselves.
+    /// The tools that the client runs itself.
     client_tools: Arc<[Tool]>,
 }
 
-/// What a connection was opened with; empty where the server needs no credential, and for what the server does itself.
+/// The credential of a request; empty where the server requires none, and for what the server does itself.
 #[derive(Default)]
 pub(crate) struct Credential {
     pub(crate) authorization: Option<HeaderValue>,
@@ -39,24 +39,24 @@ pub(crate) struct Credential {
 }
 
 impl RequestContext {
-    pub(crate) fn new(visitor: Principal, credential: Credential) -> Self {
+    pub(crate) fn new(principal: Principal, credential: Credential) -> Self {
         Self {
-            principal: visitor,
+            principal,
             credential: Arc::new(credential),
             client_tools: Arc::default(),
         }
     }
 
-    /// The operator, in whose name the server itself acts.
+    /// The operator, on whose behalf the server itself acts.
     pub(crate) fn operator(app: &ServerState) -> Self {
         Self::new(app.mcp.operator(), Credential::default())
     }
 
-    /// The principal that a journal records, with the rights that it has today; `None` if its credential has expired, or the
+    /// The principal that a journal records, with the scopes that it has now; `None` if its credential has expired, or the
     /// server does not know it any more.
     pub(crate) fn from_record(app: &ServerState, record: Option<&PrincipalRecord>) -> Option<Self> {
-        let visitor = match record {
-            // A server that knows subjects has no operator among them.
+        let principal = match record {
+            // Without a record the principal was the operator, which a server with subjects does not have.
             None => app.mcp.has_operator().then(|| app.mcp.operator()),
             Some(record) => {
                 let expires = record.expires.map(Duration::from_millis);
@@ -67,14 +67,14 @@ impl RequestContext {
                     .ok()
             }
         };
-        visitor.map(|visitor| Self::new(visitor, Credential::default()))
+        principal.map(|principal| Self::new(principal, Credential::default()))
     }
 
-    /// Checks the credential of a connection once more.
+    /// Verifies the credential of a connection again.
     ///
     /// # Errors
     ///
-    /// When it is not good any more, or has become another subject's.
+    /// When it is no longer valid, or belongs to another subject now.
     pub(crate) async fn reauthenticate(&self, app: &ServerState) -> Result<Self, ErrorResponse> {
         let ended = || {
             let message = "the credential of this connection is not good any more: sign in again";
@@ -85,21 +85,21 @@ impl RequestContext {
             return Err(ended());
         }
         let authorization = self.credential.authorization.as_ref();
-        let visitor = app.mcp.authenticate(authorization).await?;
-        if visitor.caller() != self.caller() {
+        let principal = app.mcp.authenticate(authorization).await?;
+        if principal.caller() != self.caller() {
             return Err(ended());
         }
         Ok(Self {
-            principal: visitor,
+            principal,
             credential: Arc::clone(&self.credential),
             client_tools: Arc::clone(&self.client_tools),
         })
     }
 
-    /// Returns true if the credential is not good any more; false while nobody can tell.
+    /// Returns true if the credential is no longer valid; false if that cannot be determined now.
     pub(crate) async fn is_revoked(&self, app: &ServerState) -> bool {
         let renewed = self.reauthenticate(app).await;
-        renewed.is_err_and(|problem| !problem.is_transient())
+        renewed.is_err_and(|error| !error.is_transient())
     }
 
     /// Waits until the credential expires, or its cookie session ends.
@@ -125,17 +125,17 @@ impl RequestContext {
         self.principal.caller()
     }
 
-    /// The tools and prompts that the scopes open.
+    /// The tools and prompts that the scopes grant.
     pub(crate) fn invoker(&self) -> &Invoker {
         self.principal.invoker()
     }
 
-    /// Returns true if its scopes decide which tools it may use.
+    /// Returns true if scopes limit the tools that it may use.
     pub(crate) fn is_scoped(&self) -> bool {
         self.principal.is_scoped()
     }
 
-    /// The owner of the conversations that it begins.
+    /// The owner of conversations that it begins.
     pub(crate) fn owner(&self) -> Owner {
         match self.principal.subject() {
             Some(subject) => Owner::Subject(subject.to_owned()),
@@ -143,7 +143,7 @@ impl RequestContext {
         }
     }
 
-    /// What a journal records of it; nothing of the operator.
+    /// What the journal records of the principal; `None` for the operator.
     pub(crate) fn principal_record(&self) -> Option<PrincipalRecord> {
         let mut record = PrincipalRecord::new(self.principal.subject()?);
         let scopes: BTreeSet<&str> = self.principal.scopes().collect();
@@ -152,32 +152,36 @@ impl RequestContext {
         Some(record)
     }
 
-    /// Brings tools of their own, which wait for whoever brought them when they are called.
+    /// Adds the client's own tools; a call of one pauses the turn until the client sends the result.
     #[must_use]
     pub(crate) fn with_client_tools(mut self, tools: Vec<Tool>) -> Self {
         self.client_tools = tools.into();
         self
     }
 
-    /// In whose name tools are called.
+    /// The scope of tool calls on behalf of this principal.
     pub(crate) fn call_scope(&self) -> CallScope {
         CallScope::new().caller(self.caller().clone())
     }
 
-    /// Keeps a prompt to the tools of an endpoint that the scopes open when its turn begins.
-    pub(crate) fn apply_to_turn(&self, ask: TurnRequest, live: &EndpointRuntime) -> TurnRequest {
-        let mut ask = ask
+    /// Limits a turn to the endpoint's tools that the scopes grant when it begins.
+    pub(crate) fn apply_to_turn(
+        &self,
+        request: TurnRequest,
+        endpoint: &EndpointRuntime,
+    ) -> TurnRequest {
+        let mut request = request
             .caller(self.caller().clone())
             .principal(self.principal_record());
         if !self.client_tools.is_empty() {
-            ask = ask.tools(self.client_tools.to_vec());
+            request = request.tools(self.client_tools.to_vec());
         }
         if !self.is_scoped() {
-            return ask;
+            return request;
         }
-        let (visitor, local) = (self.principal.clone(), Arc::clone(&live.endpoint_tools));
-        // Tools that only the endpoint has are open to everybody who may use the endpoint.
-        ask.allow(move |spec| local.contains(spec.name.as_str()) || visitor.may_use(spec))
+        let (principal, local) = (self.principal.clone(), Arc::clone(&endpoint.endpoint_tools));
+        // Tools of the endpoint itself are granted to every principal that may use the endpoint.
+        request.allow(move |spec| local.contains(spec.name.as_str()) || principal.may_use(spec))
     }
 }
 

@@ -1,4 +1,4 @@
-//! A token in, a cookie out that stands for it: for pages, which cannot send headers with every request.
+//! Cookie sessions: a cookie stands for a token, because pages cannot send headers with every request.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -12,33 +12,33 @@ use toolwright_core::CancellationToken;
 use crate::endpoint::random_id;
 use crate::http::error_response::ErrorResponse;
 
-/// What the cookie is called.
+/// The name of the cookie.
 const COOKIE_NAME: &str = "toolwright_pass";
 
-/// How long it is good for.
+/// The lifetime of a session.
 const COOKIE_LIFETIME: Duration = Duration::from_secs(12 * 60 * 60);
 
-/// How many there are at once.
+/// The maximum number of sessions.
 const MAX_SESSIONS: usize = 8192;
 
-/// How many the operator has, who may be many people with one token.
+/// The maximum for the operator, whose token several people may share.
 const MAX_OPERATOR_SESSIONS: usize = 1024;
 
-/// How many a subject has: one for each browser.
+/// The maximum for a subject: one session per browser.
 const MAX_SUBJECT_SESSIONS: usize = 16;
 
-/// The passes that were given out; none outlives the process.
+/// The sessions of this process; not stored.
 #[derive(Default)]
 pub(crate) struct CookieSessions(Mutex<HashMap<String, StoredSession>>);
 
 struct StoredSession {
     owner: Owner,
-    /// The header that it stands for.
+    /// The `Authorization` header that the cookie stands for.
     authorization: HeaderValue,
     cookie_session: CookieSession,
 }
 
-/// The time that a cookie is good for; cheap to clone.
+/// The lifetime of a cookie session; cheap to clone.
 #[derive(Clone)]
 pub(crate) struct CookieSession {
     expires_at: Instant,
@@ -46,12 +46,12 @@ pub(crate) struct CookieSession {
 }
 
 impl CookieSession {
-    /// Returns true if the cookie has expired or was given back.
+    /// Returns true if the session has expired or was ended.
     pub(crate) fn is_expired(&self) -> bool {
         self.revoked.is_cancelled() || self.expires_at <= Instant::now()
     }
 
-    /// Waits until the cookie expires or is given back.
+    /// Waits until the session expires or is ended.
     pub(crate) async fn wait_expired(&self) {
         tokio::select! {
             () = self.revoked.cancelled() => {}
@@ -61,7 +61,8 @@ impl CookieSession {
 }
 
 impl CookieSessions {
-    /// Gives out a pass, as the cookie that carries it; the oldest of an owner that has too many ends.
+    /// Starts a session and returns the value of its `Set-Cookie` header; ends the owner's oldest session if there are too
+    /// many.
     pub(crate) fn issue(
         &self,
         owner: Owner,
@@ -70,22 +71,22 @@ impl CookieSessions {
         authorization.set_sensitive(true);
         let name = format!("{}{}", random_id()?, random_id()?);
         let now = Instant::now();
-        let mut passes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        passes.retain(|_, pass| pass.cookie_session.expires_at > now);
-        let own = passes.iter().filter(|(_, pass)| pass.owner == owner);
-        let most = match &owner {
+        let mut sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        sessions.retain(|_, stored| stored.cookie_session.expires_at > now);
+        let own = sessions.iter().filter(|(_, stored)| stored.owner == owner);
+        let max = match &owner {
             Owner::Operator => MAX_OPERATOR_SESSIONS,
             _ => MAX_SUBJECT_SESSIONS,
         };
-        if own.clone().count() >= most {
-            let oldest = own.min_by_key(|(_, pass)| pass.cookie_session.expires_at);
+        if own.clone().count() >= max {
+            let oldest = own.min_by_key(|(_, stored)| stored.cookie_session.expires_at);
             let oldest = oldest.map(|(name, _)| name.clone());
-            let oldest = oldest.and_then(|name| passes.remove(&name));
+            let oldest = oldest.and_then(|name| sessions.remove(&name));
             if let Some(oldest) = oldest {
                 oldest.cookie_session.revoked.cancel();
             }
         }
-        if passes.len() >= MAX_SESSIONS {
+        if sessions.len() >= MAX_SESSIONS {
             return Err(ErrorResponse::too_many_requests(
                 "too many people are signed in: try again later",
             ));
@@ -94,7 +95,7 @@ impl CookieSessions {
             expires_at: now + COOKIE_LIFETIME,
             revoked: CancellationToken::new(),
         };
-        passes.insert(
+        sessions.insert(
             name.clone(),
             StoredSession {
                 owner,
@@ -105,29 +106,30 @@ impl CookieSessions {
         Ok(set_cookie_value(&name, COOKIE_LIFETIME))
     }
 
-    /// Takes a pass back, and returns the cookie that says so.
+    /// Ends the session of a request, and returns the `Set-Cookie` value that removes the cookie.
     pub(crate) fn revoke(&self, headers: &HeaderMap) -> String {
         if let Some(name) = session_cookie(headers) {
-            let mut passes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(pass) = passes.remove(name) {
-                pass.cookie_session.revoked.cancel();
+            let mut sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(stored) = sessions.remove(name) {
+                stored.cookie_session.revoked.cancel();
             }
         }
         set_cookie_value("", Duration::ZERO)
     }
 
-    /// Puts what a pass stands for in its place, unless the request says itself who sends it; returns the session if it did.
+    /// Inserts the `Authorization` header of the cookie's session, unless the request has one; returns the session if it
+    /// did.
     pub(crate) fn insert_authorization(&self, headers: &mut HeaderMap) -> Option<CookieSession> {
         if headers.contains_key(header::AUTHORIZATION) {
             return None;
         }
         let name = session_cookie(headers)?;
         let (authorization, session) = {
-            let passes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            let pass = passes
+            let sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let stored = sessions
                 .get(name)
-                .filter(|pass| !pass.cookie_session.is_expired())?;
-            (pass.authorization.clone(), pass.cookie_session.clone())
+                .filter(|stored| !stored.cookie_session.is_expired())?;
+            (stored.authorization.clone(), stored.cookie_session.clone())
         };
         headers.insert(header::AUTHORIZATION, authorization);
         Some(session)
@@ -139,7 +141,7 @@ fn set_cookie_value(value: &str, life: Duration) -> String {
     format!("{COOKIE_NAME}={value}; HttpOnly; SameSite=Strict; Path=/; Max-Age={seconds}")
 }
 
-/// The pass that a request brings.
+/// The session cookie of a request.
 fn session_cookie(headers: &HeaderMap) -> Option<&str> {
     let all = headers.get_all(header::COOKIE).iter();
     let mut pairs = all

@@ -1,4 +1,4 @@
-//! What a page hears of a conversation: all that happens in a turn, and what the endpoint adds.
+//! Events of a conversation: those of the chat turn, and those of the endpoint.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,60 +10,60 @@ use serde_json::{Map, Value};
 use toolwright_chat::ChatEvent;
 use toolwright_core::{Content, Role};
 
-/// One thing that happens in a conversation, in the form of its JSON: an object with a `type`.
+/// An event of a conversation; serializes as an object with a `type`.
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum ConversationEvent {
-    /// A piece of a turn.
+    /// An event of the turn.
     Chat(ChatEvent),
-    /// What the endpoint says besides.
+    /// An event of the endpoint.
     Endpoint(EndpointEvent),
 }
 
-/// What an endpoint tells beside the turn itself.
+/// Events that the endpoint adds to those of the turn.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum EndpointEvent {
-    /// Somebody said something: a turn begins, and whatever waited for a decision waits no more.
+    /// A message was received: its turn begins, and pending approvals are void.
     #[serde(rename = "said")]
     Message {
-        /// In whose name.
+        /// The author of the message.
         role: Role,
-        /// What.
+        /// The content of the message.
         content: Vec<Content>,
     },
-    /// Something worth knowing about the turn: its cost, who answered, how long it took.
+    /// Information about the turn: cost, model, latency.
     Metadata {
-        /// By name.
+        /// The values, by name.
         metadata: Map<String, Value>,
     },
-    /// How far the endpoint itself is.
+    /// Progress of the endpoint's handler.
     Status {
-        /// How much is done.
+        /// The amount done.
         done: Option<f64>,
-        /// Of how much.
+        /// The total amount.
         total: Option<f64>,
-        /// What it is doing.
+        /// The current activity.
         message: Option<String>,
     },
-    /// How many take part has changed.
+    /// The number of connected clients has changed.
     Peers {
-        /// How many there are now.
+        /// The number of clients now.
         count: usize,
     },
-    /// The turn could not go on.
+    /// The turn failed.
     Error {
-        /// What kind of trouble it is.
+        /// The kind of error, for programs.
         kind: String,
-        /// What to tell, without secrets.
+        /// The message, with secrets redacted.
         message: String,
     },
-    /// The server ends; whoever reads comes back later.
+    /// The server shuts down; clients should reconnect later.
     #[serde(rename = "goodbye")]
     Shutdown {
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
@@ -81,7 +81,7 @@ impl From<EndpointEvent> for ConversationEvent {
 }
 
 impl ConversationEvent {
-    /// Tells whether nothing follows in this turn, until somebody decides or says something.
+    /// Returns true if no event of this turn follows, until a message or a decision is sent.
     pub fn ends_or_pauses_turn(&self) -> bool {
         matches!(
             self,
@@ -91,22 +91,22 @@ impl ConversationEvent {
     }
 }
 
-/// Whom an event is for.
+/// The id of a connected client.
 pub type PeerId = Arc<str>;
 
-/// An event with its place in the conversation.
+/// An event with its sequence number.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct SequencedEvent {
-    /// Grows by one from event to event; never used again, not even after a restart.
+    /// Increases by one from event to event; never reused, not even after a restart.
     pub seq: u64,
-    /// When, in milliseconds since 1970.
+    /// Milliseconds since 1970.
     pub at: u64,
-    /// What.
+    /// The event.
     pub event: ConversationEvent,
-    /// For whom; without one, for all who take part.
+    /// The peer that receives it; `None`: all.
     pub recipient: Option<PeerId>,
-    /// As server-sent events have it; the JSON is a part of it.
+    /// The event as a server-sent event, which contains its JSON.
     sse_frame: Bytes,
     json: Range<usize>,
 }
@@ -127,11 +127,11 @@ impl SequencedEvent {
         };
         let mut frame = format!("id: {seq}\ndata: ").into_bytes();
         let begin = frame.len();
-        // Nothing in an event cannot be JSON; an empty one would be noticed, a panic would end the turn.
+        // Events always serialize; if not, an empty frame is better than a panic that ends the turn.
         let _ = serde_json::to_writer(&mut frame, &wire);
         let json = begin..frame.len();
         frame.extend_from_slice(b"\n\n");
-        // It is kept as long as its turn is, one of thousands: without the room that growing has left.
+        // Thousands of frames are kept until their turn ends.
         frame.shrink_to_fit();
         Self {
             seq,
@@ -143,17 +143,17 @@ impl SequencedEvent {
         }
     }
 
-    /// The event as it is sent: `{"seq": …, "at": …, "event": {…}}`. Written once for all who read it.
+    /// The JSON that is sent: `{"seq": …, "at": …, "event": {…}}`; serialized once for all subscribers.
     pub fn json(&self) -> Bytes {
         self.sse_frame.slice(self.json.clone())
     }
 
-    /// The same as an event of a server-sent stream.
+    /// The same as a server-sent event.
     pub fn sse_frame(&self) -> &Bytes {
         &self.sse_frame
     }
 
-    /// Tells whether somebody may read it.
+    /// Returns true if this peer receives the event.
     pub fn is_visible_to(&self, peer: Option<&PeerId>) -> bool {
         self.recipient.is_none() || self.recipient.as_ref() == peer
     }

@@ -1,4 +1,5 @@
-//! Events in, numbers out: the newest stay, so that whoever comes back gets the rest exactly once.
+//! The event log of a conversation: numbers events and keeps the newest, so that a client that reconnects receives each
+//! event once.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -9,61 +10,61 @@ use crate::conversation::event::{
     ConversationEvent, EndpointEvent, PeerId, SequencedEvent, unix_millis_now,
 };
 
-/// The most events that are kept.
+/// The maximum number of events in a log.
 const MAX_EVENTS: usize = 16 << 10;
 
-/// The most bytes of events that are kept.
+/// The maximum size of the events in a log, in bytes.
 const MAX_EVENT_BYTES: usize = 8 << 20;
 
-/// Numbers per millisecond: more than a conversation can use up, so that a log that is made later begins higher.
+/// Sequence numbers per millisecond: more than a conversation uses, so that a log that is created later starts higher.
 ///
-/// The product stays below 2^53, which is as far as pages can count.
+/// The product stays below 2^53, the largest integer that JavaScript represents exactly.
 const SEQS_PER_MILLISECOND: u64 = 1 << 10;
 
-/// The newest events of a conversation.
+/// The newest events of a conversation, and the state derived from them.
 pub(crate) struct EventLog {
-    /// The number of the next event.
+    /// The sequence number of the next event.
     next_seq: u64,
-    /// Up to this number, nothing is kept.
+    /// Events up to this number were evicted.
     evicted_up_to: u64,
     events: VecDeque<Arc<SequencedEvent>>,
     bytes: usize,
-    /// Where the turn that runs began, or the last that ran.
+    /// The running turn, or the last one.
     turn: TurnMarker,
-    /// The calls that somebody has to decide about.
+    /// The calls that wait for a decision.
     pending: Vec<PendingApproval>,
-    /// What was said of a step that is not over: the journal does not have it yet.
+    /// The output of the current step, which is not in the journal yet.
     partial: PartialStep,
 }
 
-/// Where a turn began.
+/// The position of a turn in the log and in the journal.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct TurnMarker {
-    /// How many turns there were.
+    /// The number of turns so far.
     pub(crate) turn_number: u64,
     pub(crate) running: bool,
-    /// The number before its first event.
+    /// The sequence number before its first event.
     pub(crate) seq_before: u64,
-    /// Which answer it is: the same while it goes on after a pause.
+    /// Identifies the answer; unchanged when a paused turn resumes.
     pub(crate) answer_id: u64,
-    /// The last entry of the journal before it.
+    /// The id of the last journal entry before it.
     pub(crate) entry_before: Option<String>,
 }
 
-/// What was said of a step that is not over.
+/// The text of a step that has not ended.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub(crate) struct PartialStep {
     pub(crate) text: String,
     pub(crate) reasoning: String,
 }
 
-/// What a reader gets.
+/// The result of a read.
 pub(crate) enum LogRead {
-    /// These come next.
+    /// The next events.
     Events(Vec<Arc<SequencedEvent>>),
-    /// Nothing new.
+    /// There are no newer events.
     UpToDate,
-    /// What came next is gone, or never was.
+    /// The next events were evicted, or the position is not one of this log.
     Gap,
 }
 
@@ -85,7 +86,7 @@ impl EventLog {
         }
     }
 
-    /// Keeps an event.
+    /// Appends an event.
     pub(crate) fn append(
         &mut self,
         event: ConversationEvent,
@@ -111,7 +112,7 @@ impl EventLog {
 
     fn apply(&mut self, event: &ConversationEvent) {
         if event.ends_or_pauses_turn() {
-            // In the same breath: who reads the last event finds the turn over.
+            // Together with the event: a subscriber that reads it finds the turn ended.
             self.turn.running = false;
         }
         match event {
@@ -150,7 +151,7 @@ impl EventLog {
         }
     }
 
-    /// A turn begins; what came before the last one is dropped.
+    /// Starts a turn; evicts the events before the previous one. Returns the sequence number before its first event.
     pub(crate) fn begin_turn(&mut self, entry: Option<String>, is_new_answer: bool) -> u64 {
         let before = self.turn.seq_before;
         while self.events.front().is_some_and(|first| first.seq <= before) {
@@ -171,7 +172,7 @@ impl EventLog {
         after
     }
 
-    /// Drops everything, a number with it: whoever reads has missed something.
+    /// Evicts all events and skips a number, so that every subscriber sees a gap.
     pub(crate) fn clear(&mut self) {
         while !self.events.is_empty() {
             self.evict_oldest();
@@ -183,17 +184,17 @@ impl EventLog {
         self.turn.seq_before = self.evicted_up_to;
     }
 
-    /// The turn is over, or waits.
+    /// Marks the turn as ended or paused.
     pub(crate) fn end_turn(&mut self) {
         self.turn.running = false;
     }
 
-    /// Reads what comes after a number, at most so many.
+    /// Reads at most `max` events after a sequence number.
     pub(crate) fn events_after(&self, seq: u64, max: usize) -> LogRead {
         if seq < self.evicted_up_to || seq > self.newest_seq() {
             return LogRead::Gap;
         }
-        // Numbers have no gaps, so the place is known.
+        // Numbers have no gaps, so the index follows from the number.
         let skip = usize::try_from(seq - self.evicted_up_to).unwrap_or(usize::MAX);
         let events: Vec<_> = self.events.iter().skip(skip).take(max).cloned().collect();
         match events.is_empty() {
@@ -202,12 +203,12 @@ impl EventLog {
         }
     }
 
-    /// The number of the newest event.
+    /// The sequence number of the newest event.
     pub(crate) fn newest_seq(&self) -> u64 {
         self.next_seq - 1
     }
 
-    /// Tells whether what comes after a number is there.
+    /// Returns true if no event after this number was evicted.
     pub(crate) fn retains_after(&self, seq: u64) -> bool {
         (self.evicted_up_to..=self.newest_seq()).contains(&seq)
     }
@@ -271,7 +272,7 @@ mod tests {
         assert_eq!(newest, begin + 20);
         assert_eq!(numbers(&log, newest - 3), [newest - 2, newest - 1, newest]);
         assert!(log.bytes <= MAX_EVENT_BYTES);
-        // What the journal does not have is not lost with it.
+        // The text that is not in the journal yet is still complete.
         assert_eq!(log.partial().text.len(), 20 << 20);
     }
 
@@ -282,7 +283,7 @@ mod tests {
             log.append(text("a"), None);
         }
         let before = log.newest_seq();
-        // A later moment: the clock that both read has gone on by then.
+        // Wait until the clock has advanced past the numbers that were used.
         while unix_millis_now() * SEQS_PER_MILLISECOND <= before {}
         assert!(EventLog::new().newest_seq() > before);
         assert!(before < 1 << 53);

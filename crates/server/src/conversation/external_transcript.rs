@@ -1,4 +1,4 @@
-//! Events of an agent that is not ours in, entries of the journal out.
+//! Converts the events of a turn that a handler or a foreign agent answered into journal entries.
 
 use std::sync::Arc;
 
@@ -7,22 +7,22 @@ use toolwright_chat::{
 };
 use toolwright_core::{CallId, ErrorKind, Outcome, ToolName, ToolResult};
 
-/// What was heard of a turn that no chat of ours performs.
+/// The transcript of a turn that no [`Chat`](toolwright_chat::Chat) of this server ran.
 #[derive(Default)]
 pub(crate) struct ExternalTranscript {
     entries: Vec<EntryBody>,
     model: Option<ModelId>,
-    /// The step under way.
+    /// The text of the current step.
     text: String,
     calls: Vec<toolwright_core::ToolCall>,
-    /// Calls that have no result yet.
+    /// Calls without a result so far.
     open_calls: Vec<(CallId, ToolName)>,
     full_text: String,
     end: Option<TurnEnd>,
 }
 
 impl ExternalTranscript {
-    /// Hears an event.
+    /// Adds an event.
     pub(crate) fn on_event(&mut self, event: &ChatEvent) {
         match event {
             ChatEvent::TurnStarted { model, .. } => self.model = Some(model.clone()),
@@ -51,7 +51,7 @@ impl ExternalTranscript {
         }
     }
 
-    /// Says why it ended.
+    /// Sets the end of the turn.
     pub(crate) fn end(&mut self, end: TurnEnd) {
         self.end = Some(end);
     }
@@ -86,10 +86,10 @@ impl ExternalTranscript {
         });
     }
 
-    /// Closes the calls that have no result.
+    /// Ends calls without a result as [`Outcome::OutcomeUnknown`].
     fn close_open_calls(&mut self) {
         for (call, tool) in self.open_calls.drain(..) {
-            let message = "nobody said what came of it";
+            let message = "the agent sent no result of the call";
             let mut result =
                 ToolResult::from_outcome(Outcome::OutcomeUnknown, ErrorKind::Failed, message);
             (result.call_id, result.tool) = (call, tool);
@@ -97,12 +97,12 @@ impl ExternalTranscript {
         }
     }
 
-    /// What was said in all.
+    /// The text of all steps.
     pub(crate) fn full_text(&self) -> &str {
         &self.full_text
     }
 
-    /// Whether anything was heard.
+    /// Returns true if there were no events.
     pub(crate) fn is_empty(&self) -> bool {
         self.full_text.is_empty()
             && self.entries.is_empty()
@@ -110,7 +110,7 @@ impl ExternalTranscript {
             && self.end.is_none()
     }
 
-    /// What the journal is told of it, and why it ended.
+    /// The journal entries of the turn, and its end.
     pub(crate) fn finish(&mut self) -> (Vec<EntryBody>, TurnEnd) {
         if !self.text.is_empty() || !self.calls.is_empty() {
             self.finish_step(StopReason::End, Usage::default(), None);

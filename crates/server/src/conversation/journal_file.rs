@@ -1,4 +1,4 @@
-//! The form in which conversations travel: a header, then an entry per line; `docs/journal.md` describes it.
+//! Exports a conversation as JSON lines: a header, then one entry per line; `docs/journal.md` describes the format.
 
 use serde_json::json;
 use toolwright_chat::Entry;
@@ -7,7 +7,7 @@ use toolwright_chat::Entry;
 ///
 /// # Errors
 ///
-/// When an entry cannot be JSON.
+/// When an entry cannot be serialized.
 pub fn write_journal(conversation: &str, entries: &[Entry]) -> Result<String, serde_json::Error> {
     let header = json!({ "toolwright": "journal", "version": 1, "conversation": conversation });
     let mut text = format!("{header}\n");

@@ -1,4 +1,5 @@
-//! Somebody joins a conversation and leaves it: who takes part, and what the endpoint's author wants to happen then.
+//! The presence of a connected client in a conversation: the number of peers, and the handlers `on_ready` and
+//! `on_disconnect`.
 
 use std::sync::Arc;
 
@@ -11,14 +12,14 @@ use crate::conversation::room_command::IncomingMessage;
 use crate::conversation::session::Session;
 use crate::endpoint::handler::ErasedHandler;
 
-/// Somebody's time in a conversation; it ends when it is dropped.
+/// A connected client; dropping it disconnects.
 pub(crate) struct Presence {
     session: Session,
     room: Arc<Room>,
 }
 
 impl Presence {
-    /// Somebody joins.
+    /// Connects a client.
     pub(crate) fn join(room: &Arc<Room>, context: RequestContext, peer: Option<PeerId>) -> Self {
         let presence = Self {
             session: Session::new(room, context, peer, CancellationToken::new()),
@@ -29,7 +30,7 @@ impl Presence {
         presence
     }
 
-    /// Tells the others, where people meet.
+    /// Publishes the number of clients, where several principals share a conversation.
     fn publish_peer_count(&self, count: usize) {
         if self.room.endpoint.is_shared() {
             self.room.publish(EndpointEvent::Peers { count }, None);

@@ -1,4 +1,4 @@
-//! One conversation as long as somebody takes part in it: its newest events, the turn that runs, those that wait.
+//! A conversation in memory: its event log, the running turn, and the queue of commands.
 
 use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
@@ -23,32 +23,32 @@ use crate::endpoint::EndpointRuntime;
 use crate::endpoint::path_template::PathParams;
 use crate::http::error_response::ErrorResponse;
 
-/// Prompts that wait for their turn, at most; more would only grow old.
+/// The maximum number of queued messages.
 const MAX_QUEUED_MESSAGES: usize = 16;
 
-/// How long a look at a conversation waits for its unfinished turn to show that it waits for a decision.
+/// How long a request for a snapshot waits for a recovered turn to show its pending approvals.
 const RECOVERY_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How often a snapshot is tried when turns begin meanwhile.
+/// How often a snapshot is retried when turns begin meanwhile.
 const SNAPSHOT_ATTEMPTS: usize = 8;
 
-/// One conversation under way.
+/// A conversation in memory.
 pub(crate) struct Room {
-    /// The conversation's name in the store, where the owner is part of it.
+    /// The conversation's name in the store, which includes its owner.
     pub(crate) id: String,
-    /// The name that clients know it by.
+    /// The name that clients use.
     pub(crate) name: String,
     pub(crate) endpoint: Arc<EndpointRuntime>,
-    /// What the path's parameters are.
+    /// The values of the path's parameters.
     pub(crate) params: PathParams,
     event_log: Mutex<EventLog>,
-    /// The number of the newest event: whoever waits for the next one is woken by it.
+    /// The sequence number of the newest event; wakes waiting subscribers.
     newest_seq: watch::Sender<u64>,
     queue: Mutex<TurnQueue>,
-    /// Whether what an earlier process left unfinished was resumed.
+    /// True once the turn that an earlier process left unfinished was resumed, or there was none.
     recovered: tokio::sync::Mutex<bool>,
     peer_count: Mutex<usize>,
-    /// Who answered last, where a prompt chose.
+    /// The model that the last message chose.
     chosen_model: Mutex<Option<Arc<dyn Model>>>,
     usage: tokio::sync::Mutex<Option<ConversationUsage>>,
 }
@@ -56,32 +56,32 @@ pub(crate) struct Room {
 #[derive(Default)]
 struct TurnQueue {
     waiting: VecDeque<RoomCommand>,
-    /// Ends the turn that runs.
+    /// Cancels the running turn.
     running: Option<CancellationToken>,
-    /// Cancelled when the turn that an earlier process left unfinished shows where it stands.
+    /// Cancelled when a recovered turn has paused, ended or made progress.
     recovery: Option<CancellationToken>,
 }
 
-/// A conversation as it stands: what is kept of it, and from where on events tell the rest.
+/// A snapshot of a conversation; events after [`seq`](Self::seq) complete it.
 #[derive(Serialize)]
 pub(crate) struct ConversationSnapshot {
     pub(crate) id: String,
-    /// What the journal has, up to the turn that runs.
+    /// The journal up to the running turn.
     pub(crate) entries: Vec<Entry>,
-    /// Events after this number are not in the entries.
+    /// The sequence number up to which events are included in the entries.
     pub(crate) seq: u64,
     pub(crate) running: bool,
     pub(crate) pending: Vec<PendingApproval>,
-    /// What was said of a step that is not over, where its events are not to be had any more.
+    /// The output of the current step, where its events were evicted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) partial: Option<PartialStep>,
-    /// Messages that wait for their turn, in order, each as its parts.
+    /// Queued messages in order, each with its parts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) queued: Vec<Vec<MessagePart>>,
     pub(crate) peers: usize,
 }
 
-/// A part of a message that waits, as the event that its turn begins with has it.
+/// A part of a queued message, serialized like [`EndpointEvent::Message`].
 #[derive(Serialize)]
 pub(crate) struct MessagePart {
     role: Role,
@@ -121,7 +121,7 @@ impl Room {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells an event to all who read, or to one of them.
+    /// Publishes an event to all subscribers, or to one peer.
     pub(crate) fn publish(
         &self,
         event: impl Into<ConversationEvent>,
@@ -140,23 +140,22 @@ impl Room {
         self.newest_seq.subscribe()
     }
 
-    /// Whether a turn runs.
     pub(crate) fn is_turn_running(&self) -> bool {
         self.event_log().turn().running
     }
 
-    /// Whether nobody would miss it.
+    /// Returns true if the room can be dropped from memory: no turn runs, no client is connected, and nothing would be lost.
     pub(crate) fn is_evictable(&self) -> bool {
         let is_running = self.queue().running.is_some();
-        // What waits is in the journal, where there is one that lasts, and is asked about again.
+        // Pending approvals are in the journal of a stored conversation, and are requested again from there.
         let kept = self.endpoint.is_persistent() || self.event_log().pending().is_empty();
         !is_running && self.peer_count() == 0 && kept
     }
 
-    /// Accepts what a client asks for: 503 if a message could not be stored or answered, 429 if too much waits in this
-    /// conversation already. Returns true if it has to wait for another turn.
+    /// Accepts a command of a client: 503 if a message could not be stored or answered, 429 if the queue is full. Returns
+    /// true if it has to wait for another turn.
     ///
-    /// What goes on with a turn that was accepted before is not refused for the server's sake.
+    /// Decisions belong to a turn that was accepted before, so the limits of the server do not apply to them.
     pub(crate) async fn admit(
         self: &Arc<Self>,
         command: RoomCommand,
@@ -165,16 +164,16 @@ impl Room {
             self.endpoint.check_admission().await?;
         }
         let busy = |_| {
-            ErrorResponse::too_many_requests("too many prompts wait for this conversation already")
+            ErrorResponse::too_many_requests("too many messages wait for this conversation already")
         };
         self.enqueue(command).map_err(busy)
     }
 
-    /// Takes on a job; tells whether it has to wait for another.
+    /// Queues a command, and starts the queue if it is idle. Returns true if the command has to wait for another turn.
     pub(crate) fn enqueue(self: &Arc<Self>, command: RoomCommand) -> Result<bool, QueueFull> {
         let mut queue = self.queue();
         let is_message = matches!(command.kind, CommandKind::Message(_));
-        // However much waits to be said, what waits to be decided can be.
+        // Decisions are accepted even if the queue of messages is full.
         let max = if is_message {
             MAX_QUEUED_MESSAGES
         } else {
@@ -201,14 +200,14 @@ impl Room {
         Ok(false)
     }
 
-    /// Does all that is to be done, one after the other.
+    /// Runs the queued commands one after the other.
     async fn run_queue(self: Arc<Self>) {
         let mut awaits_decision = false;
         loop {
             let next = {
                 let mut queue = self.queue();
                 let next = queue.waiting.pop_front_if(|command| {
-                    // Who said something before the question was asked has not answered it.
+                    // A message that was sent before the approval was requested does not answer it.
                     !awaits_decision || !matches!(command.kind, CommandKind::Message(_))
                 });
                 queue.running = next.as_ref().map(|command| command.cancel.clone());
@@ -220,13 +219,13 @@ impl Room {
                 .catch_unwind();
             let done = tokio::select! {
                 done = done => done,
-                // What has not ended by now is left as it is: the journal knows where to go on.
+                // An unfinished turn is resumed from its journal later.
                 () = self.endpoint.server.shutdown.cancelled() => return,
             };
             if done.is_err() {
                 tracing::error!(conversation = self.id, "a handler of the endpoint panicked");
                 let kind = "internal".to_owned();
-                let message = "the endpoint failed; its log says why".to_owned();
+                let message = "the endpoint failed; its log has the reason".to_owned();
                 self.publish(EndpointEvent::Error { kind, message }, to);
             }
             let mut log = self.event_log();
@@ -235,7 +234,7 @@ impl Room {
         }
     }
 
-    /// Ends the turn that runs or waits, or that an earlier process left unfinished; tells whether there was one.
+    /// Stops the running or paused turn, or one that an earlier process left unfinished; returns false if there was none.
     pub(crate) async fn stop_turn(self: &Arc<Self>) -> Result<bool, StoreError> {
         let mut recovered = self.recovered.lock().await;
         let running = self.queue().running.clone();
@@ -254,15 +253,15 @@ impl Room {
             return Ok(false);
         }
         *recovered = true;
-        // A turn that waits ends as one that runs: the journal is told, and so is everybody who reads.
+        // A paused turn ends like a running one: in the journal and as an event.
         let command = RoomCommand::resume(RequestContext::operator(&self.endpoint.server));
         command.cancel.cancel();
         Ok(self.enqueue(command).is_ok())
     }
 
-    /// Resumes the turn that an earlier process left unfinished, in the name of the principal that began it.
+    /// Resumes the turn that an earlier process left unfinished, on behalf of the principal that began it.
     ///
-    /// If its credential has expired, the turn waits until that subject comes back: `guest` may be somebody else.
+    /// If its credential has expired, the turn waits until that subject sends a request: `context` may be another principal.
     pub(crate) async fn recover_unfinished_turn(
         self: &Arc<Self>,
         context: &RequestContext,
@@ -290,38 +289,40 @@ impl Room {
         self.queue().recovery = Some(settled.clone());
         let mut command = RoomCommand::resume(principal);
         command.recovery_guard = Some(settled.drop_guard());
-        // Too busy to go on is busy with going on.
+        // A full queue means that the conversation runs already.
         let _ = self.enqueue(command);
         Ok(())
     }
 
-    /// Returns true if this process runs a turn of the conversation, or has one that waits for a decision.
+    /// Returns true if this process runs a turn of the conversation, or has a paused one.
     fn has_open_turn(&self) -> bool {
         self.queue().running.is_some() || !self.event_log().pending().is_empty()
     }
 
-    /// Waits until a turn that was resumed has asked again about the calls that wait for a decision, is over, or goes on.
+    /// Waits until a recovered turn has requested its approvals again, has ended or made progress; at most
+    /// [`RECOVERY_TIMEOUT`].
     pub(crate) async fn wait_until_recovered(&self) {
         let settled = self.queue().recovery.clone();
         if let Some(settled) = settled {
-            // Another process may hold the conversation: then it is shown as running.
+            // Another process may hold the lease: then the turn is shown as running.
             let _ = timeout(RECOVERY_TIMEOUT, settled.cancelled()).await;
         }
     }
 
-    /// The conversation as it stands.
+    /// A consistent snapshot of the journal and the event log.
     pub(crate) async fn snapshot(&self) -> Result<ConversationSnapshot, StoreError> {
         for _ in 0..SNAPSHOT_ATTEMPTS {
             let turn = self.event_log().turn().clone();
             let mut entries = self.endpoint.store.load(&self.id).await?;
-            // Before the log: a message that begins in between is told by the log, or tried again.
+            // Read before the log: if a queued message begins in between, its event is in the log or the snapshot is
+            // retried.
             let queued = self.queued_messages();
             let log = self.event_log();
-            // A turn that began meanwhile may have told the journal something already.
+            // A turn that began meanwhile may have written to the journal already.
             if log.turn().turn_number != turn.turn_number {
                 continue;
             }
-            // The scopes of a principal are nobody else's business.
+            // Scopes are visible to their principal only.
             entries.iter_mut().for_each(|entry| entry.principal = None);
             let whole = log.retains_after(turn.seq_before);
             let mut snapshot = ConversationSnapshot {
@@ -339,7 +340,7 @@ impl Room {
                 let end = entries.iter().position(known).map_or(0, |at| at + 1);
                 entries.truncate(end);
                 snapshot.seq = turn.seq_before;
-                // What waits is told by the events.
+                // The events include the pending approvals.
                 snapshot.pending.clear();
             } else if turn.running {
                 snapshot.partial = Some(log.partial().clone());
@@ -348,11 +349,11 @@ impl Room {
             return Ok(snapshot);
         }
         Err(StoreError::new(
-            "the conversation goes on too fast to be shown; try again",
+            "the conversation changes too fast to be shown; try again",
         ))
     }
 
-    /// The messages that wait for their turn, except those whose answers are for one participant only.
+    /// The queued messages, except those whose answers are for one peer only.
     fn queued_messages(&self) -> Vec<Vec<MessagePart>> {
         let queue = self.queue();
         let messages = queue
@@ -378,18 +379,19 @@ impl Room {
         parts.collect()
     }
 
-    /// A turn begins: what comes now is not in the journal yet.
+    /// Starts a turn in the event log.
     ///
-    /// Returns the number before its first event. What goes on is still the answer that it was.
-    pub(crate) async fn begin_turn(&self, anew: bool) -> Result<u64, StoreError> {
+    /// Returns the sequence number before its first event. `is_new_answer` is false when a paused turn resumes: the answer keeps
+    /// its id.
+    pub(crate) async fn begin_turn(&self, is_new_answer: bool) -> Result<u64, StoreError> {
         let last = self.endpoint.store.tail(&self.id, None, 1).await?;
         let last = last.into_iter().next_back();
         Ok(self
             .event_log()
-            .begin_turn(last.map(|entry| entry.id), anew))
+            .begin_turn(last.map(|entry| entry.id), is_new_answer))
     }
 
-    /// Remembers who was chosen to answer.
+    /// Sets the model that the message chose.
     pub(crate) fn set_chosen_model(&self, model: Option<Arc<dyn Model>>) {
         *self
             .chosen_model
@@ -397,7 +399,7 @@ impl Room {
             .unwrap_or_else(PoisonError::into_inner) = model;
     }
 
-    /// Has a turn go on with the model that it began with.
+    /// Resumes a turn with the model that its message chose.
     pub(crate) fn with_chosen_model(&self, ask: TurnRequest) -> TurnRequest {
         let chosen = self
             .chosen_model
@@ -409,13 +411,13 @@ impl Room {
         }
     }
 
-    /// What the conversation has taken so far.
+    /// The usage of the conversation so far; zero if no interceptor could read it.
     pub(crate) async fn usage(&self) -> Result<ConversationUsage, StoreError> {
         let mut total = self.usage.lock().await;
         if let Some(total) = *total {
             return Ok(total);
         }
-        // Nobody asks without interceptors, and a long conversation takes long to read.
+        // Only interceptors read it, and summing up a long journal is slow.
         let sum = match self.endpoint.interceptors.is_empty() {
             true => return Ok(ConversationUsage::default()),
             false => ConversationUsage::from_entries(&self.endpoint.store.load(&self.id).await?),
@@ -424,7 +426,7 @@ impl Room {
         Ok(sum)
     }
 
-    /// Adds what a turn took.
+    /// Adds the usage of a turn.
     pub(crate) async fn add_usage(&self, usage: Usage, cost: Option<f64>) {
         if let Some(total) = &mut *self.usage.lock().await {
             total.add(usage, cost);
@@ -432,7 +434,7 @@ impl Room {
         }
     }
 
-    /// What was taken is to be read from the journal again.
+    /// Discards the sum, to be read from the journal again.
     pub(crate) async fn invalidate_usage(&self) {
         *self.usage.lock().await = None;
     }
@@ -444,7 +446,7 @@ impl Room {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One more takes part; returns how many do now.
+    /// Adds a client; returns the number of clients.
     pub(crate) fn add_peer(&self) -> usize {
         let mut peers = self
             .peer_count
@@ -454,7 +456,7 @@ impl Room {
         *peers
     }
 
-    /// One leaves.
+    /// Removes a client; returns the number of clients.
     pub(crate) fn remove_peer(&self) -> usize {
         let mut peers = self
             .peer_count
@@ -464,7 +466,7 @@ impl Room {
         *peers
     }
 
-    /// Whatever was told is gone: whoever reads begins anew.
+    /// Discards the queue and the events of a deleted conversation; subscribers receive a new snapshot.
     pub(crate) async fn reset(&self) {
         self.queue().waiting.clear();
         self.invalidate_usage().await;
@@ -477,6 +479,6 @@ impl Room {
     }
 }
 
-/// Too many wait already.
+/// The queue of commands is full.
 #[derive(Debug)]
 pub(crate) struct QueueFull;

@@ -1,4 +1,4 @@
-//! What a room is asked to do.
+//! Commands of a room: messages, decisions and resumes; and the message that a client sends.
 
 use std::sync::Arc;
 
@@ -10,47 +10,47 @@ use toolwright_core::{CancellationToken, Content, Role};
 use crate::auth::request_context::RequestContext;
 use crate::conversation::event::PeerId;
 
-/// Something to do in a conversation.
+/// A command in the queue of a room.
 pub(crate) struct RoomCommand {
     pub(crate) kind: CommandKind,
     pub(crate) request_context: RequestContext,
     pub(crate) peer: Option<PeerId>,
     pub(crate) cancel: CancellationToken,
-    /// Told once it is known whether it can be done at all: the number before its first event.
+    /// Receives the sequence number before the turn's first event, once it has started.
     pub(crate) started: StartedSender,
-    /// Dropped when the turn waits for a decision, is over, or does something else than ask again.
+    /// Dropped when a recovered turn has paused, ended or made progress.
     pub(crate) recovery_guard: Option<DropGuard>,
 }
 
-/// Tells whoever asked from where on to read, or why nothing will come.
+/// Sends the sequence number from which to read, or why the turn did not start.
 pub(crate) type StartedSender = Option<oneshot::Sender<Result<u64, ChatError>>>;
 
 pub(crate) enum CommandKind {
-    /// Somebody said something.
+    /// A new message.
     Message(IncomingMessage),
-    /// Somebody decided.
+    /// Decisions about pending approvals.
     Decisions(Vec<ApprovalResponse>),
-    /// A turn goes on that was interrupted.
+    /// Resume an interrupted turn.
     Resume,
 }
 
-/// What somebody says to an endpoint.
+/// A message that a client sends to an endpoint.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct IncomingMessage {
-    /// What is said, in order: mostly one part, of a person.
+    /// The parts in order; mostly one, of the user.
     pub parts: Vec<(Role, Vec<Content>)>,
-    /// Who should answer, where that was chosen.
+    /// The model that the message chooses; default: the endpoint's.
     pub model: Option<Arc<dyn Model>>,
 }
 
 impl IncomingMessage {
-    /// Makes a message of a person's words.
+    /// A user message.
     pub fn new(text: impl Into<String>) -> Self {
         Self::with_role(Role::User, vec![Content::text(text)])
     }
 
-    /// Makes a message of content in somebody's name.
+    /// A message with content of one role.
     pub fn with_role(role: Role, content: Vec<Content>) -> Self {
         Self {
             parts: vec![(role, content)],
@@ -58,7 +58,7 @@ impl IncomingMessage {
         }
     }
 
-    /// Nothing.
+    /// A message without parts, for handlers that are not called with one.
     pub(crate) fn empty() -> Self {
         Self {
             parts: Vec::new(),
@@ -66,14 +66,14 @@ impl IncomingMessage {
         }
     }
 
-    /// The words of it, parts on lines of their own.
+    /// The text of all parts, joined by newlines.
     pub fn text(&self) -> String {
         let content = self.parts.iter().flat_map(|(_, content)| content);
         let texts: Vec<&str> = content.filter_map(crate::protocols::content_text).collect();
         texts.join("\n")
     }
 
-    /// Says something else instead.
+    /// Replaces the message by a user message with this text.
     pub fn set_text(&mut self, text: impl Into<String>) {
         self.parts = Self::new(text).parts;
     }
@@ -103,12 +103,12 @@ impl RoomCommand {
         }
     }
 
-    /// Goes on with a turn.
+    /// Resumes a turn.
     pub(crate) fn resume(context: RequestContext) -> Self {
         Self::new(CommandKind::Resume, context, None)
     }
 
-    /// Lets the one who asks wait until it is known whether it can be done.
+    /// Returns the receiver of [`started`](Self::started).
     pub(crate) fn started_receiver(&mut self) -> oneshot::Receiver<Result<u64, ChatError>> {
         let (sender, receiver) = oneshot::channel();
         self.started = Some(sender);

@@ -1,4 +1,4 @@
-//! A conversation in the hands of an endpoint's handler: to answer in it, or to hand the prompt on.
+//! The session that a handler receives: sends its own answer, or has the endpoint's model answer.
 
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,7 +16,7 @@ use crate::conversation::room::Room;
 use crate::conversation::room_command::{IncomingMessage, StartedSender};
 use crate::conversation::turn_error::TurnError;
 
-/// One prompt in one conversation; cheap to clone.
+/// A message in a conversation, and the means to answer it; cheap to clone.
 #[derive(Clone)]
 pub struct Session(Arc<Inner>);
 
@@ -24,26 +24,26 @@ struct Inner {
     room: Arc<Room>,
     request_context: RequestContext,
     peer: Option<PeerId>,
-    /// Who hears what is told.
+    /// The peer that receives this session's events; `None` broadcasts to all.
     recipient: Option<PeerId>,
     cancel: CancellationToken,
     turn_state: Mutex<TurnState>,
 }
 
-/// What was told in this turn.
+/// The state of the running turn.
 #[derive(Default)]
 pub(crate) struct TurnState {
-    /// How it ended; told when everybody had a last word.
+    /// How the turn ended; published after the interceptors' `before_completion`.
     pub(crate) summary: Option<TurnSummary>,
     pub(crate) paused: bool,
     pub(crate) model: Option<ModelId>,
-    /// What no chat has told the journal.
+    /// Events that no chat has written to the journal.
     pub(crate) external_transcript: ExternalTranscript,
-    /// Dropped when a resumed turn has asked again about what it waits for, or goes on.
+    /// Dropped when a recovered turn has requested its approvals again, or makes progress.
     pub(crate) recovery_guard: Option<DropGuard>,
 }
 
-/// How a turn ended.
+/// The end of a turn.
 pub(crate) struct TurnSummary {
     pub(crate) end: TurnEnd,
     pub(crate) content: Vec<Content>,
@@ -68,23 +68,23 @@ impl Session {
         }))
     }
 
-    /// The conversation's name in the store, which no other conversation has.
+    /// The conversation's name in the store, which is unique.
     pub fn conversation_id(&self) -> &str {
         &self.0.room.id
     }
 
-    /// What was said before this prompt, as far as the endpoint's window goes: for an agent without a memory of its own.
+    /// The messages before this one, within the endpoint's window: for an agent without a memory of its own.
     ///
     /// # Errors
     ///
-    /// When the store does not tell.
+    /// When the store fails.
     pub async fn history(&self) -> Result<Vec<toolwright_chat::Message>, StoreError> {
         let endpoint = &self.0.room.endpoint;
         let entries = endpoint.store.load(&self.0.room.id).await?;
         Ok(endpoint.window.select_messages(&entries))
     }
 
-    /// What a parameter of the endpoint's path is.
+    /// The value of a parameter of the endpoint's path.
     pub fn param(&self, name: &str) -> Option<&str> {
         let param = self.0.room.params.iter().find(|(known, _)| known == name);
         param.map(|(_, value)| value.as_str())
@@ -94,27 +94,27 @@ impl Session {
         &self.0.room.params
     }
 
-    /// On whose behalf it is.
+    /// The caller on whose behalf tools run.
     pub fn caller(&self) -> &Caller {
         self.0.request_context.caller()
     }
 
-    /// Who of those that take part it is, where that is known.
+    /// The id of the peer that sent the message, if it is known.
     pub fn peer_id(&self) -> Option<&str> {
         self.0.peer.as_deref()
     }
 
-    /// How many take part.
+    /// The number of connected clients.
     pub fn peer_count(&self) -> usize {
         self.0.room.peer_count()
     }
 
-    /// Cancelled when somebody stops the turn.
+    /// Cancelled when the turn is stopped.
     pub fn cancellation_token(&self) -> &CancellationToken {
         &self.0.cancel
     }
 
-    /// Says more of an answer of one's own.
+    /// Appends text to an answer of the handler's own.
     pub fn send_text(&self, delta: impl Into<String>) {
         let delta = delta.into();
         let event = ChatEvent::Text { delta };
@@ -122,7 +122,7 @@ impl Session {
         self.publish(event);
     }
 
-    /// Says how far it is.
+    /// Publishes progress.
     pub fn send_progress(&self, done: Option<f64>, total: Option<f64>, message: impl Into<String>) {
         let message = Some(message.into()).filter(|message| !message.is_empty());
         let event = EndpointEvent::Status {
@@ -133,7 +133,7 @@ impl Session {
         self.0.room.publish(event, self.0.recipient.clone());
     }
 
-    /// Tells something about the turn.
+    /// Publishes a metadata value.
     pub fn send_metadata(&self, name: impl Into<String>, value: impl Into<Value>) {
         let metadata = Map::from_iter([(name.into(), value.into())]);
         self.publish_metadata(metadata);
@@ -146,11 +146,11 @@ impl Session {
         }
     }
 
-    /// Hands a prompt to the endpoint's model, which answers with its tools; waits until it has, or has to wait.
+    /// Has the endpoint's model answer with its tools; returns when the turn has ended or paused.
     ///
     /// # Errors
     ///
-    /// When there is no answer; everybody has been told.
+    /// When the turn fails. Return the error from the handler: it is then published.
     pub async fn answer_with_model(
         &self,
         message: impl Into<IncomingMessage>,
@@ -169,10 +169,10 @@ impl Session {
         self.run_turn(request, None).await
     }
 
-    /// Answers with what somebody else tells: another framework's agent, a program.
+    /// Answers with the events of another framework's agent or a program.
     ///
-    /// What is told is kept as if a model of ours had said it. The last event should be [`ChatEvent::Ended`]; without one the
-    /// answer is what was said.
+    /// The events are stored like those of a model. The last one should be [`ChatEvent::TurnEnded`]; without it the answer
+    /// is the text so far.
     pub async fn forward(&self, events: impl Stream<Item = ChatEvent> + Send) {
         let mut events = pin!(events);
         loop {
@@ -190,7 +190,7 @@ impl Session {
         }
     }
 
-    /// Adds what every prompt of this session has.
+    /// Sets the conversation, principal and cancellation of this session.
     pub(crate) fn with_session_settings(&self, request: TurnRequest) -> TurnRequest {
         let room = &self.0.room;
         let request = request.conversation(&*room.id);
@@ -201,7 +201,7 @@ impl Session {
         request.cancel_on(self.0.cancel.clone())
     }
 
-    /// Takes a prompt as far as it goes.
+    /// Runs a turn until it ends or pauses.
     pub(crate) async fn run_turn(
         &self,
         request: TurnRequest,
@@ -212,12 +212,12 @@ impl Session {
         while let Some(event) = events.next().await {
             let event = match event {
                 Ok(event) => event,
-                // The turn said so itself.
+                // A `TurnEnded` event was already published.
                 Err(ChatError::Ended { .. }) => return Ok(()),
                 Err(error) => {
                     let turn_error = TurnError::from_chat_error(&error);
                     if let Some(started) = started.take() {
-                        // Whoever asked is told; to the others nothing has happened.
+                        // The client receives the error as the response; for other subscribers nothing has happened.
                         let _ = started.send(Err(error));
                         return Err(turn_error.already_reported());
                     }
@@ -226,7 +226,7 @@ impl Session {
             };
             if let Some(started) = started.take() {
                 let after = self.0.room.begin_turn(false).await?;
-                // Whoever asked may have gone.
+                // The receiver may be dropped.
                 let _ = started.send(Ok(after));
             }
             metrics.on_chat_event(&event);
@@ -248,7 +248,7 @@ impl Session {
         Ok(())
     }
 
-    /// Tells an event; an end waits until everybody had a last word.
+    /// Publishes an event; a `TurnEnded` is kept until the interceptors have run.
     fn publish_deferring_end(&self, event: ChatEvent) {
         match event {
             ChatEvent::TurnEnded {
@@ -268,7 +268,7 @@ impl Session {
         }
     }
 
-    /// Says something that the journal is not told.
+    /// Publishes text that is not written to the journal.
     pub(crate) fn publish_text(&self, text: &str) {
         let delta = text.to_owned();
         self.publish(ChatEvent::Text { delta });

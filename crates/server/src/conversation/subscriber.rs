@@ -1,7 +1,7 @@
-//! A number in, every event after it out, each once; a snapshot where events are missing.
+//! A subscriber of a conversation's events: each event after a sequence number once, or a snapshot where events were
+//! evicted.
 //!
-//! A reader holds nothing but its place: one that is slow costs nobody anything, and falls back to a snapshot when what it
-//! has not read is gone.
+//! A subscriber holds only a position, so that a slow one costs nothing and falls back to a snapshot.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use crate::conversation::event::{PeerId, SequencedEvent};
 use crate::conversation::event_log::LogRead;
 use crate::conversation::room::{ConversationSnapshot, Room};
 
-/// How many events are taken at a time.
+/// The number of events that are read from the log at a time.
 const BATCH_SIZE: usize = 64;
 
-/// Somebody who reads a conversation.
+/// A subscriber of a conversation.
 pub(crate) struct Subscriber {
     pub(crate) room: Arc<Room>,
-    /// Everything up to this number was read; nothing was, without one.
+    /// The sequence number of the last event that was read; `None` starts with a snapshot.
     after: Option<u64>,
     peer: Option<PeerId>,
     ignores_recipient: bool,
@@ -27,13 +27,13 @@ pub(crate) struct Subscriber {
     ended: bool,
 }
 
-/// What a reader reads.
+/// What a subscriber receives.
 pub(crate) enum Delivery {
-    /// What happened next.
+    /// The next event.
     Event(Arc<SequencedEvent>),
-    /// All that happened so far, in place of events that are not to be had.
+    /// A snapshot, in place of events that were evicted.
     Snapshot(Box<ConversationSnapshot>),
-    /// The server ends.
+    /// The server shuts down.
     Shutdown,
 }
 
@@ -51,14 +51,14 @@ impl Subscriber {
         }
     }
 
-    /// Reads everything, whomever it is for: a conversation that somebody comes back to is theirs to read.
+    /// A subscriber that receives the events of every recipient: a client that reconnects to a turn has a new peer id.
     pub(crate) fn for_all_recipients(room: Arc<Room>, after: u64) -> Self {
         let mut subscriber = Self::new(room, Some(after), None);
         subscriber.ignores_recipient = true;
         subscriber
     }
 
-    /// Waits for the next line; nothing after the last one.
+    /// Waits for the next delivery; `None` after the last one.
     pub(crate) async fn next(&mut self) -> Option<Delivery> {
         loop {
             if self.ended {
@@ -71,7 +71,7 @@ impl Subscriber {
                 }
                 continue;
             }
-            // Before it is read, so that what comes between is not missed.
+            // Before reading, so that an event in between is not missed.
             self.newest_seq.mark_unchanged();
             let read = match self.after {
                 Some(after) => self.room.events_after(after, BATCH_SIZE),

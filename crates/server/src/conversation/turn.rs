@@ -1,4 +1,4 @@
-//! A job in, a turn with all who look at it out.
+//! Runs a command of a room as a turn, with interceptors around it.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -15,7 +15,7 @@ use crate::conversation::session::{Session, TurnSummary};
 use crate::conversation::turn_error::TurnError;
 use crate::endpoint::interceptor::{TurnContext, TurnOutcome};
 
-/// Does a job, and tells everybody how it came out.
+/// Runs a command and publishes its outcome.
 pub(crate) async fn run_command(room: &Arc<Room>, command: RoomCommand) {
     let expired = command.request_context.is_expired();
     let principal = command.request_context.principal_record();
@@ -61,7 +61,7 @@ pub(crate) async fn run_command(room: &Arc<Room>, command: RoomCommand) {
     finish_turn(room, turn, result).await;
 }
 
-/// Has a prompt answered, unless somebody refuses.
+/// Answers a message, unless an interceptor rejects it.
 async fn answer_message(
     room: &Arc<Room>,
     turn: &mut TurnContext,
@@ -70,7 +70,7 @@ async fn answer_message(
 ) -> Result<(), TurnError> {
     let after = room.begin_turn(true).await?;
     if let Some(started) = started {
-        // Whoever asked may have gone.
+        // The receiver may be dropped.
         let _ = started.send(Ok(after));
     }
     for (role, content) in &turn.message.parts {
@@ -104,7 +104,7 @@ async fn answer_message(
             };
             tokio::select! {
                 result = handler(&turn.session, &message) => result?,
-                // It was told, and does not listen.
+                // The handler ignores its cancellation.
                 () = stopped => turn.session.turn_state().external_transcript.end(TurnEnd::Cancelled),
             }
         }
@@ -113,7 +113,7 @@ async fn answer_message(
     let transcript = {
         let mut state = turn.session.turn_state();
         let transcript = std::mem::take(&mut state.external_transcript);
-        // What a chat of ours has told the journal is there already.
+        // A chat has written its turn to the journal itself.
         let ours = state.model.is_some() || state.paused;
         (!ours && !transcript.is_empty()).then_some(transcript)
     };
@@ -123,7 +123,7 @@ async fn answer_message(
     Ok(())
 }
 
-/// Tells the journal what was answered without a chat of ours.
+/// Writes a turn to the journal that a handler answered without a chat.
 async fn append_external_transcript(
     room: &Room,
     turn: &TurnContext,
@@ -153,7 +153,7 @@ async fn append_external_transcript(
     Ok(())
 }
 
-/// Lets everybody have a last word, and tells how the turn came out.
+/// Runs the interceptors after a turn and publishes its end.
 pub(crate) async fn finish_turn(
     room: &Arc<Room>,
     mut turn: TurnContext,
@@ -179,7 +179,7 @@ pub(crate) async fn finish_turn(
     let ended = match (&result, ended) {
         (_, Some(ended)) => Some(ended),
         (Err(_), None) => None,
-        // A handler that says nothing has answered all the same.
+        // A handler that sent nothing has answered, too.
         (Ok(()), None) => Some(TurnSummary {
             end: TurnEnd::Answered,
             content: Vec::new(),

@@ -1,21 +1,21 @@
-//! What went wrong, in words for whoever reads a conversation.
+//! The error of a turn, as subscribers of the conversation read it.
 
 use std::fmt;
 
 use toolwright_chat::{ChatError, StoreError};
 use toolwright_schema::redact;
 
-/// Why a prompt has no answer; told to everybody who reads the conversation.
+/// Why a message was not answered; published to the subscribers of the conversation.
 #[derive(Clone, Debug)]
 pub struct TurnError {
     pub(crate) kind: String,
     pub(crate) message: String,
-    /// Whether nobody has to be told any more.
+    /// True if the client has received the error as a response already.
     pub(crate) already_reported: bool,
 }
 
 impl TurnError {
-    /// Says what went wrong.
+    /// Makes an error; secrets in the message are redacted.
     pub fn new(kind: impl Into<String>, message: impl fmt::Display) -> Self {
         Self {
             kind: kind.into(),
@@ -48,7 +48,7 @@ impl From<StoreError> for TurnError {
     }
 }
 
-/// The kind of trouble, for programs.
+/// The kind of an error, for programs.
 pub fn error_kind(error: &ChatError) -> &'static str {
     use toolwright_chat::ModelErrorKind as Kind;
     match error {

@@ -1,17 +1,17 @@
-//! What a conversation has taken so far.
+//! The usage of a conversation.
 
 use serde::Serialize;
 use toolwright_chat::{Entry, EntryBody, Usage};
 
-/// What a conversation has taken: tokens, and money where every price is known.
+/// The tokens of a conversation, and its cost where every price is known.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[non_exhaustive]
 pub struct ConversationUsage {
-    /// How many turns it had.
+    /// The number of turns.
     pub turns: u64,
-    /// Tokens.
+    /// The tokens of all turns.
     pub usage: Usage,
-    /// Money; nothing where a price is not known.
+    /// The cost of all turns; `None` if a price is not known.
     pub cost: Option<f64>,
 }
 
@@ -26,7 +26,7 @@ impl Default for ConversationUsage {
 }
 
 impl ConversationUsage {
-    /// Adds up a journal.
+    /// Sums up a journal.
     pub(crate) fn from_entries(entries: &[Entry]) -> Self {
         let mut total = Self::default();
         for entry in entries {
@@ -39,7 +39,7 @@ impl ConversationUsage {
         total
     }
 
-    /// Adds what a step or a turn took.
+    /// Adds the usage of a step or a turn.
     pub(crate) fn add(&mut self, usage: Usage, cost: Option<f64>) {
         self.usage += usage;
         self.cost = self.cost.zip(cost).map(|(sum, more)| sum + more);

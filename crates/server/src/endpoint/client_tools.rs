@@ -1,4 +1,4 @@
-//! Definitions of tools that a client runs itself in, tools whose calls wait for it out.
+//! Tools that a client defines in its request and runs itself.
 
 use serde_json::{Value, json};
 use toolwright_core::{ApprovalPolicy, Tool, ToolError, wire};
@@ -6,9 +6,9 @@ use toolwright_core::{ApprovalPolicy, Tool, ToolError, wire};
 use crate::auth::request_context::CLIENT_TOOLS_BUNDLE;
 use crate::endpoint::EndpointRuntime;
 
-/// Reads the tools that come with a request; or which of them cannot be read, and why.
+/// Parses the client's tool definitions; the error names the index of the definition.
 ///
-/// A call of one waits as for an approval. The client brings its result, as the answer in the tool's place.
+/// A call of such a tool pauses the turn like an approval; the client sends the result as the answer to it.
 pub(crate) fn parse_client_tools(
     definition: &[Value],
     endpoint: &EndpointRuntime,
@@ -37,14 +37,14 @@ pub(crate) fn parse_client_tools(
 
 fn parse_client_tool(definition: &Value) -> Result<Tool, String> {
     let mut definition = definition.clone();
-    let parsed = match definition.get_mut("function") {
+    let fields = match definition.get_mut("function") {
         Some(function) => function,
         None => &mut definition,
     };
-    if let Some(parsed) = parsed.as_object_mut() {
-        // What takes no arguments need not say so.
-        let none = || json!({ "type": "object", "properties": {} });
-        parsed.entry("parameters").or_insert_with(none);
+    if let Some(fields) = fields.as_object_mut() {
+        // A definition without `parameters` takes no arguments.
+        let no_parameters = || json!({ "type": "object", "properties": {} });
+        fields.entry("parameters").or_insert_with(no_parameters);
     }
     let read = wire::import_definitions(&json!([definition]).to_string())
         .map_err(|error| error.to_string())?;
@@ -59,7 +59,7 @@ fn parse_client_tool(definition: &Value) -> Result<Tool, String> {
         .approval(ApprovalPolicy::Always)
         .schema(parsed.input.as_value().clone())
         .and_then(|tool| {
-            let why = "it is run by whoever brought it, and they have not said what came of it";
+            let why = "the client runs this tool, and has not sent its result";
             tool.run(move |_, _| Err::<String, _>(ToolError::failed(why)))
         });
     tool.map_err(|error| error.to_string())

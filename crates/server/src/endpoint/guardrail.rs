@@ -1,4 +1,4 @@
-//! Text in, whether it may pass out: what people say, and what models answer.
+//! Guardrails: checks of messages and answers that may replace or reject them.
 
 use std::sync::Arc;
 
@@ -11,21 +11,21 @@ use toolwright_core::BoxFuture;
 
 use crate::endpoint::interceptor::{Interceptor, TurnContext, TurnRejection};
 
-/// Somebody who decides what may be said.
+/// A check of text.
 pub trait Guardrail: Send + Sync + 'static {
-    /// Looks at a text.
+    /// Checks a text.
     fn check<'a>(&'a self, text: &'a str) -> BoxFuture<'a, GuardrailVerdict>;
 }
 
-/// What a guardrail says about a text.
+/// The verdict of a guardrail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GuardrailVerdict {
-    /// It may pass.
+    /// Accept the text.
     Pass,
-    /// This may pass in its place.
+    /// Use this text instead.
     Replace(String),
-    /// It may not pass; why, in words for a person.
+    /// Reject the text; the reason, as a sentence for the user.
     Reject(String),
 }
 
@@ -36,7 +36,7 @@ impl<F: Fn(&str) -> GuardrailVerdict + Send + Sync + 'static> Guardrail for F {
     }
 }
 
-/// Checks what people say.
+/// Checks user messages.
 pub(crate) struct InputGuardrail<G>(pub(crate) G);
 
 impl<G: Guardrail> Interceptor for InputGuardrail<G> {
@@ -54,7 +54,7 @@ impl<G: Guardrail> Interceptor for InputGuardrail<G> {
     }
 }
 
-/// Puts guardrails around a model, where there are any.
+/// Wraps a model with guardrails; returns it unchanged if there are none.
 pub(crate) fn with_guardrails(
     model: Arc<dyn Model>,
     guardrails: &[Arc<dyn Guardrail>],
@@ -66,7 +66,7 @@ pub(crate) fn with_guardrails(
     }
 }
 
-/// A model whose steps are checked before anybody reads them, the journal included.
+/// A model whose steps are checked before they are published or stored.
 struct GuardedModel {
     model: Arc<dyn Model>,
     guardrails: Vec<Arc<dyn Guardrail>>,
@@ -100,7 +100,7 @@ impl Model for GuardedModel {
     }
 }
 
-/// What may be read of a step.
+/// Applies the guardrails to the events of a step.
 async fn apply_guardrails(
     events: Vec<ModelEvent>,
     guardrails: &[Arc<dyn Guardrail>],
@@ -130,7 +130,7 @@ async fn apply_guardrails(
     }
 }
 
-/// The step with another text; one that is refused calls no tools.
+/// Replaces the text of a step; a rejected step calls no tools.
 fn replace_step_text(events: Vec<ModelEvent>, text: String, rejected: bool) -> Vec<ModelEvent> {
     let mut kept = Vec::new();
     let (mut end, mut used) = (StopReason::End, Usage::default());
@@ -141,7 +141,7 @@ fn replace_step_text(events: Vec<ModelEvent>, text: String, rejected: bool) -> V
             ModelEvent::CallBegins { .. } | ModelEvent::CallDelta { .. } if !rejected => {
                 kept.push(event);
             }
-            // What the protocol said beside it has the words in it, too.
+            // Without the provider's item, which contains the original text.
             ModelEvent::Item(Item {
                 kind: kind @ ItemKind::Call { .. },
                 ..

@@ -1,4 +1,4 @@
-//! Functions of an endpoint's author, with what they ask for filled in.
+//! Handlers: async functions of an endpoint's author whose arguments are extracted from the session.
 
 use std::any::Any;
 use std::fmt::Display;
@@ -12,31 +12,31 @@ use crate::conversation::session::Session;
 use crate::conversation::turn_error::TurnError;
 use crate::endpoint::path_params;
 
-/// What a handler can ask for: by its type alone.
+/// An argument of a handler, extracted by its type.
 pub trait FromSession: Sized {
-    /// Takes it from a session and what was said in it.
+    /// Extracts the value from a session and the message that is being answered.
     ///
     /// # Errors
     ///
-    /// When it is not there; what to do about it.
+    /// When the value is missing or malformed; the message is shown to the user.
     fn from_session(session: &Session, message: &IncomingMessage) -> Result<Self, TurnError>;
 
-    /// Checks, when the server is built, that it can be had at a path with these parameters.
+    /// Checks, when the server is built, that the value can be extracted at a path with these parameters.
     ///
     /// # Errors
     ///
-    /// It never can; why.
+    /// The reason why it never can.
     fn check_params(_params: &[String]) -> Result<(), String> {
         Ok(())
     }
 }
 
-/// The parameters of the path, read into a type: a text or a number for one, for several a tuple in their order or a
-/// struct with a field for each.
+/// The parameters of the path, deserialized: a string or a number for one; for several a tuple in path order or a struct
+/// with a field for each.
 #[derive(Clone, Debug)]
 pub struct Path<T>(pub T);
 
-/// How many take part.
+/// The number of connected clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PeerCount(pub usize);
 
@@ -78,9 +78,9 @@ impl<T: DeserializeOwned> FromSession for Path<T> {
     }
 }
 
-/// What a handler may return: nothing, or why it failed.
+/// The return type of a handler: nothing, or a `Result`.
 pub trait IntoHandlerResult {
-    /// Makes it one or the other.
+    /// Converts the return value.
     ///
     /// # Errors
     ///
@@ -97,33 +97,33 @@ impl IntoHandlerResult for () {
 impl<E: Display + 'static> IntoHandlerResult for Result<(), E> {
     fn into_handler_result(self) -> Result<(), TurnError> {
         self.map_err(|error| {
-            // What a session said is told as it was said.
+            // A `TurnError` passes through unchanged.
             let turn_error = (&error as &dyn Any).downcast_ref::<TurnError>().cloned();
             turn_error.unwrap_or_else(|| TurnError::new("endpoint", error))
         })
     }
 }
 
-/// An async function whose arguments are all to be had from a session.
+/// An async function whose arguments implement [`FromSession`].
 pub trait Handler<Args>: Send + Sync + 'static {
-    /// Calls it.
+    /// Extracts the arguments and calls the function.
     fn call(
         &self,
         session: &Session,
         message: &IncomingMessage,
     ) -> BoxFuture<'static, Result<(), TurnError>>;
 
-    /// Checks, when the server is built, that its arguments can be had at a path with these parameters.
+    /// Checks, when the server is built, that all arguments can be extracted at a path with these parameters.
     ///
     /// # Errors
     ///
-    /// One never can; why.
+    /// The reason why one never can.
     fn check_params(_params: &[String]) -> Result<(), String> {
         Ok(())
     }
 }
 
-/// A handler whose arguments are nobody's business any more.
+/// A handler without its argument types.
 pub(crate) type ErasedHandler = Arc<
     dyn Fn(&Session, &IncomingMessage) -> BoxFuture<'static, Result<(), TurnError>> + Send + Sync,
 >;
@@ -132,9 +132,9 @@ pub(crate) fn erase_handler<Args, H: Handler<Args>>(handler: H) -> ErasedHandler
     Arc::new(move |session, message| handler.call(session, message))
 }
 
-/// What is known of a handler before it is called.
+/// The name and the parameter check of a handler, kept for error messages of the build.
 pub(crate) struct HandlerSignature {
-    /// The event it handles.
+    /// The builder method that set the handler.
     event: &'static str,
     name: &'static str,
     check: fn(&[String]) -> Result<(), String>,

@@ -1,4 +1,4 @@
-//! Who looks at a turn before it begins, before it is over, and after.
+//! Interceptors: hooks before a turn, before its end is published, and after it.
 
 use std::time::{Duration, Instant};
 
@@ -10,63 +10,63 @@ use crate::conversation::room_command::IncomingMessage;
 use crate::conversation::session::Session;
 use crate::conversation::usage::ConversationUsage;
 
-/// Somebody who looks at every turn of an endpoint.
+/// Hooks around every turn of an endpoint.
 ///
-/// Interceptors are asked `before` in the order they were added, and `before_completion` and `after` in the opposite order:
-/// the first one sees the prompt first and the answer last.
+/// `before` runs in the order in which interceptors were added, `before_completion` and `after` in reverse: the first
+/// interceptor sees the message first and the answer last.
 ///
 /// # Examples
 ///
 /// ```
 /// use toolwright_core::BoxFuture;
-/// use toolwright_server::{TurnContext, Interceptor, Refusal};
+/// use toolwright_server::{Interceptor, TurnContext, TurnRejection};
 ///
 /// /// Answers in office hours only.
 /// struct OfficeHours;
 ///
 /// impl Interceptor for OfficeHours {
-///     fn before<'a>(&'a self, turn: &'a mut TurnContext) -> BoxFuture<'a, Result<(), Refusal>> {
+///     fn before<'a>(&'a self, turn: &'a mut TurnContext) -> BoxFuture<'a, Result<(), TurnRejection>> {
 ///         Box::pin(async move {
 ///             match turn.message.text().contains("urgent") {
 ///                 true => Ok(()),
-///                 false => Err(Refusal::new("We are closed. Write `urgent` if it is.")),
+///                 false => Err(TurnRejection::new("We are closed. Write `urgent` if it is.")),
 ///             }
 ///         })
 ///     }
 /// }
 /// ```
 pub trait Interceptor: Send + Sync + 'static {
-    /// Sees what was said before anybody answers; may change it, choose who answers, or refuse.
+    /// Runs before the message is answered; may change the message, choose its model, or reject it.
     ///
     /// # Errors
     ///
-    /// Why nobody answers: the person reads it in place of an answer.
+    /// The reason of the rejection, which the user reads as the answer.
     fn before<'a>(&'a self, _: &'a mut TurnContext) -> BoxFuture<'a, Result<(), TurnRejection>> {
         Box::pin(async { Ok(()) })
     }
 
-    /// Sees what was answered while there is still time to tell something: [`TurnContext::metadata`], or the session.
+    /// Runs after the answer, before the end of the turn is published; may add [`TurnContext::metadata`] or send events.
     fn before_completion<'a>(&'a self, _: &'a mut TurnContext) -> BoxFuture<'a, ()> {
         Box::pin(async {})
     }
 
-    /// Sees a turn that is over; what is told now belongs to none.
+    /// Runs after the end of the turn was published; events sent now belong to no turn.
     fn after<'a>(&'a self, _: &'a TurnContext) -> BoxFuture<'a, ()> {
         Box::pin(async {})
     }
 }
 
-/// Why nobody answers, in words for a person.
+/// Why a message is not answered, as a sentence for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TurnRejection(String);
 
 impl TurnRejection {
-    /// Says why.
+    /// Rejects with this reason.
     pub fn new(reason: impl Into<String>) -> Self {
         Self(reason.into())
     }
 
-    /// The reason.
+    /// The reason, which the user reads as the answer.
     pub fn reason(&self) -> &str {
         &self.0
     }
@@ -75,33 +75,33 @@ impl TurnRejection {
 /// A turn, as interceptors see it.
 #[non_exhaustive]
 pub struct TurnContext {
-    /// What was said; who answers can be chosen in it. Empty where a turn goes on.
+    /// The message and the model that it chooses; empty where a turn is resumed.
     pub message: IncomingMessage,
-    /// The conversation.
+    /// The session of the turn.
     pub session: Session,
-    /// What is told of the turn before it is over.
+    /// Published as a `metadata` event before the turn ends.
     pub metadata: Map<String, Value>,
-    /// What the conversation took before this turn, and after it once it is over.
+    /// Usage of the conversation: before this turn, and including it once it has ended.
     pub conversation_usage: ConversationUsage,
-    /// How it came out, once it is over.
+    /// The outcome; `None` until the turn has ended.
     pub outcome: Option<TurnOutcome>,
     pub(crate) started_at: Instant,
 }
 
-/// How a turn came out.
+/// The outcome of a turn.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct TurnOutcome {
-    /// Why it ended; nothing where it failed.
+    /// Why the turn ended; `None` if it failed.
     pub end: Option<TurnEnd>,
-    /// Who answered.
+    /// The model that answered; `None` if a handler did.
     pub model: Option<ModelId>,
-    /// The answer.
+    /// The text of the answer.
     pub text: String,
-    /// What it took.
+    /// The tokens of the turn.
     pub usage: Usage,
-    /// What it cost, where every price is known.
+    /// The cost, if every price is known.
     pub cost: Option<f64>,
-    /// How long it took.
+    /// From the start of the turn until its answer was complete.
     pub latency: Duration,
 }

@@ -1,14 +1,14 @@
-//! What a turn took and cost in, metadata out; and an end to conversations that cost too much.
+//! Publishes the usage and cost of turns as metadata, and enforces a budget per conversation.
 
 use serde_json::json;
 use toolwright_core::BoxFuture;
 
 use crate::endpoint::interceptor::{Interceptor, TurnContext, TurnRejection};
 
-/// Tells what each turn and its conversation took, and keeps conversations within a budget.
+/// An interceptor that publishes the usage of each turn and its conversation, and enforces a budget.
 ///
-/// Before a turn is over it tells `model`, `latency` in milliseconds, `usage`, `cost` and the same of the `conversation`.
-/// A cost whose price nobody knows is `null`, never a guess; the price of a model is set with
+/// Adds `model`, `latency` in milliseconds, `usage`, `cost` and the usage of the `conversation` to the turn's metadata. A
+/// cost is `null` if a price is not known; prices are set with
 /// [`ChatBuilder::prices`](toolwright_chat::ChatBuilder::prices).
 ///
 /// # Examples
@@ -24,14 +24,14 @@ pub struct Metering {
 }
 
 impl Metering {
-    /// Tells what turns take.
+    /// Publishes usage, without a budget.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Answers no more prompts in a conversation that has cost this much, in the currency of the prices.
+    /// Rejects messages in a conversation that has cost this much, in the currency of the prices.
     ///
-    /// A conversation in which a price is not known is not within any budget, and goes on.
+    /// A conversation whose cost is not known is not limited.
     #[must_use]
     pub fn budget(mut self, max: f64) -> Self {
         self.budget = Some(max);

@@ -1,4 +1,4 @@
-//! The values of a path in, a type of the author's out.
+//! Deserializes the parameters of a path into a type of the endpoint's author.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -10,18 +10,18 @@ use serde::de::{
 };
 use serde::forward_to_deserialize_any;
 
-/// Reads values: one into a text or a number; several into a tuple, in the order of the path, or into a struct or a map.
+/// Deserializes parameters: one into a string or a number; several into a tuple in path order, a struct or a map.
 pub(crate) fn deserialize_params<T: DeserializeOwned>(
     params: &[(String, String)],
 ) -> Result<T, serde::de::value::Error> {
     T::deserialize(ParamsDeserializer::new(params))
 }
 
-/// Checks that values for these parameters could be read into the type.
+/// Checks whether any values of these parameters could be deserialized into the type.
 ///
 /// # Errors
 ///
-/// No values can be: the type wants other parameters, or another number of them.
+/// When no values can: the type wants other parameters, or another number of them.
 pub(crate) fn check_params_type<T: DeserializeOwned>(names: &[String]) -> Result<(), String> {
     for sample in PROBE_VALUES {
         let params: Vec<_> = names
@@ -34,19 +34,19 @@ pub(crate) fn check_params_type<T: DeserializeOwned>(names: &[String]) -> Result
             Err(ProbeError::WrongValue) => {}
         }
     }
-    // A type that is particular about its text can only be asked with the real one.
+    // A type with a format of its own can only be checked with real values.
     Ok(())
 }
 
-/// Texts that stand in for the values of a path when a type is checked.
+/// Sample values for checking a type.
 const PROBE_VALUES: [&str; 3] = ["1", "a", "00000000-0000-0000-0000-000000000000"];
 
-/// Why made-up values could not be read.
+/// Why sample values could not be deserialized.
 #[derive(Debug)]
 enum ProbeError {
-    /// No others could be, either.
+    /// No values of these parameters fit the type.
     WrongShape(String),
-    /// Others might be.
+    /// Other values might fit.
     WrongValue,
 }
 
@@ -89,9 +89,9 @@ impl Error for ProbeError {
     }
 }
 
-/// How a value of the path is read, and what a wrong number of them is.
+/// The error type decides whether sample values are checked or real ones deserialized.
 trait ParamError: Error {
-    /// Whether the values are made up.
+    /// True if the values are samples.
     const IS_PROBE: bool;
 
     fn wrong_shape(reason: String) -> Self;
@@ -136,7 +136,7 @@ impl<'a, E: ParamError> ParamsDeserializer<'a, E> {
         }
     }
 
-    /// The values in the order of the path.
+    /// Visits the values as a sequence in path order.
     fn visit_in_order<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, E> {
         let values = self.params.iter();
         let values = values.map(|(_, value)| ValueDeserializer::<E>::new(value));
@@ -211,7 +211,7 @@ impl<'de, E: ParamError> Deserializer<'de> for ParamsDeserializer<'_, E> {
     }
 }
 
-/// One value: a text, or what its type reads from it.
+/// Deserializes one value: as a string, or parsed as the requested type.
 struct ValueDeserializer<'a, E> {
     text: &'a str,
     error: PhantomData<E>,

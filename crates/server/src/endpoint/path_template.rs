@@ -1,27 +1,27 @@
-//! A path with names in it in, the conversation that a request means out.
+//! Path templates of endpoints such as `/chat/{room}`: parsing, matching, and the conversation that a request addresses.
 
 use std::fmt::Write as _;
 
-/// A path like `/chat/{room}`.
+/// A path template such as `/chat/{room}`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PathTemplate {
-    /// The path as a router reads it.
+    /// The path in the router's syntax.
     pub(crate) path: String,
     param_names: Vec<String>,
-    /// Whether the conversation's name is what the client says, and nothing else.
+    /// True if the conversation's name is the `id` parameter alone, without the path as prefix.
     unprefixed: bool,
-    /// Whether the client names the conversation, because the path has no names in it.
+    /// True if the template had no parameters, so an `id` parameter was appended.
     adds_id_param: bool,
 }
 
-/// What the names of a path stand for.
+/// The values of a path's parameters, in the order of the path.
 pub(crate) type PathParams = Vec<(String, String)>;
 
-/// What a path calls the conversation where its author gave it no names.
+/// The parameter that is appended to a path without parameters.
 pub(crate) const ID_PARAM: &str = "id";
 
 impl PathTemplate {
-    /// Reads a path; one without names gets one for what the client calls the conversation.
+    /// Parses a path; appends [`ID_PARAM`] to one without parameters.
     pub(crate) fn parse(path: &str) -> Result<Self, String> {
         let rest = path
             .strip_prefix('/')
@@ -72,7 +72,7 @@ impl PathTemplate {
         })
     }
 
-    /// The conversations that have their names from nobody but the client.
+    /// The template whose conversations are named by the `id` parameter alone.
     pub(crate) fn unprefixed(path: &str) -> Self {
         Self {
             path: format!("{path}/{{{ID_PARAM}}}"),
@@ -82,18 +82,18 @@ impl PathTemplate {
         }
     }
 
-    /// The names in the order of the path.
+    /// The names of the parameters, in the order of the path.
     pub(crate) fn param_names(&self) -> &[String] {
         &self.param_names
     }
 
-    /// The path without what the client says, where the client says it.
+    /// The path without the appended `id` parameter; `None` if the template has parameters of its own.
     pub(crate) fn collection_path(&self) -> Option<&str> {
         let own = self.adds_id_param.then_some(&self.path)?;
         own.strip_suffix(&format!("/{{{ID_PARAM}}}"))
     }
 
-    /// What a path says for each name, if it is one of this form.
+    /// The values of the parameters if the path matches.
     pub(crate) fn match_path(&self, path: &str) -> Option<PathParams> {
         let (ours, theirs) = (self.path.split('/'), path.split('/'));
         if ours.clone().count() != theirs.clone().count() {
@@ -113,18 +113,18 @@ impl PathTemplate {
         Some(values)
     }
 
-    /// Whether a router could not tell the two apart, or what lies beneath them.
+    /// Returns true if a router cannot distinguish the two paths, or the routes below them.
     pub(crate) fn conflicts_with(&self, other: &Self) -> bool {
         let mut pairs = self.path.split('/').zip(other.path.split('/'));
         let is_name = |segment: &str| segment.starts_with('{');
-        // The first difference decides: two texts are two places, and a text counts more than a name.
+        // The first difference decides: two literals are distinct, and a literal takes precedence over a parameter.
         match pairs.find(|(one, two)| one != two) {
             Some((one, two)) => is_name(one) && is_name(two),
             None => true,
         }
     }
 
-    /// The name of the conversation that these values mean.
+    /// The name of the conversation that these parameter values address.
     pub(crate) fn conversation_name(&self, params: &[(String, String)]) -> Result<String, String> {
         let value = |name: &str| {
             let found = params.iter().find(|(known, _)| known == name);
@@ -162,7 +162,7 @@ fn is_valid_value(value: &str) -> bool {
     (1..=128).contains(&value.chars().count()) && value.chars().all(visible)
 }
 
-/// Writes a value so that no two differ only by where a slash is.
+/// Percent-encodes a value, so that a slash in it does not separate segments.
 fn percent_encode(value: &str, to: &mut String) {
     for byte in value.bytes() {
         match byte {
@@ -175,7 +175,7 @@ fn percent_encode(value: &str, to: &mut String) {
     }
 }
 
-/// Reads what was written so.
+/// Inverse of [`percent_encode`]; `None` if the encoding is malformed.
 fn percent_decode(value: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(value.len());
     let mut rest = value.as_bytes();

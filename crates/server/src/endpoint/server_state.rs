@@ -1,4 +1,4 @@
-//! What all endpoints of a server share.
+//! State that all endpoints of a server share.
 
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
@@ -16,12 +16,12 @@ use crate::http::error_response::ErrorResponse;
 use crate::http::limits::ServerLimits;
 use crate::http::metrics::Metrics;
 
-/// What all endpoints of a server share.
+/// State that all endpoints of a server share.
 pub(crate) struct ServerState {
     pub(crate) invoker: Invoker,
-    /// Serves MCP, and lets in whoever may come in.
+    /// Serves MCP, and authenticates the requests of every path.
     pub(crate) mcp: McpServer,
-    /// Under which name conversations are held.
+    /// The holder's name in leases.
     pub(crate) node: String,
     pub(crate) limits: ServerLimits,
     pub(crate) metrics: Metrics,
@@ -29,20 +29,20 @@ pub(crate) struct ServerState {
     pub(crate) warnings: Box<WarningsFn>,
     pub(crate) info: ServerInfo,
     pub(crate) cookie_sessions: CookieSessions,
-    /// Wrong tokens that were brought to sign in.
+    /// Failed logins, per client address.
     pub(crate) login_attempts: LoginAttempts,
-    /// The origins whose pages may read answers.
+    /// The origins whose pages may read responses.
     pub(crate) allowed_origins: Vec<String>,
-    /// Every endpoint: a conversation that is one's is nobody else's.
+    /// All endpoints, to find the one that owns a conversation.
     pub(crate) endpoints: OnceLock<Vec<Weak<EndpointRuntime>>>,
-    /// The turns that run, whoever listens.
+    /// Tasks of running turns.
     pub(crate) running_turns: TaskTracker,
-    /// Cancelled when streams are to end.
+    /// Cancelled when event streams should end.
     pub(crate) shutdown: CancellationToken,
 }
 
 impl ServerState {
-    /// Returns an error if so many turns run that no other may begin.
+    /// Returns an error if the limit of running turns is reached.
     pub(crate) fn check_turn_capacity(&self) -> Result<(), ErrorResponse> {
         match self.running_turns.len() < self.limits.max_turns {
             true => Ok(()),
@@ -54,15 +54,15 @@ impl ServerState {
     }
 }
 
-/// What people are told about a server.
+/// What `/api/info` and the console show about the server.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct ServerInfo {
     pub(crate) name: String,
     pub(crate) version: String,
-    /// Where conversations are kept.
+    /// The label of the store.
     pub(crate) store: String,
     pub(crate) model: ModelId,
-    /// Why it is this one that answers.
+    /// Why this model was chosen.
     #[serde(rename = "why")]
     pub(crate) model_reason: String,
 }
@@ -70,10 +70,10 @@ pub(crate) struct ServerInfo {
 /// Returns the current warnings for the operator.
 pub(crate) type WarningsFn = dyn Fn() -> Vec<String> + Send + Sync;
 
-/// Makes a model of its name.
+/// Makes a model from its name.
 pub(crate) type ResolveModelFn = dyn Fn(&str) -> Result<Arc<dyn Model>, String> + Send + Sync;
 
-/// The models that a prompt may choose from.
+/// The models that a message may choose from.
 #[derive(Clone, Default)]
 pub(crate) struct ModelCatalog {
     pub(crate) names: Vec<String>,
@@ -81,7 +81,7 @@ pub(crate) struct ModelCatalog {
 }
 
 impl ModelCatalog {
-    /// Finds the model of a name.
+    /// Returns the model of a name, or an error that lists the names.
     pub(crate) fn find(&self, name: &str) -> Result<Arc<dyn Model>, ErrorResponse> {
         if !self.names.iter().any(|known| known == name) {
             let all = self.names.join(", ");

@@ -1,4 +1,4 @@
-//! The body of a request in, a value out: not too large, not too slow, and JSON.
+//! Reads request bodies as JSON, with limits on size and time.
 
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use crate::http::error_response::ErrorResponse;
 use crate::http::limits::ServerLimits;
 
-/// Reads a value.
+/// Reads a body of at most `limits.max_body_bytes`.
 pub(crate) async fn read_json<T: DeserializeOwned>(
     limits: &ServerLimits,
     headers: &HeaderMap,
@@ -20,14 +20,14 @@ pub(crate) async fn read_json<T: DeserializeOwned>(
     read_json_up_to(limits.max_body_bytes, limits, headers, body).await
 }
 
-/// Reads a value of at most so many bytes.
+/// Reads a body of at most `max` bytes.
 pub(crate) async fn read_json_up_to<T: DeserializeOwned>(
     max: usize,
     limits: &ServerLimits,
     headers: &HeaderMap,
     body: Body,
 ) -> Result<T, ErrorResponse> {
-    // A form on some page cannot say this, and a browser asks first before a script may.
+    // HTML forms cannot send this type, and scripts of other origins only after a preflight request.
     let kind = headers.get(header::CONTENT_TYPE);
     let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
@@ -44,7 +44,7 @@ pub(crate) async fn read_json_up_to<T: DeserializeOwned>(
         .map_err(|error| ErrorResponse::bad_request(format!("the body: {error}")))
 }
 
-/// Reads arguments; none at all are an empty object.
+/// Arguments of a call; missing ones are an empty object.
 pub(crate) fn arguments_or_empty(given: Value) -> Value {
     match given {
         Value::Null => json!({}),

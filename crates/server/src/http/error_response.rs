@@ -1,4 +1,4 @@
-//! What is wrong with a request, as its answer says it: the one file with status codes of our own.
+//! Error responses: `{"error": {"kind", "message"}}`. The only file with status codes of our own.
 
 use std::time::Duration;
 
@@ -12,15 +12,15 @@ use toolwright_schema::redact;
 
 use crate::conversation::turn_error::error_kind;
 
-/// Why a request is not answered.
+/// The response to a request that failed.
 #[derive(Debug)]
 pub(crate) struct ErrorResponse {
     pub(crate) status: StatusCode,
     pub(crate) kind: &'static str,
     pub(crate) message: String,
-    /// What the client has to bring.
+    /// The value of the `WWW-Authenticate` header.
     www_authenticate: Option<HeaderValue>,
-    /// When the client may try again, where that is known.
+    /// How long the client should wait, for the `Retry-After` header.
     retry_after: Option<Duration>,
 }
 
@@ -35,22 +35,22 @@ impl ErrorResponse {
         }
     }
 
-    /// The request does not say what it has to.
+    /// 400: the request is malformed or incomplete.
     pub(crate) fn bad_request(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "invalid", message)
     }
 
-    /// There is no such thing.
+    /// 404.
     pub(crate) fn not_found(message: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, "unknown", message)
     }
 
-    /// It cannot be done as things stand.
+    /// 409: not possible in the current state of the conversation.
     pub(crate) fn conflict(message: impl Into<String>) -> Self {
         Self::new(StatusCode::CONFLICT, "refused", message)
     }
 
-    /// It can perhaps be done later.
+    /// 429: a limit of the conversation or the server is reached.
     pub(crate) fn too_many_requests(message: impl Into<String>) -> Self {
         Self::new(StatusCode::TOO_MANY_REQUESTS, "busy", message)
     }
@@ -62,7 +62,7 @@ impl ErrorResponse {
         self
     }
 
-    /// The server has too much to do to take on more.
+    /// 503 with `Retry-After`.
     pub(crate) fn overloaded(message: impl Into<String>, retry_after: Duration) -> Self {
         Self {
             retry_after: Some(retry_after),
@@ -70,7 +70,7 @@ impl ErrorResponse {
         }
     }
 
-    /// The credential is missing, or not good any more.
+    /// 401: the credential is missing or no longer valid.
     pub(crate) fn unauthorized(message: impl Into<String>) -> Self {
         Self::new(StatusCode::UNAUTHORIZED, "unauthorized", message)
     }

@@ -1,4 +1,4 @@
-//! What the server is, and who answers.
+//! `/api/info`: the server's name, model, endpoints and warnings.
 
 use axum::Extension;
 use axum::extract::State;
@@ -22,7 +22,7 @@ pub(super) async fn show_info(
         .iter()
         .map(|endpoint| endpoint.template.path.as_str())
         .collect();
-    // They name tools, also to clients that may not see them.
+    // Warnings name tools that these principals may not see.
     let warnings = match context.is_scoped() {
         true => Vec::new(),
         false => (state.server.warnings)(),

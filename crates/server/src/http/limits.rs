@@ -1,28 +1,28 @@
-//! How much a server takes on.
+//! Limits of a server.
 
 use std::time::Duration;
 
-/// How much a server takes on; change what should differ with [`limits`](crate::Server::limits).
+/// Limits of a server, changed with [`ServerBuilder::limits`](crate::ServerBuilder::limits).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ServerLimits {
-    /// The largest body of a request, in bytes.
+    /// The largest request body, in bytes; default: 4 MiB.
     pub max_body_bytes: usize,
-    /// The largest message over a WebSocket, in bytes.
+    /// The largest WebSocket message, in bytes; default: 1 MiB.
     pub max_socket_message_bytes: usize,
-    /// How long a request may take to arrive: its head, and then its body.
+    /// How long reading the head of a request may take, and then its body; default: 30 s.
     pub read_timeout: Duration,
-    /// How long a connection may stand still when something is to be sent.
+    /// How long a write may make no progress before the connection is closed; default: 60 s.
     pub write_timeout: Duration,
-    /// How many connections are open at once.
+    /// Connections that are open at once; further ones wait in the listener's backlog. Default: 16,384.
     pub max_connections: usize,
-    /// How many conversations are under way at once.
+    /// Conversations that are in memory at once, per endpoint; default: 16,384.
     pub max_rooms: usize,
-    /// How many turns run at once; while there are that many, no new message is accepted.
+    /// Turns that run at once; at the limit new messages are rejected with 503. Default: 4,096.
     pub max_turns: usize,
-    /// How long a stream is silent before a sign of life is sent.
+    /// The interval of keep-alive messages on an idle stream; default: 15 s.
     pub heartbeat_interval: Duration,
-    /// How long what is under way may go on when the server is to end.
+    /// How long running turns may continue after shutdown began, and then how long connections may stay open; default: 5 s.
     pub shutdown_grace: Duration,
 }
 

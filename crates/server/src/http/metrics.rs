@@ -1,4 +1,4 @@
-//! What happened in, the text that Prometheus reads out.
+//! Metrics, and their text form for Prometheus.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,17 +9,17 @@ use std::time::Duration;
 use toolwright_chat::{ChatEvent, TurnEnd};
 use toolwright_core::ToolResult;
 
-/// The upper ends of the buckets that durations are counted in, in seconds.
+/// The upper bounds of the histogram buckets, in seconds.
 const BUCKET_BOUNDS: [f64; 12] = [
     0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0, 120.0,
 ];
 
-/// What a server counts.
+/// The metrics of a server.
 #[derive(Default)]
 pub(crate) struct Metrics {
-    /// Those who read a conversation now.
+    /// Open event streams.
     pub(crate) subscribers: Gauge,
-    /// Connections that are open now.
+    /// Open TCP connections.
     pub(crate) open_connections: Gauge,
     pub(crate) rejected_messages: Counter,
     requests: LabelledCounter,
@@ -30,19 +30,19 @@ pub(crate) struct Metrics {
     errors: LabelledCounter,
     tokens_in: Counter,
     tokens_out: Counter,
-    /// In millionths.
+    /// In millionths of the currency of the prices.
     cost: Counter,
 }
 
 impl Metrics {
-    /// Counts what a turn tells.
+    /// Records the tokens, cost and calls of a chat event.
     pub(crate) fn on_chat_event(&self, event: &ChatEvent) {
         match event {
             ChatEvent::Step { usage, cost, .. } => {
                 self.tokens_in.add(usage.input);
                 self.tokens_out.add(usage.output);
                 let millionths = cost.unwrap_or_default() * 1e6;
-                // What is not a number or below zero counts nothing.
+                // A cast of NaN or a negative number gives 0.
                 self.cost.add(millionths as u64);
             }
             ChatEvent::Result { result, millis } => {
@@ -52,13 +52,13 @@ impl Metrics {
         }
     }
 
-    /// Counts a call.
+    /// Records a tool call.
     pub(crate) fn record_call(&self, result: &ToolResult, took: Duration) {
         self.calls.add(&result.outcome.to_string());
         self.call_seconds.observe(took);
     }
 
-    /// Counts a turn that is over.
+    /// Records a turn that has ended.
     pub(crate) fn record_turn(&self, end: &TurnEnd, took: Duration) {
         let end = match end {
             TurnEnd::Answered => "answered",
@@ -73,12 +73,12 @@ impl Metrics {
         self.turn_seconds.observe(took);
     }
 
-    /// Counts a turn that has no end but an error.
+    /// Records a turn that failed with an error instead of an end.
     pub(crate) fn record_turn_error(&self, kind: &str) {
         self.errors.add(kind);
     }
 
-    /// Counts an answer to a request.
+    /// Records a response by its status class.
     pub(crate) fn record_response(&self, status: u16) {
         self.requests.add(match status {
             ..300 => "2xx",
@@ -88,7 +88,7 @@ impl Metrics {
         });
     }
 
-    /// Writes everything.
+    /// Renders all metrics in the text format of Prometheus; `rooms` is the number of conversations in memory.
     pub(crate) fn to_prometheus(&self, rooms: usize) -> String {
         let mut out = String::new();
         let plain = [
@@ -188,7 +188,7 @@ fn write_sample(out: &mut String, name: &str, labels: &str, value: &str) {
     let _ = writeln!(out, "toolwright_{name}{labels} {value}");
 }
 
-/// Counts up.
+/// A counter.
 #[derive(Default)]
 pub(crate) struct Counter(AtomicU64);
 
@@ -202,7 +202,7 @@ impl Counter {
     }
 }
 
-/// Counts up and down.
+/// A gauge.
 #[derive(Default)]
 pub(crate) struct Gauge(AtomicI64);
 
@@ -220,7 +220,7 @@ impl Gauge {
     }
 }
 
-/// Counts by one of a few words of our own.
+/// A counter with one label, whose values are few and chosen by the server.
 #[derive(Default)]
 struct LabelledCounter(Mutex<BTreeMap<String, u64>>);
 
@@ -246,12 +246,12 @@ impl LabelledCounter {
     }
 }
 
-/// Counts durations in buckets.
+/// A histogram of durations.
 #[derive(Default)]
 struct Histogram {
     bucket_counts: [AtomicU64; BUCKET_BOUNDS.len()],
     count: AtomicU64,
-    /// In millionths of a second.
+    /// In microseconds.
     sum: AtomicU64,
 }
 

@@ -1,4 +1,4 @@
-//! The tools in, an OpenAPI document of all that the server answers out.
+//! `/api/openapi.json`: the OpenAPI document of the server's routes and tools.
 
 use std::sync::LazyLock;
 
@@ -14,7 +14,7 @@ use super::{ApiState, json_response as answer};
 use crate::auth::request_context::RequestContext;
 use crate::http::error_response::ErrorResponse;
 
-/// All that does not depend on the tools.
+/// The part of the document that does not depend on the tools.
 static BASE_DOCUMENT: LazyLock<Map<String, Value>> = LazyLock::new(|| {
     let base = serde_json::from_str(include_str!("openapi.json"));
     base.unwrap_or_default()
@@ -73,7 +73,7 @@ fn insert_at(document: &mut Map<String, Value>, place: &[&str], key: String, val
     at.insert(key, value);
 }
 
-/// Where a tool's schema is found; names of tools have no dots.
+/// The key of a tool's schema in `components/schemas`; tool names contain no dots, so keys are unique.
 fn schema_key(tool: &RegisteredTool, part: &str) -> String {
     format!("{}.{part}", tool.spec().name)
 }
@@ -135,7 +135,7 @@ fn tool_operation(tool: &RegisteredTool) -> Value {
     operation
 }
 
-/// A schema whose references are those of the place it is put at.
+/// The schema with its references rewritten to its place in the document.
 fn embed_schema(schema: &Schema, key: &str) -> Value {
     let mut schema = schema.as_value().clone();
     if let Some(schema) = schema.as_object_mut() {
@@ -160,9 +160,9 @@ fn rewrite_refs(schema: &mut Value, key: &str) {
                             *target = format!("#/components/schemas/{key}{rest}");
                         }
                     }
-                    // Values, whatever they look like.
+                    // Values, not schemas: a `$ref` in them is data.
                     ("const" | "default" | "enum" | "examples" | "example", _) => {}
-                    // Schemas by name, whatever the names look like.
+                    // Maps of schemas: their keys are names, not keywords.
                     (
                         "properties" | "patternProperties" | "$defs" | "definitions"
                         | "dependentSchemas",

@@ -1,4 +1,4 @@
-//! The prompts: listed, and filled in.
+//! `/api/prompts`: lists the prompts and renders them.
 
 use axum::Extension;
 use axum::body::Body;

@@ -1,4 +1,4 @@
-//! A listener in, answers out, until somebody says that it is enough.
+//! Accepts connections and serves HTTP/1 on them until shutdown.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -20,31 +20,32 @@ use tower::ServiceExt as _;
 use crate::http::write_timeout::WriteTimeoutStream;
 use crate::server::Server;
 
-/// How long to wait when no connection can be accepted.
+/// The delay after `accept` failed.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(50);
 
-/// Why a server cannot listen.
+/// Why [`Server::serve`] failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ListenError {
-    /// Other machines could reach it, and everybody would be let in.
+    /// The address is reachable from other machines, and the server requires no credential.
     #[error("{addr} is open to other machines: set a token, or listen on 127.0.0.1")]
     NotLoopback {
-        /// The address.
+        /// The address of the listener.
         addr: SocketAddr,
     },
-    /// The listener has no address.
+    /// The address of the listener is not known.
     #[error("the address cannot be listened on: {0}")]
     Io(#[from] std::io::Error),
 }
 
 impl Server {
-    /// Answers until `shutdown` is done; then turns that run may come to their end, for a while, and streams end with a last
-    /// event. What does not end in time goes on when the conversation is next asked for.
+    /// Serves until `shutdown` completes. Then running turns have [`shutdown_grace`](crate::ServerLimits::shutdown_grace) to
+    /// end, and event streams end with a `goodbye` event. A turn that does not end in time resumes when its conversation is
+    /// next opened.
     ///
     /// # Errors
     ///
-    /// When the address is open to other machines and everybody would be let in.
+    /// When the address is not a loopback address and the server requires no credential.
     pub async fn serve(
         &self,
         listener: TcpListener,
@@ -64,7 +65,7 @@ impl Server {
         let mut shutdown = pin!(shutdown);
         loop {
             let accept = async {
-                // The next connection waits in the system's queue until there is room for it.
+                // Further connections stay in the listener's backlog until one closes.
                 let room = Arc::clone(&connections).acquire_owned().await;
                 (listener.accept().await, room)
             };
@@ -73,11 +74,11 @@ impl Server {
                 () = &mut shutdown => break,
             };
             let Ok((stream, peer)) = accepted else {
-                // Too many open files, most likely: it helps to wait until some are closed.
+                // Too many open files, most likely: wait until some are closed.
                 sleep(ACCEPT_RETRY_DELAY).await;
                 continue;
             };
-            // Answers are small and wanted at once; if the system cannot do this, they are only slower.
+            // Latency matters more than packet count; without it responses are only slower.
             let _ = stream.set_nodelay(true);
             let stream = TokioIo::new(WriteTimeoutStream::new(stream, limits.write_timeout));
             let connection = http.serve_connection(stream, self.connection_service(peer));
@@ -86,7 +87,7 @@ impl Server {
             state.metrics.open_connections.increment();
             open.spawn(async move {
                 let mut connection = pin!(connection);
-                // A connection that breaks is the client's business.
+                // A broken connection concerns only its client.
                 tokio::select! {
                     _ = &mut connection => {}
                     () = state.shutdown.cancelled() => {
@@ -104,14 +105,14 @@ impl Server {
         Ok(())
     }
 
-    /// Lets what is under way come to its end.
+    /// Waits for running turns, then closes streams and connections.
     async fn shut_down(&self, open: &TaskTracker) {
         let grace = self.state.limits.shutdown_grace;
         self.state.running_turns.close();
         let _ = timeout(grace, self.state.running_turns.wait()).await;
         self.state.shutdown.cancel();
         self.state.mcp.shut_down();
-        // Whatever has not ended by then is cut off.
+        // Connections that are still open then are dropped.
         let _ = timeout(grace, open.wait()).await;
     }
 

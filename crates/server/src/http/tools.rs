@@ -1,4 +1,4 @@
-//! The tools: listed, tried, and shown as each provider would get them.
+//! `/api/tools`: lists the tools, calls them, and shows their schemas as lowered for a provider.
 
 use std::time::Instant;
 
@@ -83,7 +83,7 @@ fn unknown_tool(name: &str) -> ErrorResponse {
 struct CallRequest {
     #[serde(default)]
     arguments: Value,
-    /// The person has seen what will run, and wants it to.
+    /// The user has seen the call and approves it.
     #[serde(default)]
     confirmed: bool,
 }

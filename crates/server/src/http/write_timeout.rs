@@ -1,4 +1,4 @@
-//! A connection in, the same out, except that it breaks when nobody reads what is sent for too long.
+//! A TCP stream that fails when a write makes no progress for too long.
 
 use std::io;
 use std::pin::Pin;
@@ -9,11 +9,11 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep};
 
-/// A connection whose other side has to read.
+/// A TCP stream with a write timeout.
 pub(crate) struct WriteTimeoutStream {
     stream: TcpStream,
     timeout: Duration,
-    /// Set while something waits to be sent.
+    /// Reset when a write becomes pending.
     deadline: Pin<Box<Sleep>>,
     write_pending: bool,
 }
@@ -28,7 +28,7 @@ impl WriteTimeoutStream {
         }
     }
 
-    /// Watches over something that is to be sent.
+    /// Polls a write; fails with `TimedOut` if it has been pending for longer than the timeout.
     fn poll_with_timeout<T>(
         &mut self,
         cx: &mut Context<'_>,

@@ -1,4 +1,4 @@
-//! Front ends that speak AG-UI: `POST /agui`, a run for what somebody said or decided in a thread.
+//! Front ends of AG-UI: `POST /agui` runs the new messages or decisions of a thread.
 
 use std::sync::Arc;
 
@@ -50,11 +50,11 @@ pub(crate) async fn run(
     }
 }
 
-/// Why there is no run.
+/// Why a run was not started.
 enum RunError {
-    /// As the protocol wants to hear it.
+    /// Reported as a `RUN_ERROR` event.
     Protocol { code: &'static str, message: String },
-    /// It is not even a request for one, or the server cannot take it.
+    /// Reported as an HTTP error: the request is malformed, or the server cannot accept it.
     Http(ErrorResponse),
 }
 
@@ -121,7 +121,7 @@ fn new_encoder(input: &RunAgentInput) -> Result<AgUiEncoder, StoreError> {
     ))
 }
 
-/// What a run is to do; nothing where nobody said or decided anything.
+/// The command of a run; `None` if the input has neither new messages nor decisions.
 async fn command_for_input(
     endpoint: &EndpointRuntime,
     room: &Room,
@@ -149,7 +149,7 @@ async fn command_for_input(
     if parts.is_empty() {
         return Ok((!decisions.is_empty()).then_some(CommandKind::Decisions(decisions)));
     }
-    // A thread that began elsewhere, or that was forgotten here: the client's memory is all there is.
+    // An unknown thread began elsewhere or was deleted: the client's messages are its history.
     if endpoint.store.tail(&room.id, None, 1).await?.is_empty() {
         parts = input.all_messages()?;
     }
@@ -165,7 +165,7 @@ async fn command_for_input(
     Ok(Some(CommandKind::Message(message)))
 }
 
-/// What was decided about every call that waits.
+/// The decisions about all pending calls.
 fn resume_decisions(
     resume: &[ResumeEntry],
     pending: &[&PendingApproval],
@@ -199,7 +199,7 @@ fn resume_decisions(
     pending.iter().map(decide).collect()
 }
 
-/// The calls whose results the client brings.
+/// The calls whose results the client has sent.
 fn client_result_calls(command_kind: &CommandKind) -> Vec<CallId> {
     let CommandKind::Decisions(decided) = command_kind else {
         return Vec::new();
@@ -210,7 +210,7 @@ fn client_result_calls(command_kind: &CommandKind) -> Vec<CallId> {
     answered.map(|decided| decided.call.clone()).collect()
 }
 
-/// The thread as it stands, and the turn that runs in it, if one does.
+/// Sends the messages of a thread, and streams its running turn, if there is one.
 async fn replay_thread(
     endpoint: &EndpointRuntime,
     context: RequestContext,
@@ -219,7 +219,7 @@ async fn replay_thread(
 ) -> Result<Response, StoreError> {
     let snapshot = room.snapshot().await?;
     let mut encoder = new_encoder(input)?;
-    // Of a thread that is not known here, the client knows more.
+    // For an unknown thread the client's messages are kept.
     if snapshot.running || !snapshot.entries.is_empty() {
         encoder = encoder.with_thread(thread_messages(&snapshot.entries), snapshot.pending);
     }
@@ -237,7 +237,7 @@ async fn replay_thread(
     }
 }
 
-/// A stream that is over when it begins.
+/// A stream of these events only.
 fn complete_stream_response(events: &[Value]) -> Response {
     let frames = events
         .iter()

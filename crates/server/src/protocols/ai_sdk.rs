@@ -1,4 +1,4 @@
-//! Front ends made with the AI SDK: `POST /api/chat`, coming back to a stream, and the same over a WebSocket.
+//! Front ends of Vercel's AI SDK: `POST /api/chat`, resuming a stream, and the same over a WebSocket.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ use crate::protocols::ai_sdk::encoder::AiSdkEncoder;
 pub(crate) mod encoder;
 pub(crate) mod websocket;
 
-/// What a front end sends.
+/// The request of a front end.
 #[derive(Deserialize)]
 pub(crate) struct UiChatRequest {
     pub(crate) id: Option<String>,
@@ -37,7 +37,7 @@ pub(crate) struct UiChatRequest {
     model: Option<String>,
 }
 
-/// One of its messages.
+/// A message of the request.
 #[derive(Deserialize)]
 struct UiMessage {
     id: Option<String>,
@@ -64,11 +64,11 @@ struct UiApproval {
     #[serde(default)]
     approved: bool,
     reason: Option<String>,
-    /// The token that came with the question.
+    /// The approval token that came with the request for approval, as JSON.
     signature: Option<String>,
 }
 
-/// One turn that was asked for, and whether it can be.
+/// A turn that was submitted and may not have started yet.
 pub(crate) struct SubmittedTurn {
     room: Arc<Room>,
     peer: PeerId,
@@ -99,7 +99,7 @@ pub(crate) async fn post_chat(
     Ok(stream_response(&endpoint, context, stream))
 }
 
-/// Somebody of whom nothing is known but that they asked.
+/// A peer id for a request without one.
 pub(crate) fn random_peer_id() -> Result<PeerId, ErrorResponse> {
     Ok(crate::endpoint::random_id()?.into())
 }
@@ -116,7 +116,7 @@ fn stream_response(
     turn_stream::stream_response(stream, context, endpoint.heartbeat, [version])
 }
 
-/// Has what was sent answered.
+/// Submits the last message, or the decisions in it.
 pub(crate) async fn submit_chat(
     endpoint: &Arc<EndpointRuntime>,
     context: RequestContext,
@@ -169,7 +169,7 @@ impl SubmittedTurn {
         &self.room
     }
 
-    /// Waits until it begins, and tells it from there on.
+    /// Waits until the turn starts, and streams it from there.
     pub(crate) async fn into_stream(self) -> Result<ProtocolStream<AiSdkEncoder>, ErrorResponse> {
         let gone = |_| ErrorResponse::conflict("the conversation went on without it");
         let after = self.started.await.map_err(gone)??;
@@ -187,15 +187,16 @@ impl SubmittedTurn {
     }
 }
 
-/// The name of the message that an answer is.
+/// The id of the assistant message of an answer.
 fn answer_message_id(answer: u64) -> String {
     format!("answer-{answer}")
 }
 
-/// What the person said last.
+/// The last message, if it is a user message with content.
 fn last_user_message(last: Option<&UiMessage>) -> Result<IncomingMessage, ErrorResponse> {
-    let no_message =
-        || ErrorResponse::bad_request("the last of `messages` has to be what the person said");
+    let no_message = || {
+        ErrorResponse::bad_request("the last of `messages` has to be a user message with content")
+    };
     let last = last.filter(|message| message.role == "user");
     let content = last
         .ok_or_else(no_message)?
@@ -226,7 +227,7 @@ fn part_content(part: &UiPart) -> Option<Content> {
     }
 }
 
-/// What the person has decided about calls that wait.
+/// The decisions in a message about pending calls.
 fn approval_responses(
     message: &UiMessage,
     pending: &[PendingApproval],
@@ -278,7 +279,7 @@ pub(crate) async fn resume_stream(
     }
 }
 
-/// The turn that runs, from its beginning on.
+/// The running turn, from its beginning.
 pub(crate) fn running_turn_stream(room: &Arc<Room>) -> Option<ProtocolStream<AiSdkEncoder>> {
     let (turn, pending) = {
         let log = room.event_log();

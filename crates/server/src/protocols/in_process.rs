@@ -1,4 +1,4 @@
-//! A conversation without a network: for programs that embed a server, and for tests.
+//! Sends messages without a network: for programs that embed a server, and for tests.
 
 use std::sync::Arc;
 
@@ -13,14 +13,15 @@ use crate::conversation::turn_error::TurnError;
 use crate::server::Server;
 
 impl Server {
-    /// Says something in a conversation, named by the path that a client would use, and streams what happens until the turn
-    /// is over or waits.
+    /// Sends a message to the conversation at the path that a client would use, and streams its events until the turn ends
+    /// or pauses.
     ///
-    /// The turn runs whether or not the stream is read.
+    /// The turn runs even if the stream is not read.
     ///
     /// # Errors
     ///
-    /// When no endpoint has conversations at that path, or too much is said at once.
+    /// When no endpoint matches the path, the server could not store or answer the message, or the queue of the conversation
+    /// is full.
     pub fn send_message(
         &self,
         path: &str,
@@ -51,7 +52,7 @@ impl Server {
         let busy = |_| {
             TurnError::new(
                 "busy",
-                "too many prompts wait for this conversation already",
+                "too many messages wait for this conversation already",
             )
         };
         room.enqueue(command).map_err(busy)?;

@@ -1,4 +1,4 @@
-//! One conversation of an endpoint: as it stands, as it goes on, and what people say and decide in it.
+//! The native protocol over HTTP: reads a conversation, streams its events, and accepts messages and decisions.
 
 use std::sync::Arc;
 
@@ -63,7 +63,7 @@ pub(crate) async fn show_or_upgrade(
     }))
 }
 
-/// The room, with whatever an earlier process left unfinished going on in it.
+/// Opens a room, and resumes the turn that an earlier process left unfinished.
 async fn open_recovered_room(
     endpoint: &Arc<EndpointRuntime>,
     params: PathParams,
@@ -88,7 +88,7 @@ pub(crate) async fn subscribe_events(
     headers: HeaderMap,
 ) -> Result<Response, ErrorResponse> {
     let room = open_recovered_room(&endpoint, params, &context).await?;
-    // A browser that comes back by itself says it here, and knows better than the address it began with.
+    // Set by a browser that reconnects; newer than the query of the original URL.
     let last = headers.get("last-event-id");
     let last = last.and_then(|last| last.to_str().ok()?.parse().ok());
     let peer = from.peer.map(PeerId::from);
@@ -97,7 +97,7 @@ pub(crate) async fn subscribe_events(
     Ok(sse::event_stream_response(subscriber, presence, context))
 }
 
-/// Something that is said: a text, a prompt of the registry, or both.
+/// A message: a text, a prompt of the registry, or both.
 #[derive(Deserialize)]
 pub(crate) struct MessageRequest {
     text: Option<String>,
@@ -114,7 +114,7 @@ struct PromptReference {
 }
 
 impl MessageRequest {
-    /// Has it answered; tells whether it has to wait, and the number of the newest event.
+    /// Submits the message; returns whether it is queued behind another turn, and the newest sequence number.
     pub(crate) async fn submit(
         self,
         room: &Arc<Room>,
@@ -150,7 +150,9 @@ impl MessageRequest {
             parts.push((Role::User, vec![Content::text(text)]));
         }
         if parts.is_empty() {
-            return Err(ErrorResponse::bad_request("nothing is said: send `text`"));
+            return Err(ErrorResponse::bad_request(
+                "the message is empty: send `text`",
+            ));
         }
         let model = self.model.map(|name| endpoint.server.models.find(&name));
         let model = model.transpose()?;
@@ -174,7 +176,7 @@ pub(crate) async fn post_message(
     )
 }
 
-/// Somebody's decision about a call that waits.
+/// A decision about a pending call.
 #[derive(Deserialize)]
 pub(crate) struct DecisionRequest {
     call: CallReference,
@@ -186,7 +188,7 @@ pub(crate) struct DecisionRequest {
     peer: Option<String>,
 }
 
-/// A call: its id, or the whole call as `pending` shows it.
+/// A call: its id, or the whole call as in `pending`.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum CallReference {
@@ -203,7 +205,7 @@ impl CallReference {
 }
 
 impl DecisionRequest {
-    /// Has the turn go on with it; returns the number before the first event of that.
+    /// Resumes the turn with the decision; returns the sequence number before its first event.
     pub(crate) async fn submit(
         self,
         room: &Arc<Room>,
@@ -260,7 +262,7 @@ impl DecisionRequest {
     }
 }
 
-/// What the model reads of a denial.
+/// The result of a denied call, which the model reads.
 pub(crate) fn denial_text(reason: Option<&str>) -> String {
     match reason.unwrap_or_default().trim() {
         "" => "not approved".to_owned(),
@@ -315,7 +317,7 @@ pub(crate) async fn export_journal(
 ) -> Result<Response, ErrorResponse> {
     let room = endpoint.open_room(params, &context.owner())?;
     let mut entries = room.endpoint.store.load(&room.id).await?;
-    // The scopes of a principal are nobody else's business.
+    // Scopes are visible to their principal only.
     entries.iter_mut().for_each(|entry| entry.principal = None);
     if entries.is_empty() {
         return Err(ErrorResponse::not_found("there is no such conversation"));

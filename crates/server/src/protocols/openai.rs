@@ -1,7 +1,7 @@
-//! Programs that speak to OpenAI: `POST /v1/chat/completions` and `GET /v1/models`.
+//! Clients of OpenAI's API: `POST /v1/chat/completions` and `GET /v1/models`.
 //!
-//! Nothing is remembered: what was said before comes with every request. The server's tools run inside, and a call that
-//! somebody would have to approve is denied, because nobody can be asked. The caller's own tools come back as `tool_calls`.
+//! Nothing is stored: each request contains its history. The server's tools run inside the request, and calls that need
+//! approval are denied, because the API cannot ask for it. The client's own tools are returned as `tool_calls`.
 
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ pub(crate) async fn create_completion(
     let chat_request = ChatRequest::parse(request, endpoint)?;
     endpoint.server.check_turn_capacity()?;
     let id = format!("chatcmpl-{}", random_id().map_err(ErrorResponse::from)?);
-    // In no list of conversations: nobody can come back to it.
+    // Not in the endpoint's map of rooms: no client can reconnect to it.
     let room = Arc::new(Room::new(
         Arc::clone(endpoint),
         context.owner().stored_name(&id),
@@ -71,7 +71,7 @@ pub(crate) async fn create_completion(
     buffered_response(stream).await
 }
 
-/// Ends the turn when nobody reads it any more: nobody could come back to it.
+/// Cancels the turn when its response is dropped: no client can reconnect to it.
 struct CancelOnDrop(
     OpenAiEncoder,
     #[expect(dead_code, reason = "it is dropped")] DropGuard,
@@ -104,7 +104,7 @@ async fn buffered_response(
     }
 }
 
-/// The names that a request may give for a model.
+/// The model names that a request may use.
 fn model_names(state: &ApiState) -> Vec<String> {
     let known = &state.server.models.names;
     match known.is_empty() {

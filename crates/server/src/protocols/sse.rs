@@ -1,4 +1,4 @@
-//! What a reader reads in, a stream of server-sent events out.
+//! Server-sent events: the native event stream, and the response that all protocols use.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -18,10 +18,10 @@ use crate::conversation::presence::Presence;
 use crate::conversation::room::ConversationSnapshot;
 use crate::conversation::subscriber::{Delivery, Subscriber};
 
-/// So many bytes are written at once, if there are as many.
+/// Events that are available at once are written together, up to this size in bytes.
 pub(crate) const MAX_WRITE_BYTES: usize = 16 << 10;
 
-/// Streams events in our own form, as long as somebody reads and their credential is good.
+/// Streams the events of a conversation until the client disconnects or its credential is no longer valid.
 pub(crate) fn event_stream_response(
     subscriber: Subscriber,
     presence: Presence,
@@ -40,7 +40,7 @@ pub(crate) fn event_stream_response(
         }
         match timeout(heartbeat, subscriber.next()).await {
             Err(_) => {
-                // A token that was revoked has no end that could be waited for.
+                // The revocation of a token is not signalled, so it is polled.
                 if credential
                     .is_revoked(&subscriber.room.endpoint.server)
                     .await
@@ -69,13 +69,13 @@ pub(crate) fn event_stream_response(
             }
         }
     });
-    // Browsers come back by themselves, and need not wait for long.
+    // Browsers reconnect by themselves, after this many milliseconds.
     let begin = stream::once(async { Bytes::from_static(b"retry: 1000\n\n") });
     let ended = async move { context.wait_expired().await };
     sse_response(begin.chain(frames).take_until(ended), [])
 }
 
-/// A line as an event of the stream, and those that are there already: one write in place of many. Tells whether that is all.
+/// Encodes a delivery and those that are available already, as one write. Returns true if the stream ends with them.
 fn drain_frames(subscriber: &mut Subscriber, delivery: Delivery) -> (Bytes, bool) {
     let mut delivery = delivery;
     let mut frames = BytesMut::new();
@@ -90,7 +90,7 @@ fn drain_frames(subscriber: &mut Subscriber, delivery: Delivery) -> (Bytes, bool
             false => None,
         };
         let Some(next) = next else {
-            // Most of the time one is all there is, and needs no copy.
+            // Mostly there is one frame, which needs no copy.
             return match frames.is_empty() {
                 true => (frame, false),
                 false => {
@@ -104,7 +104,7 @@ fn drain_frames(subscriber: &mut Subscriber, delivery: Delivery) -> (Bytes, bool
     }
 }
 
-/// One line as an event of the stream.
+/// Encodes a delivery as a server-sent event.
 fn encode_frame(delivery: &Delivery) -> Bytes {
     match delivery {
         Delivery::Event(event) => event.sse_frame().clone(),
@@ -112,12 +112,12 @@ fn encode_frame(delivery: &Delivery) -> Bytes {
             let json = snapshot_json(snapshot);
             format!("id: {}\ndata: {json}\n\n", snapshot.seq).into()
         }
-        // No number: whoever comes back goes on after the last one that has one.
+        // No id: a client that reconnects continues after the last event that has one.
         Delivery::Shutdown => format!("data: {}\n\n", shutdown_json()).into(),
     }
 }
 
-/// A snapshot in the form of an event.
+/// A snapshot as the JSON of an event.
 pub(crate) fn snapshot_json(snapshot: &ConversationSnapshot) -> String {
     #[derive(Serialize)]
     struct Wire<'a> {
@@ -142,14 +142,14 @@ pub(crate) fn snapshot_json(snapshot: &ConversationSnapshot) -> String {
     serde_json::to_string(&wire).unwrap_or_default()
 }
 
-/// The last event before the server ends.
+/// The JSON of the last event before the server shuts down.
 pub(crate) fn shutdown_json() -> String {
     let reason = "the server ends".to_owned();
     let event = ConversationEvent::from(EndpointEvent::Shutdown { reason });
     serde_json::json!({ "at": unix_millis_now(), "event": event }).to_string()
 }
 
-/// A stream that nothing on its way may hold back or keep.
+/// An event stream response that proxies neither buffer nor cache.
 pub(crate) fn sse_response<const N: usize>(
     frames: impl Stream<Item = Bytes> + Send + 'static,
     more: [(HeaderName, HeaderValue); N],

@@ -1,4 +1,4 @@
-//! One turn in, the stream of a UI protocol out: until the turn is over, or waits.
+//! Streams one turn in a client protocol, until it ends or pauses.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -17,7 +17,7 @@ use crate::conversation::event::{ConversationEvent, EndpointEvent};
 use crate::conversation::subscriber::{Delivery, Subscriber};
 use crate::protocols::EventEncoder;
 
-/// Reads a turn in the words of a protocol.
+/// The messages of a turn in a client protocol.
 pub(crate) struct ProtocolStream<T> {
     subscriber: Subscriber,
     encoder: T,
@@ -35,7 +35,7 @@ impl<T: EventEncoder> ProtocolStream<T> {
         }
     }
 
-    /// The next part; nothing after the last one.
+    /// The next message; `None` after the last one.
     pub(crate) async fn next(&mut self) -> Option<Value> {
         loop {
             if let Some(part) = self.pending_parts.pop_front() {
@@ -51,10 +51,10 @@ impl<T: EventEncoder> ProtocolStream<T> {
                     self.on_event(&EndpointEvent::Shutdown { reason }.into());
                     continue;
                 }
-                // Nobody can tell a turn from its middle in a protocol that has no word for that.
+                // These protocols cannot continue a turn in the middle from a snapshot.
                 Some(Delivery::Snapshot(_)) | None => {
                     let kind = "gone".to_owned();
-                    let message = "the rest cannot be told here: read the conversation".to_owned();
+                    let message = "the rest of the turn is gone: read the conversation".to_owned();
                     self.on_event(&EndpointEvent::Error { kind, message }.into());
                     continue;
                 }
@@ -68,7 +68,7 @@ impl<T: EventEncoder> ProtocolStream<T> {
         self.pending_parts.extend(self.encoder.on_event(event));
     }
 
-    /// Writes a part, and what else is there already: one write in place of many. Tells whether that is all.
+    /// Encodes a message and those that are available already, as one write. Returns true if the stream ends with them.
     fn drain_frames(&mut self, part: Option<Value>) -> (String, bool) {
         let mut frames = String::new();
         let mut next = Some(part);
@@ -87,7 +87,7 @@ impl<T: EventEncoder> ProtocolStream<T> {
     }
 }
 
-/// Streams a turn as server-sent events, for as long as the credential of the request is good.
+/// Streams a turn as server-sent events, for as long as the credential of the request is valid.
 pub(crate) fn stream_response<T: EventEncoder, const N: usize>(
     stream: ProtocolStream<T>,
     context: RequestContext,

@@ -163,7 +163,7 @@ fn a_handler_that_no_path_of_the_endpoint_fits_fails_when_the_server_is_built() 
     for part in [
         "`/chat/{room}`",
         "`room`",
-        "on_prompt",
+        "on_message",
         "tells",
         "String, alloc",
     ] {

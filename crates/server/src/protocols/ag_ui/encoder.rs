@@ -1,4 +1,4 @@
-//! Events in, events of AG-UI 1.0 out: one run for each turn, or piece of a turn between two decisions.
+//! Encodes events as events of AG-UI 1.0: one run for each turn, or part of a turn between two decisions.
 
 use serde_json::{Value, json};
 use toolwright_chat::{ChatEvent, ModelId, PendingApproval, TurnEnd};
@@ -12,38 +12,38 @@ mod run_end;
 
 pub(crate) use self::run_end::run_error_event;
 
-/// The version of the protocol that is spoken here.
+/// The protocol version in `RUN_STARTED`.
 const PROTOCOL_VERSION: &str = "1.0";
 
-/// Tells one turn as one run.
+/// Encodes one turn as one run.
 pub(crate) struct AgUiEncoder {
     thread_id: String,
     run_id: String,
-    /// What the messages of this run are named after.
+    /// The prefix of the ids of this run's messages.
     message_prefix: String,
-    /// What the client is shown first: the whole thread, where it asks for that.
+    /// The messages of the thread, sent first if the client requests them.
     initial_messages: Option<Vec<Value>>,
-    /// Whether the client is told what was said: it has not said it itself.
+    /// True if user messages are sent to the client, because it did not send them itself.
     echo_messages: bool,
-    /// How many messages there were: each has a name of its own.
+    /// The number of messages so far, for their ids.
     message_count: usize,
-    /// The message that calls of this step belong to.
+    /// The message that the calls of this step belong to.
     parent_message_id: Option<String>,
     open_block: Option<TextKind>,
     step: StepState,
     step_count: usize,
-    /// Whether this step of the model has said something.
+    /// True if the current step has text.
     has_text: bool,
-    /// Calls that are begun and not whole.
+    /// Calls whose arguments are not complete.
     open_calls: Vec<CallId>,
     pending_approvals: Vec<PendingApproval>,
-    /// Calls whose results the client has brought itself.
+    /// Calls whose results the client has sent itself.
     client_results: Vec<CallId>,
     model: Option<ModelId>,
 }
 
 impl AgUiEncoder {
-    /// Starts a run of a thread; its messages are named after `name`, which no other run has.
+    /// Starts a run of a thread; `name` is the prefix of its message ids and unique to the run.
     pub(crate) fn new(thread: String, run: String, name: String) -> Self {
         Self {
             thread_id: thread,
@@ -64,13 +64,13 @@ impl AgUiEncoder {
         }
     }
 
-    /// Does not tell the results of these calls: the client has brought them.
+    /// Omits the results of these calls, which the client has sent.
     pub(crate) fn with_client_results(mut self, calls: Vec<CallId>) -> Self {
         self.client_results = calls;
         self
     }
 
-    /// Shows the whole thread first, and what waits in it.
+    /// Sends the messages of the thread first; `pending` are its pending calls.
     pub(crate) fn with_thread(
         mut self,
         messages: Vec<Value>,
@@ -81,7 +81,7 @@ impl AgUiEncoder {
         self
     }
 
-    /// What is said where no turn runs: all there is, and what it waits for.
+    /// The events of a thread without a running turn: its messages and pending calls.
     pub(crate) fn encode_idle_thread(mut self) -> Vec<Value> {
         let mut out = self.start();
         self.finish_paused_run(&mut out);
@@ -94,7 +94,7 @@ impl AgUiEncoder {
             ChatEvent::Text { delta } => self.write_text(TextKind::Text, delta, out),
             ChatEvent::Reasoning { delta } => self.write_text(TextKind::Reasoning, delta, out),
             ChatEvent::CallBegins { call, tool } => self.begin_call(call, tool.as_str(), out),
-            // Arguments are told when they are whole: on their way they are in the form of the model's wire.
+            // Arguments are sent when they are complete: their deltas are in the format of the model's API.
             ChatEvent::Call { call } => {
                 if !self.open_calls.contains(&call.id) {
                     self.begin_call(&call.id, call.name.as_str(), out);
@@ -155,7 +155,7 @@ impl AgUiEncoder {
                 }
                 self.finish_ended_run(end, *usage, *cost, out);
             }
-            // What goes over the model's wire, and that a call runs, has no word in this protocol.
+            // Model requests and the start of a call have no event in this protocol.
             _ => {}
         }
     }
@@ -191,7 +191,7 @@ impl AgUiEncoder {
         }
     }
 
-    /// A step of the model begins with what it writes first.
+    /// Starts a step when the model writes something first.
     fn begin_step(&mut self, out: &mut Vec<Value>) {
         if self.step == StepState::Open {
             return;
@@ -204,7 +204,7 @@ impl AgUiEncoder {
 
     fn end_step(&mut self, out: &mut Vec<Value>) {
         self.close_block(out);
-        // Those that broke off.
+        // Calls that were interrupted.
         for call in self.open_calls.drain(..) {
             out.push(json!({ "type": "TOOL_CALL_END", "toolCallId": call }));
         }
@@ -306,7 +306,7 @@ impl AgUiEncoder {
             self.message_prefix, self.message_count
         ));
         self.begin_call(&id, tool, out);
-        // The name of the next one, if another follows at once.
+        // The id of the next hosted call differs.
         self.message_count += 1;
         self.open_calls.retain(|open| *open != id);
         out.push(json!({ "type": "TOOL_CALL_ARGS", "toolCallId": id, "delta": input }));
@@ -340,7 +340,7 @@ impl EventEncoder for AgUiEncoder {
     }
 }
 
-/// Something that the protocol leaves to applications.
+/// An event of type `CUSTOM`, with a name of this project.
 fn custom_event(name: &str, value: Value) -> Value {
     json!({ "type": "CUSTOM", "name": format!("toolwright.{name}"), "value": value })
 }

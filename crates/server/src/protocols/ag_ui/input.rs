@@ -1,4 +1,4 @@
-//! What a front end sends for a run, as far as it is read here.
+//! The request for a run, as far as the server reads it.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -35,14 +35,14 @@ struct ThreadMessage {
     tool_call_id: Option<String>,
 }
 
-/// Something the front end wants the model to know.
+/// Additional context for the model.
 #[derive(Deserialize)]
 struct ContextItem {
     description: String,
     value: String,
 }
 
-/// What somebody decided about a call that waited.
+/// A decision about a pending call.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ResumeEntry {
@@ -66,11 +66,11 @@ struct ResumePayload {
     reason: Option<String>,
 }
 
-/// What is said, and by whom.
+/// The contents of messages and their roles.
 type MessageParts = Vec<(Role, Vec<Content>)>;
 
 impl RunAgentInput {
-    /// What the person said since the last answer.
+    /// The user messages since the last answer.
     pub(super) fn new_user_messages(&self) -> Result<MessageParts, ErrorResponse> {
         let answered =
             |message: &ThreadMessage| matches!(message.role.as_str(), "assistant" | "tool");
@@ -81,7 +81,7 @@ impl RunAgentInput {
         Ok(parts)
     }
 
-    /// What came of a call that the client runs itself, where it says so.
+    /// The result of a call that the client has run, if it is in the messages.
     pub(super) fn tool_result(&self, call: &CallId) -> Result<Option<Vec<Content>>, ErrorResponse> {
         let of = |message: &&ThreadMessage| {
             message.role == "tool" && message.tool_call_id.as_deref() == Some(call.as_str())
@@ -92,12 +92,12 @@ impl RunAgentInput {
             .transpose()
     }
 
-    /// What was said in the whole thread, without the tools that were called.
+    /// The user and assistant messages of the whole thread, without tool calls.
     pub(super) fn all_messages(&self) -> Result<MessageParts, ErrorResponse> {
         parse_messages(self.messages.iter())
     }
 
-    /// What the application tells the model besides.
+    /// The context of the application for the model: system messages and context items.
     pub(super) fn context_content(&self) -> Vec<Content> {
         let system_texts =
             |message: &&ThreadMessage| matches!(message.role.as_str(), "system" | "developer");
@@ -113,7 +113,7 @@ impl RunAgentInput {
             .collect()
     }
 
-    /// The model that was chosen.
+    /// The model in `forwardedProps`.
     pub(super) fn chosen_model(&self) -> Option<&str> {
         self.forwarded_props.get("model")?.as_str()
     }
@@ -174,14 +174,14 @@ fn parse_part(part: &Value) -> Result<Content, ErrorResponse> {
 }
 
 impl ResumeEntry {
-    /// How it was decided.
+    /// The verdict of the decision.
     pub(super) fn verdict(&self) -> Result<ApprovalVerdict, String> {
         if matches!(self.status, ResumeStatus::Cancelled) {
             let reason = denial_text(None);
             return Ok(ApprovalVerdict::Deny { reason });
         }
         let payload = self.payload.clone();
-        let payload = payload.ok_or("`payload` has to say whether it is `approved`")?;
+        let payload = payload.ok_or("`payload` has to contain `approved`")?;
         let ResumePayload {
             approved,
             edited_args,

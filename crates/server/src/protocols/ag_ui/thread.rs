@@ -1,4 +1,4 @@
-//! What is kept of a conversation in, the messages and interrupts of an AG-UI thread out.
+//! Converts a journal into the messages and interrupts of an AG-UI thread.
 
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -61,7 +61,7 @@ fn step_messages(id: &str, step: &Step) -> Vec<Value> {
     messages
 }
 
-/// Content as a message has it: a text where it is nothing else, else its parts.
+/// The content of a message: a string if it is text only, else its parts.
 pub(crate) fn content_json(content: &[Content]) -> Value {
     let texts: Vec<&str> = content
         .iter()
@@ -107,7 +107,7 @@ fn part_json(item: &Content) -> Value {
     }
 }
 
-/// A call that somebody has to decide about.
+/// An interrupt: a call that waits for a decision.
 pub(crate) fn interrupt_json(approval: &PendingApproval) -> Value {
     let tool = &approval.tool;
     json!({
@@ -129,7 +129,7 @@ pub(crate) fn interrupt_json(approval: &PendingApproval) -> Value {
     })
 }
 
-/// The name of an interrupt: of this call as it was asked about this time, and of no other.
+/// The id of an interrupt: unique to this request for approval of this call.
 pub(crate) fn interrupt_id(approval: &PendingApproval) -> String {
     let token = serde_json::to_vec(&approval.token).unwrap_or_default();
     let digest = Sha256::digest(&token);
@@ -141,11 +141,11 @@ pub(crate) fn interrupt_id(approval: &PendingApproval) -> String {
     format!("{}.{digest}", approval.call.id)
 }
 
-/// Milliseconds since 1970 as a date and time.
+/// Milliseconds since 1970 as an RFC 3339 timestamp.
 fn rfc3339(millis: u64) -> String {
     let (seconds, millis) = (millis / 1000, millis % 1000);
     let (days, second) = (seconds / 86_400, seconds % 86_400);
-    // Years that begin in March have their odd day at their end; 719,468 days before 1970 one began that 400 divides.
+    // Years that start in March have the leap day at their end; day -719,468 is the first day of a 400-year cycle.
     let days = days + 719_468;
     let (era, of_era) = (days / 146_097, days % 146_097);
     let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;

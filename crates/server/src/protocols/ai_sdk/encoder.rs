@@ -1,4 +1,4 @@
-//! Events in, parts of the AI SDK's UI message stream (v1) out.
+//! Encodes events as parts of the AI SDK's UI message stream (v1).
 
 use serde_json::{Map, Value, json};
 use toolwright_chat::{ApprovalVerdict, ChatEvent, TurnEnd};
@@ -7,23 +7,23 @@ use toolwright_core::{CallId, Outcome, ToolCall, ToolResult};
 use crate::conversation::event::{ConversationEvent, EndpointEvent};
 use crate::protocols::{EventEncoder, StepState, TextKind, content_text};
 
-/// Tells one turn as the parts of one message.
+/// Encodes one turn as the parts of one message.
 pub(crate) struct AiSdkEncoder {
     message_id: String,
-    /// Calls of the turn that this stream has not told of.
+    /// Calls of the turn that were made before this stream.
     earlier_calls: Vec<ToolCall>,
-    /// Calls that the client knows.
+    /// Calls that the client has received.
     announced_calls: Vec<CallId>,
     denied_calls: Vec<CallId>,
     open_block: Option<TextKind>,
-    /// How many texts and the like there were: each has a name of its own.
+    /// The number of parts so far, for their ids.
     part_count: usize,
     step: StepState,
     has_text: bool,
 }
 
 impl AiSdkEncoder {
-    /// Starts the message of this id. Of the calls of the turn so far, `known` are the client's own already.
+    /// Starts the message of this id. `before` are the calls of the turn so far, of which the client has those in `known`.
     pub(crate) fn new(message: String, before: Vec<ToolCall>, known: Vec<CallId>) -> Self {
         Self {
             message_id: message,
@@ -120,7 +120,7 @@ impl AiSdkEncoder {
                 metadata.insert("cost".to_owned(), json!(cost));
                 self.end_turn(end, metadata, out);
             }
-            // A model is asked, or a request goes out: pages of this protocol have no place for it.
+            // Model requests have no part in this protocol.
             _ => {}
         }
     }
@@ -151,7 +151,7 @@ impl AiSdkEncoder {
         }
     }
 
-    /// A step of the model begins with what it writes first.
+    /// Starts a step when the model writes something first.
     fn begin_step(&mut self, out: &mut Vec<Value>) {
         if self.step == StepState::ModelDone {
             self.close_block(out);
@@ -189,14 +189,14 @@ impl AiSdkEncoder {
     fn announce_call(&mut self, call: &ToolCall, out: &mut Vec<Value>) {
         self.announced_calls.push(call.id.clone());
         let text = call.arguments.as_str();
-        // What is no JSON is shown as it was written; its result says what is wrong with it.
+        // Arguments that are not JSON are shown verbatim; the result contains the error.
         let input = serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
         out.push(json!({
             "type": "tool-input-available", "toolCallId": call.id, "toolName": call.name, "input": input,
         }));
     }
 
-    /// Tells of a call whose beginning was not in this stream.
+    /// Announces a call that was not part of this stream.
     fn announce_if_unknown(&mut self, result: &ToolResult, out: &mut Vec<Value>) {
         if self.announced_calls.contains(&result.call_id) {
             return;
@@ -219,7 +219,7 @@ impl AiSdkEncoder {
         if reason.is_some() {
             self.denied_calls.push(call.clone());
         }
-        // Who brought the decision knows it; to whom nothing was shown, nothing is decided.
+        // A client that was not sent the call has no part to update.
         if self.announced_calls.contains(call) {
             let mut part = json!({
                 "type": "tool-approval-response", "approvalId": call, "approved": reason.is_none(),
@@ -337,7 +337,7 @@ impl EventEncoder for AiSdkEncoder {
     }
 }
 
-/// A result as pages get it: what it is made of, else its text, else all it has.
+/// The output of a result: its structured content, else its text, else its content.
 fn result_output(result: &ToolResult) -> Value {
     if let Some(structured) = &result.structured {
         return structured.to_value();

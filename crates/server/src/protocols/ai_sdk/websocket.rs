@@ -1,4 +1,4 @@
-//! A WebSocket of the AI SDK: several requests at once, each with its answers.
+//! The AI SDK over a WebSocket: several requests at once on one connection.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::http::error_response::ErrorResponse;
 use crate::protocols::native::websocket::MAX_UNANSWERED_PINGS;
 use crate::protocols::turn_stream::ProtocolStream;
 
-/// How many requests of one connection are answered at once.
+/// The maximum number of open requests per connection.
 const MAX_OPEN_REQUESTS: usize = 32;
 
 pub(crate) async fn upgrade(
@@ -37,7 +37,7 @@ pub(crate) async fn upgrade(
     upgrade.on_upgrade(move |socket| run_connection(endpoint, context, params, socket))
 }
 
-/// A frame as a front end sends it over a WebSocket.
+/// A frame of a client.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum ClientFrame {
@@ -58,7 +58,7 @@ enum ClientFrame {
     },
 }
 
-/// An answer to one, with what belongs to its kind.
+/// A frame of the server, with the fields of its kind.
 fn server_frame(kind: &str, request_id: &str, more: &[(&str, Value)]) -> String {
     let mut frame = serde_json::Map::new();
     frame.insert("type".to_owned(), kind.into());
@@ -69,7 +69,7 @@ fn server_frame(kind: &str, request_id: &str, more: &[(&str, Value)]) -> String 
     Value::from(frame).to_string()
 }
 
-/// What is under way on one connection.
+/// A connection and its open requests.
 struct SocketConnection {
     endpoint: Arc<EndpointRuntime>,
     context: RequestContext,
@@ -102,7 +102,7 @@ async fn run_connection(
             () = connection.context.wait_expired() => break,
             () = tokio::time::sleep(heartbeat) => {
                 unanswered += 1;
-                // A token that was revoked has no end that could be waited for.
+                // The revocation of a token is not signalled, so it is polled.
                 if connection.context.is_revoked(&connection.endpoint.server).await {
                     break;
                 }
@@ -110,7 +110,7 @@ async fn run_connection(
             }
             message = socket.recv() => match message.inspect(|_| unanswered = 0) {
                 Some(Ok(ws::Message::Text(text))) => {
-                    // Rights are those of this moment, not of when the connection was opened.
+                    // Each frame runs with the scopes that the credential has now.
                     let (reply, ends) = match connection.context.reauthenticate(&connection.endpoint.server).await {
                         Ok(renewed) => {
                             connection.context = renewed;
@@ -135,7 +135,7 @@ async fn run_connection(
             break;
         }
     }
-    // The turns go on: whoever left may come back.
+    // The turns continue: the client may reconnect.
     connection
         .open_requests
         .values()
@@ -144,9 +144,9 @@ async fn run_connection(
 }
 
 impl SocketConnection {
-    /// Does what a frame asks for; returns what is said at once.
+    /// Handles a frame; returns the frame to send back at once.
     ///
-    /// Nothing is body from here through the channel that the one who calls this empties.
+    /// Must not send through `outgoing`, which only the caller drains.
     async fn on_frame(&mut self, text: &str) -> Option<String> {
         self.open_requests
             .retain(|_, (_, open)| !open.is_cancelled());
@@ -204,7 +204,7 @@ impl SocketConnection {
             match stream {
                 Ok(stream) => forward_stream(stream, request_id, sender, open).await,
                 Err(error) => {
-                    // Whoever asked may have gone.
+                    // The connection may be closed.
                     let _ = sender.send(error_frame(&request_id, &error)).await;
                     open.cancel();
                 }
@@ -237,7 +237,7 @@ impl SocketConnection {
         Ok(None)
     }
 
-    /// Remembers what is under way.
+    /// Adds an open request.
     fn track_request(&mut self, request_id: &str, room: &Arc<Room>) -> CancellationToken {
         let open = CancellationToken::new();
         let entry = (Arc::clone(room), open.clone());
@@ -254,7 +254,7 @@ fn error_frame(request_id: &str, error: &ErrorResponse) -> String {
     )
 }
 
-/// Tells a turn, until it is over or nobody listens.
+/// Sends the parts of a turn until it ends or the request is cancelled.
 async fn forward_stream(
     mut stream: ProtocolStream<AiSdkEncoder>,
     request_id: String,

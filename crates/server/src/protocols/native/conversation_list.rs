@@ -1,4 +1,4 @@
-//! The conversations of the principal that asks.
+//! `/api/conversations`: the conversations of the principal that sends the request.
 
 use axum::Extension;
 use axum::extract::State;
@@ -11,7 +11,7 @@ use crate::auth::request_context::RequestContext;
 use crate::http::error_response::ErrorResponse;
 use crate::http::{ApiState, json_response as answer};
 
-/// The most conversations that a list has.
+/// The maximum number of conversations in a list.
 const MAX_CONVERSATIONS: usize = 1000;
 
 pub(crate) async fn list_conversations(

@@ -1,4 +1,4 @@
-//! A WebSocket in our own form: the events of one conversation out, prompts and decisions in.
+//! The native protocol over a WebSocket: sends the events of one conversation, receives messages and decisions.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,10 +16,10 @@ use crate::conversation::subscriber::{Delivery, Subscriber};
 use crate::http::error_response::ErrorResponse;
 use crate::protocols::sse;
 
-/// How many signs of life may go unanswered before the other side counts as gone.
+/// The number of pings without any frame from the client after which the connection is closed.
 pub(crate) const MAX_UNANSWERED_PINGS: u32 = 3;
 
-/// What a client sends.
+/// A frame of a client.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum ClientFrame {
@@ -29,7 +29,7 @@ enum ClientFrame {
     Stop,
 }
 
-/// Talks, until one side leaves.
+/// Runs a connection until one side closes it.
 pub(crate) async fn run_connection(
     mut socket: WebSocket,
     room: Arc<Room>,
@@ -65,7 +65,7 @@ pub(crate) async fn run_connection(
             message = socket.recv() => match message.inspect(|_| unanswered = 0) {
                 Some(Ok(ws::Message::Text(text))) => {
                     quiet = Duration::ZERO;
-                    // Rights are those of this moment, not of when the connection was opened.
+                    // Each frame runs with the scopes that the credential has now.
                     let (done, ends) = match context.reauthenticate(&room.endpoint.server).await {
                         Ok(renewed) => {
                             context = renewed;
@@ -95,7 +95,7 @@ pub(crate) async fn run_connection(
                 if unanswered > MAX_UNANSWERED_PINGS {
                     break;
                 }
-                // A token that was revoked has no end that could be waited for.
+                // The revocation of a token is not signalled, so it is polled.
                 if context.is_revoked(&room.endpoint.server).await {
                     break;
                 }
@@ -117,7 +117,7 @@ fn error_frame(error: &ErrorResponse) -> ws::Message {
 
 fn delivery_json(delivery: &Delivery) -> Utf8Bytes {
     match delivery {
-        // JSON is UTF-8.
+        // JSON is valid UTF-8.
         Delivery::Event(event) => Utf8Bytes::try_from(event.json()).unwrap_or_default(),
         Delivery::Snapshot(snapshot) => sse::snapshot_json(snapshot).into(),
         Delivery::Shutdown => sse::shutdown_json().into(),

@@ -1,6 +1,6 @@
-//! Events in, chunks of OpenAI's Chat Completions out.
+//! Encodes events as chunks of OpenAI's Chat Completions.
 //!
-//! Tools of the server run inside and are not told of; what the caller's own tools are called with is the answer.
+//! Calls of the server's tools are not shown; calls of the client's own tools end the answer.
 
 use serde_json::{Map, Value, json};
 use toolwright_chat::{ChatEvent, PendingApproval, StopReason, TurnEnd, Usage};
@@ -9,18 +9,18 @@ use crate::auth::request_context::is_client_tool_call;
 use crate::conversation::event::{ConversationEvent, EndpointEvent};
 use crate::protocols::EventEncoder;
 
-/// Tells one answer as chunks.
+/// Encodes one answer as chunks.
 pub(crate) struct OpenAiEncoder {
     id: String,
     /// In seconds since 1970.
     created: u64,
     model: String,
-    /// Whether what it took is told after the answer.
+    /// True if a chunk with the usage follows the answer.
     include_usage: bool,
     pending_approvals: Vec<PendingApproval>,
     stop: StopReason,
     usage: Usage,
-    /// Whether the step under way has said something, the last one has, and any has.
+    /// Whether the current step has text, the last one had, and any had.
     step_has_text: bool,
     last_step_had_text: bool,
     any_step_had_text: bool,
@@ -69,7 +69,7 @@ impl OpenAiEncoder {
                 usage,
                 ..
             } => {
-                // A result that is the answer, or a refusal: nobody has said it yet.
+                // The answer is a tool result or a rejection, which was not streamed.
                 if *end == TurnEnd::Direct || !(self.step_has_text || self.last_step_had_text) {
                     for text in content.iter().filter_map(crate::protocols::content_text) {
                         self.write_text(text, out);
@@ -77,17 +77,18 @@ impl OpenAiEncoder {
                 }
                 self.end_turn(end, *usage, out);
             }
-            // Only where an endpoint's own handler answers, which is not told how to decide.
+            // Only with a handler of the endpoint's own, which cannot decide here.
             ChatEvent::TurnPaused { .. } => {
                 match self.pending_approvals.iter().any(is_client_tool_call) {
                     true => self.end_turn(&TurnEnd::Answered, self.usage, out),
                     false => {
-                        let message = "a call needs a person's approval, and nobody can be asked over this API";
+                        let message =
+                            "a call needs a person's approval, which this API cannot ask for";
                         out.push(error_chunk("approval", message));
                     }
                 }
             }
-            // That tools of the server run is nothing that the protocol has words for.
+            // Tool calls of the server have no chunk in this protocol.
             _ => {}
         }
     }
@@ -191,7 +192,7 @@ fn usage_json(usage: Usage) -> Value {
     })
 }
 
-/// Chunks in, the one answer that they come to out; or the error that one of them is.
+/// Merges chunks into one completion; returns the error if one of them is an error.
 pub(crate) fn merge_chunks(chunks: Vec<Value>) -> Result<Value, Value> {
     let (mut answer, mut message) = (Map::new(), Map::new());
     let (mut content, mut reasoning) = (String::new(), String::new());
@@ -214,7 +215,7 @@ pub(crate) fn merge_chunks(chunks: Vec<Value>) -> Result<Value, Value> {
                 let mut calls = calls.clone();
                 let calls = calls.iter_mut().filter_map(Value::as_object_mut);
                 let calls = calls.map(|call| {
-                    // Only where calls come in pieces does it matter which one a piece is of.
+                    // The index is needed only in streams.
                     call.shift_remove("index");
                     Value::Object(std::mem::take(call))
                 });

@@ -1,25 +1,25 @@
-//! What is wrong with a request, in the form that OpenAI's clients read.
+//! Errors in the format of OpenAI's API.
 
 use axum::http::StatusCode;
 use serde_json::Value;
 
 use crate::http::error_response::ErrorResponse;
 
-/// Why a request is not answered.
+/// An error response in OpenAI's format.
 #[derive(Debug)]
 pub(crate) struct OpenAiError {
     pub(super) status: StatusCode,
     pub(super) error_type: &'static str,
     pub(super) code: Option<String>,
-    /// The part of the request that is wrong.
+    /// The parameter that is wrong.
     pub(super) param: Option<String>,
     pub(super) message: String,
-    /// When to try again, in seconds.
+    /// The `Retry-After` header, in seconds.
     pub(super) retry_after: Option<u64>,
 }
 
 impl OpenAiError {
-    /// A part of the request is not what it should be.
+    /// A parameter of the request is wrong.
     pub(super) fn invalid_param(param: impl Into<String>, message: impl Into<String>) -> Self {
         Self {
             status: StatusCode::BAD_REQUEST,
@@ -31,7 +31,7 @@ impl OpenAiError {
         }
     }
 
-    /// Nobody of that name answers here.
+    /// The model does not exist here.
     pub(super) fn model_not_found(name: &str, known: &[String]) -> Self {
         let known = known.join(", ");
         Self {
@@ -44,7 +44,7 @@ impl OpenAiError {
         }
     }
 
-    /// What became of a turn that failed.
+    /// The error of a failed turn.
     pub(super) fn from_error_chunk(error: &Value) -> Self {
         let text = |name: &str| error.get(name).and_then(Value::as_str).unwrap_or_default();
         let code = text("code");
@@ -62,7 +62,7 @@ impl OpenAiError {
         };
         let code = match code {
             "context_too_long" => "context_length_exceeded",
-            // By this word, clients know that trying again is of no use.
+            // Clients do not retry requests with this code.
             "quota" => "insufficient_quota",
             other => other,
         };

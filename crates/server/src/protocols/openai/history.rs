@@ -1,7 +1,7 @@
-//! Messages of a request in, what a model is told of them out.
+//! Converts the messages of a request into the system prompt, the history and the message of the turn.
 //!
-//! What was said before is not ours to keep, so it goes to the model with every step of the turn, around the one message that
-//! the turn is about.
+//! The history is not stored here, so the model receives it with every step of the turn, around the one message that the
+//! turn is about.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ struct RequestFunction {
     arguments: String,
 }
 
-/// What was said: before the turn, in the message that it is about, and since.
+/// The messages: before the turn, its user message, and after it.
 #[derive(Debug, Default)]
 pub(super) struct RequestHistory {
     pub(super) system: Option<String>,
@@ -48,7 +48,7 @@ pub(super) struct RequestHistory {
 }
 
 impl RequestHistory {
-    /// Reads the messages of a request.
+    /// Parses the messages of a request.
     pub(super) fn parse(messages: &[RequestMessage]) -> Result<Self, OpenAiError> {
         let mut history = Self::default();
         let mut system = Vec::new();
@@ -127,7 +127,7 @@ fn tool_call_step(content: Vec<Content>, called: &[RequestToolCall]) -> Message 
         Item::call(ToolCall::new(name.as_str(), arguments.as_str()).with_id(call.id.as_str()))
     });
     let items = texts.chain(calls).collect();
-    // Whoever it was: nothing of their wire is in it.
+    // The model that made the calls is not known; the step contains no provider items.
     let model = ModelId::new("caller", "");
     Message::Step(Arc::new(Step::new(
         model,
@@ -137,7 +137,7 @@ fn tool_call_step(content: Vec<Content>, called: &[RequestToolCall]) -> Message 
     )))
 }
 
-/// What the calls of a step came to, in their order.
+/// The results of a step's calls, in the order of the calls.
 fn tool_results(
     called: &[RequestToolCall],
     sent: &[(usize, &RequestMessage)],
@@ -217,7 +217,7 @@ fn parse_part(part: &Value) -> Option<Content> {
     }
 }
 
-/// A model that is told what was said before the turn, and since it began.
+/// A model that receives additional messages before and after the first message of the turn.
 pub(super) struct ModelWithHistory {
     pub(super) model: Arc<dyn Model>,
     pub(super) messages_before: Vec<Message>,

@@ -1,4 +1,4 @@
-//! A request in, what is wanted out; or what of it cannot be had here.
+//! Parses a request, and rejects parameters that cannot be honoured.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::history::{RequestHistory, RequestMessage};
 use crate::endpoint::EndpointRuntime;
 use crate::endpoint::client_tools;
 
-/// A request, as far as it is read here; what is not named changes nothing that could be promised.
+/// The body of a request; fields that are not listed are ignored.
 #[derive(Deserialize)]
 pub(super) struct CompletionBody {
     pub(super) model: String,
@@ -42,12 +42,12 @@ struct StreamOptions {
     include_usage: bool,
 }
 
-/// What a request wants.
+/// A parsed request.
 pub(super) struct ChatRequest {
-    /// Who should answer, where it is not the endpoint's own.
+    /// The model; `None`: the endpoint's own.
     pub(super) model: Option<Arc<dyn Model>>,
     pub(super) history: RequestHistory,
-    /// The tools that the caller runs.
+    /// The client's own tools.
     pub(super) tools: Vec<Tool>,
     pub(super) tool_choice: Option<ToolChoice>,
     pub(super) options: Option<ModelOptions>,
@@ -58,13 +58,13 @@ impl CompletionBody {
         self.stream == Some(true)
     }
 
-    /// Whether what the answer took is told with it: always, where it comes whole.
+    /// Returns true if the usage is part of the response: always, unless the response is streamed.
     pub(super) fn includes_usage(&self) -> bool {
         let options = self.stream_options.as_ref();
         !self.is_streamed() || options.is_some_and(|options| options.include_usage)
     }
 
-    /// What cannot be had here, and would be missed.
+    /// The error of a parameter that is not supported and must not be ignored.
     fn unsupported_param(&self) -> Option<OpenAiError> {
         let plain = |format: &Value| format.get("type").is_some_and(|it| it == "text");
         let (param, message) = if self.n.is_some_and(|n| n != 1) {
@@ -74,12 +74,12 @@ impl CompletionBody {
         } else if !self.response_format.is_null() && !plain(&self.response_format) {
             (
                 "response_format",
-                "answers are text here; say in a message what form they should have",
+                "answers are text here; describe the form in a message",
             )
         } else if !self.functions.is_null() {
             ("functions", "send `tools`")
         } else if self.logprobs == Some(true) {
-            ("logprobs", "the likelihood of words cannot be told here")
+            ("logprobs", "log probabilities are not supported here")
         } else {
             return None;
         };
@@ -97,7 +97,7 @@ impl CompletionBody {
 }
 
 impl ChatRequest {
-    /// Reads a request to an endpoint.
+    /// Parses a request to an endpoint.
     pub(super) fn parse(
         request: CompletionBody,
         endpoint: &EndpointRuntime,

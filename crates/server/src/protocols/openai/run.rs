@@ -1,4 +1,4 @@
-//! What is wanted in, one turn that nobody remembers out.
+//! Runs a turn without a stored conversation.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -20,11 +20,11 @@ use crate::conversation::turn::finish_turn;
 use crate::conversation::turn_error::TurnError;
 use crate::endpoint::interceptor::TurnContext;
 
-/// What a model reads of a call that somebody would have to approve.
+/// The result of a call that needs approval, which the model reads.
 const APPROVAL_UNAVAILABLE: &str =
-    "not approved: the call needs a person's approval, and nobody can be asked over this API";
+    "not approved: the call needs a person's approval, which this API cannot ask for";
 
-/// Has a request answered, and all who look at turns look at it.
+/// Runs a request with the endpoint's interceptors.
 pub(super) async fn run_turn(
     room: Arc<Room>,
     context: RequestContext,
@@ -35,7 +35,7 @@ pub(super) async fn run_turn(
     if turn.catch_unwind().await.is_err() {
         tracing::error!("a handler or an interceptor of the endpoint panicked");
         let kind = "internal".to_owned();
-        let message = "the endpoint failed; its log says why".to_owned();
+        let message = "the endpoint failed; its log has the reason".to_owned();
         room.publish(EndpointEvent::Error { kind, message }, None);
     }
 }
@@ -85,7 +85,7 @@ async fn answer_request(
     }
     if let Some(handler) = &endpoint.on_message {
         let result = handler(&turn.session, &turn.message).await;
-        // It may have been told to the journal, and is nobody's to come back to.
+        // The handler may have written to the journal, which no client can read.
         endpoint.delete_conversation(&room.id).await?;
         return result;
     }
@@ -125,7 +125,7 @@ async fn answer_request(
     run_to_end(room, turn, turn_request.model(with_history)).await
 }
 
-/// Takes a prompt as far as it goes: to its answer, or to calls that are the caller's to run.
+/// Runs a turn to its end, or to calls of the client's own tools; denies calls that need approval.
 async fn run_to_end(
     room: &Room,
     turn: &TurnContext,
@@ -136,7 +136,7 @@ async fn run_to_end(
         while let Some(event) = events.next().await {
             let event = match event {
                 Ok(event) => event,
-                // The turn said so itself.
+                // A `TurnEnded` event was already received.
                 Err(ChatError::Ended { .. }) => return Ok(()),
                 Err(error) => return Err(TurnError::from_chat_error(&error)),
             };
@@ -151,7 +151,7 @@ async fn run_to_end(
                     turn.session.turn_state().summary =
                         Some(turn_summary(end, content, usage, cost))
                 }
-                // Whoever waits is answered below.
+                // Pending approvals are handled below.
                 ChatEvent::TurnPaused { .. } => {}
                 event => {
                     if let ChatEvent::TurnStarted { model, .. } = &event {

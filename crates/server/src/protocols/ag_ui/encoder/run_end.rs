@@ -1,4 +1,4 @@
-//! How a run ends: it is finished, it waits for somebody, or it failed.
+//! The end of a run: finished, paused or failed.
 
 use serde_json::{Map, Value, json};
 use toolwright_chat::{PendingApproval, TurnEnd, Usage};
@@ -9,7 +9,7 @@ use crate::auth::request_context::is_client_tool_call;
 use crate::protocols::ag_ui::thread::interrupt_json;
 
 impl AgUiEncoder {
-    /// Tells what is waited for: decisions, or what came of calls that the client runs itself.
+    /// Ends a run with its pending decisions, or with the calls that the client has to run.
     pub(super) fn finish_paused_run(&mut self, out: &mut Vec<Value>) {
         self.end_step(out);
         let (client_calls, approval): (Vec<&PendingApproval>, Vec<&PendingApproval>) = self
@@ -104,7 +104,7 @@ impl AgUiEncoder {
     }
 }
 
-/// A run that could not be.
+/// The event of a failed run.
 pub(crate) fn run_error_event(code: &str, message: &str) -> Value {
     json!({ "type": "RUN_ERROR", "code": code, "message": message })
 }

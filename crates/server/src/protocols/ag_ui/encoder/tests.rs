@@ -1,4 +1,4 @@
-//! What front ends of AG-UI are told.
+//! Tests of the AG-UI encoder.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use toolwright_core::{Content, ToolCall, ToolResult};
 
 use super::*;
 
-/// What the protocol says about order, as far as it is about what opens and what closes.
+/// Checks the protocol's rules on the order of start and end events.
 fn check(events: &[Value]) -> Result<(), TestCaseError> {
     let mut open = HashSet::new();
     let (first, last) = (&events[0], events.last().unwrap());
