@@ -83,7 +83,7 @@ impl OpenAiEncoder {
                     true => self.end_turn(&TurnEnd::Answered, self.usage, out),
                     false => {
                         let message =
-                            "a call needs a person's approval, which this API cannot ask for";
+                            "a call needs a person's approval, and nobody can be asked over this API";
                         out.push(error_chunk("approval", message));
                     }
                 }

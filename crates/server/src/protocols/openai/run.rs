@@ -22,7 +22,7 @@ use crate::endpoint::interceptor::TurnContext;
 
 /// The result of a call that needs approval, which the model reads.
 const APPROVAL_UNAVAILABLE: &str =
-    "not approved: the call needs a person's approval, which this API cannot ask for";
+    "not approved: the call needs a person's approval, and nobody can be asked over this API";
 
 /// Runs a request with the endpoint's interceptors.
 pub(super) async fn run_turn(
