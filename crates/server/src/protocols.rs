@@ -1,11 +1,12 @@
 //! The protocols of clients: native, AI SDK, AG-UI, OpenAI, and calls in the same process.
 //!
-//! A streaming protocol is an [`EventEncoder`], which does no I/O, and a route that passes it to [`turn_stream`].
+//! A streaming protocol is an [`EventEncoder`], which does no I/O, and a route that streams it with [`turn_stream`] and [`sse`].
 
 use serde_json::Value;
+use toolwright_chat::ChatEvent;
 use toolwright_core::Content;
 
-use crate::conversation::event::ConversationEvent;
+use crate::conversation::event::{ConversationEvent, EndpointEvent};
 
 pub(crate) mod ag_ui;
 pub(crate) mod ai_sdk;
@@ -14,6 +15,7 @@ pub(crate) mod native;
 pub(crate) mod openai;
 pub(crate) mod sse;
 pub(crate) mod turn_stream;
+pub(crate) mod websocket;
 
 /// Encodes the events of a turn as the JSON messages of a protocol.
 pub(crate) trait EventEncoder: Send + 'static {
@@ -22,8 +24,21 @@ pub(crate) trait EventEncoder: Send + 'static {
         Vec::new()
     }
 
-    /// The messages for an event; empty if the protocol has none for it.
-    fn on_event(&mut self, event: &ConversationEvent) -> Vec<Value>;
+    /// Adds the messages for an event of the turn, if the protocol has any for it.
+    fn on_chat_event(&mut self, event: &ChatEvent, out: &mut Vec<Value>);
+
+    /// Adds the messages for an event of the endpoint, if the protocol has any for it.
+    fn on_endpoint_event(&mut self, event: &EndpointEvent, out: &mut Vec<Value>);
+
+    /// The messages for an event.
+    fn on_event(&mut self, event: &ConversationEvent) -> Vec<Value> {
+        let mut out = Vec::new();
+        match event {
+            ConversationEvent::Chat(event) => self.on_chat_event(event, &mut out),
+            ConversationEvent::Endpoint(event) => self.on_endpoint_event(event, &mut out),
+        }
+        out
+    }
 
     /// The data of the last server-sent event, verbatim.
     fn terminator(&self) -> Option<&'static str> {

@@ -26,7 +26,7 @@ use crate::http::limits::ServerLimits;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let invoker = Invoker::new(&Registry::new())?;
-/// let server = ServerBuilder::new(invoker, ScriptedModel::new().says("Hello."))
+/// let server = ServerBuilder::new(invoker, ScriptedModel::new().replies("Hello."))
 ///     .endpoint(Endpoint::new("/chat/{room}").memory(true).broadcast(true))
 ///     .build()?;
 /// let listener = tokio::net::TcpListener::bind("127.0.0.1:8787").await?;
@@ -343,7 +343,7 @@ impl Server {
     /// # let invoker = Invoker::new(&Registry::new())?;
     /// use std::net::SocketAddr;
     ///
-    /// let server = ServerBuilder::new(invoker, ScriptedModel::new().says("Hello.")).build()?;
+    /// let server = ServerBuilder::new(invoker, ScriptedModel::new().replies("Hello.")).build()?;
     /// let app = axum::Router::new().merge(server.router());
     /// let listener = tokio::net::TcpListener::bind("127.0.0.1:8787").await?;
     /// axum::serve(listener, app.into_make_service_with_connect_info::<SocketAddr>()).await?;

@@ -80,6 +80,13 @@ impl From<EndpointEvent> for ConversationEvent {
     }
 }
 
+impl EndpointEvent {
+    pub(crate) fn shutdown() -> Self {
+        let reason = "the server ends".to_owned();
+        Self::Shutdown { reason }
+    }
+}
+
 impl ConversationEvent {
     /// Returns true if no event of this turn follows, until a message or a decision is sent.
     pub fn ends_or_pauses_turn(&self) -> bool {

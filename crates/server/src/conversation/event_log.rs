@@ -32,9 +32,29 @@ pub(crate) struct EventLog {
     /// The running turn, or the last one.
     turn: TurnMarker,
     /// The calls that wait for a decision.
-    pending: Vec<PendingApproval>,
+    pending: PendingApprovals,
     /// The output of the current step, which is not in the journal yet.
     partial: PartialStep,
+}
+
+/// The calls that wait for a decision.
+#[derive(Default)]
+pub(crate) struct PendingApprovals(pub(crate) Vec<PendingApproval>);
+
+impl PendingApprovals {
+    /// Adds a call whose approval is requested; removes one that was decided or has a result.
+    pub(crate) fn on_event(&mut self, event: &ChatEvent) {
+        let call = match event {
+            ChatEvent::ApprovalRequested(approval) => &approval.call.id,
+            ChatEvent::ApprovalDecided { call, .. } => call,
+            ChatEvent::Result { result, .. } => &result.call_id,
+            _ => return,
+        };
+        self.0.retain(|known| known.call.id != *call);
+        if let ChatEvent::ApprovalRequested(approval) = event {
+            self.0.push(approval.clone());
+        }
+    }
 }
 
 /// The position of a turn in the log and in the journal.
@@ -81,7 +101,7 @@ impl EventLog {
                 answer_id: begin,
                 ..TurnMarker::default()
             },
-            pending: Vec::new(),
+            pending: PendingApprovals::default(),
             partial: PartialStep::default(),
         }
     }
@@ -115,6 +135,9 @@ impl EventLog {
             // Together with the event: a subscriber that reads it finds the turn ended.
             self.turn.running = false;
         }
+        if let ConversationEvent::Chat(event) = event {
+            self.pending.on_event(event);
+        }
         match event {
             ConversationEvent::Chat(ChatEvent::Text { delta }) => self.partial.text.push_str(delta),
             ConversationEvent::Chat(ChatEvent::Reasoning { delta }) => {
@@ -122,18 +145,6 @@ impl EventLog {
             }
             ConversationEvent::Chat(ChatEvent::Step { .. }) => {
                 self.partial = PartialStep::default()
-            }
-            ConversationEvent::Chat(ChatEvent::ApprovalRequested(approval)) => {
-                self.pending
-                    .retain(|known| known.call.id != approval.call.id);
-                self.pending.push(approval.clone());
-            }
-            ConversationEvent::Chat(ChatEvent::ApprovalDecided { call, .. }) => {
-                self.pending.retain(|approval| approval.call.id != *call);
-            }
-            ConversationEvent::Chat(ChatEvent::Result { result, .. }) => {
-                self.pending
-                    .retain(|approval| approval.call.id != result.call_id);
             }
             ConversationEvent::Chat(ChatEvent::TurnEnded { .. })
             | ConversationEvent::Endpoint(
@@ -144,7 +155,7 @@ impl EventLog {
                     event,
                     ConversationEvent::Endpoint(EndpointEvent::Error { .. })
                 ) {
-                    self.pending.clear();
+                    self.pending.0.clear();
                 }
             }
             _ => {}
@@ -179,7 +190,7 @@ impl EventLog {
         }
         self.next_seq += 1;
         self.evicted_up_to = self.next_seq - 1;
-        self.pending.clear();
+        self.pending.0.clear();
         self.partial = PartialStep::default();
         self.turn.seq_before = self.evicted_up_to;
     }
@@ -218,7 +229,7 @@ impl EventLog {
     }
 
     pub(crate) fn pending(&self) -> &[PendingApproval] {
-        &self.pending
+        &self.pending.0
     }
 
     pub(crate) fn partial(&self) -> &PartialStep {

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -47,7 +48,7 @@ pub(crate) struct Room {
     queue: Mutex<TurnQueue>,
     /// True once the turn that an earlier process left unfinished was resumed, or there was none.
     recovered: tokio::sync::Mutex<bool>,
-    peer_count: Mutex<usize>,
+    peer_count: AtomicUsize,
     /// The model that the last message chose.
     chosen_model: Mutex<Option<Arc<dyn Model>>>,
     usage: tokio::sync::Mutex<Option<ConversationUsage>>,
@@ -105,7 +106,7 @@ impl Room {
             event_log: Mutex::new(log),
             queue: Mutex::default(),
             recovered: tokio::sync::Mutex::default(),
-            peer_count: Mutex::default(),
+            peer_count: AtomicUsize::new(0),
             chosen_model: Mutex::default(),
             usage: tokio::sync::Mutex::default(),
         }
@@ -163,14 +164,11 @@ impl Room {
         if matches!(command.kind, CommandKind::Message(_)) {
             self.endpoint.check_admission().await?;
         }
-        let busy = |_| {
-            ErrorResponse::too_many_requests("too many messages wait for this conversation already")
-        };
-        self.enqueue(command).map_err(busy)
+        self.enqueue(command)
     }
 
     /// Queues a command, and starts the queue if it is idle. Returns true if the command has to wait for another turn.
-    pub(crate) fn enqueue(self: &Arc<Self>, command: RoomCommand) -> Result<bool, QueueFull> {
+    pub(crate) fn enqueue(self: &Arc<Self>, command: RoomCommand) -> Result<bool, ErrorResponse> {
         let mut queue = self.queue();
         let is_message = matches!(command.kind, CommandKind::Message(_));
         // Decisions are accepted even if the queue of messages is full.
@@ -180,7 +178,8 @@ impl Room {
             2 * MAX_QUEUED_MESSAGES
         };
         if queue.waiting.len() >= max {
-            return Err(QueueFull);
+            let message = "too many messages wait for this conversation already";
+            return Err(ErrorResponse::too_many_requests(message));
         }
         let cancel = command.cancel.clone();
         match is_message {
@@ -309,11 +308,18 @@ impl Room {
         }
     }
 
+    /// Loads the journal, without principals: scopes are visible to their principal only.
+    pub(crate) async fn load_entries(&self) -> Result<Vec<Entry>, StoreError> {
+        let mut entries = self.endpoint.store.load(&self.id).await?;
+        entries.iter_mut().for_each(|entry| entry.principal = None);
+        Ok(entries)
+    }
+
     /// A consistent snapshot of the journal and the event log.
     pub(crate) async fn snapshot(&self) -> Result<ConversationSnapshot, StoreError> {
         for _ in 0..SNAPSHOT_ATTEMPTS {
             let turn = self.event_log().turn().clone();
-            let mut entries = self.endpoint.store.load(&self.id).await?;
+            let mut entries = self.load_entries().await?;
             // Read before the log: if a queued message begins in between, its event is in the log or the snapshot is
             // retried.
             let queued = self.queued_messages();
@@ -322,8 +328,6 @@ impl Room {
             if log.turn().turn_number != turn.turn_number {
                 continue;
             }
-            // Scopes are visible to their principal only.
-            entries.iter_mut().for_each(|entry| entry.principal = None);
             let whole = log.retains_after(turn.seq_before);
             let mut snapshot = ConversationSnapshot {
                 id: self.name.clone(),
@@ -440,30 +444,17 @@ impl Room {
     }
 
     pub(crate) fn peer_count(&self) -> usize {
-        *self
-            .peer_count
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.peer_count.load(Ordering::Relaxed)
     }
 
     /// Adds a client; returns the number of clients.
     pub(crate) fn add_peer(&self) -> usize {
-        let mut peers = self
-            .peer_count
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        *peers += 1;
-        *peers
+        self.peer_count.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     /// Removes a client; returns the number of clients.
     pub(crate) fn remove_peer(&self) -> usize {
-        let mut peers = self
-            .peer_count
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        *peers = peers.saturating_sub(1);
-        *peers
+        self.peer_count.fetch_sub(1, Ordering::Relaxed) - 1
     }
 
     /// Discards the queue and the events of a deleted conversation; subscribers receive a new snapshot.
@@ -478,7 +469,3 @@ impl Room {
         self.newest_seq.send_replace(newest);
     }
 }
-
-/// The queue of commands is full.
-#[derive(Debug)]
-pub(crate) struct QueueFull;

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use futures::stream::{Stream, StreamExt as _};
 use serde_json::{Map, Value};
 use tokio_util::sync::DropGuard;
-use toolwright_chat::{ChatError, ChatEvent, ModelId, StoreError, TurnEnd, TurnRequest, Usage};
-use toolwright_core::{Caller, CancellationToken, Content, Role};
+use toolwright_chat::{ChatError, ChatEvent, ModelId, StoreError, TurnEnd, TurnRequest};
+use toolwright_core::{Caller, CancellationToken, Role};
 
 use crate::auth::request_context::RequestContext;
 use crate::conversation::event::{EndpointEvent, PeerId};
@@ -33,22 +33,14 @@ struct Inner {
 /// The state of the running turn.
 #[derive(Default)]
 pub(crate) struct TurnState {
-    /// How the turn ended; published after the interceptors' `before_completion`.
-    pub(crate) summary: Option<TurnSummary>,
+    /// The `TurnEnded` event, published after the interceptors' `before_completion`.
+    pub(crate) end: Option<ChatEvent>,
     pub(crate) paused: bool,
     pub(crate) model: Option<ModelId>,
     /// Events that no chat has written to the journal.
     pub(crate) external_transcript: ExternalTranscript,
     /// Dropped when a recovered turn has requested its approvals again, or makes progress.
     pub(crate) recovery_guard: Option<DropGuard>,
-}
-
-/// The end of a turn.
-pub(crate) struct TurnSummary {
-    pub(crate) end: TurnEnd,
-    pub(crate) content: Vec<Content>,
-    pub(crate) usage: Usage,
-    pub(crate) cost: Option<f64>,
 }
 
 impl Session {
@@ -251,19 +243,7 @@ impl Session {
     /// Publishes an event; a `TurnEnded` is kept until the interceptors have run.
     fn publish_deferring_end(&self, event: ChatEvent) {
         match event {
-            ChatEvent::TurnEnded {
-                end,
-                content,
-                usage,
-                cost,
-            } => {
-                self.turn_state().summary = Some(TurnSummary {
-                    end,
-                    content,
-                    usage,
-                    cost,
-                });
-            }
+            ChatEvent::TurnEnded { .. } => self.turn_state().end = Some(event),
             event => self.publish(event),
         }
     }
@@ -274,27 +254,12 @@ impl Session {
         self.publish(ChatEvent::Text { delta });
     }
 
-    fn publish(&self, event: ChatEvent) {
+    pub(crate) fn publish(&self, event: ChatEvent) {
         self.0.room.publish(event, self.0.recipient.clone());
     }
 
     pub(crate) fn publish_endpoint_event(&self, event: EndpointEvent) {
         self.0.room.publish(event, self.0.recipient.clone());
-    }
-
-    pub(crate) fn publish_end(&self, ended: TurnSummary) {
-        let TurnSummary {
-            end,
-            content,
-            usage,
-            cost,
-        } = ended;
-        self.publish(ChatEvent::TurnEnded {
-            end,
-            content,
-            usage,
-            cost,
-        });
     }
 
     pub(crate) fn turn_state(&self) -> MutexGuard<'_, TurnState> {

@@ -5,13 +5,14 @@ use std::time::Instant;
 
 use serde_json::Map;
 use tokio::time::sleep;
-use toolwright_chat::{EntryBody, PrincipalRecord, TurnEnd, Usage};
-use toolwright_core::Content;
+use toolwright_chat::{ChatEvent, EntryBody, PrincipalRecord, TurnEnd, Usage};
+use toolwright_core::{Content, Role};
 
 use crate::conversation::event::EndpointEvent;
+use crate::conversation::external_transcript::ExternalTranscript;
 use crate::conversation::room::Room;
 use crate::conversation::room_command::{CommandKind, IncomingMessage, RoomCommand, StartedSender};
-use crate::conversation::session::{Session, TurnSummary};
+use crate::conversation::session::Session;
 use crate::conversation::turn_error::TurnError;
 use crate::endpoint::interceptor::{TurnContext, TurnOutcome};
 
@@ -85,12 +86,7 @@ async fn answer_message(
             turn.metadata.insert("refused".to_owned(), true.into());
             let text = rejection.reason().to_owned();
             turn.session.publish_text(&text);
-            turn.session.turn_state().summary = Some(TurnSummary {
-                end: TurnEnd::Answered,
-                content: vec![Content::text(text)],
-                usage: Usage::default(),
-                cost: Some(0.0),
-            });
+            turn.session.turn_state().end = Some(answered(vec![Content::text(text)]));
             return Ok(());
         }
     }
@@ -123,19 +119,29 @@ async fn answer_message(
     Ok(())
 }
 
+/// The end of a turn that no model has answered.
+pub(crate) fn answered(content: Vec<Content>) -> ChatEvent {
+    ChatEvent::TurnEnded {
+        end: TurnEnd::Answered,
+        content,
+        usage: Usage::default(),
+        cost: Some(0.0),
+    }
+}
+
 /// Writes a turn to the journal that a handler answered without a chat.
 async fn append_external_transcript(
     room: &Room,
     turn: &TurnContext,
     principal: Option<PrincipalRecord>,
     message: IncomingMessage,
-    mut transcript: crate::conversation::external_transcript::ExternalTranscript,
+    mut transcript: ExternalTranscript,
 ) -> Result<(), TurnError> {
     let text = transcript.full_text().to_owned();
     let (entries, end) = transcript.finish();
     let parts = message.parts.into_iter().map(|(role, content)| match role {
-        toolwright_core::Role::User => EntryBody::User { content },
-        toolwright_core::Role::Assistant => EntryBody::Assistant { content },
+        Role::User => EntryBody::User { content },
+        Role::Assistant => EntryBody::Assistant { content },
     });
     let ended = EntryBody::TurnEnded { end: end.clone() };
     let entries = parts.chain(entries).chain([ended]);
@@ -144,7 +150,7 @@ async fn append_external_transcript(
         .append_entries(&room.id, principal, entries)
         .await?;
     let mut state = turn.session.turn_state();
-    state.summary.get_or_insert_with(|| TurnSummary {
+    state.end.get_or_insert_with(|| ChatEvent::TurnEnded {
         end,
         content: vec![Content::text(text)],
         usage: Usage::default(),
@@ -159,9 +165,9 @@ pub(crate) async fn finish_turn(
     mut turn: TurnContext,
     result: Result<(), TurnError>,
 ) {
-    let (ended, paused, model) = {
+    let (mut ended, paused, model) = {
         let mut state = turn.session.turn_state();
-        (state.summary.take(), state.paused, state.model.clone())
+        (state.end.take(), state.paused, state.model.clone())
     };
     if let Err(error) = &result {
         if error.already_reported {
@@ -176,17 +182,10 @@ pub(crate) async fn finish_turn(
     } else if paused {
         return;
     }
-    let ended = match (&result, ended) {
-        (_, Some(ended)) => Some(ended),
-        (Err(_), None) => None,
+    if result.is_ok() {
         // A handler that sent nothing has answered, too.
-        (Ok(()), None) => Some(TurnSummary {
-            end: TurnEnd::Answered,
-            content: Vec::new(),
-            usage: Usage::default(),
-            cost: Some(0.0),
-        }),
-    };
+        ended.get_or_insert_with(|| answered(Vec::new()));
+    }
     let latency = turn.started_at.elapsed();
     let mut outcome = TurnOutcome {
         end: None,
@@ -196,16 +195,19 @@ pub(crate) async fn finish_turn(
         cost: None,
         latency,
     };
-    if let Some(ended) = &ended {
-        room.add_usage(ended.usage, ended.cost).await;
+    if let Some(ChatEvent::TurnEnded {
+        end,
+        content,
+        usage,
+        cost,
+    }) = &ended
+    {
+        room.add_usage(*usage, *cost).await;
         turn.conversation_usage = room.usage().await.unwrap_or_default();
-        outcome.text = ended
-            .content
-            .iter()
-            .filter_map(crate::protocols::content_text)
-            .collect();
-        (outcome.usage, outcome.cost) = (ended.usage, ended.cost);
-        outcome.end = Some(ended.end.clone());
+        let texts = content.iter().filter_map(crate::protocols::content_text);
+        outcome.text = texts.collect();
+        (outcome.usage, outcome.cost) = (*usage, *cost);
+        outcome.end = Some(end.clone());
     } else {
         room.invalidate_usage().await;
     }
@@ -217,20 +219,22 @@ pub(crate) async fn finish_turn(
         .publish_metadata(std::mem::take(&mut turn.metadata));
     room.endpoint.delete_if_ephemeral(&room.id).await;
     if let Some(ended) = ended {
-        room.endpoint
-            .server
-            .metrics
-            .record_turn(&ended.end, latency);
-        tracing::info!(
-            conversation = room.id,
-            end = ?ended.end,
-            tokens_in = ended.usage.input,
-            tokens_out = ended.usage.output,
-            cost = ended.cost,
-            millis = u64::try_from(latency.as_millis()).unwrap_or(u64::MAX),
-            "a turn is over"
-        );
-        turn.session.publish_end(ended);
+        if let ChatEvent::TurnEnded {
+            end, usage, cost, ..
+        } = &ended
+        {
+            room.endpoint.server.metrics.record_turn(end, latency);
+            tracing::info!(
+                conversation = room.id,
+                ?end,
+                tokens_in = usage.input,
+                tokens_out = usage.output,
+                cost,
+                millis = u64::try_from(latency.as_millis()).unwrap_or(u64::MAX),
+                "a turn is over"
+            );
+        }
+        turn.session.publish(ended);
     }
     if let Err(TurnError { kind, message, .. }) = result {
         turn.session

@@ -1,6 +1,6 @@
 //! Path templates of endpoints such as `/chat/{room}`: parsing, matching, and the conversation that a request addresses.
 
-use std::fmt::Write as _;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 /// A path template such as `/chat/{room}`.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +20,13 @@ pub(crate) type PathParams = Vec<(String, String)>;
 /// The parameter that is appended to a path without parameters.
 pub(crate) const ID_PARAM: &str = "id";
 
+/// The characters that are percent-encoded in the name of a conversation: all but the unreserved ones of RFC 3986.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
+
 impl PathTemplate {
     /// Parses a path; appends [`ID_PARAM`] to one without parameters.
     pub(crate) fn parse(path: &str) -> Result<Self, String> {
@@ -34,10 +41,7 @@ impl PathTemplate {
             if segment.is_empty() {
                 return Err("it has an empty part".to_owned());
             }
-            let Some(name) = segment
-                .strip_prefix('{')
-                .and_then(|name| name.strip_suffix('}'))
-            else {
+            let Some(name) = param_name(segment) else {
                 if segment.contains(['{', '}', '?', '#', '%', '*']) {
                     return Err(format!(
                         "`{segment}` is neither a name in braces nor plain text"
@@ -101,10 +105,7 @@ impl PathTemplate {
         }
         let mut values = Vec::new();
         for (segment, value) in ours.zip(theirs) {
-            match segment
-                .strip_prefix('{')
-                .and_then(|it| it.strip_suffix('}'))
-            {
+            match param_name(segment) {
                 Some(name) => values.push((name.to_owned(), percent_decode(value)?)),
                 None if segment == value => {}
                 None => return None,
@@ -144,12 +145,10 @@ impl PathTemplate {
         }
         let mut filled = String::new();
         for segment in self.path.split('/').skip(1) {
-            let name = segment
-                .strip_prefix('{')
-                .and_then(|it| it.strip_suffix('}'));
             filled.push('/');
-            match name {
-                Some(name) => percent_encode(value(name), &mut filled),
+            match param_name(segment) {
+                // A slash in a value must not separate segments.
+                Some(name) => filled.extend(utf8_percent_encode(value(name), ENCODED)),
                 None => filled.push_str(segment),
             }
         }
@@ -162,34 +161,22 @@ fn is_valid_value(value: &str) -> bool {
     (1..=128).contains(&value.chars().count()) && value.chars().all(visible)
 }
 
-/// Percent-encodes a value, so that a slash in it does not separate segments.
-fn percent_encode(value: &str, to: &mut String) {
-    for byte in value.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
-                to.push(char::from(byte));
-            }
-            // Writing to a `String` cannot fail.
-            _ => drop(write!(to, "%{byte:02X}")),
-        }
-    }
+/// The name of a segment in braces.
+fn param_name(segment: &str) -> Option<&str> {
+    segment.strip_prefix('{')?.strip_suffix('}')
 }
 
-/// Inverse of [`percent_encode`]; `None` if the encoding is malformed.
+/// Decodes a value; `None` if the encoding is malformed, which the library would keep verbatim.
 fn percent_decode(value: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(value.len());
-    let mut rest = value.as_bytes();
-    while let Some((&first, more)) = rest.split_first() {
-        if first != b'%' {
-            bytes.push(first);
-            rest = more;
-            continue;
-        }
-        let digits = std::str::from_utf8(more.get(..2)?).ok()?;
-        bytes.push(u8::from_str_radix(digits, 16).ok()?);
-        rest = more.get(2..)?;
+    let is_code = |rest: &str| {
+        let digits = rest.as_bytes().get(..2);
+        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+    };
+    if !value.split('%').skip(1).all(is_code) {
+        return None;
     }
-    String::from_utf8(bytes).ok()
+    let decoded = percent_decode_str(value).decode_utf8().ok()?;
+    Some(decoded.into_owned())
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
-use serde::Serialize;
 use tokio_util::task::TaskTracker;
 use toolwright_chat::{Model, ModelId};
 use toolwright_core::{CancellationToken, Invoker};
@@ -55,7 +54,6 @@ impl ServerState {
 }
 
 /// What `/api/info` and the console show about the server.
-#[derive(Clone, Debug, Serialize)]
 pub(crate) struct ServerInfo {
     pub(crate) name: String,
     pub(crate) version: String,
@@ -63,7 +61,6 @@ pub(crate) struct ServerInfo {
     pub(crate) store: String,
     pub(crate) model: ModelId,
     /// Why this model was chosen.
-    #[serde(rename = "why")]
     pub(crate) model_reason: String,
 }
 

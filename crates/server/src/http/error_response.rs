@@ -10,7 +10,7 @@ use toolwright_chat::{ChatError, StoreError};
 use toolwright_mcp::AccessDenied;
 use toolwright_schema::redact;
 
-use crate::conversation::turn_error::error_kind;
+use crate::conversation::turn_error::{TurnError, error_kind};
 
 /// The response to a request that failed.
 #[derive(Debug)]
@@ -43,6 +43,10 @@ impl ErrorResponse {
     /// 404.
     pub(crate) fn not_found(message: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, "unknown", message)
+    }
+
+    pub(crate) fn no_such_conversation() -> Self {
+        Self::not_found("there is no such conversation")
     }
 
     /// 409: not possible in the current state of the conversation.
@@ -140,6 +144,12 @@ impl From<ChatError> for ErrorResponse {
         };
         let message = redact(&error.to_string()).into_owned();
         Self::new(status, error_kind(&error), message)
+    }
+}
+
+impl From<ErrorResponse> for TurnError {
+    fn from(error: ErrorResponse) -> Self {
+        Self::new(error.kind, error.message)
     }
 }
 

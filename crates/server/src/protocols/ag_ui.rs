@@ -15,7 +15,7 @@ use toolwright_core::{CallId, Role};
 use toolwright_schema::redact;
 
 use self::input::{ResumeEntry, RunAgentInput};
-use super::turn_stream::{self, ProtocolStream};
+use super::turn_stream::ProtocolStream;
 use super::{ai_sdk, sse};
 use crate::auth::request_context::{RequestContext, is_client_tool_call};
 use crate::conversation::room::Room;
@@ -104,12 +104,8 @@ async fn start_run(
         Err(_) => return run_error("refused", "the conversation went on without it"),
     };
     let subscriber = Subscriber::new(room, Some(after), Some(peer));
-    Ok(turn_stream::stream_response(
-        ProtocolStream::new(subscriber, encoder),
-        context,
-        endpoint.heartbeat,
-        [],
-    ))
+    let stream = ProtocolStream::new(subscriber, encoder);
+    Ok(sse::stream_response(stream, endpoint, None, context, []))
 }
 
 fn new_encoder(input: &RunAgentInput) -> Result<AgUiEncoder, StoreError> {
@@ -226,12 +222,8 @@ async fn replay_thread(
     match snapshot.running {
         true => {
             let subscriber = Subscriber::new(room, Some(snapshot.seq), None);
-            Ok(turn_stream::stream_response(
-                ProtocolStream::new(subscriber, encoder),
-                context,
-                endpoint.heartbeat,
-                [],
-            ))
+            let stream = ProtocolStream::new(subscriber, encoder);
+            Ok(sse::stream_response(stream, endpoint, None, context, []))
         }
         false => Ok(complete_stream_response(&encoder.encode_idle_thread())),
     }

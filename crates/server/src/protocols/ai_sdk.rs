@@ -13,7 +13,8 @@ use toolwright_chat::{ApprovalResponse, ChatError, PendingApproval};
 use toolwright_core::{CallId, Content, Role};
 
 use super::native::denial_text;
-use super::turn_stream::{self, ProtocolStream};
+use super::sse;
+use super::turn_stream::ProtocolStream;
 use crate::auth::request_context::RequestContext;
 use crate::conversation::event::PeerId;
 use crate::conversation::room::Room;
@@ -113,7 +114,7 @@ fn stream_response(
         HeaderName::from_static("x-vercel-ai-ui-message-stream"),
         HeaderValue::from_static("v1"),
     );
-    turn_stream::stream_response(stream, context, endpoint.heartbeat, [version])
+    sse::stream_response(stream, endpoint, None, context, [version])
 }
 
 /// Submits the last message, or the decisions in it.

@@ -22,7 +22,7 @@ impl Server {
     ///
     /// When no endpoint matches the path, the server could not store or answer the message, or the queue of the conversation
     /// is full.
-    pub fn send_message(
+    pub async fn send_message(
         &self,
         path: &str,
         message: impl Into<IncomingMessage>,
@@ -37,25 +37,14 @@ impl Server {
                 format!("no endpoint has conversations at `{path}`"),
             )
         })?;
-        let rejected = |error: crate::http::error_response::ErrorResponse| {
-            TurnError::new("refused", error.message())
-        };
-        let room = endpoint
-            .open_room(params, &Owner::Operator)
-            .map_err(rejected)?;
+        let room = endpoint.open_room(params, &Owner::Operator)?;
         let mut command = RoomCommand::new(
             CommandKind::Message(message.into()),
             RequestContext::operator(&self.state),
             None,
         );
         let started = command.started_receiver();
-        let busy = |_| {
-            TurnError::new(
-                "busy",
-                "too many messages wait for this conversation already",
-            )
-        };
-        room.enqueue(command).map_err(busy)?;
+        room.admit(command).await?;
         let begun = async move {
             let after = started.await.ok()?.ok()?;
             Some(Subscriber::new(room, Some(after), None))

@@ -14,7 +14,8 @@ use serde_json::{Value, json};
 use toolwright_chat::{ApprovalResponse, ApprovalVerdict};
 use toolwright_core::{ApprovalToken, CallId, Content, Role};
 
-use super::sse;
+use self::events::EventFrames;
+use super::{sse, websocket as socket};
 use crate::auth::request_context::RequestContext;
 use crate::conversation::event::PeerId;
 use crate::conversation::journal_file::write_journal;
@@ -28,7 +29,8 @@ use crate::http::error_response::ErrorResponse;
 use crate::http::{body, json_response as answer};
 
 pub(crate) mod conversation_list;
-pub(crate) mod websocket;
+mod events;
+mod websocket;
 
 pub(crate) async fn show_or_upgrade(
     State(endpoint): State<Arc<EndpointRuntime>>,
@@ -56,8 +58,7 @@ pub(crate) async fn show_or_upgrade(
         Some(peer) => peer.into(),
         None => random_id()?.into(),
     };
-    let max = endpoint.server.limits.max_socket_message_bytes;
-    let upgrade = upgrade.max_message_size(max).max_frame_size(max);
+    let upgrade = socket::with_limits(upgrade, &endpoint.server.limits);
     Ok(upgrade.on_upgrade(move |socket| {
         websocket::run_connection(socket, room, context, from.after, peer)
     }))
@@ -94,7 +95,16 @@ pub(crate) async fn subscribe_events(
     let peer = from.peer.map(PeerId::from);
     let presence = Presence::join(&room, context.clone(), peer.clone());
     let subscriber = Subscriber::new(room, last.or(from.after), peer);
-    Ok(sse::event_stream_response(subscriber, presence, context))
+    let endpoint = Arc::clone(&subscriber.room.endpoint);
+    let frames = EventFrames::new(subscriber, presence);
+    let idle_timeout = endpoint.idle_timeout;
+    Ok(sse::stream_response(
+        frames,
+        &endpoint,
+        idle_timeout,
+        context,
+        [],
+    ))
 }
 
 /// A message: a text, a prompt of the registry, or both.
@@ -306,7 +316,7 @@ pub(crate) async fn delete_conversation(
     }
     match room.endpoint.delete_conversation(&room.id).await? {
         true => Ok(StatusCode::NO_CONTENT.into_response()),
-        false => Err(ErrorResponse::not_found("there is no such conversation")),
+        false => Err(ErrorResponse::no_such_conversation()),
     }
 }
 
@@ -316,11 +326,9 @@ pub(crate) async fn export_journal(
     Path(params): Path<PathParams>,
 ) -> Result<Response, ErrorResponse> {
     let room = endpoint.open_room(params, &context.owner())?;
-    let mut entries = room.endpoint.store.load(&room.id).await?;
-    // Scopes are visible to their principal only.
-    entries.iter_mut().for_each(|entry| entry.principal = None);
+    let entries = room.load_entries().await?;
     if entries.is_empty() {
-        return Err(ErrorResponse::not_found("there is no such conversation"));
+        return Err(ErrorResponse::no_such_conversation());
     }
     let text = write_journal(&room.name, &entries).map_err(|error| {
         let message = format!("the conversation cannot be written: {error}");

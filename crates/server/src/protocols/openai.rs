@@ -11,20 +11,19 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
-use tokio_util::sync::DropGuard;
 use toolwright_core::CancellationToken;
 
 use self::error::OpenAiError;
 use self::request::{ChatRequest, CompletionBody};
-use super::turn_stream::{self, ProtocolStream};
+use super::sse;
+use super::turn_stream::ProtocolStream;
 use crate::auth::request_context::RequestContext;
-use crate::conversation::event::{ConversationEvent, unix_millis_now};
+use crate::conversation::event::unix_millis_now;
 use crate::conversation::room::Room;
 use crate::conversation::subscriber::Subscriber;
-use crate::endpoint::random_id;
+use crate::endpoint::{EndpointRuntime, random_id};
 use crate::http::error_response::ErrorResponse;
 use crate::http::{ApiState, body, json_response as answer};
-use crate::protocols::EventEncoder;
 use crate::protocols::openai::encoder::{OpenAiEncoder, merge_chunks};
 
 pub(crate) mod encoder;
@@ -59,40 +58,15 @@ pub(crate) async fn create_completion(
     let turn = run::run_turn(room, context.clone(), chat_request, cancel);
     endpoint.server.running_turns.spawn(turn);
     let encoder = OpenAiEncoder::new(id, unix_millis_now() / 1000, model, include_usage);
-    let stream = ProtocolStream::new(subscriber, CancelOnDrop(encoder, cancel_on_drop));
+    let stream = ProtocolStream::new(subscriber, encoder).cancel_on_drop(cancel_on_drop);
     if streamed {
-        return Ok(turn_stream::stream_response(
-            stream,
-            context,
-            endpoint.heartbeat,
-            [],
-        ));
+        return Ok(sse::stream_response(stream, endpoint, None, context, []));
     }
     buffered_response(stream).await
 }
 
-/// Cancels the turn when its response is dropped: no client can reconnect to it.
-struct CancelOnDrop(
-    OpenAiEncoder,
-    #[expect(dead_code, reason = "it is dropped")] DropGuard,
-);
-
-impl EventEncoder for CancelOnDrop {
-    fn start(&mut self) -> Vec<Value> {
-        self.0.start()
-    }
-
-    fn on_event(&mut self, event: &ConversationEvent) -> Vec<Value> {
-        self.0.on_event(event)
-    }
-
-    fn terminator(&self) -> Option<&'static str> {
-        self.0.terminator()
-    }
-}
-
 async fn buffered_response(
-    mut stream: ProtocolStream<CancelOnDrop>,
+    mut stream: ProtocolStream<OpenAiEncoder>,
 ) -> Result<Response, OpenAiError> {
     let mut chunks = Vec::new();
     while let Some(chunk) = stream.next().await {
@@ -105,10 +79,10 @@ async fn buffered_response(
 }
 
 /// The model names that a request may use.
-fn model_names(state: &ApiState) -> Vec<String> {
-    let known = &state.server.models.names;
+fn model_names(endpoint: &EndpointRuntime) -> Vec<String> {
+    let known = &endpoint.server.models.names;
     match known.is_empty() {
-        true => vec![state.assistant_endpoint.model.id().to_string()],
+        true => vec![endpoint.model.id().to_string()],
         false => known.clone(),
     }
 }
@@ -119,10 +93,8 @@ fn model_json(name: &str) -> Value {
 }
 
 pub(crate) async fn list_models(State(state): State<ApiState>) -> Result<Response, OpenAiError> {
-    let models: Vec<Value> = model_names(&state)
-        .iter()
-        .map(|name| model_json(name))
-        .collect();
+    let names = model_names(&state.assistant_endpoint);
+    let models: Vec<Value> = names.iter().map(|name| model_json(name)).collect();
     Ok(answer(
         StatusCode::OK,
         &json!({ "object": "list", "data": models }),
@@ -133,9 +105,10 @@ pub(crate) async fn show_model(
     State(state): State<ApiState>,
     Path(name): Path<String>,
 ) -> Result<Response, OpenAiError> {
-    match model_names(&state).contains(&name) {
+    let names = model_names(&state.assistant_endpoint);
+    match names.contains(&name) {
         true => Ok(answer(StatusCode::OK, &model_json(&name))?),
-        false => Err(OpenAiError::model_not_found(&name, &model_names(&state))),
+        false => Err(OpenAiError::model_not_found(&name, &names)),
     }
 }
 

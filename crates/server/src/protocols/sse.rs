@@ -1,6 +1,7 @@
-//! Server-sent events: the native event stream, and the response that all protocols use.
+//! Responses with server-sent events, for the streams of all protocols.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -9,144 +10,67 @@ use axum::response::{IntoResponse, Response};
 use bytes::{Bytes, BytesMut};
 use futures::FutureExt as _;
 use futures::stream::{self, Stream, StreamExt as _};
-use serde::Serialize;
 use tokio::time::timeout;
 
 use crate::auth::request_context::RequestContext;
-use crate::conversation::event::{ConversationEvent, EndpointEvent, unix_millis_now};
-use crate::conversation::presence::Presence;
-use crate::conversation::room::ConversationSnapshot;
-use crate::conversation::subscriber::{Delivery, Subscriber};
+use crate::endpoint::EndpointRuntime;
 
 /// Events that are available at once are written together, up to this size in bytes.
-pub(crate) const MAX_WRITE_BYTES: usize = 16 << 10;
+const MAX_WRITE_BYTES: usize = 16 << 10;
 
-/// Streams the events of a conversation until the client disconnects or its credential is no longer valid.
-pub(crate) fn event_stream_response(
-    subscriber: Subscriber,
-    presence: Presence,
+/// A source of server-sent events.
+pub(crate) trait FrameSource: Send + 'static {
+    /// Waits for the next event, encoded; `None` after the last one. A call that is dropped must lose no event.
+    fn next_frame(&mut self) -> impl Future<Output = Option<Bytes>> + Send;
+}
+
+/// Streams events until the source ends, no event came for `idle_timeout`, or the credential is no longer valid.
+pub(crate) fn stream_response<const N: usize>(
+    source: impl FrameSource,
+    endpoint: &EndpointRuntime,
+    idle_timeout: Option<Duration>,
     context: RequestContext,
+    headers: [(HeaderName, HeaderValue); N],
 ) -> Response {
-    let (heartbeat, idle) = (
-        subscriber.room.endpoint.heartbeat,
-        subscriber.room.endpoint.idle_timeout,
-    );
+    let (heartbeat, server) = (endpoint.heartbeat, Arc::clone(&endpoint.server));
     let credential = context.clone();
-    let state = (subscriber, presence, credential, Duration::ZERO, false);
+    let state = (source, context, server, Duration::ZERO);
     let frames = stream::unfold(state, move |state| async move {
-        let (mut subscriber, presence, credential, idle_for, ended) = state;
-        if ended || idle.is_some_and(|idle| idle_for >= idle) {
+        let (mut source, context, server, idle_for) = state;
+        if idle_timeout.is_some_and(|max| idle_for >= max) {
             return None;
         }
-        match timeout(heartbeat, subscriber.next()).await {
+        match timeout(heartbeat, next_frames(&mut source)).await {
+            Ok(frames) => Some((frames?, (source, context, server, Duration::ZERO))),
+            // The revocation of a token is not signalled, so it is polled.
+            Err(_) if context.is_revoked(&server).await => None,
             Err(_) => {
-                // The revocation of a token is not signalled, so it is polled.
-                if credential
-                    .is_revoked(&subscriber.room.endpoint.server)
-                    .await
-                {
-                    return None;
-                }
                 let comment = Bytes::from_static(b": still here\n\n");
-                Some((
-                    comment,
-                    (
-                        subscriber,
-                        presence,
-                        credential,
-                        idle_for + heartbeat,
-                        false,
-                    ),
-                ))
-            }
-            Ok(None) => None,
-            Ok(Some(delivery)) => {
-                let (frames, ended) = drain_frames(&mut subscriber, delivery);
-                Some((
-                    frames,
-                    (subscriber, presence, credential, Duration::ZERO, ended),
-                ))
+                Some((comment, (source, context, server, idle_for + heartbeat)))
             }
         }
     });
-    // Browsers reconnect by themselves, after this many milliseconds.
-    let begin = stream::once(async { Bytes::from_static(b"retry: 1000\n\n") });
-    let ended = async move { context.wait_expired().await };
-    sse_response(begin.chain(frames).take_until(ended), [])
+    let expired = async move { credential.wait_expired().await };
+    sse_response(frames.take_until(expired), headers)
 }
 
-/// Encodes a delivery and those that are available already, as one write. Returns true if the stream ends with them.
-fn drain_frames(subscriber: &mut Subscriber, delivery: Delivery) -> (Bytes, bool) {
-    let mut delivery = delivery;
+/// Waits for an event, and returns it with those that are available already, as one write.
+async fn next_frames(source: &mut impl FrameSource) -> Option<Bytes> {
+    let first = source.next_frame().await?;
     let mut frames = BytesMut::new();
-    loop {
-        let frame = encode_frame(&delivery);
-        if matches!(delivery, Delivery::Shutdown) {
-            frames.extend_from_slice(&frame);
-            return (frames.freeze(), true);
+    while first.len().max(frames.len()) < MAX_WRITE_BYTES
+        && let Some(Some(next)) = source.next_frame().now_or_never()
+    {
+        if frames.is_empty() {
+            frames.extend_from_slice(&first);
         }
-        let next = match frames.len() + frame.len() < MAX_WRITE_BYTES {
-            true => subscriber.next().now_or_never().flatten(),
-            false => None,
-        };
-        let Some(next) = next else {
-            // Mostly there is one frame, which needs no copy.
-            return match frames.is_empty() {
-                true => (frame, false),
-                false => {
-                    frames.extend_from_slice(&frame);
-                    (frames.freeze(), false)
-                }
-            };
-        };
-        frames.extend_from_slice(&frame);
-        delivery = next;
+        frames.extend_from_slice(&next);
     }
-}
-
-/// Encodes a delivery as a server-sent event.
-fn encode_frame(delivery: &Delivery) -> Bytes {
-    match delivery {
-        Delivery::Event(event) => event.sse_frame().clone(),
-        Delivery::Snapshot(snapshot) => {
-            let json = snapshot_json(snapshot);
-            format!("id: {}\ndata: {json}\n\n", snapshot.seq).into()
-        }
-        // No id: a client that reconnects continues after the last event that has one.
-        Delivery::Shutdown => format!("data: {}\n\n", shutdown_json()).into(),
-    }
-}
-
-/// A snapshot as the JSON of an event.
-pub(crate) fn snapshot_json(snapshot: &ConversationSnapshot) -> String {
-    #[derive(Serialize)]
-    struct Wire<'a> {
-        seq: u64,
-        at: u64,
-        event: Tagged<'a>,
-    }
-    #[derive(Serialize)]
-    struct Tagged<'a> {
-        r#type: &'static str,
-        #[serde(flatten)]
-        snapshot: &'a ConversationSnapshot,
-    }
-    let wire = Wire {
-        seq: snapshot.seq,
-        at: unix_millis_now(),
-        event: Tagged {
-            r#type: "snapshot",
-            snapshot,
-        },
-    };
-    serde_json::to_string(&wire).unwrap_or_default()
-}
-
-/// The JSON of the last event before the server shuts down.
-pub(crate) fn shutdown_json() -> String {
-    let reason = "the server ends".to_owned();
-    let event = ConversationEvent::from(EndpointEvent::Shutdown { reason });
-    serde_json::json!({ "at": unix_millis_now(), "event": event }).to_string()
+    // Mostly there is one event, which needs no copy.
+    Some(match frames.is_empty() {
+        true => first,
+        false => frames.freeze(),
+    })
 }
 
 /// An event stream response that proxies neither buffer nor cache.

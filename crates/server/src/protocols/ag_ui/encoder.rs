@@ -5,7 +5,8 @@ use toolwright_chat::{ChatEvent, ModelId, PendingApproval, TurnEnd};
 use toolwright_core::{CallId, ToolResult};
 
 use super::thread::content_json;
-use crate::conversation::event::{ConversationEvent, EndpointEvent};
+use crate::conversation::event::EndpointEvent;
+use crate::conversation::event_log::PendingApprovals;
 use crate::protocols::{EventEncoder, StepState, TextKind};
 
 mod run_end;
@@ -36,7 +37,7 @@ pub(crate) struct AgUiEncoder {
     has_text: bool,
     /// Calls whose arguments are not complete.
     open_calls: Vec<CallId>,
-    pending_approvals: Vec<PendingApproval>,
+    pending_approvals: PendingApprovals,
     /// Calls whose results the client has sent itself.
     client_results: Vec<CallId>,
     model: Option<ModelId>,
@@ -58,7 +59,7 @@ impl AgUiEncoder {
             step_count: 0,
             has_text: false,
             open_calls: Vec::new(),
-            pending_approvals: Vec::new(),
+            pending_approvals: PendingApprovals::default(),
             client_results: Vec::new(),
             model: None,
         }
@@ -76,7 +77,7 @@ impl AgUiEncoder {
         messages: Vec<Value>,
         pending: Vec<PendingApproval>,
     ) -> Self {
-        (self.initial_messages, self.pending_approvals) = (Some(messages), pending);
+        (self.initial_messages, self.pending_approvals.0) = (Some(messages), pending);
         self.echo_messages = true;
         self
     }
@@ -86,109 +87,6 @@ impl AgUiEncoder {
         let mut out = self.start();
         self.finish_paused_run(&mut out);
         out
-    }
-
-    fn on_chat_event(&mut self, event: &ChatEvent, out: &mut Vec<Value>) {
-        match event {
-            ChatEvent::TurnStarted { model, .. } => self.model = Some(model.clone()),
-            ChatEvent::Text { delta } => self.write_text(TextKind::Text, delta, out),
-            ChatEvent::Reasoning { delta } => self.write_text(TextKind::Reasoning, delta, out),
-            ChatEvent::CallBegins { call, tool } => self.begin_call(call, tool.as_str(), out),
-            // Arguments are sent when they are complete: their deltas are in the format of the model's API.
-            ChatEvent::Call { call } => {
-                if !self.open_calls.contains(&call.id) {
-                    self.begin_call(&call.id, call.name.as_str(), out);
-                }
-                self.open_calls.retain(|open| *open != call.id);
-                let arguments = call.arguments.as_str();
-                out.push(
-                    json!({ "type": "TOOL_CALL_ARGS", "toolCallId": call.id, "delta": arguments }),
-                );
-                out.push(json!({ "type": "TOOL_CALL_END", "toolCallId": call.id }));
-            }
-            ChatEvent::HostedCall {
-                tool,
-                input,
-                output,
-                failed,
-            } => self.on_hosted_call(tool, input, output, *failed, out),
-            ChatEvent::Step { .. } => {
-                self.close_block(out);
-                if self.step == StepState::Open {
-                    self.step = StepState::ModelDone;
-                }
-            }
-            ChatEvent::ApprovalRequested(approval) => {
-                self.pending_approvals
-                    .retain(|known| known.call.id != approval.call.id);
-                self.pending_approvals.push(approval.clone());
-            }
-            ChatEvent::ApprovalDecided { call, .. } => self
-                .pending_approvals
-                .retain(|approval| approval.call.id != *call),
-            ChatEvent::Progress {
-                call,
-                done,
-                total,
-                message,
-            } => {
-                let value =
-                    json!({ "toolCallId": call, "done": done, "total": total, "message": message });
-                out.push(custom_event("progress", value));
-            }
-            ChatEvent::Update { result } => {
-                let value = json!({ "toolCallId": result.call_id, "content": content_json(&result.content) });
-                out.push(custom_event("update", value));
-            }
-            ChatEvent::Result { result, millis } => self.on_result(result, *millis, out),
-            ChatEvent::TurnPaused { .. } => self.finish_paused_run(out),
-            ChatEvent::TurnEnded {
-                end,
-                content,
-                usage,
-                cost,
-            } => {
-                if !self.has_text || *end == TurnEnd::Direct {
-                    for text in content.iter().filter_map(crate::protocols::content_text) {
-                        self.write_text(TextKind::Text, text, out);
-                    }
-                }
-                self.finish_ended_run(end, *usage, *cost, out);
-            }
-            // Model requests and the start of a call have no event in this protocol.
-            _ => {}
-        }
-    }
-
-    fn on_endpoint_event(&mut self, event: &EndpointEvent, out: &mut Vec<Value>) {
-        match event {
-            EndpointEvent::Metadata { metadata } => {
-                out.push(custom_event("metadata", json!(metadata)))
-            }
-            EndpointEvent::Status {
-                done,
-                total,
-                message,
-            } => {
-                let value = json!({ "done": done, "total": total, "message": message });
-                out.push(custom_event("status", value));
-            }
-            EndpointEvent::Error { kind, message } => self.fail_run(kind, message, None, out),
-            EndpointEvent::Shutdown { reason } => self.fail_run("goodbye", reason, None, out),
-            EndpointEvent::Message { role, content } if self.echo_messages => {
-                self.message_count += 1;
-                let id = self.current_message_id();
-                let text: Vec<&str> = content
-                    .iter()
-                    .filter_map(crate::protocols::content_text)
-                    .collect();
-                out.push(json!({ "type": "TEXT_MESSAGE_START", "messageId": id, "role": role }));
-                let text = text.join("\n");
-                out.push(json!({ "type": "TEXT_MESSAGE_CONTENT", "messageId": id, "delta": text }));
-                out.push(json!({ "type": "TEXT_MESSAGE_END", "messageId": id }));
-            }
-            EndpointEvent::Message { .. } | EndpointEvent::Peers { .. } => {}
-        }
     }
 
     /// Starts a step when the model writes something first.
@@ -330,13 +228,100 @@ impl EventEncoder for AgUiEncoder {
         out
     }
 
-    fn on_event(&mut self, event: &ConversationEvent) -> Vec<Value> {
-        let mut out = Vec::new();
+    fn on_chat_event(&mut self, event: &ChatEvent, out: &mut Vec<Value>) {
+        self.pending_approvals.on_event(event);
         match event {
-            ConversationEvent::Chat(event) => self.on_chat_event(event, &mut out),
-            ConversationEvent::Endpoint(event) => self.on_endpoint_event(event, &mut out),
+            ChatEvent::TurnStarted { model, .. } => self.model = Some(model.clone()),
+            ChatEvent::Text { delta } => self.write_text(TextKind::Text, delta, out),
+            ChatEvent::Reasoning { delta } => self.write_text(TextKind::Reasoning, delta, out),
+            ChatEvent::CallBegins { call, tool } => self.begin_call(call, tool.as_str(), out),
+            // Arguments are sent when they are complete: their deltas are in the format of the model's API.
+            ChatEvent::Call { call } => {
+                if !self.open_calls.contains(&call.id) {
+                    self.begin_call(&call.id, call.name.as_str(), out);
+                }
+                self.open_calls.retain(|open| *open != call.id);
+                let arguments = call.arguments.as_str();
+                out.push(
+                    json!({ "type": "TOOL_CALL_ARGS", "toolCallId": call.id, "delta": arguments }),
+                );
+                out.push(json!({ "type": "TOOL_CALL_END", "toolCallId": call.id }));
+            }
+            ChatEvent::HostedCall {
+                tool,
+                input,
+                output,
+                failed,
+            } => self.on_hosted_call(tool, input, output, *failed, out),
+            ChatEvent::Step { .. } => {
+                self.close_block(out);
+                if self.step == StepState::Open {
+                    self.step = StepState::ModelDone;
+                }
+            }
+            ChatEvent::Progress {
+                call,
+                done,
+                total,
+                message,
+            } => {
+                let value =
+                    json!({ "toolCallId": call, "done": done, "total": total, "message": message });
+                out.push(custom_event("progress", value));
+            }
+            ChatEvent::Update { result } => {
+                let value = json!({ "toolCallId": result.call_id, "content": content_json(&result.content) });
+                out.push(custom_event("update", value));
+            }
+            ChatEvent::Result { result, millis } => self.on_result(result, *millis, out),
+            ChatEvent::TurnPaused { .. } => self.finish_paused_run(out),
+            ChatEvent::TurnEnded {
+                end,
+                content,
+                usage,
+                cost,
+            } => {
+                if !self.has_text || *end == TurnEnd::Direct {
+                    for text in content.iter().filter_map(crate::protocols::content_text) {
+                        self.write_text(TextKind::Text, text, out);
+                    }
+                }
+                self.finish_ended_run(end, *usage, *cost, out);
+            }
+            // Model requests and the start of a call have no event in this protocol.
+            _ => {}
         }
-        out
+    }
+
+    fn on_endpoint_event(&mut self, event: &EndpointEvent, out: &mut Vec<Value>) {
+        match event {
+            EndpointEvent::Metadata { metadata } => {
+                out.push(custom_event("metadata", json!(metadata)))
+            }
+            EndpointEvent::Status {
+                done,
+                total,
+                message,
+            } => {
+                let value = json!({ "done": done, "total": total, "message": message });
+                out.push(custom_event("status", value));
+            }
+            EndpointEvent::Error { kind, message } => self.fail_run(kind, message, None, out),
+            EndpointEvent::Shutdown { reason } => self.fail_run("goodbye", reason, None, out),
+            EndpointEvent::Message { role, content } if self.echo_messages => {
+                self.message_count += 1;
+                let id = self.current_message_id();
+                let text: Vec<&str> = content
+                    .iter()
+                    .filter_map(crate::protocols::content_text)
+                    .collect();
+                out.push(json!({ "type": "TEXT_MESSAGE_START", "messageId": id, "role": role }));
+                let text = text.join("\n");
+                out.push(json!({ "type": "TEXT_MESSAGE_CONTENT", "messageId": id, "delta": text }));
+                out.push(json!({ "type": "TEXT_MESSAGE_END", "messageId": id }));
+            }
+            EndpointEvent::Message { .. } | EndpointEvent::Peers { .. } => {}
+        }
     }
 }
 

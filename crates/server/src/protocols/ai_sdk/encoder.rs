@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use toolwright_chat::{ApprovalVerdict, ChatEvent, TurnEnd};
 use toolwright_core::{CallId, Outcome, ToolCall, ToolResult};
 
-use crate::conversation::event::{ConversationEvent, EndpointEvent};
+use crate::conversation::event::EndpointEvent;
 use crate::protocols::{EventEncoder, StepState, TextKind, content_text};
 
 /// Encodes one turn as the parts of one message.
@@ -34,120 +34,6 @@ impl AiSdkEncoder {
             part_count: 0,
             step: StepState::None,
             has_text: false,
-        }
-    }
-
-    fn on_chat_event(&mut self, event: &ChatEvent, out: &mut Vec<Value>) {
-        match event {
-            ChatEvent::Text { delta } => self.write_text(TextKind::Text, delta, out),
-            ChatEvent::Reasoning { delta } => self.write_text(TextKind::Reasoning, delta, out),
-            ChatEvent::CallBegins { call, tool } => {
-                self.begin_step(out);
-                self.close_block(out);
-                self.announced_calls.push(call.clone());
-                out.push(
-                    json!({ "type": "tool-input-start", "toolCallId": call, "toolName": tool }),
-                );
-            }
-            ChatEvent::CallDelta { call, delta } => {
-                out.push(json!({ "type": "tool-input-delta", "toolCallId": call, "inputTextDelta": delta }));
-            }
-            ChatEvent::Call { call } => {
-                self.begin_step(out);
-                self.close_block(out);
-                self.announce_call(call, out);
-            }
-            ChatEvent::HostedCall {
-                tool,
-                input,
-                output,
-                failed,
-            } => self.on_hosted_call(tool, input, output, *failed, out),
-            ChatEvent::Step { .. } => {
-                self.close_block(out);
-                if self.step == StepState::Open {
-                    self.step = StepState::ModelDone;
-                }
-            }
-            ChatEvent::ApprovalRequested(approval) => {
-                let id = &approval.call.id;
-                if !self.announced_calls.contains(id) {
-                    self.announce_call(&approval.call, out);
-                }
-                let signature = serde_json::to_string(&approval.token).unwrap_or_default();
-                out.push(json!({
-                    "type": "tool-approval-request", "approvalId": id, "toolCallId": id, "signature": signature,
-                    "approvalDescriptor": {
-                        "title": approval.tool.display_name(),
-                        "description": approval.tool.description,
-                        "input": approval.arguments,
-                    },
-                }));
-            }
-            ChatEvent::ApprovalDecided { call, verdict } => self.on_decision(call, verdict, out),
-            ChatEvent::Progress {
-                call,
-                done,
-                total,
-                message,
-            } => {
-                let data =
-                    json!({ "toolCallId": call, "done": done, "total": total, "message": message });
-                out.push(json!({ "type": "data-progress", "data": data, "transient": true }));
-            }
-            ChatEvent::Update { result } => {
-                self.announce_if_unknown(result, out);
-                out.push(json!({
-                    "type": "tool-output-available", "toolCallId": result.call_id,
-                    "output": result_output(result), "preliminary": true,
-                }));
-            }
-            ChatEvent::Result { result, .. } => self.on_result(result, out),
-            ChatEvent::TurnPaused { .. } => self.finish_message("tool-calls", Map::new(), out),
-            ChatEvent::TurnEnded {
-                end,
-                content,
-                usage,
-                cost,
-            } => {
-                if !self.has_text {
-                    for text in content.iter().filter_map(content_text) {
-                        self.write_text(TextKind::Text, text, out);
-                    }
-                }
-                let mut metadata = Map::new();
-                metadata.insert("usage".to_owned(), json!(usage));
-                metadata.insert("cost".to_owned(), json!(cost));
-                self.end_turn(end, metadata, out);
-            }
-            // Model requests have no part in this protocol.
-            _ => {}
-        }
-    }
-
-    fn on_endpoint_event(&mut self, event: &EndpointEvent, out: &mut Vec<Value>) {
-        match event {
-            EndpointEvent::Metadata { metadata } => {
-                out.push(json!({ "type": "message-metadata", "messageMetadata": metadata }));
-            }
-            EndpointEvent::Status {
-                done,
-                total,
-                message,
-            } => {
-                let data = json!({ "done": done, "total": total, "message": message });
-                out.push(json!({ "type": "data-status", "data": data, "transient": true }));
-            }
-            EndpointEvent::Error { message, .. } => {
-                self.close_block(out);
-                out.push(json!({ "type": "error", "errorText": message }));
-                self.finish_message("error", Map::new(), out);
-            }
-            EndpointEvent::Shutdown { reason } => {
-                self.close_block(out);
-                out.push(json!({ "type": "abort", "reason": reason }));
-            }
-            EndpointEvent::Message { .. } | EndpointEvent::Peers { .. } => {}
         }
     }
 
@@ -323,13 +209,118 @@ impl EventEncoder for AiSdkEncoder {
         vec![json!({ "type": "start", "messageId": self.message_id })]
     }
 
-    fn on_event(&mut self, event: &ConversationEvent) -> Vec<Value> {
-        let mut out = Vec::new();
+    fn on_chat_event(&mut self, event: &ChatEvent, out: &mut Vec<Value>) {
         match event {
-            ConversationEvent::Chat(event) => self.on_chat_event(event, &mut out),
-            ConversationEvent::Endpoint(event) => self.on_endpoint_event(event, &mut out),
+            ChatEvent::Text { delta } => self.write_text(TextKind::Text, delta, out),
+            ChatEvent::Reasoning { delta } => self.write_text(TextKind::Reasoning, delta, out),
+            ChatEvent::CallBegins { call, tool } => {
+                self.begin_step(out);
+                self.close_block(out);
+                self.announced_calls.push(call.clone());
+                out.push(
+                    json!({ "type": "tool-input-start", "toolCallId": call, "toolName": tool }),
+                );
+            }
+            ChatEvent::CallDelta { call, delta } => {
+                out.push(json!({ "type": "tool-input-delta", "toolCallId": call, "inputTextDelta": delta }));
+            }
+            ChatEvent::Call { call } => {
+                self.begin_step(out);
+                self.close_block(out);
+                self.announce_call(call, out);
+            }
+            ChatEvent::HostedCall {
+                tool,
+                input,
+                output,
+                failed,
+            } => self.on_hosted_call(tool, input, output, *failed, out),
+            ChatEvent::Step { .. } => {
+                self.close_block(out);
+                if self.step == StepState::Open {
+                    self.step = StepState::ModelDone;
+                }
+            }
+            ChatEvent::ApprovalRequested(approval) => {
+                let id = &approval.call.id;
+                if !self.announced_calls.contains(id) {
+                    self.announce_call(&approval.call, out);
+                }
+                let signature = serde_json::to_string(&approval.token).unwrap_or_default();
+                out.push(json!({
+                    "type": "tool-approval-request", "approvalId": id, "toolCallId": id, "signature": signature,
+                    "approvalDescriptor": {
+                        "title": approval.tool.display_name(),
+                        "description": approval.tool.description,
+                        "input": approval.arguments,
+                    },
+                }));
+            }
+            ChatEvent::ApprovalDecided { call, verdict } => self.on_decision(call, verdict, out),
+            ChatEvent::Progress {
+                call,
+                done,
+                total,
+                message,
+            } => {
+                let data =
+                    json!({ "toolCallId": call, "done": done, "total": total, "message": message });
+                out.push(json!({ "type": "data-progress", "data": data, "transient": true }));
+            }
+            ChatEvent::Update { result } => {
+                self.announce_if_unknown(result, out);
+                out.push(json!({
+                    "type": "tool-output-available", "toolCallId": result.call_id,
+                    "output": result_output(result), "preliminary": true,
+                }));
+            }
+            ChatEvent::Result { result, .. } => self.on_result(result, out),
+            ChatEvent::TurnPaused { .. } => self.finish_message("tool-calls", Map::new(), out),
+            ChatEvent::TurnEnded {
+                end,
+                content,
+                usage,
+                cost,
+            } => {
+                if !self.has_text {
+                    for text in content.iter().filter_map(content_text) {
+                        self.write_text(TextKind::Text, text, out);
+                    }
+                }
+                let mut metadata = Map::new();
+                metadata.insert("usage".to_owned(), json!(usage));
+                metadata.insert("cost".to_owned(), json!(cost));
+                self.end_turn(end, metadata, out);
+            }
+            // Model requests have no part in this protocol.
+            _ => {}
         }
-        out
+    }
+
+    fn on_endpoint_event(&mut self, event: &EndpointEvent, out: &mut Vec<Value>) {
+        match event {
+            EndpointEvent::Metadata { metadata } => {
+                out.push(json!({ "type": "message-metadata", "messageMetadata": metadata }));
+            }
+            EndpointEvent::Status {
+                done,
+                total,
+                message,
+            } => {
+                let data = json!({ "done": done, "total": total, "message": message });
+                out.push(json!({ "type": "data-status", "data": data, "transient": true }));
+            }
+            EndpointEvent::Error { message, .. } => {
+                self.close_block(out);
+                out.push(json!({ "type": "error", "errorText": message }));
+                self.finish_message("error", Map::new(), out);
+            }
+            EndpointEvent::Shutdown { reason } => {
+                self.close_block(out);
+                out.push(json!({ "type": "abort", "reason": reason }));
+            }
+            EndpointEvent::Message { .. } | EndpointEvent::Peers { .. } => {}
+        }
     }
 
     fn terminator(&self) -> Option<&'static str> {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use axum::Extension;
-use axum::extract::ws::{self, WebSocket, WebSocketUpgrade};
+use axum::extract::ws::{Utf8Bytes, WebSocket, WebSocketUpgrade};
 use axum::extract::{Path, State};
 use axum::response::Response;
 use serde::Deserialize;
@@ -19,8 +19,8 @@ use crate::conversation::room::Room;
 use crate::endpoint::EndpointRuntime;
 use crate::endpoint::path_template::{ID_PARAM, PathParams};
 use crate::http::error_response::ErrorResponse;
-use crate::protocols::native::websocket::MAX_UNANSWERED_PINGS;
 use crate::protocols::turn_stream::ProtocolStream;
+use crate::protocols::websocket::{self, SocketProtocol};
 
 /// The maximum number of open requests per connection.
 const MAX_OPEN_REQUESTS: usize = 32;
@@ -32,8 +32,7 @@ pub(crate) async fn upgrade(
     upgrade: WebSocketUpgrade,
 ) -> Response {
     let params = params.map(|Path(params)| params).unwrap_or_default();
-    let max = endpoint.server.limits.max_socket_message_bytes;
-    let upgrade = upgrade.max_message_size(max).max_frame_size(max);
+    let upgrade = websocket::with_limits(upgrade, &endpoint.server.limits);
     upgrade.on_upgrade(move |socket| run_connection(endpoint, context, params, socket))
 }
 
@@ -59,22 +58,22 @@ enum ClientFrame {
 }
 
 /// A frame of the server, with the fields of its kind.
-fn server_frame(kind: &str, request_id: &str, more: &[(&str, Value)]) -> String {
+fn server_frame(kind: &str, request_id: &str, more: &[(&str, Value)]) -> Utf8Bytes {
     let mut frame = serde_json::Map::new();
     frame.insert("type".to_owned(), kind.into());
     frame.insert("requestId".to_owned(), request_id.into());
     for (name, value) in more {
         frame.insert((*name).to_owned(), value.clone());
     }
-    Value::from(frame).to_string()
+    Value::from(frame).to_string().into()
 }
 
 /// A connection and its open requests.
-struct SocketConnection {
+struct AiSdkSocket {
     endpoint: Arc<EndpointRuntime>,
-    context: RequestContext,
     params: PathParams,
-    outgoing: mpsc::Sender<String>,
+    outgoing: mpsc::Sender<Utf8Bytes>,
+    outgoing_frames: mpsc::Receiver<Utf8Bytes>,
     open_requests: HashMap<String, (Arc<Room>, CancellationToken)>,
 }
 
@@ -82,81 +81,41 @@ async fn run_connection(
     endpoint: Arc<EndpointRuntime>,
     context: RequestContext,
     params: PathParams,
-    mut socket: WebSocket,
+    socket: WebSocket,
 ) {
-    let (sender, mut outgoing) = mpsc::channel(16);
-    let shutdown = endpoint.server.shutdown.clone();
-    let heartbeat = endpoint.heartbeat;
-    let mut connection = SocketConnection {
-        endpoint,
-        context,
+    let (outgoing, outgoing_frames) = mpsc::channel(16);
+    let mut connection = AiSdkSocket {
+        endpoint: Arc::clone(&endpoint),
         params,
-        outgoing: sender,
+        outgoing,
+        outgoing_frames,
         open_requests: HashMap::new(),
     };
-    let mut unanswered = 0;
-    while unanswered <= MAX_UNANSWERED_PINGS {
-        let sent = tokio::select! {
-            Some(frame) = outgoing.recv() => socket.send(ws::Message::text(frame)).await,
-            () = shutdown.cancelled() => break,
-            () = connection.context.wait_expired() => break,
-            () = tokio::time::sleep(heartbeat) => {
-                unanswered += 1;
-                // The revocation of a token is not signalled, so it is polled.
-                if connection.context.is_revoked(&connection.endpoint.server).await {
-                    break;
-                }
-                socket.send(ws::Message::Ping("".into())).await
-            }
-            message = socket.recv() => match message.inspect(|_| unanswered = 0) {
-                Some(Ok(ws::Message::Text(text))) => {
-                    // Each frame runs with the scopes that the credential has now.
-                    let (reply, ends) = match connection.context.reauthenticate(&connection.endpoint.server).await {
-                        Ok(renewed) => {
-                            connection.context = renewed;
-                            (connection.on_frame(&text).await, false)
-                        }
-                        Err(error) => (Some(error_frame("", &error)), !error.is_transient()),
-                    };
-                    let sent = match reply {
-                        Some(reply) => socket.send(ws::Message::text(reply)).await,
-                        None => Ok(()),
-                    };
-                    if ends {
-                        break;
-                    }
-                    sent
-                }
-                Some(Ok(ws::Message::Close(_)) | Err(_)) | None => break,
-                Some(Ok(_)) => Ok(()),
-            },
-        };
-        if sent.is_err() {
-            break;
-        }
-    }
+    websocket::run_connection(socket, &mut connection, &endpoint, context, None).await;
     // The turns continue: the client may reconnect.
-    connection
-        .open_requests
-        .values()
-        .for_each(|(_, open)| open.cancel());
-    drop(socket);
+    let open_requests = connection.open_requests.values();
+    open_requests.for_each(|(_, open)| open.cancel());
 }
 
-impl SocketConnection {
-    /// Handles a frame; returns the frame to send back at once.
-    ///
-    /// Must not send through `outgoing`, which only the caller drains.
-    async fn on_frame(&mut self, text: &str) -> Option<String> {
+impl SocketProtocol for AiSdkSocket {
+    async fn next_frame(&mut self) -> Option<Utf8Bytes> {
+        tokio::select! {
+            frame = self.outgoing_frames.recv() => frame,
+            () = self.endpoint.server.shutdown.cancelled() => None,
+        }
+    }
+
+    // Must not wait for `outgoing`, which only the caller drains.
+    async fn on_frame(&mut self, text: &str, context: &RequestContext) -> Option<Utf8Bytes> {
         self.open_requests
             .retain(|_, (_, open)| !open.is_cancelled());
         let (request_id, result) = match serde_json::from_str(text) {
             Ok(ClientFrame::Send { request_id, body }) => {
-                let result = self.start_turn(&request_id, body).await;
+                let result = self.start_turn(context, &request_id, body).await;
                 (request_id, result.map(|()| None))
             }
             Ok(ClientFrame::Resume { request_id, id }) => {
-                let result = self.resume_turn(&request_id, id).await;
+                let result = self.resume_turn(context, &request_id, id).await;
                 (request_id, result)
             }
             Ok(ClientFrame::Abort { request_id }) => {
@@ -175,8 +134,15 @@ impl SocketConnection {
         result.unwrap_or_else(|error| Some(error_frame(&request_id, &error)))
     }
 
+    fn error_frame(error: &ErrorResponse) -> Utf8Bytes {
+        error_frame("", error)
+    }
+}
+
+impl AiSdkSocket {
     async fn start_turn(
         &mut self,
+        context: &RequestContext,
         request_id: &str,
         body: UiChatRequest,
     ) -> Result<(), ErrorResponse> {
@@ -185,7 +151,7 @@ impl SocketConnection {
                 "too many requests at once",
             ));
         }
-        let (context, params) = (self.context.clone(), self.params.clone());
+        let (context, params) = (context.clone(), self.params.clone());
         let submitted = super::submit_chat(
             &self.endpoint,
             context,
@@ -215,15 +181,16 @@ impl SocketConnection {
 
     async fn resume_turn(
         &mut self,
+        context: &RequestContext,
         request_id: &str,
         id: Option<String>,
-    ) -> Result<Option<String>, ErrorResponse> {
+    ) -> Result<Option<Utf8Bytes>, ErrorResponse> {
         let mut params = self.params.clone();
         if params.is_empty() {
             params.push((ID_PARAM.to_owned(), id.unwrap_or_default()));
         }
-        let room = self.endpoint.open_room(params, &self.context.owner())?;
-        room.recover_unfinished_turn(&self.context).await?;
+        let room = self.endpoint.open_room(params, &context.owner())?;
+        room.recover_unfinished_turn(context).await?;
         let Some(stream) = super::running_turn_stream(&room) else {
             return Ok(Some(server_frame("no-active", request_id, &[])));
         };
@@ -246,7 +213,7 @@ impl SocketConnection {
     }
 }
 
-fn error_frame(request_id: &str, error: &ErrorResponse) -> String {
+fn error_frame(request_id: &str, error: &ErrorResponse) -> Utf8Bytes {
     server_frame(
         "error",
         request_id,
@@ -258,7 +225,7 @@ fn error_frame(request_id: &str, error: &ErrorResponse) -> String {
 async fn forward_stream(
     mut stream: ProtocolStream<AiSdkEncoder>,
     request_id: String,
-    sender: mpsc::Sender<String>,
+    sender: mpsc::Sender<Utf8Bytes>,
     open: CancellationToken,
 ) {
     let forwarding = async {

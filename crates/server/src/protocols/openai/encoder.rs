@@ -3,10 +3,11 @@
 //! Calls of the server's tools are not shown; calls of the client's own tools end the answer.
 
 use serde_json::{Map, Value, json};
-use toolwright_chat::{ChatEvent, PendingApproval, StopReason, TurnEnd, Usage};
+use toolwright_chat::{ChatEvent, StopReason, TurnEnd, Usage};
 
 use crate::auth::request_context::is_client_tool_call;
-use crate::conversation::event::{ConversationEvent, EndpointEvent};
+use crate::conversation::event::EndpointEvent;
+use crate::conversation::event_log::PendingApprovals;
 use crate::protocols::EventEncoder;
 
 /// Encodes one answer as chunks.
@@ -17,7 +18,7 @@ pub(crate) struct OpenAiEncoder {
     model: String,
     /// True if a chunk with the usage follows the answer.
     include_usage: bool,
-    pending_approvals: Vec<PendingApproval>,
+    pending_approvals: PendingApprovals,
     stop: StopReason,
     usage: Usage,
     /// Whether the current step has text, the last one had, and any had.
@@ -33,63 +34,12 @@ impl OpenAiEncoder {
             created,
             model,
             include_usage,
-            pending_approvals: Vec::new(),
+            pending_approvals: PendingApprovals::default(),
             stop: StopReason::End,
             usage: Usage::default(),
             step_has_text: false,
             last_step_had_text: false,
             any_step_had_text: false,
-        }
-    }
-
-    fn on_chat_event(&mut self, event: &ChatEvent, out: &mut Vec<Value>) {
-        match event {
-            ChatEvent::Text { delta } => self.write_text(delta, out),
-            ChatEvent::Reasoning { delta } => {
-                let delta = json!({ "reasoning_content": delta });
-                out.push(self.chunk(delta, None));
-            }
-            ChatEvent::Step { stop, usage, .. } => {
-                self.stop = stop.clone();
-                self.usage += *usage;
-                self.any_step_had_text |= self.step_has_text;
-                self.last_step_had_text = std::mem::take(&mut self.step_has_text);
-            }
-            ChatEvent::ApprovalRequested(approval) => {
-                self.pending_approvals
-                    .retain(|known| known.call.id != approval.call.id);
-                self.pending_approvals.push(approval.clone());
-            }
-            ChatEvent::ApprovalDecided { call, .. } => self
-                .pending_approvals
-                .retain(|approval| approval.call.id != *call),
-            ChatEvent::TurnEnded {
-                end,
-                content,
-                usage,
-                ..
-            } => {
-                // The answer is a tool result or a rejection, which was not streamed.
-                if *end == TurnEnd::Direct || !(self.step_has_text || self.last_step_had_text) {
-                    for text in content.iter().filter_map(crate::protocols::content_text) {
-                        self.write_text(text, out);
-                    }
-                }
-                self.end_turn(end, *usage, out);
-            }
-            // Only with a handler of the endpoint's own, which cannot decide here.
-            ChatEvent::TurnPaused { .. } => {
-                match self.pending_approvals.iter().any(is_client_tool_call) {
-                    true => self.end_turn(&TurnEnd::Answered, self.usage, out),
-                    false => {
-                        let message =
-                            "a call needs a person's approval, and nobody can be asked over this API";
-                        out.push(error_chunk("approval", message));
-                    }
-                }
-            }
-            // Tool calls of the server have no chunk in this protocol.
-            _ => {}
         }
     }
 
@@ -104,7 +54,7 @@ impl OpenAiEncoder {
     }
 
     fn end_turn(&mut self, end: &TurnEnd, usage: Usage, out: &mut Vec<Value>) {
-        let approval = std::mem::take(&mut self.pending_approvals).into_iter();
+        let approval = std::mem::take(&mut self.pending_approvals.0).into_iter();
         let calls: Vec<Value> = approval
             .filter(is_client_tool_call)
             .enumerate()
@@ -158,19 +108,55 @@ impl EventEncoder for OpenAiEncoder {
         vec![self.chunk(delta, None)]
     }
 
-    fn on_event(&mut self, event: &ConversationEvent) -> Vec<Value> {
-        let mut out = Vec::new();
+    fn on_chat_event(&mut self, event: &ChatEvent, out: &mut Vec<Value>) {
+        self.pending_approvals.on_event(event);
         match event {
-            ConversationEvent::Chat(event) => self.on_chat_event(event, &mut out),
-            ConversationEvent::Endpoint(EndpointEvent::Error { kind, message }) => {
-                out.push(error_chunk(kind, message))
+            ChatEvent::Text { delta } => self.write_text(delta, out),
+            ChatEvent::Reasoning { delta } => {
+                let delta = json!({ "reasoning_content": delta });
+                out.push(self.chunk(delta, None));
             }
-            ConversationEvent::Endpoint(EndpointEvent::Shutdown { reason }) => {
-                out.push(error_chunk("goodbye", reason))
+            ChatEvent::Step { stop, usage, .. } => {
+                self.stop = stop.clone();
+                self.usage += *usage;
+                self.any_step_had_text |= self.step_has_text;
+                self.last_step_had_text = std::mem::take(&mut self.step_has_text);
             }
-            ConversationEvent::Endpoint(_) => {}
+            ChatEvent::TurnEnded {
+                end,
+                content,
+                usage,
+                ..
+            } => {
+                // The answer is a tool result or a rejection, which was not streamed.
+                if *end == TurnEnd::Direct || !(self.step_has_text || self.last_step_had_text) {
+                    for text in content.iter().filter_map(crate::protocols::content_text) {
+                        self.write_text(text, out);
+                    }
+                }
+                self.end_turn(end, *usage, out);
+            }
+            // Only with a handler of the endpoint's own, which cannot decide here.
+            ChatEvent::TurnPaused { .. } => {
+                match self.pending_approvals.0.iter().any(is_client_tool_call) {
+                    true => self.end_turn(&TurnEnd::Answered, self.usage, out),
+                    false => {
+                        let message = "a call needs a person's approval, and nobody can be asked over this API";
+                        out.push(error_chunk("approval", message));
+                    }
+                }
+            }
+            // Tool calls of the server have no chunk in this protocol.
+            _ => {}
         }
-        out
+    }
+
+    fn on_endpoint_event(&mut self, event: &EndpointEvent, out: &mut Vec<Value>) {
+        match event {
+            EndpointEvent::Error { kind, message } => out.push(error_chunk(kind, message)),
+            EndpointEvent::Shutdown { reason } => out.push(error_chunk("goodbye", reason)),
+            _ => {}
+        }
     }
 
     fn terminator(&self) -> Option<&'static str> {

@@ -105,22 +105,13 @@ impl ChatRequest {
         if let Some(refusal) = request.unsupported_param() {
             return Err(refusal);
         }
-        let own = endpoint.model.id().to_string();
-        let model = match request.model == own {
-            true => None,
-            false => match endpoint.server.models.find(&request.model) {
-                Ok(model) => Some(model),
-                Err(_) if endpoint.server.models.names.is_empty() => {
-                    return Err(OpenAiError::model_not_found(&request.model, &[own]));
-                }
-                Err(_) if !endpoint.server.models.names.contains(&request.model) => {
-                    return Err(OpenAiError::model_not_found(
-                        &request.model,
-                        &endpoint.server.models.names,
-                    ));
-                }
-                Err(error) => return Err(error.into()),
-            },
+        let names = super::model_names(endpoint);
+        let model = if request.model == endpoint.model.id().to_string() {
+            None
+        } else if names.contains(&request.model) {
+            Some(endpoint.server.models.find(&request.model)?)
+        } else {
+            return Err(OpenAiError::model_not_found(&request.model, &names));
         };
         Ok(Self {
             model,

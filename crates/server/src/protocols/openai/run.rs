@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use futures::{FutureExt as _, StreamExt as _};
 use serde_json::Map;
-use toolwright_chat::{ChatError, ChatEvent, TurnEnd, TurnRequest, Usage};
+use toolwright_chat::{ChatError, ChatEvent, TurnEnd, TurnRequest};
 use toolwright_core::{CancellationToken, Content, Role};
 
 use super::history::ModelWithHistory;
@@ -15,8 +15,8 @@ use crate::auth::request_context::{RequestContext, is_client_tool_call};
 use crate::conversation::event::EndpointEvent;
 use crate::conversation::room::Room;
 use crate::conversation::room_command::IncomingMessage;
-use crate::conversation::session::{Session, TurnSummary};
-use crate::conversation::turn::finish_turn;
+use crate::conversation::session::Session;
+use crate::conversation::turn::{answered, finish_turn};
 use crate::conversation::turn_error::TurnError;
 use crate::endpoint::interceptor::TurnContext;
 
@@ -74,12 +74,7 @@ async fn answer_request(
         if let Err(refusal) = interceptor.before(turn).await {
             endpoint.server.metrics.rejected_messages.add(1);
             let content = vec![Content::text(refusal.reason())];
-            turn.session.turn_state().summary = Some(turn_summary(
-                TurnEnd::Answered,
-                content,
-                Usage::default(),
-                Some(0.0),
-            ));
+            turn.session.turn_state().end = Some(answered(content));
             return Ok(());
         }
     }
@@ -142,15 +137,7 @@ async fn run_to_end(
             };
             room.endpoint.server.metrics.on_chat_event(&event);
             match event {
-                ChatEvent::TurnEnded {
-                    end,
-                    content,
-                    usage,
-                    cost,
-                } => {
-                    turn.session.turn_state().summary =
-                        Some(turn_summary(end, content, usage, cost))
-                }
+                ChatEvent::TurnEnded { .. } => turn.session.turn_state().end = Some(event),
                 // Pending approvals are handled below.
                 ChatEvent::TurnPaused { .. } => {}
                 event => {
@@ -168,13 +155,12 @@ async fn run_to_end(
             return Ok(());
         };
         if response.pending_approvals().iter().any(is_client_tool_call) {
-            let summary = turn_summary(
-                TurnEnd::Answered,
-                Vec::new(),
-                response.usage(),
-                response.cost(),
-            );
-            turn.session.turn_state().summary = Some(summary);
+            turn.session.turn_state().end = Some(ChatEvent::TurnEnded {
+                end: TurnEnd::Answered,
+                content: Vec::new(),
+                usage: response.usage(),
+                cost: response.cost(),
+            });
             return Ok(());
         }
         let denials = response
@@ -183,19 +169,5 @@ async fn run_to_end(
             .map(|approval| approval.deny(APPROVAL_UNAVAILABLE))
             .collect();
         turn_request = response.submit_approvals(denials);
-    }
-}
-
-fn turn_summary(
-    end: TurnEnd,
-    content: Vec<Content>,
-    usage: Usage,
-    cost: Option<f64>,
-) -> TurnSummary {
-    TurnSummary {
-        end,
-        content,
-        usage,
-        cost,
     }
 }

@@ -14,6 +14,7 @@ impl AgUiEncoder {
         self.end_step(out);
         let (client_calls, approval): (Vec<&PendingApproval>, Vec<&PendingApproval>) = self
             .pending_approvals
+            .0
             .iter()
             .partition(|approval| is_client_tool_call(approval));
         let outcome = match (approval.is_empty(), client_calls.is_empty()) {
