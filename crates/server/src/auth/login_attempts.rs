@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn who_was_wrong_too_often_waits_and_others_do_not() {
+    async fn too_many_failures_block_an_address_and_no_other() {
         let attempts = LoginAttempts::default();
         let (one, two) = ([192, 0, 2, 1].into(), [192, 0, 2, 2].into());
         for _ in 0..100 {

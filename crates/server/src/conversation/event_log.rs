@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_after_a_number_is_there_until_the_turn_after_the_next() {
+    fn events_are_kept_until_the_turn_after_the_next() {
         let mut log = EventLog::new();
         let first = log.begin_turn(None, true);
         log.append(text("a"), None);
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_that_is_too_long_loses_its_beginning_and_never_the_count() {
+    fn a_turn_that_is_too_long_loses_its_beginning_and_keeps_its_numbers() {
         let mut log = EventLog::new();
         let begin = log.begin_turn(None, true);
         let long = "x".repeat(1 << 20);
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_reads_what_was_cleared_has_missed_something() {
+    fn a_subscriber_of_a_cleared_log_sees_a_gap() {
         let mut log = EventLog::new();
         log.append(text("a"), None);
         let newest = log.newest_seq();

@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_no_router_could_read_is_refused() {
+    fn a_malformed_path_is_refused() {
         for wrong in [
             "chat",
             "/chat/",
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_says_the_values_that_name_its_conversation() {
+    fn a_path_is_matched_to_its_parameters() {
         let template = PathTemplate::parse("/chat/{room}").unwrap();
         let values = template.match_path("/chat/a%2Fb").unwrap();
         assert_eq!(values, [("room".to_owned(), "a/b".to_owned())]);
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_nobody_can_see_are_refused() {
+    fn empty_long_and_invisible_values_are_refused() {
         let template = PathTemplate::parse("/chat/{room}").unwrap();
         for wrong in ["", "a\nb", &"x".repeat(129)] {
             let values = [("room".to_owned(), wrong.to_owned())];

@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_depend_on_tools_is_there() {
+    fn the_base_document_is_valid() {
         assert!(BASE_DOCUMENT.contains_key("paths"));
     }
 }

@@ -77,7 +77,7 @@ fn event(which: usize, at: usize) -> ChatEvent {
 
 proptest! {
     #[test]
-    fn whatever_happens_all_that_opens_is_closed(happened in prop::collection::vec(0..7_usize, 0..40), end in 0..4) {
+    fn everything_that_is_opened_is_closed(happened in prop::collection::vec(0..7_usize, 0..40), end in 0..4) {
         let mut run = AgUiEncoder::new("t".to_owned(), "r".to_owned(), "m".to_owned());
         let mut events = run.start();
         for (at, which) in happened.into_iter().enumerate() {
