@@ -50,7 +50,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .endpoint(endpoint)
         .build()?;
 
-    let mut events = site.send_message("/weather/bergen", "Is it raining in Bergen?")?;
+    let mut events = site
+        .send_message("/weather/bergen", "Is it raining in Bergen?")
+        .await?;
     while let Some(numbered) = events.next().await {
         match &numbered.event {
             ConversationEvent::Endpoint(EndpointEvent::Message { content, .. }) => {

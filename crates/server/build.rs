@@ -1,4 +1,4 @@
-//! The files of `console/` in, a table of them out: what is served is what is in the tree.
+//! Embeds the files of `console/` in the binary, as a table of paths and contents.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let name = file.strip_prefix(&folder)?;
         let name = name
             .to_str()
-            .ok_or("a file of the console has no name in UTF-8")?;
+            .ok_or("a file of the console has no UTF-8 name")?;
         writeln!(table, "    ({name:?}, include_bytes!({file:?})),")?;
     }
     table.push(']');

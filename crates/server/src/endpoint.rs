@@ -1,4 +1,4 @@
-//! A path at which people talk: who answers there, with which tools, on which terms.
+//! An endpoint: a path, its model and tools, and what happens with messages that are sent there.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,33 +7,41 @@ use std::time::Duration;
 use toolwright_chat::{HistoryWindow, Model, TurnLimits};
 use toolwright_core::{Bundle, BundleItem};
 
-use crate::guardrail::{Guardrail, InputGuardrail};
-use crate::handler::{ErasedHandler, Handler, HandlerSignature, erase_handler};
-use crate::interceptor::Interceptor;
-use crate::path_template::PathTemplate;
+use crate::endpoint::guardrail::{Guardrail, InputGuardrail};
+use crate::endpoint::handler::{ErasedHandler, Handler, HandlerSignature, erase_handler};
+use crate::endpoint::interceptor::Interceptor;
+use crate::endpoint::path_template::PathTemplate;
 use crate::server::ServerBuildError;
 
+pub(crate) mod client_tools;
+pub(crate) mod guardrail;
+pub(crate) mod handler;
+pub(crate) mod interceptor;
+pub(crate) mod metering;
+mod path_params;
+pub(crate) mod path_template;
 mod runtime;
+pub(crate) mod server_state;
 
 pub(crate) use runtime::{EndpointDefaults, EndpointRuntime, random_id};
 
-/// Where the console's own conversations are.
+/// The path of the assistant endpoint, which the console uses.
 pub(crate) const ASSISTANT_PATH: &str = "/api/conversations";
 
-/// An endpoint under construction; mistakes are told by [`Server::build`](crate::Server::build).
+/// Builds an endpoint; mistakes are reported by [`ServerBuilder::build`](crate::ServerBuilder::build).
 ///
 /// # Examples
 ///
 /// ```
-/// use toolwright_server::{Endpoint, Message, Path, Session};
+/// use toolwright_server::{Endpoint, IncomingMessage, Path, Session};
 ///
 /// let support = Endpoint::new("/support/{customer}")
 ///     .system("You help customers of a bicycle shop.")
 ///     .exclude(["issue_refund"])
 ///     .memory(true)
-///     .on_prompt(|message: Message, session: Session, Path(customer): Path<String>| async move {
-///         session.metadata("customer", customer);
-///         session.stream(message).await
+///     .on_message(|message: IncomingMessage, session: Session, Path(customer): Path<String>| async move {
+///         session.send_metadata("customer", customer);
+///         session.answer_with_model(message).await
 ///     });
 /// ```
 pub struct Endpoint {
@@ -67,9 +75,10 @@ enum SystemPrompt {
 }
 
 impl Endpoint {
-    /// Starts an endpoint at a path; names in braces tell its conversations apart.
+    /// Starts an endpoint at a path. Names in braces identify its conversations: everyone at `/chat/lobby` shares one.
     ///
-    /// A path without names serves conversations that clients name: at `/support`, the one at `/support/7` is the client's 7.
+    /// A path without names has conversations that clients name: at `/support`, the path `/support/7` is the conversation
+    /// `7` of the principal that sends the request.
     pub fn new(path: impl Into<String>) -> Self {
         let path = path.into();
         Self {
@@ -98,8 +107,8 @@ impl Endpoint {
         }
     }
 
-    /// Starts the endpoint that the console and the plain routes under `/api` talk to: it remembers, and all who read a
-    /// conversation hear all of it.
+    /// Starts the endpoint of the console and the plain routes under `/api`: with memory, and every subscriber of a
+    /// conversation receives all its events.
     pub fn assistant() -> Self {
         Self {
             template: Ok(PathTemplate::unprefixed(ASSISTANT_PATH)),
@@ -113,21 +122,21 @@ impl Endpoint {
         &self.path
     }
 
-    /// Says what the model should keep to.
+    /// Sets the system prompt.
     #[must_use]
     pub fn system(mut self, text: impl Into<String>) -> Self {
         self.system = Some(SystemPrompt::Text(text.into()));
         self
     }
 
-    /// Reads what the model should keep to from a file, when the server is built.
+    /// Sets the file of the system prompt, read when the server is built.
     #[must_use]
     pub fn system_file(mut self, file: impl Into<PathBuf>) -> Self {
         self.system = Some(SystemPrompt::File(file.into()));
         self
     }
 
-    /// Leaves only the tools of these names, and of bundles that are named too; without either, all there are.
+    /// Keeps only the tools of these names, plus those of [`bundles`](Self::bundles); without either, all tools.
     #[must_use]
     pub fn only_tools_named<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.only_tools_named
@@ -135,14 +144,14 @@ impl Endpoint {
         self
     }
 
-    /// Leaves only the tools of these bundles, and those that are named too.
+    /// Keeps only the tools of these bundles, plus those of [`only_tools_named`](Self::only_tools_named).
     #[must_use]
     pub fn bundles<N: Into<String>>(mut self, bundles: impl IntoIterator<Item = N>) -> Self {
         self.bundles.extend(bundles.into_iter().map(Into::into));
         self
     }
 
-    /// Leaves these tools out, whatever else is said.
+    /// Removes these tools; overrides every other selection.
     #[must_use]
     pub fn exclude<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.excluded_tools
@@ -157,97 +166,99 @@ impl Endpoint {
         self
     }
 
-    /// Leaves only these tools.
+    /// Adds tools and keeps no others.
     #[must_use]
     pub fn only_tools(mut self, bundle: impl Bundle) -> Self {
         self.only_added_tools = true;
         self.tools(bundle)
     }
 
-    /// Says who answers, in place of the server's model.
+    /// Sets the model; default: the server's.
     #[must_use]
     pub fn model(mut self, model: impl Model) -> Self {
         self.model = Some(Arc::new(model));
         self
     }
 
-    /// Says whether conversations are remembered; off unless said so.
+    /// Sets whether conversations are stored; default: false, so every message is answered without history.
     #[must_use]
     pub fn memory(mut self, on: bool) -> Self {
         self.memory = on;
         self
     }
 
-    /// Says how much of a conversation the model is told, where it is remembered; the default is 30 messages.
+    /// Sets the window of history that is sent to the model, where conversations are stored; default: 30 messages.
     #[must_use]
     pub fn window(mut self, window: HistoryWindow) -> Self {
         self.window = window;
         self
     }
 
-    /// Says how far one turn may go.
+    /// Sets the limits of one turn.
     #[must_use]
     pub fn limits(mut self, limits: TurnLimits) -> Self {
         self.limits = Some(limits);
         self
     }
 
-    /// Says how long one turn may take.
+    /// Sets the time limit of one turn.
     #[must_use]
-    pub fn timeout(mut self, most: Duration) -> Self {
-        self.limits.get_or_insert_default().time = most;
+    pub fn timeout(mut self, max: Duration) -> Self {
+        self.limits.get_or_insert_default().time = max;
         self
     }
 
-    /// Has every call approved, whatever the tools say.
+    /// Requires approval of every call, whatever the tools' policies are.
     #[must_use]
     pub fn ask_before_each_call(mut self) -> Self {
         self.approve_every_call = true;
         self
     }
 
-    /// Says whether all who take part hear every answer, or only who asked; only who asked, unless said so.
+    /// Sets whether every subscriber receives the answers, or only the peer that sent the message; default: false, only that
+    /// peer.
     #[must_use]
     pub fn broadcast(mut self, on: bool) -> Self {
         self.broadcast = on;
         self
     }
 
-    /// Sets how long a stream is silent before a sign of life is sent.
+    /// Sets the interval of keep-alive messages on an idle stream; default:
+    /// [`ServerLimits::heartbeat_interval`](crate::ServerLimits::heartbeat_interval).
     #[must_use]
     pub fn heartbeat(mut self, every: Duration) -> Self {
         self.heartbeat = Some(every);
         self
     }
 
-    /// Ends streams in which nothing happened for so long; who wants to go on comes back. Without, they stay.
+    /// Closes streams without an event for this long; clients can reconnect. Default: never.
     #[must_use]
-    pub fn idle_timeout(mut self, most: Duration) -> Self {
-        self.idle_timeout = Some(most);
+    pub fn idle_timeout(mut self, max: Duration) -> Self {
+        self.idle_timeout = Some(max);
         self
     }
 
-    /// Adds somebody who looks at every turn.
+    /// Adds an interceptor, called before and after every turn.
     #[must_use]
     pub fn interceptor(mut self, interceptor: impl Interceptor) -> Self {
         self.interceptors.push(Arc::new(interceptor));
         self
     }
 
-    /// Has everything that is said checked before a model reads it.
+    /// Adds a guardrail that checks messages before a model reads them.
     #[must_use]
     pub fn guard_input(self, guardrail: impl Guardrail) -> Self {
         self.interceptor(InputGuardrail(guardrail))
     }
 
-    /// Has every step of an answer checked before anybody reads it; it is shown when it is whole.
+    /// Adds a guardrail that checks every step of an answer; a step is then sent whole instead of streamed.
     #[must_use]
     pub fn guard_output(mut self, guardrail: impl Guardrail) -> Self {
         self.output_guardrails.push(Arc::new(guardrail));
         self
     }
 
-    /// Calls a function when somebody joins a conversation.
+    /// Sets the function that is called when a client connects to a conversation.
     #[must_use]
     pub fn on_ready<Args>(mut self, handler: impl Handler<Args>) -> Self {
         self.signatures
@@ -256,7 +267,7 @@ impl Endpoint {
         self
     }
 
-    /// Calls a function when somebody leaves a conversation.
+    /// Sets the function that is called when a client disconnects from a conversation.
     #[must_use]
     pub fn on_disconnect<Args>(mut self, handler: impl Handler<Args>) -> Self {
         self.signatures
@@ -265,14 +276,21 @@ impl Endpoint {
         self
     }
 
-    /// Calls a function with every prompt, in place of handing it to the model; the function may do so itself, with
-    /// [`Session::stream`](crate::Session::stream).
+    /// Sets the function that answers messages instead of the model; it may call the model itself with
+    /// [`Session::answer_with_model`](crate::Session::answer_with_model).
     #[must_use]
     pub fn on_message<Args>(mut self, handler: impl Handler<Args>) -> Self {
         self.signatures
-            .push(HandlerSignature::of("on_prompt", &handler));
+            .push(HandlerSignature::of("on_message", &handler));
         self.on_message = Some(erase_handler(handler));
         self
+    }
+
+    /// The old name of [`on_message`](Self::on_message).
+    #[deprecated(note = "use `on_message`")]
+    #[must_use]
+    pub fn on_prompt<Args>(self, handler: impl Handler<Args>) -> Self {
+        self.on_message(handler)
     }
 
     pub(crate) fn build_error(&self, reason: impl Into<String>) -> ServerBuildError {

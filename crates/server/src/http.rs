@@ -1,4 +1,4 @@
-//! Requests in, answers out: which path is whose.
+//! The routes of a server.
 
 use std::sync::Arc;
 
@@ -9,40 +9,35 @@ use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 
+use crate::auth::{login, middleware};
+use crate::endpoint::server_state::ServerState;
 use crate::endpoint::{ASSISTANT_PATH, EndpointRuntime};
-use crate::error_response::ErrorResponse;
-use crate::server_state::ServerState;
+use crate::http::error_response::ErrorResponse;
+use crate::protocols::native::conversation_list;
+use crate::protocols::{ag_ui, ai_sdk, native, openai};
 
-mod ag_ui;
-mod ai_sdk;
-mod ai_sdk_socket;
-mod auth;
-mod body;
-mod client_tools;
-mod console;
-mod conversation_list;
-mod cors;
+pub(crate) mod body;
+pub(crate) mod console;
+pub(crate) mod error_response;
 mod info;
-mod login;
-mod native;
-mod native_socket;
-mod openai;
+pub(crate) mod limits;
+pub(crate) mod metrics;
 mod openapi;
 mod prompts;
-pub(crate) mod sse;
+pub(crate) mod serve;
 mod tools;
-pub(crate) mod turn_stream;
+mod write_timeout;
 
-/// What the plain routes work on.
+/// The state of the routes that exist once per server.
 #[derive(Clone)]
 pub(crate) struct ApiState {
     pub(crate) server: Arc<ServerState>,
-    /// The endpoint that the console talks to.
+    /// The endpoint of the console, at `/api/conversations`.
     pub(crate) assistant_endpoint: Arc<EndpointRuntime>,
     pub(crate) endpoints: Arc<[Arc<EndpointRuntime>]>,
 }
 
-/// What an endpoint's path may not begin with.
+/// The first segments that paths of endpoints may not have.
 const RESERVED_SEGMENTS: &[&str] = &[
     "api",
     "mcp",
@@ -54,7 +49,7 @@ const RESERVED_SEGMENTS: &[&str] = &[
     ".well-known",
 ];
 
-/// Tells whether a path begins with what is ours.
+/// Returns true if the server itself serves paths with this first segment.
 pub(crate) fn is_reserved(path: &str) -> bool {
     let first = path.trim_start_matches('/').split('/').next();
     let first = first.unwrap_or_default();
@@ -63,31 +58,31 @@ pub(crate) fn is_reserved(path: &str) -> bool {
 
 /// All routes of a server.
 pub(crate) fn router(
-    app: &Arc<ServerState>,
-    lives: &[Arc<EndpointRuntime>],
+    server: &Arc<ServerState>,
+    endpoints: &[Arc<EndpointRuntime>],
     console: bool,
     mcp: bool,
 ) -> Router {
     let mut router = Router::new();
-    for live in lives {
-        router = router.merge(endpoint_routes(live));
+    for endpoint in endpoints {
+        router = router.merge(endpoint_routes(endpoint));
     }
-    if let Some(main) = lives
+    if let Some(main) = endpoints
         .iter()
-        .find(|live| live.template.collection_path() == Some(ASSISTANT_PATH))
+        .find(|endpoint| endpoint.template.collection_path() == Some(ASSISTANT_PATH))
     {
         router = router.merge(api_routes(ApiState {
-            server: Arc::clone(app),
+            server: Arc::clone(server),
             assistant_endpoint: Arc::clone(main),
-            endpoints: lives.into(),
+            endpoints: endpoints.into(),
         }));
     }
     if console {
         router = router.merge(console::router());
     }
     if mcp {
-        router = router.nest("/mcp", app.mcp.router());
-        router = router.merge(app.mcp.well_known_router());
+        router = router.nest("/mcp", server.mcp.router());
+        router = router.merge(server.mcp.well_known_router());
     }
     router
         .fallback(async || ErrorResponse::not_found("nothing is at this path"))
@@ -95,12 +90,15 @@ pub(crate) fn router(
             let message = "this path does not take that method";
             ErrorResponse::new(StatusCode::METHOD_NOT_ALLOWED, "method", message)
         })
-        .layer(from_fn_with_state(Arc::clone(app), auth::authenticate))
+        .layer(from_fn_with_state(
+            Arc::clone(server),
+            middleware::authenticate,
+        ))
 }
 
-/// What every endpoint answers under its path.
-fn endpoint_routes(live: &Arc<EndpointRuntime>) -> Router {
-    let path = &live.template.path;
+/// The routes of one endpoint, below its path.
+fn endpoint_routes(endpoint: &Arc<EndpointRuntime>) -> Router {
+    let path = &endpoint.template.path;
     let mut router = Router::new()
         .route(
             path,
@@ -113,26 +111,29 @@ fn endpoint_routes(live: &Arc<EndpointRuntime>) -> Router {
         .route(&format!("{path}/export"), get(native::export_journal))
         .route(
             &format!("{path}/chat"),
-            post(ai_sdk::post_chat).get(ai_sdk_socket::upgrade),
+            post(ai_sdk::post_chat).get(ai_sdk::websocket::upgrade),
         )
         .route(&format!("{path}/stream"), get(ai_sdk::resume_stream));
-    router = match live.template.collection_path() {
-        // Where front ends of the AI SDK look by themselves.
+    router = match endpoint.template.collection_path() {
+        // The default paths of the AI SDK's transport.
         Some(ASSISTANT_PATH) => router
             .route(
                 "/api/chat",
-                post(ai_sdk::post_chat).get(ai_sdk_socket::upgrade),
+                post(ai_sdk::post_chat).get(ai_sdk::websocket::upgrade),
             )
             .route("/api/chat/{id}/stream", get(ai_sdk::resume_stream))
             .route("/api/chat/{id}/stop", post(native::stop_turn)),
-        Some(path) => router.route(path, post(ai_sdk::post_chat).get(ai_sdk_socket::upgrade)),
+        Some(path) => router.route(
+            path,
+            post(ai_sdk::post_chat).get(ai_sdk::websocket::upgrade),
+        ),
         None => router,
     };
-    router.with_state(Arc::clone(live))
+    router.with_state(Arc::clone(endpoint))
 }
 
-/// What is there once.
-fn api_routes(context: ApiState) -> Router {
+/// The routes that exist once per server.
+fn api_routes(state: ApiState) -> Router {
     Router::new()
         .route("/api/info", get(info::show_info))
         .route("/api/session", post(login::log_in).delete(login::log_out))
@@ -153,12 +154,13 @@ fn api_routes(context: ApiState) -> Router {
         .route("/healthz", get(async || "ok\n"))
         .route("/readyz", get(ready))
         .route("/metrics", get(metrics))
-        .with_state(context)
+        .with_state(state)
 }
 
-/// Whether a message would be accepted: conversations can be read and written, and not too many turns run.
-async fn ready(State(context): State<ApiState>) -> Result<&'static str, ErrorResponse> {
-    if context.server.shutdown.is_cancelled() {
+/// `/readyz`: whether a message would be accepted, so the store is readable and writable and the limit of running turns is
+/// not reached.
+async fn ready(State(state): State<ApiState>) -> Result<&'static str, ErrorResponse> {
+    if state.server.shutdown.is_cancelled() {
         let message = "the server is about to end";
         return Err(ErrorResponse::new(
             StatusCode::SERVICE_UNAVAILABLE,
@@ -166,19 +168,23 @@ async fn ready(State(context): State<ApiState>) -> Result<&'static str, ErrorRes
             message,
         ));
     }
-    context.assistant_endpoint.store.list(1).await?;
-    context.assistant_endpoint.check_admission().await?;
+    state.assistant_endpoint.store.list(1).await?;
+    state.assistant_endpoint.check_admission().await?;
     Ok("ready\n")
 }
 
-async fn metrics(State(context): State<ApiState>) -> Response {
-    let rooms = context.endpoints.iter().map(|live| live.room_count()).sum();
-    let text = context.server.metrics.to_prometheus(rooms);
+async fn metrics(State(state): State<ApiState>) -> Response {
+    let rooms = state
+        .endpoints
+        .iter()
+        .map(|endpoint| endpoint.room_count())
+        .sum();
+    let text = state.server.metrics.to_prometheus(rooms);
     let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     ([(header::CONTENT_TYPE, kind)], text).into_response()
 }
 
-/// An answer in JSON that nobody keeps.
+/// A JSON response with `Cache-Control: no-store`.
 pub(crate) fn json_response<T: serde::Serialize>(
     status: StatusCode,
     value: &T,

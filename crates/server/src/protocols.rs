@@ -1,50 +1,68 @@
-//! The protocols that pages speak: each is a translator of the same events, without any I/O.
+//! The protocols of clients: native, AI SDK, AG-UI, OpenAI, and calls in the same process.
 //!
-//! A protocol is a file here that implements [`EventEncoder`], and a route that hands it to
-//! [`http::turn`](crate::http::turn).
+//! A streaming protocol is an [`EventEncoder`], which does no I/O, and a route that streams it with [`turn_stream`] and [`sse`].
 
 use serde_json::Value;
+use toolwright_chat::ChatEvent;
 use toolwright_core::Content;
 
-use crate::event::ConversationEvent;
+use crate::conversation::event::{ConversationEvent, EndpointEvent};
 
 pub(crate) mod ag_ui;
 pub(crate) mod ai_sdk;
+pub(crate) mod in_process;
+pub(crate) mod native;
 pub(crate) mod openai;
+pub(crate) mod sse;
+pub(crate) mod turn_stream;
+pub(crate) mod websocket;
 
-/// One UI protocol: what happens in a turn in, what its clients read out.
+/// Encodes the events of a turn as the JSON messages of a protocol.
 pub(crate) trait EventEncoder: Send + 'static {
-    /// What is said before anything has happened.
+    /// The messages at the start of the stream.
     fn start(&mut self) -> Vec<Value> {
         Vec::new()
     }
 
-    /// What is said of an event; nothing, where the protocol has no word for it.
-    fn on_event(&mut self, event: &ConversationEvent) -> Vec<Value>;
+    /// Adds the messages for an event of the turn, if the protocol has any for it.
+    fn on_chat_event(&mut self, event: &ChatEvent, out: &mut Vec<Value>);
 
-    /// What stands after the last part, as it is.
+    /// Adds the messages for an event of the endpoint, if the protocol has any for it.
+    fn on_endpoint_event(&mut self, event: &EndpointEvent, out: &mut Vec<Value>);
+
+    /// The messages for an event.
+    fn on_event(&mut self, event: &ConversationEvent) -> Vec<Value> {
+        let mut out = Vec::new();
+        match event {
+            ConversationEvent::Chat(event) => self.on_chat_event(event, &mut out),
+            ConversationEvent::Endpoint(event) => self.on_endpoint_event(event, &mut out),
+        }
+        out
+    }
+
+    /// The data of the last server-sent event, verbatim.
     fn terminator(&self) -> Option<&'static str> {
         None
     }
 }
 
-/// What is being written.
+/// The kind of text that is being streamed.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum TextKind {
     Text,
     Reasoning,
 }
 
-/// Where in the steps of a model we are.
+/// The state of the current step of the model.
 #[derive(PartialEq)]
 pub(crate) enum StepState {
     None,
     Open,
-    /// The model is done with it; its calls may still run.
+    /// The model has finished; its calls may still run.
     ModelDone,
 }
 
-/// The text of an item that is one.
+/// The text of a text item.
 pub(crate) fn content_text(item: &Content) -> Option<&str> {
     match item {
         Content::Text { text } => Some(text),

@@ -1,4 +1,4 @@
-//! Endpoints in, one server for all of them out.
+//! The server: its builder, and the built server that serves HTTP or is merged into another app.
 
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -9,28 +9,28 @@ use toolwright_chat::{ChatBuilder, MemoryStore, Model, Store};
 use toolwright_core::{CancellationToken, Invoker, Secret};
 use toolwright_mcp::{McpServer, McpServerBuilder};
 
+use crate::endpoint::server_state::{ModelCatalog, ServerInfo, ServerState, WarningsFn};
 use crate::endpoint::{ASSISTANT_PATH, Endpoint, EndpointDefaults, EndpointRuntime};
 use crate::http;
-use crate::limits::ServerLimits;
-use crate::server_state::{ModelCatalog, ServerInfo, ServerState, WarningsFn};
+use crate::http::limits::ServerLimits;
 
-/// A server under construction.
+/// Builds a [`Server`].
 ///
 /// # Examples
 ///
 /// ```no_run
 /// use toolwright::chat::testing::ScriptedModel;
 /// use toolwright::{Invoker, Registry};
-/// use toolwright_server::{Endpoint, Server};
+/// use toolwright_server::{Endpoint, ServerBuilder};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let invoker = Invoker::new(&Registry::new())?;
-/// let site = Server::new(invoker, ScriptedModel::new().says("Hello."))
+/// let server = ServerBuilder::new(invoker, ScriptedModel::new().replies("Hello."))
 ///     .endpoint(Endpoint::new("/chat/{room}").memory(true).broadcast(true))
 ///     .build()?;
 /// let listener = tokio::net::TcpListener::bind("127.0.0.1:8787").await?;
-/// site.serve(listener, std::future::pending()).await?;
+/// server.serve(listener, std::future::pending()).await?;
 /// # Ok(()) }
 /// ```
 pub struct ServerBuilder {
@@ -55,25 +55,25 @@ pub struct ServerBuilder {
 
 type ConfigureChatFn = dyn Fn(ChatBuilder) -> ChatBuilder + Send + Sync;
 
-/// Why a server cannot be.
+/// Why [`ServerBuilder::build`] failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServerBuildError {
-    /// An endpoint is not what it should be.
+    /// An endpoint is misconfigured.
     #[error("endpoint `{path}`: {reason}")]
     Endpoint {
-        /// Which.
+        /// The path of the endpoint.
         path: String,
-        /// What is wrong with it.
+        /// What is wrong with the endpoint.
         reason: String,
     },
-    /// Tools cannot be served, or a token is too short.
+    /// The MCP server could not be built, or a token is too short.
     #[error(transparent)]
     Mcp(#[from] toolwright_mcp::McpBuildError),
 }
 
 impl ServerBuilder {
-    /// Starts a server of an invoker's tools, and of a model that may call them.
+    /// Starts a server for an invoker's tools and the model that may call them.
     pub fn new(invoker: Invoker, model: impl Model) -> Self {
         Self {
             invoker,
@@ -96,30 +96,32 @@ impl ServerBuilder {
         }
     }
 
-    /// Names the server.
+    /// Sets the name and version that `/api/info`, the console and MCP clients show; default: `toolwright` and the version
+    /// of this crate.
     #[must_use]
     pub fn name(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
         (self.name, self.version) = (name.into(), version.into());
         self
     }
 
-    /// Says why it is this model that answers, in words for a person.
+    /// Sets the reason why this model was chosen, shown to people in the console.
     #[must_use]
     pub fn model_reason(mut self, why: impl Into<String>) -> Self {
         self.model_reason = why.into();
         self
     }
 
-    /// Sets what tells the operator at any time what is wrong, such as a tool that an attached server has changed.
+    /// Sets the function that returns the current warnings for the operator, such as a tool that an attached server has
+    /// changed.
     ///
-    /// The console shows it with the tools. Clients that may use a part of the tools only are not told.
+    /// The console shows them with the tools. They are hidden from principals whose scopes limit the tools they may use.
     #[must_use]
     pub fn warnings(mut self, warnings: impl Fn() -> Vec<String> + Send + Sync + 'static) -> Self {
         self.warnings = Box::new(warnings);
         self
     }
 
-    /// Names models that a prompt may choose, and who makes them.
+    /// Sets the names of the models that a message may choose, and the function that makes a model from its name.
     #[must_use]
     pub fn models<N: Into<String>>(
         mut self,
@@ -133,21 +135,21 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets where conversations are kept that are remembered, and what that place is called; without, in memory.
+    /// Sets the store of remembered conversations, and the label that is shown for it; default: memory.
     #[must_use]
     pub fn store(mut self, store: impl Store, place: impl Into<String>) -> Self {
         (self.store, self.store_label) = (Arc::new(store), place.into());
         self
     }
 
-    /// Names the node that this process is, as [`ChatBuilder::node`] does.
+    /// Sets the name of this process as the holder of leases, as [`ChatBuilder::node`] does; default: a random name.
     #[must_use]
     pub fn node_name(mut self, name: impl Into<String>) -> Self {
         self.node_name = Some(name.into());
         self
     }
 
-    /// Changes the chats of all endpoints, before what an endpoint says itself: prices, hosted tools, options.
+    /// Configures the chats of all endpoints (prices, hosted tools, options), before the settings of each endpoint.
     #[must_use]
     pub fn configure_chat(
         mut self,
@@ -157,13 +159,13 @@ impl ServerBuilder {
         self
     }
 
-    /// Lets in only who brings this token.
+    /// Requires this token from every client.
     #[must_use]
     pub fn token(self, token: Secret) -> Self {
         self.configure_auth(|guard| guard.token(token))
     }
 
-    /// Lets pages of these origins call, and read what they are answered: `https://app.example.com`.
+    /// Allows pages of these origins to send requests and read the responses: `https://app.example.com`.
     #[must_use]
     pub fn allowed_origins<O: Into<String>>(
         mut self,
@@ -174,7 +176,7 @@ impl ServerBuilder {
         self.configure_auth(|guard| guard.allowed_origins(origins))
     }
 
-    /// Says who is let in, at every path: tokens, hosts and origins are those of the MCP server.
+    /// Configures authentication for every path: tokens, hosts and origins are those of the MCP server.
     #[must_use]
     pub fn configure_auth(
         mut self,
@@ -184,40 +186,40 @@ impl ServerBuilder {
         self
     }
 
-    /// Changes how much the server takes on.
+    /// Changes the limits of the server.
     #[must_use]
     pub fn limits(mut self, change: impl FnOnce(&mut ServerLimits)) -> Self {
         change(&mut self.limits);
         self
     }
 
-    /// Adds an endpoint. An [`Endpoint::assistant`] takes the place of the one that is there by itself.
+    /// Adds an endpoint. An [`Endpoint::assistant`] replaces the one that every server has by default.
     #[must_use]
     pub fn endpoint(mut self, endpoint: Endpoint) -> Self {
         self.endpoints.push(endpoint);
         self
     }
 
-    /// Says whether the console is served at `/`; it is, unless said otherwise.
+    /// Sets whether the console is served at `/`; default: true.
     #[must_use]
     pub fn console(mut self, on: bool) -> Self {
         self.console = on;
         self
     }
 
-    /// Says whether the tools are served over MCP at `/mcp`; they are, unless said otherwise.
+    /// Sets whether the tools are served over MCP at `/mcp`; default: true.
     #[must_use]
     pub fn mcp(mut self, on: bool) -> Self {
         self.mcp = on;
         self
     }
 
-    /// Makes the server.
+    /// Builds the server.
     ///
     /// # Errors
     ///
-    /// When an endpoint's path cannot be read or is there twice, a handler asks for other parameters than the path has, a
-    /// tool that it names is not there, its file cannot be read, or a token is too short.
+    /// When an endpoint's path is malformed, reserved or conflicts with another one, a handler wants other parameters than
+    /// the path has, a named tool or bundle does not exist, a file cannot be read, or a token is too short.
     pub fn build(self) -> Result<Server, ServerBuildError> {
         let mcp = McpServer::builder(self.invoker.clone());
         let mcp = mcp.name(&*self.name).version(&*self.version);
@@ -225,7 +227,7 @@ impl ServerBuilder {
             .configure_auth
             .into_iter()
             .fold(mcp, |mcp, change| change(mcp));
-        let app = Arc::new(ServerState {
+        let state = Arc::new(ServerState {
             invoker: self.invoker,
             mcp: mcp.build()?,
             node: self.node_name.unwrap_or_else(random_node_name),
@@ -248,8 +250,8 @@ impl ServerBuilder {
             shutdown: CancellationToken::new(),
         });
         let changes = self.configure_chat;
-        let shared = EndpointDefaults {
-            server: Arc::clone(&app),
+        let defaults = EndpointDefaults {
+            server: Arc::clone(&state),
             model: self.model,
             store: self.store,
             configure_chat: Arc::new(move |chat| {
@@ -260,44 +262,49 @@ impl ServerBuilder {
         if !endpoints.iter().any(|it| it.path() == ASSISTANT_PATH) {
             endpoints.insert(0, Endpoint::assistant());
         }
-        let mut lives: Vec<Arc<EndpointRuntime>> = Vec::new();
+        let mut runtimes: Vec<Arc<EndpointRuntime>> = Vec::new();
         for endpoint in endpoints {
             let path = endpoint.path().to_owned();
-            let live = endpoint.into_runtime(&shared)?;
-            let wrong = |reason: String| ServerBuildError::Endpoint {
+            let runtime = endpoint.into_runtime(&defaults)?;
+            let build_error = |reason: String| ServerBuildError::Endpoint {
                 path: path.clone(),
                 reason,
             };
             if path != ASSISTANT_PATH && http::is_reserved(&path) {
-                return Err(wrong("the server's own paths begin like this".to_owned()));
+                return Err(build_error(
+                    "the server's own paths begin like this".to_owned(),
+                ));
             }
-            let mut others = lives.iter().map(|live| &live.template);
-            if let Some(other) = others.find(|other| live.template.conflicts_with(other)) {
-                return Err(wrong(format!("it cannot be told from `{}`", other.path)));
+            let mut others = runtimes.iter().map(|runtime| &runtime.template);
+            if let Some(other) = others.find(|other| runtime.template.conflicts_with(other)) {
+                return Err(build_error(format!(
+                    "it cannot be distinguished from `{}`",
+                    other.path
+                )));
             }
-            lives.push(Arc::new(live));
+            runtimes.push(Arc::new(runtime));
         }
-        // Nobody has set it before.
-        let _ = app
+        // The cell is new, so this cannot fail.
+        let _ = state
             .endpoints
-            .set(lives.iter().map(Arc::downgrade).collect());
-        let router = http::router(&app, &lives, self.console, self.mcp);
+            .set(runtimes.iter().map(Arc::downgrade).collect());
+        let router = http::router(&state, &runtimes, self.console, self.mcp);
         Ok(Server {
-            state: app,
-            endpoints: lives.into(),
+            state,
+            endpoints: runtimes.into(),
             router,
         })
     }
 }
 
-/// A name that no other process has.
+/// A name that no other process has: process id and start time.
 fn random_node_name() -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     let nanos = since.map_or(0, |since| since.as_nanos());
     format!("server-{}-{nanos:x}", std::process::id())
 }
 
-/// A server that is ready to answer; cheap to clone.
+/// A built server; cheap to clone.
 #[derive(Clone)]
 pub struct Server {
     pub(crate) state: Arc<ServerState>,
@@ -306,10 +313,14 @@ pub struct Server {
 }
 
 impl Server {
-    /// What the endpoints were given and their models' vendors do not have, in words for a person.
+    /// Settings of endpoints that the vendors of their models do not support, as sentences for the operator.
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings: Vec<String> = Vec::new();
-        for warning in self.endpoints.iter().flat_map(|live| live.chat.warnings()) {
+        for warning in self
+            .endpoints
+            .iter()
+            .flat_map(|runtime| runtime.chat.warnings())
+        {
             if !warnings.contains(&warning) {
                 warnings.push(warning);
             }
@@ -319,20 +330,21 @@ impl Server {
 
     /// Returns the routes, to be merged with others into one app.
     ///
-    /// Without a token or OAuth only clients on this machine are let in, so the app has to provide the address of each client.
+    /// Without a token or OAuth only clients on this machine are accepted, so the app has to provide the address of each
+    /// client.
     ///
     /// # Examples
     ///
     /// ```no_run
     /// # use toolwright::chat::testing::ScriptedModel;
     /// # use toolwright::{Invoker, Registry};
-    /// # use toolwright_server::Server;
+    /// # use toolwright_server::ServerBuilder;
     /// # async fn serve() -> Result<(), Box<dyn std::error::Error>> {
     /// # let invoker = Invoker::new(&Registry::new())?;
     /// use std::net::SocketAddr;
     ///
-    /// let site = Server::new(invoker, ScriptedModel::new().says("Hello.")).build()?;
-    /// let app = axum::Router::new().merge(site.router());
+    /// let server = ServerBuilder::new(invoker, ScriptedModel::new().replies("Hello.")).build()?;
+    /// let app = axum::Router::new().merge(server.router());
     /// let listener = tokio::net::TcpListener::bind("127.0.0.1:8787").await?;
     /// axum::serve(listener, app.into_make_service_with_connect_info::<SocketAddr>()).await?;
     /// # Ok(()) }

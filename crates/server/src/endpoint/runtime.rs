@@ -1,4 +1,4 @@
-//! An endpoint that serves: its chat, and the conversations that are under way.
+//! A built endpoint: its chat, its store, and its conversations in memory.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,29 +11,29 @@ use toolwright_chat::{
 use toolwright_core::{Invoker, ToolSpec};
 
 use super::{Endpoint, SystemPrompt};
-use crate::error_response::ErrorResponse;
-use crate::event::{PeerId, unix_millis_now};
-use crate::guardrail::{Guardrail, with_guardrails};
-use crate::handler::ErasedHandler;
-use crate::interceptor::Interceptor;
-use crate::path_template::{PathParams, PathTemplate};
-use crate::room::Room;
+use crate::conversation::event::{PeerId, unix_millis_now};
+use crate::conversation::room::Room;
+use crate::endpoint::guardrail::{Guardrail, with_guardrails};
+use crate::endpoint::handler::ErasedHandler;
+use crate::endpoint::interceptor::Interceptor;
+use crate::endpoint::path_template::{PathParams, PathTemplate};
+use crate::endpoint::server_state::ServerState;
+use crate::http::error_response::ErrorResponse;
 use crate::server::ServerBuildError;
-use crate::server_state::ServerState;
 
-/// How long a conversation is held while something is done to it as a whole.
+/// The duration of the lease for an operation on a whole conversation.
 const LEASE_DURATION: Duration = Duration::from_secs(30);
 
-/// An endpoint that serves.
+/// A built endpoint.
 pub(crate) struct EndpointRuntime {
     pub(crate) server: Arc<ServerState>,
     pub(crate) template: PathTemplate,
     pub(crate) chat: Chat,
-    /// Who answers in it, with all that is checked before it is shown.
+    /// The endpoint's model, with its output guardrails.
     pub(crate) model: Arc<dyn Model>,
     pub(crate) invoker: Invoker,
     pub(crate) store: Arc<dyn Store>,
-    /// How much of what was said whoever answers is told again.
+    /// The window of history that is sent to the model.
     pub(crate) window: HistoryWindow,
     pub(crate) interceptors: Vec<Arc<dyn Interceptor>>,
     pub(crate) on_ready: Option<ErasedHandler>,
@@ -49,21 +49,21 @@ pub(crate) struct EndpointRuntime {
     rooms: Mutex<RoomMap>,
 }
 
-/// The conversations that are under way.
+/// The conversations in memory, by their name in the store.
 struct RoomMap {
     by_id: HashMap<String, Arc<Room>>,
-    /// How many there may be before those that nobody would miss are dropped.
+    /// The number of rooms at which evictable ones are dropped.
     sweep_threshold: usize,
 }
 
-/// How many conversations are kept at hand in any case.
+/// The minimum of [`RoomMap::sweep_threshold`].
 const MIN_SWEEP_THRESHOLD: usize = 256;
 
 impl RoomMap {
-    /// Drops those that nobody would miss: now and then, and always when there may be no more.
-    fn evict_idle(&mut self, most: usize) {
-        if self.by_id.len() >= self.sweep_threshold.min(most) {
-            // Only those that nobody is about to enter.
+    /// Drops evictable rooms when the sweep threshold or `max` is reached.
+    fn evict_idle(&mut self, max: usize) {
+        if self.by_id.len() >= self.sweep_threshold.min(max) {
+            // A room with another reference is about to be used.
             self.by_id
                 .retain(|_, room| Arc::strong_count(room) > 1 || !room.is_evictable());
             self.sweep_threshold = MIN_SWEEP_THRESHOLD.max(2 * self.by_id.len());
@@ -71,7 +71,7 @@ impl RoomMap {
     }
 }
 
-/// What endpoints have of the server unless they say otherwise.
+/// What an endpoint uses from the server where it has no setting of its own.
 pub(crate) struct EndpointDefaults {
     pub(crate) server: Arc<ServerState>,
     pub(crate) model: Arc<dyn Model>,
@@ -81,7 +81,7 @@ pub(crate) struct EndpointDefaults {
 }
 
 impl Endpoint {
-    /// Makes it serve.
+    /// Builds the endpoint.
     pub(crate) fn into_runtime(
         self,
         shared: &EndpointDefaults,
@@ -109,7 +109,7 @@ impl Endpoint {
         let model = with_guardrails(model, &self.output_guardrails);
         let (store, window) = match self.memory {
             true => (Arc::clone(&shared.store), self.window),
-            // Kept until the answer is there, so that it can be waited for and come back to.
+            // Stored until the turn ends, so that a paused turn can resume and a client can reconnect.
             false => (
                 Arc::new(MemoryStore::new()) as _,
                 HistoryWindow::all().turns(0),
@@ -161,7 +161,7 @@ impl Endpoint {
         })
     }
 
-    /// The tools of this endpoint, and no others.
+    /// The invoker limited to the tools of this endpoint.
     fn select_tools(&self, invoker: &Invoker) -> Result<Invoker, ServerBuildError> {
         let snapshot = invoker.snapshot();
         let snapshot = snapshot.map_err(|error| self.build_error(error.to_string()))?;
@@ -196,9 +196,9 @@ impl Endpoint {
 }
 
 impl EndpointRuntime {
-    /// The room of a conversation; made when it is first asked for.
+    /// Returns the room of a conversation; creates it if it is not in memory.
     ///
-    /// Without names in the endpoint's path, the conversation is one of `owner`, whatever others call theirs.
+    /// Unless the path has names, conversations are stored under `owner`, so that ids of different owners do not collide.
     pub(crate) fn open_room(
         self: &Arc<Self>,
         params: PathParams,
@@ -233,16 +233,16 @@ impl EndpointRuntime {
         Ok(room)
     }
 
-    /// The endpoint that a conversation belongs to, if that is another: only there it is treated as its author wants.
+    /// The other endpoint whose path matches this id, if there is one: its conversations run with its settings only.
     fn owning_endpoint(&self, id: &str) -> Option<(Arc<Self>, PathParams)> {
         if self.is_shared() || !id.starts_with('/') {
             return None;
         }
-        let lives = self.server.endpoints.get()?;
-        let mut lives = lives.iter().filter_map(std::sync::Weak::upgrade);
-        lives.find_map(|live| {
-            let params = live.template.match_path(id)?;
-            (live.template != self.template).then_some((live, params))
+        let endpoints = self.server.endpoints.get()?;
+        let mut endpoints = endpoints.iter().filter_map(std::sync::Weak::upgrade);
+        endpoints.find_map(|endpoint| {
+            let params = endpoint.template.match_path(id)?;
+            (endpoint.template != self.template).then_some((endpoint, params))
         })
     }
 
@@ -250,12 +250,12 @@ impl EndpointRuntime {
         self.rooms.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many conversations are under way.
+    /// The number of conversations in memory.
     pub(crate) fn room_count(&self) -> usize {
         self.rooms().by_id.len()
     }
 
-    /// Whether a turn of a conversation runs.
+    /// Returns true if a turn of this conversation runs in this process.
     pub(crate) fn is_turn_running(&self, id: &str) -> bool {
         let rooms = self.rooms();
         rooms
@@ -264,22 +264,22 @@ impl EndpointRuntime {
             .is_some_and(|room| room.is_turn_running())
     }
 
-    /// Who hears what is told to somebody who asked.
+    /// The peer that receives the events of a message; `None` broadcasts to all.
     pub(crate) fn event_recipient(&self, peer: Option<&PeerId>) -> Option<PeerId> {
         peer.filter(|_| !self.broadcast).cloned()
     }
 
-    /// Whether conversations are kept when they are over.
+    /// Returns true if conversations are stored beyond their turn.
     pub(crate) fn is_persistent(&self) -> bool {
         self.persistent
     }
 
-    /// Whether people meet in its conversations.
+    /// Returns true if the path names the conversation, so that several principals share it.
     pub(crate) fn is_shared(&self) -> bool {
         self.template.collection_path().is_none()
     }
 
-    /// Puts what is checked before it is shown around a model.
+    /// Wraps a model with the endpoint's output guardrails.
     pub(crate) fn with_guardrails(&self, model: Arc<dyn Model>) -> Arc<dyn Model> {
         with_guardrails(model, &self.output_guardrails)
     }
@@ -290,35 +290,35 @@ impl EndpointRuntime {
         Ok(self.store.check_writable().await?)
     }
 
-    /// Reads the last turn of a conversation, from its message on, if the turn is not over.
+    /// Loads the last turn of a conversation, from its message on, if the turn has not ended.
     pub(crate) async fn load_unfinished_turn(
         &self,
         id: &str,
     ) -> Result<Option<Vec<Entry>>, StoreError> {
-        let mut most = 1;
+        let mut max = 1;
         loop {
-            let entries = self.store.tail(id, None, most).await?;
+            let entries = self.store.tail(id, None, max).await?;
             let last = entries.last().map(|entry| &entry.body);
             if matches!(last, None | Some(EntryBody::TurnEnded { .. })) {
                 return Ok(None);
             }
-            if entries.len() < most || entries.iter().any(Entry::is_message) {
+            if entries.len() < max || entries.iter().any(Entry::is_message) {
                 return Ok(Some(entries));
             }
-            most *= 8;
+            max *= 8;
         }
     }
 
-    /// Tells the journal something that no chat of ours has told it, caused by a principal.
+    /// Appends entries that no [`Chat`] has written; messages record the principal that sent them.
     pub(crate) async fn append_entries(
         &self,
         id: &str,
         principal: Option<PrincipalRecord>,
-        what: Vec<EntryBody>,
+        bodies: Vec<EntryBody>,
     ) -> Result<(), StoreError> {
-        let entries: Result<Vec<Entry>, StoreError> = what
+        let entries: Result<Vec<Entry>, StoreError> = bodies
             .into_iter()
-            .map(|what| Ok(Entry::new(random_id()?, unix_millis_now(), what)))
+            .map(|bodies| Ok(Entry::new(random_id()?, unix_millis_now(), bodies)))
             .map(|entry| {
                 entry.map(|entry: Entry| match entry.is_message() {
                     true => entry.with_principal(principal.clone()),
@@ -331,18 +331,18 @@ impl EndpointRuntime {
             .await
     }
 
-    /// Forgets a conversation for good; tells whether there was one.
+    /// Deletes a conversation; returns false if it did not exist.
     pub(crate) async fn delete_conversation(&self, id: &str) -> Result<bool, StoreError> {
-        let forgotten = self.with_lease(id, async |lease| self.store.delete(lease).await);
-        let forgotten = forgotten.await?;
+        let deleted = self.with_lease(id, async |lease| self.store.delete(lease).await);
+        let deleted = deleted.await?;
         let room = self.rooms().by_id.get(id).cloned();
         if let Some(room) = room {
             room.reset().await;
         }
-        Ok(forgotten)
+        Ok(deleted)
     }
 
-    /// Forgets a turn that is over, where nothing is remembered.
+    /// Deletes a conversation after its turn if the endpoint does not store conversations.
     pub(crate) async fn delete_if_ephemeral(&self, id: &str) {
         if !self.persistent
             && let Err(error) = self
@@ -353,7 +353,7 @@ impl EndpointRuntime {
         }
     }
 
-    /// Does something to a conversation while nobody else may.
+    /// Runs an operation while this process holds the lease of the conversation.
     async fn with_lease<T>(
         &self,
         id: &str,
@@ -363,18 +363,18 @@ impl EndpointRuntime {
         if !self.store.acquire(&lease, LEASE_DURATION).await? {
             return Err(StoreError::leased_elsewhere(&lease));
         }
-        let done = work(&lease).await;
-        // It ends by itself, too.
+        let result = work(&lease).await;
+        // The lease expires anyway.
         let _ = self.store.release(&lease).await;
-        done
+        result
     }
 }
 
-/// A name that nothing else has.
+/// A random id of 16 hex digits.
 pub(crate) fn random_id() -> Result<String, StoreError> {
-    let mut drawn = [0; 8];
-    getrandom::fill(&mut drawn).map_err(|error| {
+    let mut bytes = [0; 8];
+    getrandom::fill(&mut bytes).map_err(|error| {
         StoreError::new(format!("the system has no random numbers to give: {error}"))
     })?;
-    Ok(drawn.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }

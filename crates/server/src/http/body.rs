@@ -1,4 +1,4 @@
-//! The body of a request in, a value out: not too large, not too slow, and JSON.
+//! Reads request bodies as JSON, with limits on size and time.
 
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -8,10 +8,10 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::error_response::ErrorResponse;
-use crate::limits::ServerLimits;
+use crate::http::error_response::ErrorResponse;
+use crate::http::limits::ServerLimits;
 
-/// Reads a value.
+/// Reads a body of at most `limits.max_body_bytes`.
 pub(crate) async fn read_json<T: DeserializeOwned>(
     limits: &ServerLimits,
     headers: &HeaderMap,
@@ -20,14 +20,14 @@ pub(crate) async fn read_json<T: DeserializeOwned>(
     read_json_up_to(limits.max_body_bytes, limits, headers, body).await
 }
 
-/// Reads a value of at most so many bytes.
-pub(super) async fn read_json_up_to<T: DeserializeOwned>(
-    most: usize,
+/// Reads a body of at most `max` bytes.
+pub(crate) async fn read_json_up_to<T: DeserializeOwned>(
+    max: usize,
     limits: &ServerLimits,
     headers: &HeaderMap,
     body: Body,
 ) -> Result<T, ErrorResponse> {
-    // A form on some page cannot say this, and a browser asks first before a script may.
+    // HTML forms cannot send this type, and scripts of other origins only after a preflight request.
     let kind = headers.get(header::CONTENT_TYPE);
     let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
@@ -39,25 +39,21 @@ pub(super) async fn read_json_up_to<T: DeserializeOwned>(
             message,
         ));
     }
-    let body = read_bytes(limits, most, body).await?;
+    let body = read_bytes(limits, max, body).await?;
     serde_json::from_slice(&body)
         .map_err(|error| ErrorResponse::bad_request(format!("the body: {error}")))
 }
 
-/// Reads arguments; none at all are an empty object.
-pub(super) fn arguments_or_empty(given: Value) -> Value {
+/// Arguments of a call; missing ones are an empty object.
+pub(crate) fn arguments_or_empty(given: Value) -> Value {
     match given {
         Value::Null => json!({}),
         arguments => arguments,
     }
 }
 
-async fn read_bytes(
-    limits: &ServerLimits,
-    most: usize,
-    body: Body,
-) -> Result<Bytes, ErrorResponse> {
-    let Ok(read) = timeout(limits.read_timeout, to_bytes(body, most)).await else {
+async fn read_bytes(limits: &ServerLimits, max: usize, body: Body) -> Result<Bytes, ErrorResponse> {
+    let Ok(read) = timeout(limits.read_timeout, to_bytes(body, max)).await else {
         let message = format!(
             "the body took more than {} seconds",
             limits.read_timeout.as_secs()
@@ -72,7 +68,7 @@ async fn read_bytes(
         let large = std::error::Error::source(&error).is_some_and(|it| it.is::<LengthLimitError>());
         match large {
             true => {
-                let message = format!("the body has more than {most} bytes");
+                let message = format!("the body has more than {max} bytes");
                 ErrorResponse::new(StatusCode::PAYLOAD_TOO_LARGE, "large", message)
             }
             false => ErrorResponse::bad_request(format!("the body could not be read: {error}")),

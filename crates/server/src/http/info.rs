@@ -1,4 +1,4 @@
-//! What the server is, and who answers.
+//! `/api/info`: the server's name, model, endpoints and warnings.
 
 use axum::Extension;
 use axum::extract::State;
@@ -8,31 +8,31 @@ use serde_json::json;
 use toolwright_schema::Dialect;
 
 use super::{ApiState, json_response as answer};
-use crate::error_response::ErrorResponse;
-use crate::request_context::RequestContext;
+use crate::auth::request_context::RequestContext;
+use crate::http::error_response::ErrorResponse;
 
 pub(super) async fn show_info(
-    State(context): State<ApiState>,
-    Extension(guest): Extension<RequestContext>,
+    State(state): State<ApiState>,
+    Extension(context): Extension<RequestContext>,
 ) -> Result<Response, ErrorResponse> {
-    let about = &context.server.info;
+    let info = &state.server.info;
     let dialects: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.name()).collect();
-    let endpoints: Vec<&str> = context
+    let endpoints: Vec<&str> = state
         .endpoints
         .iter()
-        .map(|live| live.template.path.as_str())
+        .map(|endpoint| endpoint.template.path.as_str())
         .collect();
-    // They name tools, also to clients that may not see them.
-    let warnings = match guest.is_scoped() {
+    // Warnings name tools that these principals may not see.
+    let warnings = match context.is_scoped() {
         true => Vec::new(),
-        false => (context.server.warnings)(),
+        false => (state.server.warnings)(),
     };
     let info = json!({
-        "name": about.name,
-        "version": about.version,
-        "model": { "vendor": about.model.vendor, "name": about.model.name, "why": about.model_reason },
-        "models": context.server.models.names,
-        "store": about.store,
+        "name": info.name,
+        "version": info.version,
+        "model": { "vendor": info.model.vendor, "name": info.model.name, "why": info.model_reason },
+        "models": state.server.models.names,
+        "store": info.store,
         "dialects": dialects,
         "endpoints": endpoints,
         "warnings": warnings,

@@ -1,4 +1,4 @@
-//! The tools in, an OpenAPI document of all that the server answers out.
+//! `/api/openapi.json`: the OpenAPI document of the server's routes and tools.
 
 use std::sync::LazyLock;
 
@@ -11,25 +11,25 @@ use toolwright_core::RegisteredTool;
 use toolwright_core::schema::Schema;
 
 use super::{ApiState, json_response as answer};
-use crate::error_response::ErrorResponse;
-use crate::request_context::RequestContext;
+use crate::auth::request_context::RequestContext;
+use crate::http::error_response::ErrorResponse;
 
-/// All that does not depend on the tools.
+/// The part of the document that does not depend on the tools.
 static BASE_DOCUMENT: LazyLock<Map<String, Value>> = LazyLock::new(|| {
     let base = serde_json::from_str(include_str!("openapi.json"));
     base.unwrap_or_default()
 });
 
 pub(super) async fn show_openapi(
-    State(context): State<ApiState>,
-    Extension(guest): Extension<RequestContext>,
+    State(state): State<ApiState>,
+    Extension(context): Extension<RequestContext>,
 ) -> Result<Response, ErrorResponse> {
-    let tools = guest.invoker().list(&guest.call_scope());
+    let tools = context.invoker().list(&context.call_scope());
     let tools = tools.map_err(super::tools::registry_error)?;
-    let about = &context.server.info;
+    let info = &state.server.info;
     answer(
         StatusCode::OK,
-        &build_document(&about.name, &about.version, &tools),
+        &build_document(&info.name, &info.version, &tools),
     )
 }
 
@@ -73,7 +73,7 @@ fn insert_at(document: &mut Map<String, Value>, place: &[&str], key: String, val
     at.insert(key, value);
 }
 
-/// Where a tool's schema is found; names of tools have no dots.
+/// The key of a tool's schema in `components/schemas`; tool names contain no dots, so keys are unique.
 fn schema_key(tool: &RegisteredTool, part: &str) -> String {
     format!("{}.{part}", tool.spec().name)
 }
@@ -84,7 +84,7 @@ fn schema_ref(key: &str) -> Value {
 
 fn tool_operation(tool: &RegisteredTool) -> Value {
     let spec = tool.spec();
-    let mut wanted = json!({
+    let mut body_schema = json!({
         "type": "object",
         "properties": { "arguments": schema_ref(&schema_key(tool, "input")) },
         "required": ["arguments"],
@@ -94,7 +94,7 @@ fn tool_operation(tool: &RegisteredTool) -> Value {
             "const": true,
             "description": "The person has seen what will run, and wants it to; without, nothing runs.",
         });
-        if let Some(properties) = wanted
+        if let Some(properties) = body_schema
             .pointer_mut("/properties")
             .and_then(Value::as_object_mut)
         {
@@ -116,7 +116,7 @@ fn tool_operation(tool: &RegisteredTool) -> Value {
         "summary": spec.display_name(),
         "description": spec.description,
         "tags": ["tools"],
-        "requestBody": { "required": true, "content": { "application/json": { "schema": wanted } } },
+        "requestBody": { "required": true, "content": { "application/json": { "schema": body_schema } } },
         "responses": {
             "200": {
                 "description": "What came of the call, a failure included.",
@@ -135,7 +135,7 @@ fn tool_operation(tool: &RegisteredTool) -> Value {
     operation
 }
 
-/// A schema whose references are those of the place it is put at.
+/// The schema with its references rewritten to its place in the document.
 fn embed_schema(schema: &Schema, key: &str) -> Value {
     let mut schema = schema.as_value().clone();
     if let Some(schema) = schema.as_object_mut() {
@@ -160,9 +160,9 @@ fn rewrite_refs(schema: &mut Value, key: &str) {
                             *target = format!("#/components/schemas/{key}{rest}");
                         }
                     }
-                    // Values, whatever they look like.
+                    // Values, not schemas: a `$ref` in them is data.
                     ("const" | "default" | "enum" | "examples" | "example", _) => {}
-                    // Schemas by name, whatever the names look like.
+                    // Maps of schemas: their keys are names, not keywords.
                     (
                         "properties" | "patternProperties" | "$defs" | "definitions"
                         | "dependentSchemas",
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_depend_on_tools_is_there() {
+    fn the_base_document_is_valid() {
         assert!(BASE_DOCUMENT.contains_key("paths"));
     }
 }

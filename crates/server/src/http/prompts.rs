@@ -1,4 +1,4 @@
-//! The prompts: listed, and filled in.
+//! `/api/prompts`: lists the prompts and renders them.
 
 use axum::Extension;
 use axum::body::Body;
@@ -10,19 +10,19 @@ use serde_json::{Value, json};
 use toolwright_core::Outcome;
 
 use super::{ApiState, body, json_response as answer};
-use crate::error_response::ErrorResponse;
-use crate::request_context::RequestContext;
+use crate::auth::request_context::RequestContext;
+use crate::http::error_response::ErrorResponse;
 
 pub(super) async fn list_prompts(
-    Extension(guest): Extension<RequestContext>,
+    Extension(context): Extension<RequestContext>,
 ) -> Result<Response, ErrorResponse> {
-    let scope = guest.call_scope();
-    let prompts = guest.invoker().list_prompts(&scope);
+    let scope = context.call_scope();
+    let prompts = context.invoker().list_prompts(&scope);
     let prompts = prompts.map_err(|error| {
         let message = format!("the prompts cannot be listed: {error}");
         ErrorResponse::new(StatusCode::INTERNAL_SERVER_ERROR, "prompts", message)
     })?;
-    let shown = prompts.iter().map(|prompt| {
+    let list = prompts.iter().map(|prompt| {
         json!({
             "name": prompt.name(),
             "title": prompt.title(),
@@ -32,7 +32,7 @@ pub(super) async fn list_prompts(
             "bundle": prompt.spec().bundle,
         })
     });
-    answer(StatusCode::OK, &shown.collect::<Vec<Value>>())
+    answer(StatusCode::OK, &list.collect::<Vec<Value>>())
 }
 
 #[derive(Deserialize)]
@@ -42,16 +42,16 @@ struct RenderRequest {
 }
 
 pub(super) async fn render_prompt(
-    State(context): State<ApiState>,
-    Extension(guest): Extension<RequestContext>,
+    State(state): State<ApiState>,
+    Extension(context): Extension<RequestContext>,
     Path(name): Path<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ErrorResponse> {
-    let fill: RenderRequest = body::read_json(&context.server.limits, &headers, body).await?;
-    let arguments = body::arguments_or_empty(fill.arguments);
-    let scope = guest.call_scope();
-    let rendered = guest
+    let request: RenderRequest = body::read_json(&state.server.limits, &headers, body).await?;
+    let arguments = body::arguments_or_empty(request.arguments);
+    let scope = context.call_scope();
+    let rendered = context
         .invoker()
         .render_prompt_in(&scope, name, &arguments)
         .await;

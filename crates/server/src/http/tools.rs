@@ -1,4 +1,4 @@
-//! The tools: listed, tried, and shown as each provider would get them.
+//! `/api/tools`: lists the tools, calls them, and shows their schemas as lowered for a provider.
 
 use std::time::Instant;
 
@@ -13,14 +13,14 @@ use toolwright_core::{RegisteredTool, ToolCall};
 use toolwright_schema::Dialect;
 
 use super::{ApiState, body, json_response as answer};
-use crate::error_response::ErrorResponse;
-use crate::request_context::RequestContext;
+use crate::auth::request_context::RequestContext;
+use crate::http::error_response::ErrorResponse;
 
 pub(super) async fn list_tools(
-    Extension(guest): Extension<RequestContext>,
+    Extension(context): Extension<RequestContext>,
 ) -> Result<Response, ErrorResponse> {
-    let scope = guest.call_scope();
-    let tools = guest.invoker().list(&scope).map_err(registry_error)?;
+    let scope = context.call_scope();
+    let tools = context.invoker().list(&scope).map_err(registry_error)?;
     let tools: Vec<Value> = tools.iter().map(tool_json).collect();
     answer(StatusCode::OK, &tools)
 }
@@ -50,14 +50,14 @@ pub(super) struct DialectQuery {
 }
 
 pub(super) async fn show_lowered_schema(
-    Extension(guest): Extension<RequestContext>,
+    Extension(context): Extension<RequestContext>,
     Path(name): Path<String>,
     Query(DialectQuery { r#for }): Query<DialectQuery>,
 ) -> Result<Response, ErrorResponse> {
     let dialect: Dialect = r#for
         .parse()
         .map_err(|error| ErrorResponse::bad_request(format!("for: {error}")))?;
-    let snapshot = guest.invoker().snapshot().map_err(registry_error)?;
+    let snapshot = context.invoker().snapshot().map_err(registry_error)?;
     let entry = snapshot.get(&name).ok_or_else(|| unknown_tool(&name))?;
     match entry.spec().input.lower(dialect) {
         Ok(lowered) => {
@@ -83,27 +83,27 @@ fn unknown_tool(name: &str) -> ErrorResponse {
 struct CallRequest {
     #[serde(default)]
     arguments: Value,
-    /// The person has seen what will run, and wants it to.
+    /// The user has seen the call and approves it.
     #[serde(default)]
     confirmed: bool,
 }
 
 pub(super) async fn call_tool(
-    State(context): State<ApiState>,
-    Extension(guest): Extension<RequestContext>,
+    State(state): State<ApiState>,
+    Extension(context): Extension<RequestContext>,
     Path(name): Path<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ErrorResponse> {
-    let wanted: CallRequest = body::read_json(&context.server.limits, &headers, body).await?;
-    let invoker = guest.invoker();
+    let request: CallRequest = body::read_json(&state.server.limits, &headers, body).await?;
+    let invoker = context.invoker();
     let snapshot = invoker.snapshot().map_err(registry_error)?;
     let entry = snapshot.get(&name).ok_or_else(|| unknown_tool(&name))?;
-    let arguments = body::arguments_or_empty(wanted.arguments);
+    let arguments = body::arguments_or_empty(request.arguments);
     let call = ToolCall::new(&entry.spec().name, arguments);
-    let mut scope = guest.call_scope();
+    let mut scope = context.call_scope();
     if let Some(pending) = invoker.pending_call(&scope, &call) {
-        if !wanted.confirmed {
+        if !request.confirmed {
             let message = "the call needs approval: send `confirmed: true` with it";
             return Err(ErrorResponse::new(
                 StatusCode::CONFLICT,
@@ -113,8 +113,11 @@ pub(super) async fn call_tool(
         }
         scope = scope.approval_token(pending.request().issue_token());
     }
-    let began = Instant::now();
+    let started_at = Instant::now();
     let result = invoker.invoke_in(&scope, &call).await;
-    context.server.metrics.record_call(&result, began.elapsed());
+    state
+        .server
+        .metrics
+        .record_call(&result, started_at.elapsed());
     answer(StatusCode::OK, &result)
 }

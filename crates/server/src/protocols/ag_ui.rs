@@ -1,350 +1,238 @@
-//! Events in, events of AG-UI 1.0 out: one run for each turn, or piece of a turn between two decisions.
+//! Front ends of AG-UI: `POST /agui` runs the new messages or decisions of a thread.
 
-use serde_json::{Value, json};
-use toolwright_chat::{ChatEvent, ModelId, PendingApproval, TurnEnd};
-use toolwright_core::{CallId, ToolResult};
+use std::sync::Arc;
 
-use self::thread::content_json;
-use super::{EventEncoder, StepState, TextKind};
-use crate::event::{ConversationEvent, EndpointEvent};
+use axum::Extension;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::Response;
+use bytes::Bytes;
+use futures::stream;
+use serde_json::Value;
+use toolwright_chat::{ApprovalResponse, ApprovalVerdict, PendingApproval, StoreError};
+use toolwright_core::{CallId, Role};
+use toolwright_schema::redact;
 
-mod run_end;
+use self::input::{ResumeEntry, RunAgentInput};
+use super::turn_stream::ProtocolStream;
+use super::{ai_sdk, sse};
+use crate::auth::request_context::{RequestContext, is_client_tool_call};
+use crate::conversation::room::Room;
+use crate::conversation::room_command::{CommandKind, IncomingMessage, RoomCommand};
+use crate::conversation::subscriber::Subscriber;
+use crate::endpoint::client_tools;
+use crate::endpoint::path_template::ID_PARAM;
+use crate::endpoint::{EndpointRuntime, random_id};
+use crate::http::error_response::ErrorResponse;
+use crate::http::{ApiState, body};
+use crate::protocols::ag_ui::encoder::{AgUiEncoder, run_error_event};
+use crate::protocols::ag_ui::thread::{interrupt_id, thread_messages};
+
+pub(crate) mod encoder;
+mod input;
 pub(crate) mod thread;
 
-pub(crate) use self::run_end::run_error_event;
-
-/// The version of the protocol that is spoken here.
-const PROTOCOL_VERSION: &str = "1.0";
-
-/// Tells one turn as one run.
-pub(crate) struct AgUiEncoder {
-    thread_id: String,
-    run_id: String,
-    /// What the messages of this run are named after.
-    message_prefix: String,
-    /// What the client is shown first: the whole thread, where it asks for that.
-    initial_messages: Option<Vec<Value>>,
-    /// Whether the client is told what was said: it has not said it itself.
-    echo_messages: bool,
-    /// How many messages there were: each has a name of its own.
-    message_count: usize,
-    /// The message that calls of this step belong to.
-    parent_message_id: Option<String>,
-    open_block: Option<TextKind>,
-    step: StepState,
-    step_count: usize,
-    /// Whether this step of the model has said something.
-    has_text: bool,
-    /// Calls that are begun and not whole.
-    open_calls: Vec<CallId>,
-    pending_approvals: Vec<PendingApproval>,
-    /// Calls whose results the client has brought itself.
-    client_results: Vec<CallId>,
-    model: Option<ModelId>,
-}
-
-impl AgUiEncoder {
-    /// Starts a run of a thread; its messages are named after `name`, which no other run has.
-    pub(crate) fn new(thread: String, run: String, name: String) -> Self {
-        Self {
-            thread_id: thread,
-            run_id: run,
-            message_prefix: name,
-            initial_messages: None,
-            echo_messages: false,
-            message_count: 0,
-            parent_message_id: None,
-            open_block: None,
-            step: StepState::None,
-            step_count: 0,
-            has_text: false,
-            open_calls: Vec::new(),
-            pending_approvals: Vec::new(),
-            client_results: Vec::new(),
-            model: None,
+pub(crate) async fn run(
+    State(state): State<ApiState>,
+    Extension(context): Extension<RequestContext>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ErrorResponse> {
+    let endpoint = &state.assistant_endpoint;
+    let input: RunAgentInput = body::read_json(&endpoint.server.limits, &headers, body).await?;
+    match start_run(endpoint, context, &input).await {
+        Ok(response) => Ok(response),
+        Err(RunError::Protocol { code, message }) => {
+            Ok(complete_stream_response(&[run_error_event(code, &message)]))
         }
-    }
-
-    /// Does not tell the results of these calls: the client has brought them.
-    pub(crate) fn with_client_results(mut self, calls: Vec<CallId>) -> Self {
-        self.client_results = calls;
-        self
-    }
-
-    /// Shows the whole thread first, and what waits in it.
-    pub(crate) fn with_thread(
-        mut self,
-        messages: Vec<Value>,
-        waiting: Vec<PendingApproval>,
-    ) -> Self {
-        (self.initial_messages, self.pending_approvals) = (Some(messages), waiting);
-        self.echo_messages = true;
-        self
-    }
-
-    /// What is said where no turn runs: all there is, and what it waits for.
-    pub(crate) fn encode_idle_thread(mut self) -> Vec<Value> {
-        let mut out = self.start();
-        self.finish_paused_run(&mut out);
-        out
-    }
-
-    fn on_chat_event(&mut self, event: &ChatEvent, out: &mut Vec<Value>) {
-        match event {
-            ChatEvent::TurnStarted { model, .. } => self.model = Some(model.clone()),
-            ChatEvent::Text { delta } => self.write_text(TextKind::Text, delta, out),
-            ChatEvent::Reasoning { delta } => self.write_text(TextKind::Reasoning, delta, out),
-            ChatEvent::CallBegins { call, tool } => self.begin_call(call, tool.as_str(), out),
-            // Arguments are told when they are whole: on their way they are in the form of the model's wire.
-            ChatEvent::Call { call } => {
-                if !self.open_calls.contains(&call.id) {
-                    self.begin_call(&call.id, call.name.as_str(), out);
-                }
-                self.open_calls.retain(|begun| *begun != call.id);
-                let arguments = call.arguments.as_str();
-                out.push(
-                    json!({ "type": "TOOL_CALL_ARGS", "toolCallId": call.id, "delta": arguments }),
-                );
-                out.push(json!({ "type": "TOOL_CALL_END", "toolCallId": call.id }));
-            }
-            ChatEvent::HostedCall {
-                tool,
-                input,
-                output,
-                failed,
-            } => self.on_hosted_call(tool, input, output, *failed, out),
-            ChatEvent::Step { .. } => {
-                self.close_block(out);
-                if self.step == StepState::Open {
-                    self.step = StepState::ModelDone;
-                }
-            }
-            ChatEvent::ApprovalRequested(asked) => {
-                self.pending_approvals
-                    .retain(|known| known.call.id != asked.call.id);
-                self.pending_approvals.push(asked.clone());
-            }
-            ChatEvent::ApprovalDecided { call, .. } => self
-                .pending_approvals
-                .retain(|asked| asked.call.id != *call),
-            ChatEvent::Progress {
-                call,
-                done,
-                total,
-                message,
-            } => {
-                let value =
-                    json!({ "toolCallId": call, "done": done, "total": total, "message": message });
-                out.push(custom_event("progress", value));
-            }
-            ChatEvent::Update { result } => {
-                let value = json!({ "toolCallId": result.call_id, "content": content_json(&result.content) });
-                out.push(custom_event("update", value));
-            }
-            ChatEvent::Result { result, millis } => self.on_result(result, *millis, out),
-            ChatEvent::TurnPaused { .. } => self.finish_paused_run(out),
-            ChatEvent::TurnEnded {
-                end,
-                content,
-                usage,
-                cost,
-            } => {
-                if !self.has_text || *end == TurnEnd::Direct {
-                    for text in content.iter().filter_map(crate::protocols::content_text) {
-                        self.write_text(TextKind::Text, text, out);
-                    }
-                }
-                self.finish_ended_run(end, *usage, *cost, out);
-            }
-            // What goes over the model's wire, and that a call runs, has no word in this protocol.
-            _ => {}
-        }
-    }
-
-    fn on_endpoint_event(&mut self, notice: &EndpointEvent, out: &mut Vec<Value>) {
-        match notice {
-            EndpointEvent::Metadata { metadata } => {
-                out.push(custom_event("metadata", json!(metadata)))
-            }
-            EndpointEvent::Status {
-                done,
-                total,
-                message,
-            } => {
-                let value = json!({ "done": done, "total": total, "message": message });
-                out.push(custom_event("status", value));
-            }
-            EndpointEvent::Error { kind, message } => self.fail_run(kind, message, None, out),
-            EndpointEvent::Shutdown { reason } => self.fail_run("goodbye", reason, None, out),
-            EndpointEvent::Message { role, content } if self.echo_messages => {
-                self.message_count += 1;
-                let id = self.current_message_id();
-                let said: Vec<&str> = content
-                    .iter()
-                    .filter_map(crate::protocols::content_text)
-                    .collect();
-                out.push(json!({ "type": "TEXT_MESSAGE_START", "messageId": id, "role": role }));
-                let said = said.join("\n");
-                out.push(json!({ "type": "TEXT_MESSAGE_CONTENT", "messageId": id, "delta": said }));
-                out.push(json!({ "type": "TEXT_MESSAGE_END", "messageId": id }));
-            }
-            EndpointEvent::Message { .. } | EndpointEvent::Peers { .. } => {}
-        }
-    }
-
-    /// A step of the model begins with what it writes first.
-    fn begin_step(&mut self, out: &mut Vec<Value>) {
-        if self.step == StepState::Open {
-            return;
-        }
-        self.end_step(out);
-        self.step_count += 1;
-        out.push(json!({ "type": "STEP_STARTED", "stepName": self.step_name() }));
-        (self.step, self.has_text, self.parent_message_id) = (StepState::Open, false, None);
-    }
-
-    fn end_step(&mut self, out: &mut Vec<Value>) {
-        self.close_block(out);
-        // Those that broke off.
-        for call in self.open_calls.drain(..) {
-            out.push(json!({ "type": "TOOL_CALL_END", "toolCallId": call }));
-        }
-        if self.step != StepState::None {
-            out.push(json!({ "type": "STEP_FINISHED", "stepName": self.step_name() }));
-            self.step = StepState::None;
-        }
-    }
-
-    fn step_name(&self) -> String {
-        format!("step {}", self.step_count)
-    }
-
-    fn current_message_id(&self) -> String {
-        format!("{}-{}", self.message_prefix, self.message_count)
-    }
-
-    fn write_text(&mut self, prose: TextKind, delta: &str, out: &mut Vec<Value>) {
-        if delta.is_empty() {
-            return;
-        }
-        self.begin_step(out);
-        if self.open_block != Some(prose) {
-            self.close_block(out);
-            self.message_count += 1;
-            self.open_block = Some(prose);
-            let id = self.current_message_id();
-            match prose {
-                TextKind::Text => {
-                    self.parent_message_id = Some(id.clone());
-                    out.push(json!({ "type": "TEXT_MESSAGE_START", "messageId": id, "role": "assistant" }));
-                }
-                TextKind::Reasoning => {
-                    out.push(json!({ "type": "REASONING_START", "messageId": id }));
-                    out.push(json!({ "type": "REASONING_MESSAGE_START", "messageId": id, "role": "reasoning" }));
-                }
-            }
-        }
-        let kind = match prose {
-            TextKind::Text => {
-                self.has_text = true;
-                "TEXT_MESSAGE_CONTENT"
-            }
-            TextKind::Reasoning => "REASONING_MESSAGE_CONTENT",
-        };
-        out.push(json!({ "type": kind, "messageId": self.current_message_id(), "delta": delta }));
-    }
-
-    fn close_block(&mut self, out: &mut Vec<Value>) {
-        let id = self.current_message_id();
-        match self.open_block.take() {
-            Some(TextKind::Text) => {
-                out.push(json!({ "type": "TEXT_MESSAGE_END", "messageId": id }))
-            }
-            Some(TextKind::Reasoning) => {
-                out.push(json!({ "type": "REASONING_MESSAGE_END", "messageId": id }));
-                out.push(json!({ "type": "REASONING_END", "messageId": id }));
-            }
-            None => {}
-        }
-    }
-
-    fn begin_call(&mut self, call: &CallId, tool: &str, out: &mut Vec<Value>) {
-        self.begin_step(out);
-        self.close_block(out);
-        if self.parent_message_id.is_none() {
-            self.message_count += 1;
-            self.parent_message_id = Some(self.current_message_id());
-        }
-        self.open_calls.push(call.clone());
-        out.push(json!({
-            "type": "TOOL_CALL_START", "toolCallId": call, "toolCallName": tool, "parentMessageId": self.parent_message_id,
-        }));
-    }
-
-    fn on_result(&mut self, result: &ToolResult, millis: u64, out: &mut Vec<Value>) {
-        self.close_block(out);
-        let call = &result.call_id;
-        if self.client_results.contains(call) {
-            return;
-        }
-        let metadata = json!({ "toolwright": { "outcome": result.outcome, "millis": millis } });
-        out.push(json!({
-            "type": "TOOL_CALL_RESULT", "messageId": format!("result-{call}"), "toolCallId": call,
-            "role": "tool", "content": content_json(&result.content), "metadata": metadata,
-        }));
-    }
-
-    fn on_hosted_call(
-        &mut self,
-        tool: &str,
-        input: &str,
-        found: &str,
-        failed: bool,
-        out: &mut Vec<Value>,
-    ) {
-        let id = CallId::from(format!(
-            "{}-hosted-{}",
-            self.message_prefix, self.message_count
-        ));
-        self.begin_call(&id, tool, out);
-        // The name of the next one, if another follows at once.
-        self.message_count += 1;
-        self.open_calls.retain(|begun| *begun != id);
-        out.push(json!({ "type": "TOOL_CALL_ARGS", "toolCallId": id, "delta": input }));
-        out.push(json!({ "type": "TOOL_CALL_END", "toolCallId": id }));
-        let metadata = json!({ "toolwright": { "outcome": if failed { "failed" } else { "ok" } } });
-        out.push(json!({
-            "type": "TOOL_CALL_RESULT", "messageId": format!("result-{id}"), "toolCallId": id,
-            "role": "tool", "content": found, "metadata": metadata,
-        }));
+        Err(RunError::Http(error)) => Err(error),
     }
 }
 
-impl EventEncoder for AgUiEncoder {
-    fn start(&mut self) -> Vec<Value> {
-        let mut out = vec![json!({
-            "type": "RUN_STARTED", "threadId": self.thread_id, "runId": self.run_id, "protocolVersion": PROTOCOL_VERSION,
-        })];
-        if let Some(messages) = self.initial_messages.take() {
-            out.push(json!({ "type": "MESSAGES_SNAPSHOT", "messages": messages }));
-        }
-        out
-    }
+/// Why a run was not started.
+enum RunError {
+    /// Reported as a `RUN_ERROR` event.
+    Protocol { code: &'static str, message: String },
+    /// Reported as an HTTP error: the request is malformed, or the server cannot accept it.
+    Http(ErrorResponse),
+}
 
-    fn on_event(&mut self, event: &ConversationEvent) -> Vec<Value> {
-        let mut out = Vec::new();
-        match event {
-            ConversationEvent::Chat(event) => self.on_chat_event(event, &mut out),
-            ConversationEvent::Endpoint(notice) => self.on_endpoint_event(notice, &mut out),
-        }
-        out
+fn run_error<T>(code: &'static str, message: impl Into<String>) -> Result<T, RunError> {
+    let message = message.into();
+    Err(RunError::Protocol { code, message })
+}
+
+impl From<ErrorResponse> for RunError {
+    fn from(error: ErrorResponse) -> Self {
+        Self::Http(error)
     }
 }
 
-/// Something that the protocol leaves to applications.
-fn custom_event(name: &str, value: Value) -> Value {
-    json!({ "type": "CUSTOM", "name": format!("toolwright.{name}"), "value": value })
+impl From<StoreError> for RunError {
+    fn from(error: StoreError) -> Self {
+        Self::Http(error.into())
+    }
 }
 
-#[cfg(test)]
-mod tests;
+async fn start_run(
+    endpoint: &Arc<EndpointRuntime>,
+    context: RequestContext,
+    input: &RunAgentInput,
+) -> Result<Response, RunError> {
+    let params = vec![(ID_PARAM.to_owned(), input.thread_id.clone())];
+    let room = endpoint.open_room(params, &context.owner())?;
+    room.recover_unfinished_turn(&context).await?;
+    room.wait_until_recovered().await;
+    let pending = room.event_log().pending().to_vec();
+    let Some(command_kind) = command_for_input(endpoint, &room, input, &pending).await? else {
+        return Ok(replay_thread(endpoint, context, room, input).await?);
+    };
+    let tools = match client_tools::parse_client_tools(&input.tools, endpoint) {
+        Ok(tools) => tools,
+        Err((at, why)) => return run_error("tools", format!("tools[{at}]: {why}")),
+    };
+    let encoder = new_encoder(input)?.with_client_results(client_result_calls(&command_kind));
+    let peer = ai_sdk::random_peer_id()?;
+    let caller = context.clone().with_client_tools(tools);
+    let mut command = RoomCommand::new(command_kind, caller, Some(Arc::clone(&peer)));
+    let started = command.started_receiver();
+    room.admit(command).await?;
+    let after = match started.await {
+        Ok(Ok(after)) => after,
+        Ok(Err(why)) => return run_error("refused", redact(&why.to_string())),
+        Err(_) => return run_error("refused", "the conversation went on without it"),
+    };
+    let subscriber = Subscriber::new(room, Some(after), Some(peer));
+    let stream = ProtocolStream::new(subscriber, encoder);
+    Ok(sse::stream_response(stream, endpoint, None, context, []))
+}
+
+fn new_encoder(input: &RunAgentInput) -> Result<AgUiEncoder, StoreError> {
+    let name = format!("message-{}", random_id()?);
+    Ok(AgUiEncoder::new(
+        input.thread_id.clone(),
+        input.run_id.clone(),
+        name,
+    ))
+}
+
+/// The command of a run; `None` if the input has neither new messages nor decisions.
+async fn command_for_input(
+    endpoint: &EndpointRuntime,
+    room: &Room,
+    input: &RunAgentInput,
+    pending: &[PendingApproval],
+) -> Result<Option<CommandKind>, RunError> {
+    let (brought, approval): (Vec<&PendingApproval>, Vec<&PendingApproval>) =
+        pending.iter().partition(|it| is_client_tool_call(it));
+    let mut decisions = Vec::new();
+    for approval in brought {
+        if let Some(content) = input.tool_result(&approval.call.id)? {
+            decisions.push(approval.respond(ApprovalVerdict::Answer { content }));
+        }
+    }
+    if !input.resume.is_empty() {
+        decisions.extend(resume_decisions(&input.resume, &approval)?);
+        return Ok(Some(CommandKind::Decisions(decisions)));
+    }
+    let mut parts = input.new_user_messages()?;
+    let goes_on = !parts.is_empty() || !decisions.is_empty();
+    if goes_on && !approval.is_empty() {
+        let message = "calls of this thread wait for a decision: send `resume` for each of them";
+        return run_error("interrupted", message);
+    }
+    if parts.is_empty() {
+        return Ok((!decisions.is_empty()).then_some(CommandKind::Decisions(decisions)));
+    }
+    // An unknown thread began elsewhere or was deleted: the client's messages are its history.
+    if endpoint.store.tail(&room.id, None, 1).await?.is_empty() {
+        parts = input.all_messages()?;
+    }
+    if let Some((_, content)) = parts.iter_mut().rfind(|(role, _)| *role == Role::User) {
+        content.splice(0..0, input.context_content());
+    }
+    let model = input.chosen_model();
+    let model = model
+        .map(|name| endpoint.server.models.find(name))
+        .transpose()?;
+    let mut message = IncomingMessage::empty();
+    (message.parts, message.model) = (parts, model);
+    Ok(Some(CommandKind::Message(message)))
+}
+
+/// The decisions about all pending calls.
+fn resume_decisions(
+    resume: &[ResumeEntry],
+    pending: &[&PendingApproval],
+) -> Result<Vec<ApprovalResponse>, RunError> {
+    let known = |entry: &&ResumeEntry| {
+        pending
+            .iter()
+            .any(|it| interrupt_id(it) == entry.interrupt_id)
+    };
+    if let Some(stranger) = resume.iter().find(|entry| !known(entry)) {
+        let id = &stranger.interrupt_id;
+        let message =
+            format!("`{id}` does not wait for a decision: it is unknown, or decided already");
+        return run_error("unknown_interrupt", message);
+    }
+    let decide = |approval: &&PendingApproval| {
+        let id = interrupt_id(approval);
+        let mut entries = resume.iter().filter(|entry| entry.interrupt_id == id);
+        match (entries.next(), entries.next()) {
+            (Some(entry), None) => match entry.verdict() {
+                Ok(verdict) => Ok(approval.respond(verdict)),
+                Err(why) => run_error("invalid_payload", format!("`{id}`: {why}")),
+            },
+            (Some(_), Some(_)) => run_error("invalid_payload", format!("`{id}` is decided twice")),
+            (None, _) => run_error(
+                "uncovered_interrupt",
+                format!("`resume` has to decide about `{id}`, too"),
+            ),
+        }
+    };
+    pending.iter().map(decide).collect()
+}
+
+/// The calls whose results the client has sent.
+fn client_result_calls(command_kind: &CommandKind) -> Vec<CallId> {
+    let CommandKind::Decisions(decided) = command_kind else {
+        return Vec::new();
+    };
+    let answered = decided
+        .iter()
+        .filter(|it| matches!(it.verdict, ApprovalVerdict::Answer { .. }));
+    answered.map(|decided| decided.call.clone()).collect()
+}
+
+/// Sends the messages of a thread, and streams its running turn, if there is one.
+async fn replay_thread(
+    endpoint: &EndpointRuntime,
+    context: RequestContext,
+    room: Arc<Room>,
+    input: &RunAgentInput,
+) -> Result<Response, StoreError> {
+    let snapshot = room.snapshot().await?;
+    let mut encoder = new_encoder(input)?;
+    // For an unknown thread the client's messages are kept.
+    if snapshot.running || !snapshot.entries.is_empty() {
+        encoder = encoder.with_thread(thread_messages(&snapshot.entries), snapshot.pending);
+    }
+    match snapshot.running {
+        true => {
+            let subscriber = Subscriber::new(room, Some(snapshot.seq), None);
+            let stream = ProtocolStream::new(subscriber, encoder);
+            Ok(sse::stream_response(stream, endpoint, None, context, []))
+        }
+        false => Ok(complete_stream_response(&encoder.encode_idle_thread())),
+    }
+}
+
+/// A stream of these events only.
+fn complete_stream_response(events: &[Value]) -> Response {
+    let frames = events
+        .iter()
+        .map(|event| Bytes::from(format!("data: {event}\n\n")));
+    sse::sse_response(stream::iter(frames.collect::<Vec<_>>()), [])
+}

@@ -1,353 +1,299 @@
-//! Events in, parts of the AI SDK's UI message stream (v1) out.
+//! Front ends of Vercel's AI SDK: `POST /api/chat`, resuming a stream, and the same over a WebSocket.
 
-use serde_json::{Map, Value, json};
-use toolwright_chat::{ApprovalVerdict, ChatEvent, TurnEnd};
-use toolwright_core::{CallId, Outcome, ToolCall, ToolResult};
+use std::sync::Arc;
 
-use super::{EventEncoder, StepState, TextKind, content_text};
-use crate::event::{ConversationEvent, EndpointEvent};
+use axum::Extension;
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use tokio::sync::oneshot;
+use toolwright_chat::{ApprovalResponse, ChatError, PendingApproval};
+use toolwright_core::{CallId, Content, Role};
 
-/// Tells one turn as the parts of one message.
-pub(crate) struct AiSdkEncoder {
-    message_id: String,
-    /// Calls of the turn that this stream has not told of.
-    earlier_calls: Vec<ToolCall>,
-    /// Calls that the client knows.
-    announced_calls: Vec<CallId>,
-    denied_calls: Vec<CallId>,
-    open_block: Option<TextKind>,
-    /// How many texts and the like there were: each has a name of its own.
-    part_count: usize,
-    step: StepState,
-    has_text: bool,
+use super::native::denial_text;
+use super::sse;
+use super::turn_stream::ProtocolStream;
+use crate::auth::request_context::RequestContext;
+use crate::conversation::event::PeerId;
+use crate::conversation::room::Room;
+use crate::conversation::room_command::{CommandKind, IncomingMessage, RoomCommand};
+use crate::conversation::subscriber::Subscriber;
+use crate::endpoint::EndpointRuntime;
+use crate::endpoint::path_template::{ID_PARAM, PathParams};
+use crate::http::body;
+use crate::http::error_response::ErrorResponse;
+use crate::protocols::ai_sdk::encoder::AiSdkEncoder;
+
+pub(crate) mod encoder;
+pub(crate) mod websocket;
+
+/// The request of a front end.
+#[derive(Deserialize)]
+pub(crate) struct UiChatRequest {
+    pub(crate) id: Option<String>,
+    #[serde(default)]
+    messages: Vec<UiMessage>,
+    model: Option<String>,
 }
 
-impl AiSdkEncoder {
-    /// Starts the message of this id. Of the calls of the turn so far, `known` are the client's own already.
-    pub(crate) fn new(message: String, before: Vec<ToolCall>, known: Vec<CallId>) -> Self {
-        Self {
-            message_id: message,
-            earlier_calls: before,
-            announced_calls: known,
-            denied_calls: Vec::new(),
-            open_block: None,
-            part_count: 0,
-            step: StepState::None,
-            has_text: false,
+/// A message of the request.
+#[derive(Deserialize)]
+struct UiMessage {
+    id: Option<String>,
+    role: String,
+    #[serde(default)]
+    parts: Vec<UiPart>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct UiPart {
+    r#type: String,
+    text: Option<String>,
+    url: Option<String>,
+    media_type: Option<String>,
+    tool_call_id: Option<String>,
+    state: Option<String>,
+    approval: Option<UiApproval>,
+}
+
+#[derive(Deserialize)]
+struct UiApproval {
+    id: String,
+    #[serde(default)]
+    approved: bool,
+    reason: Option<String>,
+    /// The approval token that came with the request for approval, as JSON.
+    signature: Option<String>,
+}
+
+/// A turn that was submitted and may not have started yet.
+pub(crate) struct SubmittedTurn {
+    room: Arc<Room>,
+    peer: PeerId,
+    started: oneshot::Receiver<Result<u64, ChatError>>,
+    pending_approvals: Vec<PendingApproval>,
+    continued_message_id: Option<String>,
+    known_calls: Vec<CallId>,
+}
+
+pub(crate) async fn post_chat(
+    State(endpoint): State<Arc<EndpointRuntime>>,
+    Extension(context): Extension<RequestContext>,
+    params: Option<Path<PathParams>>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ErrorResponse> {
+    let request: UiChatRequest = body::read_json(&endpoint.server.limits, &headers, body).await?;
+    let params = params.map(|Path(params)| params).unwrap_or_default();
+    let submitted = submit_chat(
+        &endpoint,
+        context.clone(),
+        params,
+        request,
+        random_peer_id()?,
+    )
+    .await?;
+    let stream = submitted.into_stream().await?;
+    Ok(stream_response(&endpoint, context, stream))
+}
+
+/// A peer id for a request without one.
+pub(crate) fn random_peer_id() -> Result<PeerId, ErrorResponse> {
+    Ok(crate::endpoint::random_id()?.into())
+}
+
+fn stream_response(
+    endpoint: &EndpointRuntime,
+    context: RequestContext,
+    stream: ProtocolStream<AiSdkEncoder>,
+) -> Response {
+    let version = (
+        HeaderName::from_static("x-vercel-ai-ui-message-stream"),
+        HeaderValue::from_static("v1"),
+    );
+    sse::stream_response(stream, endpoint, None, context, [version])
+}
+
+/// Submits the last message, or the decisions in it.
+pub(crate) async fn submit_chat(
+    endpoint: &Arc<EndpointRuntime>,
+    context: RequestContext,
+    mut params: PathParams,
+    request: UiChatRequest,
+    peer: PeerId,
+) -> Result<SubmittedTurn, ErrorResponse> {
+    if endpoint.template.collection_path().is_some() && params.is_empty() {
+        let id = request.id.clone();
+        let id = id.ok_or_else(|| ErrorResponse::bad_request("send `id`, the conversation's"))?;
+        params.push((ID_PARAM.to_owned(), id));
+    }
+    let room = endpoint.open_room(params, &context.owner())?;
+    room.recover_unfinished_turn(&context).await?;
+    room.wait_until_recovered().await;
+    let pending = room.event_log().pending().to_vec();
+    let last = request.messages.last();
+    let continued = last.filter(|message| message.role == "assistant");
+    let kind = match continued {
+        Some(message) => CommandKind::Decisions(approval_responses(message, &pending)?),
+        None => {
+            let mut message = last_user_message(last)?;
+            message.model = request
+                .model
+                .as_deref()
+                .map(|name| endpoint.server.models.find(name))
+                .transpose()?;
+            CommandKind::Message(message)
         }
+    };
+    let parts = continued.into_iter().flat_map(|message| &message.parts);
+    let known = parts.filter_map(|part| part.tool_call_id.as_deref().map(CallId::from));
+    let known = known.collect();
+    let continued = continued.and_then(|message| message.id.clone());
+    let mut command = RoomCommand::new(kind, context, Some(PeerId::clone(&peer)));
+    let started = command.started_receiver();
+    room.admit(command).await?;
+    Ok(SubmittedTurn {
+        room,
+        peer,
+        started,
+        pending_approvals: pending,
+        continued_message_id: continued,
+        known_calls: known,
+    })
+}
+
+impl SubmittedTurn {
+    pub(crate) fn room(&self) -> &Arc<Room> {
+        &self.room
     }
 
-    fn on_chat_event(&mut self, event: &ChatEvent, out: &mut Vec<Value>) {
-        match event {
-            ChatEvent::Text { delta } => self.write_text(TextKind::Text, delta, out),
-            ChatEvent::Reasoning { delta } => self.write_text(TextKind::Reasoning, delta, out),
-            ChatEvent::CallBegins { call, tool } => {
-                self.begin_step(out);
-                self.close_block(out);
-                self.announced_calls.push(call.clone());
-                out.push(
-                    json!({ "type": "tool-input-start", "toolCallId": call, "toolName": tool }),
-                );
-            }
-            ChatEvent::CallDelta { call, delta } => {
-                out.push(json!({ "type": "tool-input-delta", "toolCallId": call, "inputTextDelta": delta }));
-            }
-            ChatEvent::Call { call } => {
-                self.begin_step(out);
-                self.close_block(out);
-                self.announce_call(call, out);
-            }
-            ChatEvent::HostedCall {
-                tool,
-                input,
-                output,
-                failed,
-            } => self.on_hosted_call(tool, input, output, *failed, out),
-            ChatEvent::Step { .. } => {
-                self.close_block(out);
-                if self.step == StepState::Open {
-                    self.step = StepState::ModelDone;
-                }
-            }
-            ChatEvent::ApprovalRequested(asked) => {
-                let id = &asked.call.id;
-                if !self.announced_calls.contains(id) {
-                    self.announce_call(&asked.call, out);
-                }
-                let signature = serde_json::to_string(&asked.token).unwrap_or_default();
-                out.push(json!({
-                    "type": "tool-approval-request", "approvalId": id, "toolCallId": id, "signature": signature,
-                    "approvalDescriptor": {
-                        "title": asked.tool.display_name(),
-                        "description": asked.tool.description,
-                        "input": asked.arguments,
-                    },
-                }));
-            }
-            ChatEvent::ApprovalDecided { call, verdict } => self.on_decision(call, verdict, out),
-            ChatEvent::Progress {
-                call,
-                done,
-                total,
-                message,
-            } => {
-                let data =
-                    json!({ "toolCallId": call, "done": done, "total": total, "message": message });
-                out.push(json!({ "type": "data-progress", "data": data, "transient": true }));
-            }
-            ChatEvent::Update { result } => {
-                self.announce_if_unknown(result, out);
-                out.push(json!({
-                    "type": "tool-output-available", "toolCallId": result.call_id,
-                    "output": result_output(result), "preliminary": true,
-                }));
-            }
-            ChatEvent::Result { result, .. } => self.on_result(result, out),
-            ChatEvent::TurnPaused { .. } => self.finish_message("tool-calls", Map::new(), out),
-            ChatEvent::TurnEnded {
-                end,
-                content,
-                usage,
-                cost,
-            } => {
-                if !self.has_text {
-                    for text in content.iter().filter_map(content_text) {
-                        self.write_text(TextKind::Text, text, out);
-                    }
-                }
-                let mut metadata = Map::new();
-                metadata.insert("usage".to_owned(), json!(usage));
-                metadata.insert("cost".to_owned(), json!(cost));
-                self.end_turn(end, metadata, out);
-            }
-            // A model is asked, or a request goes out: pages of this protocol have no place for it.
-            _ => {}
-        }
-    }
-
-    fn on_endpoint_event(&mut self, notice: &EndpointEvent, out: &mut Vec<Value>) {
-        match notice {
-            EndpointEvent::Metadata { metadata } => {
-                out.push(json!({ "type": "message-metadata", "messageMetadata": metadata }));
-            }
-            EndpointEvent::Status {
-                done,
-                total,
-                message,
-            } => {
-                let data = json!({ "done": done, "total": total, "message": message });
-                out.push(json!({ "type": "data-status", "data": data, "transient": true }));
-            }
-            EndpointEvent::Error { message, .. } => {
-                self.close_block(out);
-                out.push(json!({ "type": "error", "errorText": message }));
-                self.finish_message("error", Map::new(), out);
-            }
-            EndpointEvent::Shutdown { reason } => {
-                self.close_block(out);
-                out.push(json!({ "type": "abort", "reason": reason }));
-            }
-            EndpointEvent::Message { .. } | EndpointEvent::Peers { .. } => {}
-        }
-    }
-
-    /// A step of the model begins with what it writes first.
-    fn begin_step(&mut self, out: &mut Vec<Value>) {
-        if self.step == StepState::ModelDone {
-            self.close_block(out);
-            out.push(json!({ "type": "finish-step" }));
-        }
-        if self.step != StepState::Open {
-            out.push(json!({ "type": "start-step" }));
-            self.step = StepState::Open;
-        }
-    }
-
-    fn write_text(&mut self, prose: TextKind, delta: &str, out: &mut Vec<Value>) {
-        self.begin_step(out);
-        self.has_text |= prose == TextKind::Text;
-        let kind = prose.name();
-        if self.open_block != Some(prose) {
-            self.close_block(out);
-            self.part_count += 1;
-            self.open_block = Some(prose);
-            out.push(json!({ "type": format!("{kind}-start"), "id": self.part_id() }));
-        }
-        out.push(json!({ "type": format!("{kind}-delta"), "id": self.part_id(), "delta": delta }));
-    }
-
-    fn part_id(&self) -> String {
-        format!("p{}", self.part_count)
-    }
-
-    fn close_block(&mut self, out: &mut Vec<Value>) {
-        if let Some(prose) = self.open_block.take() {
-            out.push(json!({ "type": format!("{}-end", prose.name()), "id": self.part_id() }));
-        }
-    }
-
-    fn announce_call(&mut self, call: &ToolCall, out: &mut Vec<Value>) {
-        self.announced_calls.push(call.id.clone());
-        let text = call.arguments.as_str();
-        // What is no JSON is shown as it was written; its result says what is wrong with it.
-        let input = serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
-        out.push(json!({
-            "type": "tool-input-available", "toolCallId": call.id, "toolName": call.name, "input": input,
-        }));
-    }
-
-    /// Tells of a call whose beginning was not in this stream.
-    fn announce_if_unknown(&mut self, result: &ToolResult, out: &mut Vec<Value>) {
-        if self.announced_calls.contains(&result.call_id) {
-            return;
-        }
-        let before = self
-            .earlier_calls
-            .iter()
-            .find(|call| call.id == result.call_id);
-        let call = before.cloned();
-        let call = call
-            .unwrap_or_else(|| ToolCall::new(&result.tool, "{}").with_id(result.call_id.clone()));
-        self.announce_call(&call, out);
-    }
-
-    fn on_decision(&mut self, call: &CallId, verdict: &ApprovalVerdict, out: &mut Vec<Value>) {
-        let reason = match verdict {
-            ApprovalVerdict::Deny { reason } => Some(reason),
-            _ => None,
-        };
-        if reason.is_some() {
-            self.denied_calls.push(call.clone());
-        }
-        // Who brought the decision knows it; to whom nothing was shown, nothing is decided.
-        if self.announced_calls.contains(call) {
-            let mut part = json!({
-                "type": "tool-approval-response", "approvalId": call, "approved": reason.is_none(),
-            });
-            if let (Some(reason), Some(part)) = (reason, part.as_object_mut()) {
-                part.insert("reason".to_owned(), reason.as_str().into());
-            }
-            out.push(part);
-        }
-    }
-
-    fn on_result(&mut self, result: &ToolResult, out: &mut Vec<Value>) {
-        self.close_block(out);
-        self.announce_if_unknown(result, out);
-        let call = &result.call_id;
-        out.push(match result.outcome {
-            Outcome::Ok => {
-                json!({ "type": "tool-output-available", "toolCallId": call, "output": result_output(result) })
-            }
-            Outcome::Denied if self.denied_calls.contains(call) => {
-                json!({ "type": "tool-output-denied", "toolCallId": call })
-            }
-            _ => json!({ "type": "tool-output-error", "toolCallId": call, "errorText": result.text() }),
-        });
-    }
-
-    fn on_hosted_call(
-        &mut self,
-        tool: &str,
-        input: &str,
-        found: &str,
-        failed: bool,
-        out: &mut Vec<Value>,
-    ) {
-        self.begin_step(out);
-        self.close_block(out);
-        self.part_count += 1;
-        let id = format!("hosted-{}", self.part_count);
-        out.push(json!({
-            "type": "tool-input-available", "toolCallId": id, "toolName": tool, "input": input,
-            "providerExecuted": true, "dynamic": true,
-        }));
-        out.push(match failed {
-            false => json!({
-                "type": "tool-output-available", "toolCallId": id, "output": found,
-                "providerExecuted": true, "dynamic": true,
-            }),
-            true => json!({
-                "type": "tool-output-error", "toolCallId": id, "errorText": found,
-                "providerExecuted": true, "dynamic": true,
-            }),
-        });
-    }
-
-    fn end_turn(&mut self, end: &TurnEnd, metadata: Map<String, Value>, out: &mut Vec<Value>) {
-        let reason = match end {
-            TurnEnd::Answered | TurnEnd::Direct => "stop",
-            TurnEnd::Length => "length",
-            TurnEnd::Cancelled => {
-                self.close_block(out);
-                out.push(json!({ "type": "abort", "reason": "the turn was stopped" }));
-                return;
-            }
-            TurnEnd::Limit { reason } | TurnEnd::Failed { reason } => {
-                self.close_block(out);
-                out.push(json!({ "type": "error", "errorText": reason }));
-                "error"
-            }
-            _ => "other",
-        };
-        self.finish_message(reason, metadata, out);
-    }
-
-    fn finish_message(&mut self, reason: &str, metadata: Map<String, Value>, out: &mut Vec<Value>) {
-        self.close_block(out);
-        if self.step != StepState::None {
-            out.push(json!({ "type": "finish-step" }));
-            self.step = StepState::None;
-        }
-        let mut part = json!({ "type": "finish", "finishReason": reason });
-        if let Some(part) = part.as_object_mut()
-            && !metadata.is_empty()
-        {
-            part.insert("messageMetadata".to_owned(), metadata.into());
-        }
-        out.push(part);
+    /// Waits until the turn starts, and streams it from there.
+    pub(crate) async fn into_stream(self) -> Result<ProtocolStream<AiSdkEncoder>, ErrorResponse> {
+        let gone = |_| ErrorResponse::conflict("the conversation went on without it");
+        let after = self.started.await.map_err(gone)??;
+        let answer = self.room.event_log().turn().answer_id;
+        let message = self
+            .continued_message_id
+            .unwrap_or_else(|| answer_message_id(answer));
+        let calls = self
+            .pending_approvals
+            .into_iter()
+            .map(|pending_approval| pending_approval.call);
+        let encoder = AiSdkEncoder::new(message, calls.collect(), self.known_calls);
+        let subscriber = Subscriber::new(self.room, Some(after), Some(self.peer));
+        Ok(ProtocolStream::new(subscriber, encoder))
     }
 }
 
-impl TextKind {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Text => "text",
-            Self::Reasoning => "reasoning",
-        }
-    }
+/// The id of the assistant message of an answer.
+fn answer_message_id(answer: u64) -> String {
+    format!("answer-{answer}")
 }
 
-impl EventEncoder for AiSdkEncoder {
-    fn start(&mut self) -> Vec<Value> {
-        vec![json!({ "type": "start", "messageId": self.message_id })]
-    }
-
-    fn on_event(&mut self, event: &ConversationEvent) -> Vec<Value> {
-        let mut out = Vec::new();
-        match event {
-            ConversationEvent::Chat(event) => self.on_chat_event(event, &mut out),
-            ConversationEvent::Endpoint(notice) => self.on_endpoint_event(notice, &mut out),
-        }
-        out
-    }
-
-    fn terminator(&self) -> Option<&'static str> {
-        Some("[DONE]")
-    }
-}
-
-/// A result as pages get it: what it is made of, else its text, else all it has.
-fn result_output(result: &ToolResult) -> Value {
-    if let Some(structured) = &result.structured {
-        return structured.to_value();
-    }
-    let all_text = result
-        .content
+/// The last message, if it is a user message with content.
+fn last_user_message(last: Option<&UiMessage>) -> Result<IncomingMessage, ErrorResponse> {
+    let no_message = || {
+        ErrorResponse::bad_request("the last of `messages` has to be a user message with content")
+    };
+    let last = last.filter(|message| message.role == "user");
+    let content = last
+        .ok_or_else(no_message)?
+        .parts
         .iter()
-        .all(|item| content_text(item).is_some());
-    match all_text {
-        true => result.text().into(),
-        false => json!(result.content),
+        .filter_map(part_content);
+    let content: Vec<Content> = content.collect();
+    match content.is_empty() {
+        true => Err(no_message()),
+        false => Ok(IncomingMessage::with_role(Role::User, content)),
     }
+}
+
+fn part_content(part: &UiPart) -> Option<Content> {
+    match (part.r#type.as_str(), &part.text, &part.url) {
+        ("text", Some(text), _) => Some(Content::text(text)),
+        ("file", _, Some(url)) => {
+            let kind = part.media_type.as_deref().unwrap_or_default();
+            let data = url.strip_prefix("data:")?.split_once(";base64,")?.1;
+            let (data, mime_type) = (data.to_owned(), kind.to_owned());
+            match kind.split_once('/')?.0 {
+                "image" => Some(Content::Image { data, mime_type }),
+                "audio" => Some(Content::Audio { data, mime_type }),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// The decisions in a message about pending calls.
+fn approval_responses(
+    message: &UiMessage,
+    pending: &[PendingApproval],
+) -> Result<Vec<ApprovalResponse>, ErrorResponse> {
+    let mut responses = Vec::new();
+    for part in &message.parts {
+        let Some(approval) = part
+            .approval
+            .as_ref()
+            .filter(|_| part.state.as_deref() == Some("approval-responded"))
+        else {
+            continue;
+        };
+        let Some(pending_approval) = pending
+            .iter()
+            .find(|pending_approval| pending_approval.call.id.as_str() == approval.id)
+        else {
+            continue;
+        };
+        let mut pending_approval = pending_approval.clone();
+        if let Some(token) = &approval.signature {
+            let read = serde_json::from_str(token);
+            pending_approval.token =
+                read.map_err(|_| ErrorResponse::conflict("`signature` is not what it was"))?;
+        }
+        responses.push(match approval.approved {
+            true => pending_approval.approve(),
+            false => pending_approval.deny(denial_text(approval.reason.as_deref())),
+        });
+    }
+    match responses.is_empty() {
+        true => Err(ErrorResponse::conflict(
+            "nothing of what was decided waits for a decision",
+        )),
+        false => Ok(responses),
+    }
+}
+
+pub(crate) async fn resume_stream(
+    State(endpoint): State<Arc<EndpointRuntime>>,
+    Extension(context): Extension<RequestContext>,
+    Path(params): Path<PathParams>,
+) -> Result<Response, ErrorResponse> {
+    let room = endpoint.open_room(params, &context.owner())?;
+    room.recover_unfinished_turn(&context).await?;
+    match running_turn_stream(&room) {
+        Some(stream) => Ok(stream_response(&endpoint, context, stream)),
+        None => Ok(StatusCode::NO_CONTENT.into_response()),
+    }
+}
+
+/// The running turn, from its beginning.
+pub(crate) fn running_turn_stream(room: &Arc<Room>) -> Option<ProtocolStream<AiSdkEncoder>> {
+    let (turn, pending) = {
+        let log = room.event_log();
+        (log.turn().clone(), log.pending().to_vec())
+    };
+    if !turn.running {
+        return None;
+    }
+    let calls = pending
+        .into_iter()
+        .map(|pending_approval| pending_approval.call)
+        .collect();
+    let encoder = AiSdkEncoder::new(answer_message_id(turn.answer_id), calls, Vec::new());
+    let subscriber = Subscriber::for_all_recipients(Arc::clone(room), turn.seq_before);
+    Some(ProtocolStream::new(subscriber, encoder))
 }

@@ -1,245 +1,127 @@
-//! Events in, chunks of OpenAI's Chat Completions out.
+//! Clients of OpenAI's API: `POST /v1/chat/completions` and `GET /v1/models`.
 //!
-//! Tools of the server run inside and are not told of; what the caller's own tools are called with is the answer.
+//! Nothing is stored: each request contains its history. The server's tools run inside the request, and calls that need
+//! approval are denied, because the API cannot ask for it. The client's own tools are returned as `tool_calls`.
 
-use serde_json::{Map, Value, json};
-use toolwright_chat::{ChatEvent, PendingApproval, StopReason, TurnEnd, Usage};
+use std::sync::Arc;
 
-use super::EventEncoder;
-use crate::event::{ConversationEvent, EndpointEvent};
-use crate::request_context::is_client_tool_call;
+use axum::Extension;
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::{Value, json};
+use toolwright_core::CancellationToken;
 
-/// Tells one answer as chunks.
-pub(crate) struct OpenAiEncoder {
-    id: String,
-    /// In seconds since 1970.
-    created: u64,
-    model: String,
-    /// Whether what it took is told after the answer.
-    include_usage: bool,
-    pending_approvals: Vec<PendingApproval>,
-    stop: StopReason,
-    usage: Usage,
-    /// Whether the step under way has said something, the last one has, and any has.
-    step_has_text: bool,
-    last_step_had_text: bool,
-    any_step_had_text: bool,
+use self::error::OpenAiError;
+use self::request::{ChatRequest, CompletionBody};
+use super::sse;
+use super::turn_stream::ProtocolStream;
+use crate::auth::request_context::RequestContext;
+use crate::conversation::event::unix_millis_now;
+use crate::conversation::room::Room;
+use crate::conversation::subscriber::Subscriber;
+use crate::endpoint::{EndpointRuntime, random_id};
+use crate::http::error_response::ErrorResponse;
+use crate::http::{ApiState, body, json_response as answer};
+use crate::protocols::openai::encoder::{OpenAiEncoder, merge_chunks};
+
+pub(crate) mod encoder;
+mod error;
+mod history;
+mod request;
+mod run;
+
+pub(crate) async fn create_completion(
+    State(state): State<ApiState>,
+    Extension(context): Extension<RequestContext>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, OpenAiError> {
+    let endpoint = &state.assistant_endpoint;
+    let request: CompletionBody = body::read_json(&endpoint.server.limits, &headers, body).await?;
+    let model = request.model.clone();
+    let (streamed, include_usage) = (request.is_streamed(), request.includes_usage());
+    let chat_request = ChatRequest::parse(request, endpoint)?;
+    endpoint.server.check_turn_capacity()?;
+    let id = format!("chatcmpl-{}", random_id().map_err(ErrorResponse::from)?);
+    // Not in the endpoint's map of rooms: no client can reconnect to it.
+    let room = Arc::new(Room::new(
+        Arc::clone(endpoint),
+        context.owner().stored_name(&id),
+        id.clone(),
+        Vec::new(),
+    ));
+    let subscriber = Subscriber::new(Arc::clone(&room), Some(room.event_log().newest_seq()), None);
+    let cancel = CancellationToken::new();
+    let cancel_on_drop = cancel.clone().drop_guard();
+    let turn = run::run_turn(room, context.clone(), chat_request, cancel);
+    endpoint.server.running_turns.spawn(turn);
+    let encoder = OpenAiEncoder::new(id, unix_millis_now() / 1000, model, include_usage);
+    let stream = ProtocolStream::new(subscriber, encoder).cancel_on_drop(cancel_on_drop);
+    if streamed {
+        return Ok(sse::stream_response(stream, endpoint, None, context, []));
+    }
+    buffered_response(stream).await
 }
 
-impl OpenAiEncoder {
-    pub(crate) fn new(id: String, created: u64, model: String, counted: bool) -> Self {
-        Self {
-            id,
-            created,
-            model,
-            include_usage: counted,
-            pending_approvals: Vec::new(),
-            stop: StopReason::End,
-            usage: Usage::default(),
-            step_has_text: false,
-            last_step_had_text: false,
-            any_step_had_text: false,
-        }
+async fn buffered_response(
+    mut stream: ProtocolStream<OpenAiEncoder>,
+) -> Result<Response, OpenAiError> {
+    let mut chunks = Vec::new();
+    while let Some(chunk) = stream.next().await {
+        chunks.push(chunk);
     }
-
-    fn on_chat_event(&mut self, event: &ChatEvent, out: &mut Vec<Value>) {
-        match event {
-            ChatEvent::Text { delta } => self.write_text(delta, out),
-            ChatEvent::Reasoning { delta } => {
-                let delta = json!({ "reasoning_content": delta });
-                out.push(self.chunk(delta, None));
-            }
-            ChatEvent::Step { stop, usage, .. } => {
-                self.stop = stop.clone();
-                self.usage += *usage;
-                self.any_step_had_text |= self.step_has_text;
-                self.last_step_had_text = std::mem::take(&mut self.step_has_text);
-            }
-            ChatEvent::ApprovalRequested(asked) => {
-                self.pending_approvals
-                    .retain(|known| known.call.id != asked.call.id);
-                self.pending_approvals.push(asked.clone());
-            }
-            ChatEvent::ApprovalDecided { call, .. } => self
-                .pending_approvals
-                .retain(|asked| asked.call.id != *call),
-            ChatEvent::TurnEnded {
-                end,
-                content,
-                usage,
-                ..
-            } => {
-                // A result that is the answer, or a refusal: nobody has said it yet.
-                if *end == TurnEnd::Direct || !(self.step_has_text || self.last_step_had_text) {
-                    for text in content.iter().filter_map(super::content_text) {
-                        self.write_text(text, out);
-                    }
-                }
-                self.end_turn(end, *usage, out);
-            }
-            // Only where an endpoint's own handler answers, which is not told how to decide.
-            ChatEvent::TurnPaused { .. } => {
-                match self.pending_approvals.iter().any(is_client_tool_call) {
-                    true => self.end_turn(&TurnEnd::Answered, self.usage, out),
-                    false => {
-                        let message = "a call needs a person's approval, and nobody can be asked over this API";
-                        out.push(error_chunk("approval", message));
-                    }
-                }
-            }
-            // That tools of the server run is nothing that the protocol has words for.
-            _ => {}
-        }
-    }
-
-    fn write_text(&mut self, delta: &str, out: &mut Vec<Value>) {
-        let again = self.any_step_had_text && !self.step_has_text;
-        let delta = match again {
-            true => format!("\n\n{delta}"),
-            false => delta.to_owned(),
-        };
-        self.step_has_text = true;
-        out.push(self.chunk(json!({ "content": delta }), None));
-    }
-
-    fn end_turn(&mut self, end: &TurnEnd, usage: Usage, out: &mut Vec<Value>) {
-        let asked = std::mem::take(&mut self.pending_approvals).into_iter();
-        let calls: Vec<Value> = asked
-            .filter(is_client_tool_call)
-            .enumerate()
-            .map(|(index, asked)| {
-                let function = json!({ "name": asked.call.name, "arguments": asked.arguments.to_string() });
-                json!({ "index": index, "id": asked.call.id, "type": "function", "function": function })
-            })
-            .collect();
-        let finish = match (end, &self.stop) {
-            (TurnEnd::Failed { .. }, StopReason::Filtered) => "content_filter",
-            (TurnEnd::Limit { reason }, _) => return out.push(error_chunk("limit", reason)),
-            (TurnEnd::Failed { reason }, _) => return out.push(error_chunk("failed", reason)),
-            (TurnEnd::Cancelled, _) => {
-                return out.push(error_chunk("cancelled", "the answer was stopped"));
-            }
-            _ if !calls.is_empty() => "tool_calls",
-            (TurnEnd::Length, _) => "length",
-            _ => "stop",
-        };
-        if !calls.is_empty() {
-            out.push(self.chunk(json!({ "tool_calls": calls }), None));
-        }
-        out.push(self.chunk(json!({}), Some(finish)));
-        if self.include_usage {
-            let mut chunk = self.chunk_fields(json!([]));
-            chunk.insert("usage".to_owned(), usage_json(usage));
-            out.push(chunk.into());
-        }
-    }
-
-    fn chunk(&self, delta: Value, finish: Option<&str>) -> Value {
-        let choice =
-            json!({ "index": 0, "delta": delta, "logprobs": null, "finish_reason": finish });
-        self.chunk_fields(json!([choice])).into()
-    }
-
-    fn chunk_fields(&self, choices: Value) -> Map<String, Value> {
-        let mut chunk = Map::new();
-        chunk.insert("id".to_owned(), self.id.as_str().into());
-        chunk.insert("object".to_owned(), "chat.completion.chunk".into());
-        chunk.insert("created".to_owned(), self.created.into());
-        chunk.insert("model".to_owned(), self.model.as_str().into());
-        chunk.insert("choices".to_owned(), choices);
-        chunk
+    match merge_chunks(chunks) {
+        Ok(whole) => Ok(answer(StatusCode::OK, &whole)?),
+        Err(error) => Err(OpenAiError::from_error_chunk(&error)),
     }
 }
 
-impl EventEncoder for OpenAiEncoder {
-    fn start(&mut self) -> Vec<Value> {
-        let delta = json!({ "role": "assistant", "content": "" });
-        vec![self.chunk(delta, None)]
-    }
-
-    fn on_event(&mut self, event: &ConversationEvent) -> Vec<Value> {
-        let mut out = Vec::new();
-        match event {
-            ConversationEvent::Chat(event) => self.on_chat_event(event, &mut out),
-            ConversationEvent::Endpoint(EndpointEvent::Error { kind, message }) => {
-                out.push(error_chunk(kind, message))
-            }
-            ConversationEvent::Endpoint(EndpointEvent::Shutdown { reason }) => {
-                out.push(error_chunk("goodbye", reason))
-            }
-            ConversationEvent::Endpoint(_) => {}
-        }
-        out
-    }
-
-    fn terminator(&self) -> Option<&'static str> {
-        Some("[DONE]")
+/// The model names that a request may use.
+fn model_names(endpoint: &EndpointRuntime) -> Vec<String> {
+    let known = &endpoint.server.models.names;
+    match known.is_empty() {
+        true => vec![endpoint.model.id().to_string()],
+        false => known.clone(),
     }
 }
 
-fn error_chunk(code: &str, message: &str) -> Value {
-    json!({ "error": { "message": message, "type": "server_error", "param": null, "code": code } })
+fn model_json(name: &str) -> Value {
+    let vendor = name.split(':').next().unwrap_or(name);
+    json!({ "id": name, "object": "model", "created": 0, "owned_by": vendor })
 }
 
-fn usage_json(usage: Usage) -> Value {
-    json!({
-        "prompt_tokens": usage.input,
-        "completion_tokens": usage.output,
-        "total_tokens": usage.total(),
-        "prompt_tokens_details": { "cached_tokens": usage.cached },
-        "completion_tokens_details": { "reasoning_tokens": usage.reasoning },
-    })
+pub(crate) async fn list_models(State(state): State<ApiState>) -> Result<Response, OpenAiError> {
+    let names = model_names(&state.assistant_endpoint);
+    let models: Vec<Value> = names.iter().map(|name| model_json(name)).collect();
+    Ok(answer(
+        StatusCode::OK,
+        &json!({ "object": "list", "data": models }),
+    )?)
 }
 
-/// Chunks in, the one answer that they come to out; or the error that one of them is.
-pub(crate) fn merge_chunks(chunks: Vec<Value>) -> Result<Value, Value> {
-    let (mut answer, mut message) = (Map::new(), Map::new());
-    let (mut content, mut thoughts) = (String::new(), String::new());
-    let mut finish = Value::Null;
-    for chunk in chunks {
-        let Value::Object(mut chunk) = chunk else {
-            continue;
-        };
-        if let Some(error) = chunk.remove("error") {
-            return Err(error);
-        }
-        if let Some(Value::Array(choices)) = chunk.remove("choices")
-            && let Some(Value::Object(mut choice)) = choices.into_iter().next()
-        {
-            let delta = choice.remove("delta").unwrap_or_default();
-            let text = |name: &str| delta.get(name).and_then(Value::as_str).unwrap_or_default();
-            content.push_str(text("content"));
-            thoughts.push_str(text("reasoning_content"));
-            if let Some(Value::Array(calls)) = delta.get("tool_calls") {
-                let mut calls = calls.clone();
-                let calls = calls.iter_mut().filter_map(Value::as_object_mut);
-                let calls = calls.map(|call| {
-                    // Only where calls come in pieces does it matter which one a piece is of.
-                    call.shift_remove("index");
-                    Value::Object(std::mem::take(call))
-                });
-                message.insert("tool_calls".to_owned(), calls.collect());
-            }
-            match choice.remove("finish_reason") {
-                None | Some(Value::Null) => {}
-                Some(reason) => finish = reason,
-            }
-        }
-        answer.extend(chunk);
+pub(crate) async fn show_model(
+    State(state): State<ApiState>,
+    Path(name): Path<String>,
+) -> Result<Response, OpenAiError> {
+    let names = model_names(&state.assistant_endpoint);
+    match names.contains(&name) {
+        true => Ok(answer(StatusCode::OK, &model_json(&name))?),
+        false => Err(OpenAiError::model_not_found(&name, &names)),
     }
-    let content = match content.is_empty() && message.contains_key("tool_calls") {
-        true => Value::Null,
-        false => content.into(),
-    };
-    message.insert("role".to_owned(), "assistant".into());
-    message.insert("content".to_owned(), content);
-    message.insert("refusal".to_owned(), Value::Null);
-    if !thoughts.is_empty() {
-        message.insert("reasoning_content".to_owned(), thoughts.into());
+}
+
+impl IntoResponse for OpenAiError {
+    fn into_response(self) -> Response {
+        let body = json!({ "error": {
+            "message": self.message, "type": self.error_type, "param": self.param, "code": self.code,
+        } });
+        let mut response = answer(self.status, &body).unwrap_or_else(ErrorResponse::into_response);
+        if let Some(wait) = self.retry_after {
+            let headers = response.headers_mut();
+            headers.insert(header::RETRY_AFTER, wait.into());
+        }
+        response
     }
-    answer.insert("object".to_owned(), "chat.completion".into());
-    let choice =
-        json!({ "index": 0, "message": message, "logprobs": null, "finish_reason": finish });
-    answer.insert("choices".to_owned(), json!([choice]));
-    Ok(answer.into())
 }

@@ -11,7 +11,9 @@ use toolwright::chat::{ConversationSummary, Entry, Lease, MemoryStore, Owner, St
 use toolwright_server::ServerBuilder;
 
 use crate::rooms::Socket;
-use crate::support::{HttpResponse, ManualModel, TestServer, joined_text, no_tools, serve};
+use crate::support::{
+    HttpResponse, ManualModel, TestServer, joined_text, no_tools, serve, serve_built,
+};
 
 /// A store in memory whose `check_writable` returns what a test sets.
 #[derive(Clone, Default)]
@@ -97,7 +99,7 @@ fn sdk() -> Value {
     json!({ "id": "c", "messages": [{ "id": "m", "role": "user", "parts": parts }] })
 }
 
-/// Sends a message in every form there is; the responses of those that can tell a status.
+/// Sends a message in every protocol; returns the responses of those with a status.
 async fn send(server: &TestServer) -> Vec<HttpResponse> {
     let run = json!({
         "threadId": "c", "runId": "r", "tools": [], "context": [], "state": {}, "forwardedProps": {},
@@ -130,7 +132,8 @@ async fn a_message_that_cannot_be_stored_is_refused_in_every_protocol() {
         ScriptedModel::new().replies("Hello."),
     );
     let server = ServerBuilder::new(no_tools(), model.clone()).store(store.clone(), "checked");
-    let server = serve(server).await;
+    let in_process = server.build().unwrap();
+    let server = serve_built(in_process.clone()).await;
     assert_eq!(server.get("/readyz").await.status, 200);
     store.refuse(None);
     for refused in send(&server).await {
@@ -140,15 +143,18 @@ async fn a_message_that_cannot_be_stored_is_refused_in_every_protocol() {
         assert_eq!(error["message"], "the disk is full: make room");
         assert_eq!(refused.header("retry-after"), "");
     }
+    let path = "/api/conversations/c";
+    let refused = in_process.send_message(path, "Hi").await.err().unwrap();
+    assert_eq!(refused.to_string(), "the disk is full: make room");
     assert!(store.kept.load("c").await.unwrap().is_empty());
     assert!(model.requests().is_empty());
     store.accept();
-    let events = server.post_and_collect("/api/conversations/c", "Hi").await;
+    let events = server.post_and_collect(path, "Hi").await;
     assert_eq!(joined_text(&events), "Hello.");
 }
 
 #[tokio::test]
-async fn a_store_that_cannot_keep_up_says_when_to_come_back() {
+async fn an_overloaded_store_sets_retry_after() {
     let store = CheckedStore::default();
     let server = ServerBuilder::new(no_tools(), FnModel::echo()).store(store.clone(), "checked");
     let server = serve(server).await;

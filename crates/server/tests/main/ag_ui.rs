@@ -1,4 +1,4 @@
-//! Front ends that speak AG-UI.
+//! Front ends of AG-UI.
 
 use serde_json::{Value, json};
 use toolwright::chat::testing::{FnModel, ScriptedModel};
@@ -55,16 +55,18 @@ fn of<'a>(events: &'a [Value], wanted: &str) -> &'a Value {
     found.unwrap_or_else(|| panic!("no {wanted} in {events:#?}"))
 }
 
-/// All that was said.
+/// The text of an answer.
 fn text(events: &[Value]) -> String {
-    let said = events
+    let deltas = events
         .iter()
         .filter(|event| event_type(event) == "TEXT_MESSAGE_CONTENT");
-    said.map(|event| event["delta"].as_str().unwrap()).collect()
+    deltas
+        .map(|event| event["delta"].as_str().unwrap())
+        .collect()
 }
 
 #[tokio::test]
-async fn a_run_tells_steps_calls_results_and_text() {
+async fn a_run_has_steps_calls_results_and_text() {
     let model = ScriptedModel::new()
         .calls("add", r#"{"a": 2, "b": 3}"#)
         .replies("It is 5.");
@@ -85,9 +87,9 @@ async fn a_run_tells_steps_calls_results_and_text() {
         "STEP_FINISHED",
         "RUN_FINISHED",
     ];
-    let mut told = event_types(&events);
-    told.dedup();
-    assert_eq!(told, expected);
+    let mut kinds = event_types(&events);
+    kinds.dedup();
+    assert_eq!(kinds, expected);
     assert_eq!(text(&events), "It is 5.");
     assert_eq!(of(&events, "RUN_STARTED")["protocolVersion"], "1.0");
     assert_eq!(
@@ -146,7 +148,7 @@ async fn a_call_that_waits_interrupts_the_run_and_another_run_decides() {
     assert_eq!(
         of(&shown, "RUN_FINISHED")["outcome"],
         *outcome,
-        "whoever looks sees what waits"
+        "the thread shows the pending call"
     );
 
     let edited = resume(json!({ "approved": true, "editedArgs": { "euros": 7 } }));
@@ -194,7 +196,7 @@ async fn a_call_that_is_denied_or_cancelled_does_not_run() {
 }
 
 #[tokio::test]
-async fn a_run_in_which_nothing_is_said_shows_the_thread() {
+async fn a_run_without_messages_shows_the_thread() {
     let model = ScriptedModel::new()
         .calls("add", r#"{"a": 2, "b": 3}"#)
         .replies("It is 5.");
@@ -223,7 +225,7 @@ async fn a_run_in_which_nothing_is_said_shows_the_thread() {
 }
 
 #[tokio::test]
-async fn whoever_lost_the_connection_reads_the_rest_of_the_turn() {
+async fn a_client_that_reconnects_reads_the_rest_of_the_turn() {
     let (model, strings) = ManualModel::new();
     let server = serve(ServerBuilder::new(no_tools(), model)).await;
     let mut lost = open(&server, json!({ "messages": [user("Go.")] })).await;
@@ -244,21 +246,21 @@ async fn whoever_lost_the_connection_reads_the_rest_of_the_turn() {
     assert_eq!(event_type(rest.last().unwrap()), "RUN_FINISHED");
 }
 
-/// What a model is told, in a line.
+/// The roles of the messages that the model receives.
 fn hears() -> impl Model {
     FnModel::new(|request| {
-        let said = request.messages.iter().map(|message| match message {
+        let roles = request.messages.iter().map(|message| match message {
             Message::User(content) => format!("user {}", content.len()),
             Message::Assistant(_) => "assistant".to_owned(),
             Message::Step(_) => "step".to_owned(),
             other => format!("{other:?}"),
         });
-        said.collect::<Vec<_>>().join(", ")
+        roles.collect::<Vec<_>>().join(", ")
     })
 }
 
 #[tokio::test]
-async fn a_thread_that_began_elsewhere_is_told_once_with_what_the_page_knows() {
+async fn a_thread_that_began_elsewhere_starts_with_the_messages_of_the_client() {
     let server = serve(ServerBuilder::new(no_tools(), hears())).await;
     let mut messages = vec![
         user("Hello."),
@@ -267,9 +269,9 @@ async fn a_thread_that_began_elsewhere_is_told_once_with_what_the_page_knows() {
     ];
     let context = json!([{ "description": "The page", "value": "Settings" }]);
     let events = run(&server, json!({ "messages": messages, "context": context })).await;
-    let told = text(&events);
-    assert_eq!(told, "user 1, assistant, user 2");
-    messages.push(json!({ "id": "a2", "role": "assistant", "content": told }));
+    let answer = text(&events);
+    assert_eq!(answer, "user 1, assistant, user 2");
+    messages.push(json!({ "id": "a2", "role": "assistant", "content": answer }));
     messages.push(json!({ "id": "u3", "role": "user", "content": "More." }));
     let events = run(&server, json!({ "messages": messages })).await;
     assert_eq!(text(&events), "user 1, assistant, user 2, step, user 1");
@@ -310,7 +312,7 @@ async fn a_tool_of_the_front_end_is_run_there() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_done_is_said() {
+async fn errors_are_reported_in_the_protocol() {
     let server = serve(ServerBuilder::new(invoker(adder()), ScriptedModel::new())).await;
     let tools =
         json!([{ "name": "add", "description": "Adds.", "parameters": { "type": "object" } }]);

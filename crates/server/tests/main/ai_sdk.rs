@@ -1,4 +1,4 @@
-//! The AI SDK's UI message stream: `POST /api/chat`, coming back, approvals, and the same over a WebSocket.
+//! The AI SDK's UI message stream: `POST /api/chat`, resuming, approvals, and the same over a WebSocket.
 
 use serde_json::{Value, json};
 use toolwright::chat::testing::{FnModel, ScriptedModel};
@@ -23,7 +23,7 @@ async fn send(server: &TestServer, path: &str, messages: Value) -> SseEvents {
     SseEvents::new(server.open(request, &body(messages).to_string()).await)
 }
 
-/// All parts of a stream, and that it ends as it should.
+/// All parts of a stream; checks how it ends.
 async fn parts(mut events: SseEvents) -> Vec<Value> {
     let mut parts = Vec::new();
     while let Some(data) = events.next_data().await {
@@ -71,12 +71,12 @@ async fn calls_and_results_are_parts_of_their_step() {
     let model = ScriptedModel::new().calls("look", "{}").replies("I saw.");
     let server = serve(ServerBuilder::new(invoker(tool), model)).await;
     let parts = parts(send(&server, "/api/chat", json!([user("Look")])).await).await;
-    let told: Vec<&str> = event_types(&parts)
+    let kinds: Vec<&str> = event_types(&parts)
         .into_iter()
         .filter(|kind| !kind.starts_with("tool-input-delta"))
         .collect();
     assert_eq!(
-        told,
+        kinds,
         [
             "start",
             "start-step",
@@ -140,7 +140,7 @@ async fn an_approval_goes_to_the_page_and_back_in_the_message() {
 }
 
 #[tokio::test]
-async fn who_comes_back_gets_the_whole_message_and_nothing_when_nothing_runs() {
+async fn a_client_that_reconnects_receives_the_whole_message_and_nothing_when_no_turn_runs() {
     let (model, strings) = ManualModel::new();
     let server = serve(ServerBuilder::new(no_tools(), model)).await;
     assert_eq!(server.get("/api/chat/c/stream").await.status, 204);
@@ -162,7 +162,7 @@ async fn who_comes_back_gets_the_whole_message_and_nothing_when_nothing_runs() {
 }
 
 #[tokio::test]
-async fn who_comes_back_to_an_endpoint_without_broadcast_gets_it_too() {
+async fn a_client_that_reconnects_without_broadcast_receives_it_too() {
     let (model, strings) = ManualModel::new();
     let endpoint = Endpoint::new("/support");
     let server = serve(ServerBuilder::new(no_tools(), model).endpoint(endpoint)).await;
@@ -183,7 +183,7 @@ async fn who_comes_back_to_an_endpoint_without_broadcast_gets_it_too() {
 }
 
 #[tokio::test]
-async fn what_is_no_prompt_is_refused() {
+async fn a_request_without_a_message_is_refused() {
     let server = serve(ServerBuilder::new(no_tools(), FnModel::echo())).await;
     for wrong in [
         json!({ "messages": [user("Hi")] }),
@@ -268,7 +268,7 @@ async fn a_websocket_carries_several_requests_and_comes_back_to_one() {
 }
 
 #[tokio::test]
-async fn a_websocket_may_stop_what_it_asked_for() {
+async fn a_websocket_may_stop_its_turn() {
     let (model, strings) = ManualModel::new();
     let server = serve(ServerBuilder::new(no_tools(), model)).await;
     let mut socket = Socket::open(&server, "/api/chat").await;

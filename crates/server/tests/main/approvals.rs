@@ -1,4 +1,4 @@
-//! Calls that somebody has to decide about.
+//! Calls that need approval.
 
 use std::sync::{Arc, Mutex};
 
@@ -14,7 +14,7 @@ use crate::support::{
 
 pub(crate) const PATH: &str = "/api/conversations/till";
 
-/// What was paid.
+/// The payments that were made.
 pub(crate) type Payments = Arc<Mutex<Vec<i64>>>;
 
 pub(crate) fn payment_tool(paid: &Payments) -> Tool {
@@ -115,8 +115,8 @@ async fn a_denied_call_does_not_run_and_the_model_reads_why() {
     let events = read_to_end(&server, &decide(&server, &asked, deny).await).await;
     let result = &find_event(&events, "result")["result"];
     assert_eq!(result["outcome"], "denied");
-    let told = result["content"][0]["text"].as_str().unwrap();
-    assert!(told.contains("too much"), "{told}");
+    let text = result["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("too much"), "{text}");
     assert!(paid.lock().unwrap().is_empty());
 }
 
@@ -179,7 +179,7 @@ async fn a_turn_that_waits_can_be_stopped() {
 }
 
 #[tokio::test]
-async fn who_says_something_else_has_decided_against_what_waits() {
+async fn a_new_message_denies_pending_calls() {
     let paid = Payments::default();
     let (server, asked) = start_paused_turn(&paid).await;
     let events = server.post_and_collect(PATH, "Never mind.").await;
@@ -206,7 +206,7 @@ impl Interceptor for Waits {
 }
 
 #[tokio::test]
-async fn what_was_said_before_the_question_does_not_answer_it() {
+async fn a_message_sent_before_the_approval_request_does_not_answer_it() {
     let paid = Payments::default();
     let model = paying_model().replies("Noted.");
     let permits = Arc::new(Semaphore::new(0));
@@ -214,7 +214,7 @@ async fn what_was_said_before_the_question_does_not_answer_it() {
     let server = ServerBuilder::new(invoker(payment_tool(&paid)), model).endpoint(endpoint);
     let server = serve(server).await;
     let after = server.post_message(PATH, "Pay Bob.").await;
-    // Sent before anybody could know that there will be a question.
+    // Sent before the approval is requested.
     server.post_message(PATH, "And water the plants.").await;
     permits.add_permits(2);
     let mut events = server.events(PATH, Some(after)).await;
@@ -233,13 +233,13 @@ async fn what_was_said_before_the_question_does_not_answer_it() {
 }
 
 #[tokio::test]
-async fn what_waits_outlives_the_room_it_was_asked_in() {
+async fn pending_approvals_outlive_their_room() {
     let paid = Payments::default();
     let server = ServerBuilder::new(invoker(payment_tool(&paid)), paying_model())
         .limits(|limits| limits.max_rooms = 1);
     let server = serve(server).await;
     server.post_and_collect(PATH, "Pay Bob.").await;
-    // There is room for one: whoever enters another makes the server forget this one.
+    // One room fits in memory: opening another one evicts this one.
     let entered = async { while server.get("/api/conversations/other").await.status != 200 {} };
     within_timeout(entered).await;
     let waiting = within_timeout(async {

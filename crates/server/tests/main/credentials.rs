@@ -10,7 +10,9 @@ use toolwright_server::ServerBuilder;
 
 use crate::owners::{HERE, names_tools, token};
 use crate::rooms::Socket;
-use crate::support::{SseEvents, TestServer, event_type, invoker, serve, within_timeout};
+use crate::support::{
+    ManualModel, SseEvents, TestServer, event_type, invoker, serve, within_timeout,
+};
 
 const PATH: &str = "/api/conversations/c";
 
@@ -109,6 +111,43 @@ async fn a_socket_whose_token_is_revoked_runs_nothing_more() {
         let request = server.request_as("ada", "GET", PATH);
         let shown = server.send(request, "").await.json();
         assert_eq!(shown["entries"], json!([]), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_stream_of_any_protocol_ends_when_the_token_is_revoked() {
+    let messages = json!([
+        { "id": "m", "role": "user", "content": "Hi", "parts": [{ "type": "text", "text": "Hi" }] },
+    ]);
+    for (path, body) in [
+        ("/api/chat", json!({ "id": "c", "messages": messages })),
+        (
+            "/agui",
+            json!({ "threadId": "c", "runId": "r", "messages": messages }),
+        ),
+        (
+            "/v1/chat/completions",
+            json!({ "model": "puppet", "stream": true, "messages": messages }),
+        ),
+    ] {
+        let claims = Arc::new(Mutex::new(Some(ada())));
+        // The turn does not end: the model never answers.
+        let (model, _sender) = ManualModel::new();
+        let server = ServerBuilder::new(invoker(tool("look", true)), model);
+        let oauth = verified_by(&claims);
+        let server = serve(
+            server
+                .configure_auth(|guard| guard.oauth(oauth))
+                .limits(|limits| limits.heartbeat_interval = Duration::from_millis(10)),
+        )
+        .await;
+        let request = server
+            .request_as("ada", "POST", path)
+            .header("content-type", "application/json");
+        let mut events = SseEvents::new(server.open(request, &body.to_string()).await);
+        assert!(events.next().await.is_some(), "{path}");
+        *claims.lock().unwrap() = None;
+        within_timeout(async { while events.next_data().await.is_some() {} }).await;
     }
 }
 

@@ -1,4 +1,4 @@
-//! The routes of a server inside another program: without credentials, only a client on this machine is let in.
+//! The routes of a server inside another program: without credentials, only clients on this machine are accepted.
 
 use std::net::SocketAddr;
 

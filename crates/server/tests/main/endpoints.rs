@@ -1,4 +1,4 @@
-//! What an endpoint's author says, and what comes of it.
+//! The settings and handlers of endpoints.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ fn tools() -> Vec<Tool> {
 }
 
 #[tokio::test]
-async fn a_prompt_is_answered_and_a_follow_up_knows_what_came_before() {
+async fn a_message_is_answered_and_a_follow_up_has_its_history() {
     let model = ScriptedModel::new().replies("Hello.").replies("Again.");
     let server = serve(ServerBuilder::new(no_tools(), model.clone())).await;
     let events = server.post_and_collect("/api/conversations/a", "Hi").await;
@@ -40,7 +40,7 @@ async fn a_prompt_is_answered_and_a_follow_up_knows_what_came_before() {
 }
 
 #[tokio::test]
-async fn an_endpoint_without_memory_tells_the_model_nothing_of_what_came_before() {
+async fn an_endpoint_without_memory_sends_no_history_to_the_model() {
     let model = ScriptedModel::new().replies("One.").replies("Two.");
     let endpoint = Endpoint::new("/forgetful/{room}");
     let server = ServerBuilder::new(no_tools(), model.clone()).endpoint(endpoint);
@@ -53,7 +53,7 @@ async fn an_endpoint_without_memory_tells_the_model_nothing_of_what_came_before(
 }
 
 #[tokio::test]
-async fn a_window_limits_what_the_model_is_told() {
+async fn a_window_limits_the_history_that_the_model_receives() {
     let model = FnModel::new(|request| format!("{} messages", request.messages.len()));
     let endpoint = Endpoint::new("/chat/{room}")
         .memory(true)
@@ -125,17 +125,17 @@ fn what_is_not_there_fails_when_the_server_is_built() {
         let built = server.endpoint(endpoint).build();
         built.err().unwrap().to_string()
     };
-    let told = build(Endpoint::new("/chat/{r}").exclude(["frist"]));
+    let error = build(Endpoint::new("/chat/{r}").exclude(["frist"]));
     assert!(
-        told.contains("no tool `frist`; did you mean `first`?"),
-        "{told}"
+        error.contains("no tool `frist`; did you mean `first`?"),
+        "{error}"
     );
-    let told = build(Endpoint::new("/chat/{r}").only_tools_named(["fourth"]));
-    assert!(told.contains("no tool `fourth`"), "{told}");
-    let told = build(Endpoint::new("/chat/{r}").bundles(["nobody"]));
-    assert!(told.contains("no bundle `nobody`"), "{told}");
-    let told = build(Endpoint::new("chat"));
-    assert!(told.contains("begin with a slash"), "{told}");
+    let error = build(Endpoint::new("/chat/{r}").only_tools_named(["fourth"]));
+    assert!(error.contains("no tool `fourth`"), "{error}");
+    let error = build(Endpoint::new("/chat/{r}").bundles(["nobody"]));
+    assert!(error.contains("no bundle `nobody`"), "{error}");
+    let error = build(Endpoint::new("chat"));
+    assert!(error.contains("begin with a slash"), "{error}");
     for taken in ["/api/mine", "/mcp", "/index.html", "/{anything}"] {
         build(Endpoint::new(taken));
     }
@@ -148,7 +148,7 @@ fn what_is_not_there_fails_when_the_server_is_built() {
 
 #[test]
 fn a_handler_that_no_path_of_the_endpoint_fits_fails_when_the_server_is_built() {
-    async fn tells(Path(_): Path<(String, String)>, session: Session) {
+    async fn handler(Path(_): Path<(String, String)>, session: Session) {
         session.send_text("never");
     }
     let build = |endpoint| {
@@ -159,24 +159,25 @@ fn a_handler_that_no_path_of_the_endpoint_fits_fails_when_the_server_is_built() 
             .err()
             .map(|error| error.to_string())
     };
-    let told = build(Endpoint::new("/chat/{room}").on_message(tells)).unwrap();
+    let error = build(Endpoint::new("/chat/{room}").on_message(handler)).unwrap();
     for part in [
         "`/chat/{room}`",
         "`room`",
-        "on_prompt",
-        "tells",
+        "on_message",
+        "handler",
         "String, alloc",
     ] {
-        assert!(told.contains(part), "{part:?} in {told}");
+        assert!(error.contains(part), "{part:?} in {error}");
     }
-    let told = build(Endpoint::new("/chat/{room}").on_ready(|_: Path<Place>| async {})).unwrap();
+    let error = build(Endpoint::new("/chat/{room}").on_ready(|_: Path<Place>| async {})).unwrap();
     assert!(
-        told.contains("on_ready") && told.contains("`floor`"),
-        "{told}"
+        error.contains("on_ready") && error.contains("`floor`"),
+        "{error}"
     );
-    let told = build(Endpoint::new("/house/{floor}/{room}").on_disconnect(|_: Path<u64>| async {}));
-    assert!(told.unwrap().contains("on_disconnect"));
-    // Which values come is known only then.
+    let error =
+        build(Endpoint::new("/house/{floor}/{room}").on_disconnect(|_: Path<u64>| async {}));
+    assert!(error.unwrap().contains("on_disconnect"));
+    // Values can only be checked at run time.
     let endpoint = Endpoint::new("/house/{floor}/{room}");
     assert_eq!(build(endpoint.on_message(|_: Path<Place>| async {})), None);
     assert_eq!(
@@ -208,7 +209,7 @@ struct Place {
 }
 
 #[tokio::test]
-async fn a_handler_gets_what_it_asks_for_and_may_answer_by_itself() {
+async fn a_handler_receives_its_arguments_and_may_answer_itself() {
     let endpoint = Endpoint::new("/house/{floor}/{room}")
         .memory(true)
         .on_message(
@@ -272,10 +273,10 @@ async fn a_handler_that_fails_or_panics_ends_its_turn_and_nothing_else() {
     });
     let server = serve(ServerBuilder::new(no_tools(), FnModel::echo()).endpoint(endpoint)).await;
     let failed = server.post_and_collect("/clumsy/1", "fail").await;
-    let told = find_event(&failed, "error")["message"].as_str().unwrap();
+    let error = find_event(&failed, "error")["message"].as_str().unwrap();
     assert!(
-        told.contains("no luck") && !told.contains("0123456789"),
-        "{told}"
+        error.contains("no luck") && !error.contains("0123456789"),
+        "{error}"
     );
     let panicked = server.post_and_collect("/clumsy/1", "panic").await;
     assert_eq!(find_event(&panicked, "error")["kind"], "internal");

@@ -1,4 +1,4 @@
-//! An agent that is not ours, behind an endpoint of ours.
+//! An endpoint that a foreign agent answers.
 
 use futures::stream;
 use serde_json::json;
@@ -9,7 +9,7 @@ use toolwright_server::{Endpoint, IncomingMessage, ServerBuilder, Session};
 
 use crate::support::{event_types, joined_text, no_tools, serve};
 
-/// What a hand-written agent tells: it looks something up, and answers.
+/// The events of a hand-written agent that calls a tool and answers.
 fn agent(question: String) -> Vec<ChatEvent> {
     let call = ToolCall::new("look_up", r#"{"word":"rain"}"#).with_id("c1");
     let mut result = ToolResult::success("wet");
@@ -33,7 +33,7 @@ fn agent(question: String) -> Vec<ChatEvent> {
 }
 
 #[tokio::test]
-async fn what_another_agent_tells_is_shown_and_kept_as_if_it_were_ours() {
+async fn events_of_another_agent_are_published_and_stored_like_those_of_a_model() {
     let endpoint = Endpoint::new("/agent/{r}").memory(true).on_message(
         |message: IncomingMessage, session: Session| async move {
             session.forward(stream::iter(agent(message.text()))).await;
@@ -65,7 +65,7 @@ async fn what_another_agent_tells_is_shown_and_kept_as_if_it_were_ours() {
 }
 
 #[tokio::test]
-async fn an_agent_without_a_memory_is_told_what_was_said_before() {
+async fn an_agent_without_a_memory_receives_the_history() {
     for (memory, expected) in [(true, [0, 4, 8]), (false, [0, 0, 0])] {
         let endpoint = Endpoint::new("/agent/{r}").memory(memory).on_message(
             |message: IncomingMessage, session: Session| async move {
@@ -84,7 +84,7 @@ async fn an_agent_without_a_memory_is_told_what_was_said_before() {
 }
 
 #[tokio::test]
-async fn an_agent_says_itself_how_it_ends() {
+async fn an_agent_sets_the_end_of_its_turn() {
     let endpoint = Endpoint::new("/agent/{r}").on_message(|session: Session| async move {
         let ended = ChatEvent::TurnEnded {
             end: TurnEnd::Length,

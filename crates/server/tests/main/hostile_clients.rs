@@ -1,4 +1,4 @@
-//! Requests that nobody should answer, and clients that nobody should wait for.
+//! Requests that must be rejected, and clients that must not delay others.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ fn server() -> ServerBuilder {
     ServerBuilder::new(no_tools(), FnModel::echo()).endpoint(Endpoint::new("/chat/{room}"))
 }
 
-/// Sends a prompt with one more header, and returns the status of the answer.
+/// Sends a message with one more header, and returns the status of the response.
 async fn with(server: &TestServer, name: &str, value: &str) -> u16 {
     let request = server.request("POST", &format!("{PATH}/prompt"));
     let request = request.header("content-type", "application/json");
@@ -168,7 +168,7 @@ async fn requests_that_take_too_long_to_arrive_are_cut() {
 }
 
 #[tokio::test]
-async fn those_who_never_read_keep_nobody_else_from_being_served() {
+async fn clients_that_never_read_do_not_delay_others() {
     let server = serve(server()).await;
     let mut silent = Vec::new();
     for number in 0..200 {
@@ -190,7 +190,7 @@ async fn those_who_never_read_keep_nobody_else_from_being_served() {
 }
 
 #[tokio::test]
-async fn who_reads_too_slowly_is_shown_where_things_stand() {
+async fn a_client_that_reads_too_slowly_receives_a_snapshot() {
     let server = serve(server()).await;
     let mut stream = TcpStream::connect(server.addr).await.unwrap();
     let request = format!("GET {PATH}/events HTTP/1.1\r\nhost: localhost\r\n\r\n");
@@ -202,7 +202,7 @@ async fn who_reads_too_slowly_is_shown_where_things_stand() {
     }
     server.post_and_collect(PATH, "That is all.").await;
     let (mut snapshots, mut tail, mut buffer) = (0, String::new(), vec![0; 1 << 18]);
-    // What is said last is in the second snapshot: the events between are gone.
+    // The end of the text is in the second snapshot: the events between were evicted.
     while !tail.contains("That is all.") {
         let count = within_timeout(stream.read(&mut buffer)).await.unwrap();
         assert!(count > 0, "it was cut");
@@ -218,7 +218,7 @@ async fn who_reads_too_slowly_is_shown_where_things_stand() {
 }
 
 #[tokio::test]
-async fn those_who_never_read_are_cut_in_the_end() {
+async fn connections_of_clients_that_never_read_are_closed() {
     let stall = |limits: &mut toolwright_server::ServerLimits| {
         limits.write_timeout = Duration::from_millis(400)
     };
@@ -437,7 +437,7 @@ async fn whoever_guesses_tokens_has_to_wait() {
     assert_eq!(refused.status, 429, "after {guesses}: {refused:?}");
     assert!(refused.header("retry-after").parse::<u64>().unwrap() > 0);
     assert!(guesses <= 11, "{guesses}");
-    // Even a right guess is not answered now, and who has a session keeps it.
+    // Even the right token is rejected now, and existing sessions stay valid.
     let right = server.post("/api/session", json!({ "token": TOKEN })).await;
     assert_eq!(right.status, 429);
     assert_eq!(

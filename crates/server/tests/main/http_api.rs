@@ -1,4 +1,4 @@
-//! What is there once: what the server is, its tools and prompts, its conversations, its health.
+//! The routes that exist once: info, tools, prompts, conversations, health.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::approvals::{Payments, payment_tool};
 use crate::support::{find_event, invoker, joined_text, no_tools, serve};
 
 #[tokio::test]
-async fn a_server_says_what_it_is_and_who_answers() {
+async fn a_server_shows_its_name_and_model() {
     let server = ServerBuilder::new(no_tools(), FnModel::echo())
         .name("shop", "1.2.3")
         .model_reason("it is the only one")
@@ -100,7 +100,7 @@ fn translate(text: String) -> &'static str {
 }
 
 #[tokio::test]
-async fn prompts_are_listed_filled_in_and_said() {
+async fn prompts_are_listed_rendered_and_sent() {
     let registry = Registry::new();
     registry.add(translate::prompt()).unwrap();
     let invoker = Invoker::new(&registry).unwrap();
@@ -162,7 +162,7 @@ async fn conversations_are_listed_exported_and_deleted() {
     let mut events = server.events("/api/conversations/a%20b", None).await;
     events.read_until("snapshot").await;
     assert_eq!(server.delete("/api/conversations/a%20b").await.status, 204);
-    // Whoever reads it is told that nothing is left.
+    // A subscriber receives an empty snapshot.
     assert_eq!(
         events.read_until("snapshot").await["event"]["entries"],
         json!([])

@@ -1,4 +1,4 @@
-//! Who looks at a turn: in which order, and with what power.
+//! Interceptors, metering and guardrails.
 
 use std::sync::{Arc, Mutex};
 
@@ -64,7 +64,7 @@ async fn the_first_one_sees_the_prompt_first_and_the_answer_last() {
         metadata,
         &json!({ "two": "zero one two", "one": "zero one two" })
     );
-    // What happens after the last event is over when the next turn begins.
+    // The hooks after the last event have run when the next turn begins.
     server.post_and_collect("/chat/x", "again").await;
     let heard = heard.lock().unwrap();
     let first = [
@@ -120,7 +120,7 @@ impl Interceptor for Chooses {
 }
 
 #[tokio::test]
-async fn an_interceptor_may_choose_who_answers() {
+async fn an_interceptor_may_choose_the_model() {
     let other = Arc::new(FnModel::new(|_| "It is me."));
     let endpoint = Endpoint::new("/chat/{r}").interceptor(Chooses(other));
     let server = ServerBuilder::new(no_tools(), ScriptedModel::new()).endpoint(endpoint);
@@ -143,32 +143,32 @@ fn metered(budget: f64, model: ScriptedModel) -> ServerBuilder {
 }
 
 #[tokio::test]
-async fn metering_tells_the_cost_of_a_turn_and_of_its_conversation() {
+async fn metering_publishes_the_cost_of_a_turn_and_of_its_conversation() {
     let model = ScriptedModel::new().with_id(ModelId::new("lab", "one"));
     let server = serve(metered(10.0, model.replies("A").replies("B"))).await;
     let events = server.post_and_collect("/chat/x", "Hi").await;
-    let told = &find_event(&events, "metadata")["metadata"];
-    assert_eq!(told["cost"], 1.0);
-    assert_eq!(told["model"], "lab:one");
-    assert!(told["latency"].is_u64());
-    assert_eq!(told["usage"]["input"], 10);
+    let metadata = &find_event(&events, "metadata")["metadata"];
+    assert_eq!(metadata["cost"], 1.0);
+    assert_eq!(metadata["model"], "lab:one");
+    assert!(metadata["latency"].is_u64());
+    assert_eq!(metadata["usage"]["input"], 10);
     let events = server.post_and_collect("/chat/x", "Hi").await;
-    let told = &find_event(&events, "metadata")["metadata"];
+    let metadata = &find_event(&events, "metadata")["metadata"];
     assert_eq!(
-        (&told["cost"], &told["conversation"]["cost"]),
+        (&metadata["cost"], &metadata["conversation"]["cost"]),
         (&json!(1.0), &json!(2.0))
     );
-    assert_eq!(told["conversation"]["turns"], 2);
+    assert_eq!(metadata["conversation"]["turns"], 2);
 }
 
 #[tokio::test]
-async fn a_price_that_nobody_knows_is_null() {
+async fn an_unknown_price_is_null() {
     let model = ScriptedModel::new().with_id(ModelId::new("lab", "two"));
     let server = serve(metered(0.5, model.replies("A").replies("B"))).await;
     for _ in 0..2 {
         let events = server.post_and_collect("/chat/x", "Hi").await;
-        let told = &find_event(&events, "metadata")["metadata"];
-        assert!(told["cost"].is_null() && told["conversation"]["cost"].is_null());
+        let metadata = &find_event(&events, "metadata")["metadata"];
+        assert!(metadata["cost"].is_null() && metadata["conversation"]["cost"].is_null());
     }
 }
 
@@ -202,19 +202,19 @@ async fn guardrails_refuse_and_rewrite_what_goes_in_and_what_comes_out() {
         .guard_output(output);
     let server = ServerBuilder::new(no_tools(), FnModel::echo()).endpoint(endpoint);
     let server = serve(server).await;
-    for (said, answered) in [
+    for (message, answered) in [
         ("bomb", "Not that."),
         ("My code is 4711", "My code is [number]"),
         ("damn", "d**n"),
         ("the secret word", "I had better not say."),
     ] {
         assert_eq!(
-            joined_text(&server.post_and_collect("/chat/x", said).await),
+            joined_text(&server.post_and_collect("/chat/x", message).await),
             answered
         );
     }
     let shown = server.get("/chat/x").await.text().to_owned();
-    // What a guardrail kept back is not in the answers that are kept either.
+    // Text that a guardrail has removed is not stored either.
     assert!(shown.contains("d**n") && shown.contains("I had better not say."));
     assert_eq!(shown.matches("the secret word").count(), 1, "{shown}");
 }

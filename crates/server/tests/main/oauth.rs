@@ -1,4 +1,4 @@
-//! Tokens of an authorization server: what their scopes open holds at every path.
+//! OAuth tokens: their scopes hold at every path.
 
 use serde_json::json;
 use toolwright::chat::testing::FnModel;
@@ -22,7 +22,7 @@ fn oauth() -> ResourceServer {
 }
 
 #[tokio::test]
-async fn who_may_only_look_is_shown_and_called_nothing_else() {
+async fn a_read_only_scope_lists_and_calls_only_read_only_tools() {
     let look = Tool::builder("look", "Looks.").read_only(true);
     let look = look.run(|_, _| Ok::<_, ToolError>("seen")).unwrap();
     let model = FnModel::new(|request| {
@@ -61,10 +61,10 @@ async fn who_may_only_look_is_shown_and_called_nothing_else() {
         404
     );
     let path = "/api/conversations/c";
-    let said = server
+    let response = server
         .send(with("POST", &format!("{path}/prompt")), r#"{"text":"Hi"}"#)
         .await;
-    let after = said.json()["seq"].as_u64().unwrap();
+    let after = response.json()["seq"].as_u64().unwrap();
     let events = with("GET", &format!("{path}/events?after={after}"));
     let mut events = SseEvents::new(server.open(events, "").await);
     assert_eq!(joined_text(&events.collect_turn().await), "look");

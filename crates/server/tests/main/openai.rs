@@ -1,4 +1,4 @@
-//! Programs that speak to OpenAI.
+//! Clients of OpenAI's API.
 
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -161,7 +161,7 @@ async fn the_callers_own_tools_are_the_callers_to_run() {
 }
 
 #[tokio::test]
-async fn what_was_said_before_is_told_in_its_order() {
+async fn the_history_is_sent_in_order() {
     let model = ScriptedModel::new().replies("Three.");
     let server = serve(
         ServerBuilder::new(no_tools(), model.clone())
@@ -192,7 +192,7 @@ async fn what_was_said_before_is_told_in_its_order() {
 }
 
 #[tokio::test]
-async fn a_call_that_needs_approval_is_denied_and_the_model_is_told() {
+async fn a_call_that_needs_approval_is_denied_and_the_model_reads_why() {
     let paid = Payments::default();
     let model = paying_model();
     let server = serve(ServerBuilder::new(
@@ -215,7 +215,7 @@ async fn a_call_that_needs_approval_is_denied_and_the_model_is_told() {
 }
 
 #[tokio::test]
-async fn an_answer_says_why_it_ends() {
+async fn an_answer_has_a_finish_reason() {
     let cut = |stop: StopReason| {
         ScriptedModel::new().replies_with(move |_| ModelReply::text("Well").stop(stop.clone()))
     };
@@ -231,7 +231,7 @@ async fn an_answer_says_why_it_ends() {
 }
 
 #[tokio::test]
-async fn a_request_that_cannot_be_answered_says_where_it_is_wrong() {
+async fn an_invalid_request_names_its_invalid_parameter() {
     let server = serve(ServerBuilder::new(invoker(adder()), ScriptedModel::new())).await;
     let named = |name: &str| json!([{ "type": "function", "function": { "name": name, "parameters": { "type": "object" } } }]);
     let called = json!([
@@ -312,7 +312,7 @@ async fn a_model_that_fails_is_an_error_of_the_kind_it_is() {
 }
 
 #[tokio::test]
-async fn an_account_without_credit_is_told_by_the_code_that_clients_know() {
+async fn an_account_without_credit_is_reported_with_the_code_that_clients_know() {
     let model = ScriptedModel::new().fails(ModelErrorKind::Quota, "pay first");
     let server = serve(ServerBuilder::new(no_tools(), model)).await;
     let answer = server.post(PATH, request(asks("Hi"), json!({}))).await;
@@ -329,7 +329,7 @@ impl Interceptor for Closed {
 }
 
 #[tokio::test]
-async fn whoever_looks_at_turns_looks_at_these_too() {
+async fn interceptors_run_here_too() {
     let assistant = Endpoint::assistant().interceptor(Closed);
     let server =
         serve(ServerBuilder::new(no_tools(), ScriptedModel::new()).endpoint(assistant)).await;
@@ -346,10 +346,10 @@ async fn whoever_looks_at_turns_looks_at_these_too() {
     assert_eq!(whole["choices"][0]["message"]["content"], "***");
 }
 
-/// Tells how turns end.
-struct Told(mpsc::UnboundedSender<Option<TurnEnd>>);
+/// Sends the ends of turns to the test.
+struct EndRecorder(mpsc::UnboundedSender<Option<TurnEnd>>);
 
-impl Interceptor for Told {
+impl Interceptor for EndRecorder {
     fn after<'a>(&'a self, turn: &'a TurnContext) -> BoxFuture<'a, ()> {
         let end = turn
             .outcome
@@ -362,9 +362,9 @@ impl Interceptor for Told {
 
 #[tokio::test]
 async fn a_client_that_leaves_ends_the_turn() {
-    let (told, mut ends) = mpsc::unbounded_channel();
+    let (sender, mut ends) = mpsc::unbounded_channel();
     let (model, strings) = ManualModel::new();
-    let assistant = Endpoint::assistant().interceptor(Told(told));
+    let assistant = Endpoint::assistant().interceptor(EndRecorder(sender));
     let server = serve(ServerBuilder::new(no_tools(), model).endpoint(assistant)).await;
     let opened = server
         .request("POST", PATH)
@@ -382,7 +382,7 @@ async fn a_client_that_leaves_ends_the_turn() {
 }
 
 #[tokio::test]
-async fn a_handler_answers_here_too_and_its_failure_is_told() {
+async fn a_handler_answers_here_too_and_its_error_is_reported() {
     let answers = |message: IncomingMessage, session: Session| async move {
         match message.text().as_str() {
             "fail" => panic!("as it was asked to"),

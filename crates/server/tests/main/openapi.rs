@@ -28,10 +28,10 @@ async fn every_tool_is_described_with_its_own_schemas() {
     assert_eq!(pay["x-toolwright-approval"], true);
 }
 
-/// Whether the server has a route.
+/// Returns true if the server has this route.
 async fn has(server: &TestServer, method: &str, path: &str) -> bool {
     let path = path.replace("{id}", "c").replace("{name}", "n");
-    // Streams of events have no end: their heads say enough.
+    // Event streams do not end: the status is enough.
     let response = server.open(server.request(method, &path), "").await;
     let status = response.status().as_u16();
     if status != 404 {
@@ -42,7 +42,7 @@ async fn has(server: &TestServer, method: &str, path: &str) -> bool {
 }
 
 #[tokio::test]
-async fn what_is_described_is_there() {
+async fn every_documented_route_exists() {
     let server = serve(ServerBuilder::new(no_tools(), ScriptedModel::new())).await;
     let document = server.get("/api/openapi.json").await.json();
     let paths = document["paths"].as_object().unwrap();

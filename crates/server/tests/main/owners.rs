@@ -453,7 +453,7 @@ async fn the_operator_keeps_conversations_from_before_there_were_subjects() {
     assert_eq!(seen["entries"], json!([]));
     with_subjects.turn_as("ada", path, "From Ada.").await;
     with_subjects.end().await;
-    // A shared token names no subject: whoever has it is the operator.
+    // A shared token has no subject: it is the operator's.
     let locked = server(FnModel::echo()).token(Secret::new(token("everybody")));
     let locked = serve(locked).await;
     let seen = locked
@@ -672,7 +672,7 @@ async fn an_interrupted_turn_resumes_within_the_rules_of_today() {
 }
 
 #[tokio::test]
-async fn a_completion_over_the_openai_api_is_a_conversation_of_nobody() {
+async fn a_completion_over_the_openai_api_is_in_no_list_of_conversations() {
     let server = ServerBuilder::new(invoker(Vec::<Tool>::new()), FnModel::echo());
     let server = serve(server.configure_auth(|guard| guard.oauth(oauth()))).await;
     let request =

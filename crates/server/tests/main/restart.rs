@@ -1,4 +1,4 @@
-//! Another process with the same store goes on where the first one stopped.
+//! A new process with the same store resumes the conversations of the old one.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ fn kept(server: ServerBuilder, store: &Arc<MemoryStore>) -> ServerBuilder {
 }
 
 #[tokio::test]
-async fn a_reader_from_before_the_restart_gets_a_snapshot_and_then_what_happens() {
+async fn a_subscriber_from_before_the_restart_receives_a_snapshot_and_then_events() {
     let store = Arc::<MemoryStore>::default();
     let before = serve(kept(
         ServerBuilder::new(no_tools(), FnModel::echo()),
@@ -64,7 +64,7 @@ async fn interrupted(store: &Arc<MemoryStore>) {
 }
 
 #[tokio::test]
-async fn a_turn_that_was_interrupted_goes_on_when_somebody_looks() {
+async fn an_interrupted_turn_resumes_when_the_conversation_is_opened() {
     let store = Arc::<MemoryStore>::default();
     interrupted(&store).await;
     let model = ScriptedModel::new().replies("A whole answer.");
@@ -98,7 +98,7 @@ async fn a_call_that_waited_still_waits_and_can_be_decided() {
     let mut events = server.events(PATH, None).await;
     let asked = events.collect_turn().await;
     let asked = match event_type(&asked[0]) {
-        // It may have been asked again before the snapshot was taken.
+        // The approval may have been requested again before the snapshot was taken.
         "snapshot"
             if asked[0]["pending"]
                 .as_array()

@@ -1,4 +1,4 @@
-//! Whoever loses the connection and comes back gets the rest, exactly once.
+//! A client that loses its connection and reconnects receives the remaining events, each once.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use crate::support::{ManualModel, TestServer, no_tools, serve};
 
 const PATH: &str = "/api/conversations/c";
 
-/// Reads a turn with a connection that is cut after so many events each time, and returns what was read.
+/// Reads a turn over connections that are closed after so many events each.
 async fn read_in_pieces(server: &TestServer, mut after: u64, cuts: &[usize]) -> Vec<(u64, Value)> {
     let mut read = Vec::new();
     let mut cuts = cuts.iter().copied().chain(std::iter::repeat(usize::MAX));
@@ -48,8 +48,8 @@ proptest! {
             let (model, strings) = ManualModel::new();
             let server = serve(ServerBuilder::new(no_tools(), model)).await;
             let after = server.post_message(PATH, "Go.").await;
-            let said = words.concat();
-            // The model speaks while its reader comes and goes.
+            let sent = words.concat();
+            // The model streams while its subscriber disconnects and reconnects.
             let speak = async {
                 for word in words {
                     strings.send(word).unwrap();
@@ -65,7 +65,7 @@ proptest! {
                 .iter()
                 .filter_map(|(_, event)| event["delta"].as_str())
                 .collect();
-            assert_eq!(text, said);
+            assert_eq!(text, sent);
             server.end().await;
         });
     }
@@ -112,7 +112,7 @@ async fn the_last_event_that_a_browser_names_counts_more_than_the_address() {
 }
 
 #[tokio::test]
-async fn a_number_that_nobody_knows_gets_a_snapshot() {
+async fn an_unknown_sequence_number_gets_a_snapshot() {
     let server = serve(ServerBuilder::new(no_tools(), FnModel::echo())).await;
     server.post_and_collect(PATH, "Hi").await;
     for unknown in [0, 1 << 52] {

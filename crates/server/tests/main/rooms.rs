@@ -1,4 +1,4 @@
-//! Rooms: who takes part, and who hears what.
+//! Rooms: connected clients, and which of them receive which events.
 
 use std::sync::{Arc, Mutex};
 
@@ -44,7 +44,7 @@ impl Socket {
         within_timeout(self.0.send(frame)).await.unwrap();
     }
 
-    /// The next frame; nothing when the connection has ended.
+    /// The next frame; `None` when the connection has ended.
     pub(crate) async fn next(&mut self) -> Option<Value> {
         loop {
             match within_timeout(self.0.next()).await?.ok()? {
@@ -96,7 +96,7 @@ async fn everybody_hears_an_answer_that_is_broadcast() {
 }
 
 #[tokio::test]
-async fn only_who_asked_hears_an_answer_that_is_not() {
+async fn only_the_sender_receives_an_answer_that_is_not_broadcast() {
     let server = serve(room(false)).await;
     let mut ada = Socket::open(&server, "/chat/lobby").await;
     ada.until("snapshot").await;
@@ -105,13 +105,13 @@ async fn only_who_asked_hears_an_answer_that_is_not() {
     ada.send(json!({ "type": "prompt", "text": "Hi" })).await;
     ada.until("ended").await;
     bob.send(json!({ "type": "prompt", "text": "Mine" })).await;
-    // The first that Bob hears of any answer is his own.
+    // The first answer that Bob receives is his own.
     assert_eq!(bob.until("text").await["event"]["delta"], "Mine");
     bob.until("ended").await;
 }
 
 #[tokio::test]
-async fn who_comes_back_to_a_room_as_the_same_peer_misses_nothing() {
+async fn a_peer_that_reconnects_to_a_room_misses_nothing() {
     let server = serve(room(false)).await;
     let mut ada = Socket::open(&server, "/chat/lobby").await;
     let hello = ada.next().await.unwrap();
@@ -145,7 +145,7 @@ async fn a_frame_that_makes_no_sense_is_refused_and_the_connection_stays() {
 }
 
 #[tokio::test]
-async fn handlers_hear_who_joins_and_who_leaves() {
+async fn handlers_are_called_when_clients_connect_and_disconnect() {
     let (heard, mut hears) = tokio::sync::mpsc::unbounded_channel();
     let left = heard.clone();
     let endpoint = Endpoint::new("/chat/{room}")
@@ -183,7 +183,7 @@ async fn a_room_is_the_same_wherever_it_is_entered_from() {
         .guard_input(refuse);
     let server = ServerBuilder::new(no_tools(), FnModel::echo()).endpoint(endpoint);
     let server = serve(server).await;
-    // What its author wants holds for those who come through the console, too.
+    // The settings of the endpoint hold for clients that use the console's routes, too.
     for path in ["/chat/lobby", "/api/conversations/%2Fchat%2Flobby"] {
         let events = server.post_and_collect(path, "Hi").await;
         assert_eq!(crate::support::joined_text(&events), "Not here.", "{path}");
@@ -197,11 +197,11 @@ async fn a_room_is_the_same_wherever_it_is_entered_from() {
     );
 }
 
-/// Kept by a handler.
+/// The session that a handler was called with.
 type Heard = Arc<Mutex<Vec<String>>>;
 
 #[tokio::test]
-async fn a_prompt_from_one_room_is_not_told_in_another() {
+async fn a_message_of_one_room_is_not_published_in_another() {
     let heard = Heard::default();
     let hears = Arc::clone(&heard);
     let endpoint = Endpoint::new("/chat/{room}").on_message(

@@ -1,4 +1,4 @@
-//! A server that ends lets go of its clients politely.
+//! Shutdown: streams end with a last event.
 
 use serde_json::json;
 use toolwright::chat::testing::FnModel;

@@ -1,4 +1,4 @@
-//! What the tests share: a server on a port of its own, a client, and a model that speaks when it is told to.
+//! Shared by the tests: a server on a port of its own, a client, and a model that the test controls.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -21,12 +21,12 @@ use toolwright::chat::{
 use toolwright::{Bundle, Invoker, Registry, Tool};
 use toolwright_server::{Server, ServerBuilder};
 
-/// Longer than anything takes that comes at all.
+/// A test that waits longer has failed.
 const TEST_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Waits for what has to come.
-pub(crate) async fn within_timeout<T>(coming: impl Future<Output = T>) -> T {
-    timeout(TEST_TIMEOUT, coming)
+/// Waits for a future; panics after [`TEST_TIMEOUT`].
+pub(crate) async fn within_timeout<T>(future: impl Future<Output = T>) -> T {
+    timeout(TEST_TIMEOUT, future)
         .await
         .expect("it did not come")
 }
@@ -41,7 +41,7 @@ pub(crate) fn no_tools() -> Invoker {
     invoker(Vec::<Tool>::new())
 }
 
-/// A server that serves until it is told to end.
+/// A server that runs until it is shut down.
 pub(crate) struct TestServer {
     pub(crate) addr: SocketAddr,
     shut_down: Option<oneshot::Sender<()>>,
@@ -52,13 +52,13 @@ pub(crate) async fn serve(server: ServerBuilder) -> TestServer {
     serve_built(server.build().unwrap()).await
 }
 
-pub(crate) async fn serve_built(site: Server) -> TestServer {
+pub(crate) async fn serve_built(server: Server) -> TestServer {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let addr = listener.local_addr().unwrap();
     let (end, ended) = oneshot::channel::<()>();
     let served = tokio::spawn(async move {
         let ended = async { drop(ended.await) };
-        site.serve(listener, ended).await.unwrap();
+        server.serve(listener, ended).await.unwrap();
     });
     TestServer {
         addr,
@@ -77,7 +77,7 @@ impl TestServer {
         }
     }
 
-    /// Tells the server to end, and waits until it has.
+    /// Shuts the server down, and waits until it has ended.
     pub(crate) async fn end(mut self) {
         self.shut_down.take();
         if let Some(served) = self.served.take() {
@@ -121,7 +121,7 @@ impl TestServer {
         }
     }
 
-    /// Sends a request, and leaves its answer to be read.
+    /// Sends a request, and returns the response with its body unread.
     pub(crate) async fn open(
         &self,
         request: hyper::http::request::Builder,
@@ -133,7 +133,7 @@ impl TestServer {
         let body = Full::new(Bytes::from(body.to_owned()));
         let response = within_timeout(sender.send_request(request.body(body).unwrap())).await;
         let mut response = response.unwrap();
-        // A connection lives as long as the one who could send more.
+        // The connection stays open as long as the sender exists.
         let open = Arc::new(std::sync::Mutex::new(sender));
         response.extensions_mut().insert(open);
         response
@@ -146,7 +146,7 @@ impl TestServer {
         SseEvents::new(self.open(request, "").await)
     }
 
-    /// Says something, and returns the number before its first event.
+    /// Sends a message, and returns the sequence number before its first event.
     pub(crate) async fn post_message(&self, path: &str, text: &str) -> u64 {
         let answer = self
             .post(&format!("{path}/prompt"), json!({ "text": text }))
@@ -155,14 +155,14 @@ impl TestServer {
         answer.json()["seq"].as_u64().unwrap()
     }
 
-    /// Says something, and returns everything that happens until the turn is over or waits.
+    /// Sends a message, and returns all events until the turn ends or pauses.
     pub(crate) async fn post_and_collect(&self, path: &str, text: &str) -> Vec<Value> {
         let after = self.post_message(path, text).await;
         self.events(path, Some(after)).await.collect_turn().await
     }
 }
 
-/// A whole answer.
+/// A response with its body.
 #[derive(Debug)]
 pub(crate) struct HttpResponse {
     pub(crate) status: u16,
@@ -191,7 +191,7 @@ pub(crate) struct SseEvents {
     body: Incoming,
     read: String,
     pub(crate) headers: HeaderMap,
-    /// What keeps the connection.
+    /// Contains the sender, which keeps the connection open.
     _open: hyper::http::Extensions,
 }
 
@@ -207,7 +207,7 @@ impl SseEvents {
         }
     }
 
-    /// The data of the next event; nothing when the stream has ended.
+    /// The data of the next event; `None` when the stream has ended.
     pub(crate) async fn next_data(&mut self) -> Option<String> {
         loop {
             if let Some(end) = self.read.find("\n\n") {
@@ -239,7 +239,7 @@ impl SseEvents {
         }
     }
 
-    /// Everything until the turn is over or waits, without numbers.
+    /// All events until the turn ends or pauses, without sequence numbers.
     pub(crate) async fn collect_turn(&mut self) -> Vec<Value> {
         let mut events = Vec::new();
         loop {
@@ -258,16 +258,16 @@ pub(crate) fn event_type(event: &Value) -> &str {
     event["type"].as_str().unwrap_or_default()
 }
 
-/// The types of events, in order; how many pieces a text comes in is nobody's business.
+/// The types of events in order; consecutive equal ones are counted once.
 pub(crate) fn event_types(events: &[Value]) -> Vec<&str> {
     let mut kinds: Vec<&str> = events.iter().map(event_type).collect();
     kinds.dedup();
     kinds
 }
 
-pub(crate) fn find_event<'a>(events: &'a [Value], wanted: &str) -> &'a Value {
-    let found = events.iter().find(|event| event_type(event) == wanted);
-    found.unwrap_or_else(|| panic!("no {wanted} in {events:#?}"))
+pub(crate) fn find_event<'a>(events: &'a [Value], kind: &str) -> &'a Value {
+    let found = events.iter().find(|event| event_type(event) == kind);
+    found.unwrap_or_else(|| panic!("no {kind} in {events:#?}"))
 }
 
 /// The text of an answer.
@@ -276,25 +276,25 @@ pub(crate) fn joined_text(events: &[Value]) -> String {
     texts.filter_map(|event| event["delta"].as_str()).collect()
 }
 
-/// A model that says what a test tells it to, when it tells it to.
+/// A model whose output the test sends.
 #[derive(Clone)]
 pub(crate) struct ManualModel {
     id: ModelId,
     words: Arc<Mutex<mpsc::UnboundedReceiver<String>>>,
 }
 
-/// Who tells it.
+/// Sends the output of a [`ManualModel`].
 pub(crate) type ManualModelSender = mpsc::UnboundedSender<String>;
 
 impl ManualModel {
-    /// A model, and who pulls its strings: each text is a piece of an answer, an empty one its end.
+    /// A model and its sender: each text is a delta of the answer, an empty text ends it.
     pub(crate) fn new() -> (Self, ManualModelSender) {
-        let (strings, words) = mpsc::unbounded_channel();
-        let puppet = Self {
+        let (sender, words) = mpsc::unbounded_channel();
+        let model = Self {
             id: ModelId::new("puppet", ""),
             words: Arc::new(Mutex::new(words)),
         };
-        (puppet, strings)
+        (model, sender)
     }
 }
 
@@ -306,15 +306,15 @@ impl Model for ManualModel {
     fn stream(&self, _: ModelRequest) -> ModelStream {
         let words = Arc::clone(&self.words);
         let state = (words, String::new(), 0);
-        futures::stream::unfold(state, async |(words, mut said, over)| match over {
+        futures::stream::unfold(state, async |(words, mut text, over)| match over {
             0 => {
                 let word = words.lock().await.recv().await.unwrap_or_default();
                 if word.is_empty() {
-                    let item = ModelEvent::Item(Item::text(said.as_str()));
-                    return Some((Ok(item), (words, said, 1)));
+                    let item = ModelEvent::Item(Item::text(text.as_str()));
+                    return Some((Ok(item), (words, text, 1)));
                 }
-                said.push_str(&word);
-                Some((Ok(ModelEvent::Text(word)), (words, said, 0)))
+                text.push_str(&word);
+                Some((Ok(ModelEvent::Text(word)), (words, text, 0)))
             }
             1 => {
                 let usage = Usage::new(10, 5);
@@ -322,7 +322,7 @@ impl Model for ManualModel {
                     stop: StopReason::End,
                     usage,
                 };
-                Some((Ok(finished), (words, said, 2)))
+                Some((Ok(finished), (words, text, 2)))
             }
             _ => None,
         })

@@ -1,4 +1,4 @@
-//! What is kept of a conversation in, the messages and interrupts of an AG-UI thread out.
+//! Converts a journal into the messages and interrupts of an AG-UI thread.
 
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -11,11 +11,11 @@ pub(crate) fn thread_messages(entries: &[Entry]) -> Vec<Value> {
     for entry in entries {
         let id = &entry.id;
         match &entry.body {
-            EntryBody::User { content: said } => {
-                messages.push(json!({ "id": id, "role": "user", "content": content_json(said) }));
+            EntryBody::User { content } => {
+                messages.push(json!({ "id": id, "role": "user", "content": content_json(content) }));
             }
-            EntryBody::Assistant { content: said } => {
-                let text: Vec<&str> = said.iter().filter_map(crate::protocols::content_text).collect();
+            EntryBody::Assistant { content } => {
+                let text: Vec<&str> = content.iter().filter_map(crate::protocols::content_text).collect();
                 messages.push(json!({ "id": id, "role": "assistant", "content": text.join("\n") }));
             }
             EntryBody::Step { step, .. } => messages.extend(step_messages(id, step)),
@@ -30,13 +30,13 @@ pub(crate) fn thread_messages(entries: &[Entry]) -> Vec<Value> {
 
 fn step_messages(id: &str, step: &Step) -> Vec<Value> {
     let mut messages = Vec::new();
-    let thoughts = step.items.iter().filter_map(|item| match &item.kind {
+    let reasoning = step.items.iter().filter_map(|item| match &item.kind {
         ItemKind::Reasoning { text } if !text.is_empty() => Some(text.as_str()),
         _ => None,
     });
-    let thoughts: Vec<&str> = thoughts.collect();
-    if !thoughts.is_empty() {
-        let content = thoughts.join("\n");
+    let reasoning: Vec<&str> = reasoning.collect();
+    if !reasoning.is_empty() {
+        let content = reasoning.join("\n");
         messages.push(
             json!({ "id": format!("{id}-reasoning"), "role": "reasoning", "content": content }),
         );
@@ -61,7 +61,7 @@ fn step_messages(id: &str, step: &Step) -> Vec<Value> {
     messages
 }
 
-/// Content as a message has it: a text where it is nothing else, else its parts.
+/// The content of a message: a string if it is text only, else its parts.
 pub(crate) fn content_json(content: &[Content]) -> Value {
     let texts: Vec<&str> = content
         .iter()
@@ -107,14 +107,14 @@ fn part_json(item: &Content) -> Value {
     }
 }
 
-/// A call that somebody has to decide about.
-pub(crate) fn interrupt_json(asked: &PendingApproval) -> Value {
-    let tool = &asked.tool;
+/// An interrupt: a call that waits for a decision.
+pub(crate) fn interrupt_json(approval: &PendingApproval) -> Value {
+    let tool = &approval.tool;
     json!({
-        "id": interrupt_id(asked),
+        "id": interrupt_id(approval),
         "reason": "tool_call",
         "message": format!("{}: {}", tool.display_name(), tool.description),
-        "toolCallId": asked.call.id,
+        "toolCallId": approval.call.id,
         "responseSchema": {
             "type": "object",
             "properties": {
@@ -124,28 +124,28 @@ pub(crate) fn interrupt_json(asked: &PendingApproval) -> Value {
             },
             "required": ["approved"],
         },
-        "expiresAt": rfc3339(asked.token.expires()),
-        "metadata": { "toolwright": { "tool": tool.name, "arguments": asked.arguments, "inputSchema": tool.input } },
+        "expiresAt": rfc3339(approval.token.expires()),
+        "metadata": { "toolwright": { "tool": tool.name, "arguments": approval.arguments, "inputSchema": tool.input } },
     })
 }
 
-/// The name of an interrupt: of this call as it was asked about this time, and of no other.
-pub(crate) fn interrupt_id(asked: &PendingApproval) -> String {
-    let token = serde_json::to_vec(&asked.token).unwrap_or_default();
+/// The id of an interrupt: unique to this request for approval of this call.
+pub(crate) fn interrupt_id(approval: &PendingApproval) -> String {
+    let token = serde_json::to_vec(&approval.token).unwrap_or_default();
     let digest = Sha256::digest(&token);
     let digest: String = digest
         .iter()
         .take(8)
         .map(|byte| format!("{byte:02x}"))
         .collect();
-    format!("{}.{digest}", asked.call.id)
+    format!("{}.{digest}", approval.call.id)
 }
 
-/// Milliseconds since 1970 as a date and time.
+/// Milliseconds since 1970 as an RFC 3339 timestamp.
 fn rfc3339(millis: u64) -> String {
     let (seconds, millis) = (millis / 1000, millis % 1000);
     let (days, second) = (seconds / 86_400, seconds % 86_400);
-    // Years that begin in March have their odd day at their end; 719,468 days before 1970 one began that 400 divides.
+    // Years that start in March have the leap day at their end; day -719,468 is the first day of a 400-year cycle.
     let days = days + 719_468;
     let (era, of_era) = (days / 146_097, days % 146_097);
     let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;

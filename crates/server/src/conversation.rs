@@ -1,0 +1,14 @@
+//! One conversation in memory: its queue of commands, the running turn, its event log and the subscribers of that log.
+
+pub(crate) mod event;
+pub(crate) mod event_log;
+pub(crate) mod external_transcript;
+pub(crate) mod journal_file;
+pub(crate) mod presence;
+pub(crate) mod room;
+pub(crate) mod room_command;
+pub(crate) mod session;
+pub(crate) mod subscriber;
+pub(crate) mod turn;
+pub(crate) mod turn_error;
+pub(crate) mod usage;

@@ -1,0 +1,272 @@
+//! The session that a handler receives: sends its own answer, or has the endpoint's model answer.
+
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures::stream::{Stream, StreamExt as _};
+use serde_json::{Map, Value};
+use tokio_util::sync::DropGuard;
+use toolwright_chat::{ChatError, ChatEvent, ModelId, StoreError, TurnEnd, TurnRequest};
+use toolwright_core::{Caller, CancellationToken, Role};
+
+use crate::auth::request_context::RequestContext;
+use crate::conversation::event::{EndpointEvent, PeerId};
+use crate::conversation::external_transcript::ExternalTranscript;
+use crate::conversation::room::Room;
+use crate::conversation::room_command::{IncomingMessage, StartedSender};
+use crate::conversation::turn_error::TurnError;
+
+/// A message in a conversation, and the means to answer it; cheap to clone.
+#[derive(Clone)]
+pub struct Session(Arc<Inner>);
+
+struct Inner {
+    room: Arc<Room>,
+    request_context: RequestContext,
+    peer: Option<PeerId>,
+    /// The peer that receives this session's events; `None` broadcasts to all.
+    recipient: Option<PeerId>,
+    cancel: CancellationToken,
+    turn_state: Mutex<TurnState>,
+}
+
+/// The state of the running turn.
+#[derive(Default)]
+pub(crate) struct TurnState {
+    /// The `TurnEnded` event, published after the interceptors' `before_completion`.
+    pub(crate) end: Option<ChatEvent>,
+    pub(crate) paused: bool,
+    pub(crate) model: Option<ModelId>,
+    /// Events that no chat has written to the journal.
+    pub(crate) external_transcript: ExternalTranscript,
+    /// Dropped when a recovered turn has requested its approvals again, or makes progress.
+    pub(crate) recovery_guard: Option<DropGuard>,
+}
+
+impl Session {
+    pub(crate) fn new(
+        room: &Arc<Room>,
+        context: RequestContext,
+        peer: Option<PeerId>,
+        cancel: CancellationToken,
+    ) -> Self {
+        Self(Arc::new(Inner {
+            recipient: room.endpoint.event_recipient(peer.as_ref()),
+            room: Arc::clone(room),
+            request_context: context,
+            peer,
+            cancel,
+            turn_state: Mutex::default(),
+        }))
+    }
+
+    /// The conversation's name in the store, which is unique.
+    pub fn conversation_id(&self) -> &str {
+        &self.0.room.id
+    }
+
+    /// The messages before this one, within the endpoint's window: for an agent without a memory of its own.
+    ///
+    /// # Errors
+    ///
+    /// When the store fails.
+    pub async fn history(&self) -> Result<Vec<toolwright_chat::Message>, StoreError> {
+        let endpoint = &self.0.room.endpoint;
+        let window = &endpoint.window;
+        let entries = window.load_entries(&endpoint.store, self.conversation_id()).await?;
+        Ok(window.select_messages(&entries))
+    }
+
+    /// The value of a parameter of the endpoint's path.
+    pub fn param(&self, name: &str) -> Option<&str> {
+        let param = self.0.room.params.iter().find(|(known, _)| known == name);
+        param.map(|(_, value)| value.as_str())
+    }
+
+    pub(crate) fn params(&self) -> &[(String, String)] {
+        &self.0.room.params
+    }
+
+    /// The caller on whose behalf tools run.
+    pub fn caller(&self) -> &Caller {
+        self.0.request_context.caller()
+    }
+
+    /// The id of the peer that sent the message, if it is known.
+    pub fn peer_id(&self) -> Option<&str> {
+        self.0.peer.as_deref()
+    }
+
+    /// The number of connected clients.
+    pub fn peer_count(&self) -> usize {
+        self.0.room.peer_count()
+    }
+
+    /// Cancelled when the turn is stopped.
+    pub fn cancellation_token(&self) -> &CancellationToken {
+        &self.0.cancel
+    }
+
+    /// Appends text to an answer of the handler's own.
+    pub fn send_text(&self, delta: impl Into<String>) {
+        let delta = delta.into();
+        let event = ChatEvent::Text { delta };
+        self.turn_state().external_transcript.on_event(&event);
+        self.publish(event);
+    }
+
+    /// Publishes progress.
+    pub fn send_progress(&self, done: Option<f64>, total: Option<f64>, message: impl Into<String>) {
+        let message = Some(message.into()).filter(|message| !message.is_empty());
+        let event = EndpointEvent::Status {
+            done,
+            total,
+            message,
+        };
+        self.0.room.publish(event, self.0.recipient.clone());
+    }
+
+    /// Publishes a metadata value.
+    pub fn send_metadata(&self, name: impl Into<String>, value: impl Into<Value>) {
+        let metadata = Map::from_iter([(name.into(), value.into())]);
+        self.publish_metadata(metadata);
+    }
+
+    pub(crate) fn publish_metadata(&self, metadata: Map<String, Value>) {
+        if !metadata.is_empty() {
+            let event = EndpointEvent::Metadata { metadata };
+            self.0.room.publish(event, self.0.recipient.clone());
+        }
+    }
+
+    /// Has the endpoint's model answer with its tools; returns when the turn has ended or paused.
+    ///
+    /// # Errors
+    ///
+    /// When the turn fails. Return the error from the handler: it is then published.
+    pub async fn answer_with_model(
+        &self,
+        message: impl Into<IncomingMessage>,
+    ) -> Result<(), TurnError> {
+        let message = message.into();
+        let mut request = self.with_session_settings(self.0.room.endpoint.chat.message());
+        for (role, content) in message.parts {
+            request = match role {
+                Role::User => request.user(content),
+                Role::Assistant => request.assistant(content),
+            };
+        }
+        if let Some(model) = message.model {
+            request = request.model(self.0.room.endpoint.with_guardrails(model));
+        }
+        self.run_turn(request, None).await
+    }
+
+    /// Answers with the events of another framework's agent or a program.
+    ///
+    /// The events are stored like those of a model. The last one should be [`ChatEvent::TurnEnded`]; without it the answer
+    /// is the text so far.
+    pub async fn forward(&self, events: impl Stream<Item = ChatEvent> + Send) {
+        let mut events = pin!(events);
+        loop {
+            let event = tokio::select! {
+                biased;
+                () = self.0.cancel.cancelled() => {
+                    self.turn_state().external_transcript.end(TurnEnd::Cancelled);
+                    return;
+                }
+                event = events.next() => event,
+            };
+            let Some(event) = event else { return };
+            self.turn_state().external_transcript.on_event(&event);
+            self.publish_deferring_end(event);
+        }
+    }
+
+    /// Sets the conversation, principal and cancellation of this session.
+    pub(crate) fn with_session_settings(&self, request: TurnRequest) -> TurnRequest {
+        let room = &self.0.room;
+        let request = request.conversation(&*room.id);
+        let request = self
+            .0
+            .request_context
+            .apply_to_turn(request, &room.endpoint);
+        request.cancel_on(self.0.cancel.clone())
+    }
+
+    /// Runs a turn until it ends or pauses.
+    pub(crate) async fn run_turn(
+        &self,
+        request: TurnRequest,
+        mut started: StartedSender,
+    ) -> Result<(), TurnError> {
+        let metrics = &self.0.room.endpoint.server.metrics;
+        let mut events = request.stream();
+        while let Some(event) = events.next().await {
+            let event = match event {
+                Ok(event) => event,
+                // A `TurnEnded` event was already published.
+                Err(ChatError::Ended { .. }) => return Ok(()),
+                Err(error) => {
+                    let turn_error = TurnError::from_chat_error(&error);
+                    if let Some(started) = started.take() {
+                        // The client receives the error as the response; for other subscribers nothing has happened.
+                        let _ = started.send(Err(error));
+                        return Err(turn_error.already_reported());
+                    }
+                    return Err(turn_error);
+                }
+            };
+            if let Some(started) = started.take() {
+                let after = self.0.room.begin_turn(false).await?;
+                // The receiver may be dropped.
+                let _ = started.send(Ok(after));
+            }
+            metrics.on_chat_event(&event);
+            let mut event = event;
+            match &mut event {
+                ChatEvent::TurnStarted {
+                    conversation,
+                    model,
+                } => {
+                    conversation.clone_from(&self.0.room.name);
+                    self.turn_state().model = Some(model.clone());
+                }
+                ChatEvent::ApprovalRequested(_) => {}
+                ChatEvent::TurnPaused { .. } => self.turn_state().paused = true,
+                _ => self.turn_state().recovery_guard = None,
+            }
+            self.publish_deferring_end(event);
+        }
+        Ok(())
+    }
+
+    /// Publishes an event; a `TurnEnded` is kept until the interceptors have run.
+    fn publish_deferring_end(&self, event: ChatEvent) {
+        match event {
+            ChatEvent::TurnEnded { .. } => self.turn_state().end = Some(event),
+            event => self.publish(event),
+        }
+    }
+
+    /// Publishes text that is not written to the journal.
+    pub(crate) fn publish_text(&self, text: &str) {
+        let delta = text.to_owned();
+        self.publish(ChatEvent::Text { delta });
+    }
+
+    pub(crate) fn publish(&self, event: ChatEvent) {
+        self.0.room.publish(event, self.0.recipient.clone());
+    }
+
+    pub(crate) fn publish_endpoint_event(&self, event: EndpointEvent) {
+        self.0.room.publish(event, self.0.recipient.clone());
+    }
+
+    pub(crate) fn turn_state(&self) -> MutexGuard<'_, TurnState> {
+        self.0
+            .turn_state
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}

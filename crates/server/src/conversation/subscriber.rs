@@ -1,0 +1,108 @@
+//! A subscriber of a conversation's events: each event after a sequence number once, or a snapshot where events were
+//! evicted.
+//!
+//! A subscriber holds only a position, so that a slow one costs nothing and falls back to a snapshot.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use tokio::sync::watch;
+
+use crate::conversation::event::{PeerId, SequencedEvent};
+use crate::conversation::event_log::LogRead;
+use crate::conversation::room::{ConversationSnapshot, Room};
+
+/// The number of events that are read from the log at a time.
+const BATCH_SIZE: usize = 64;
+
+/// A subscriber of a conversation.
+pub(crate) struct Subscriber {
+    pub(crate) room: Arc<Room>,
+    /// The sequence number of the last event that was read; `None` starts with a snapshot.
+    after: Option<u64>,
+    peer: Option<PeerId>,
+    ignores_recipient: bool,
+    buffered: VecDeque<Arc<SequencedEvent>>,
+    newest_seq: watch::Receiver<u64>,
+    ended: bool,
+}
+
+/// What a subscriber receives.
+pub(crate) enum Delivery {
+    /// The next event.
+    Event(Arc<SequencedEvent>),
+    /// A snapshot, in place of events that were evicted.
+    Snapshot(Box<ConversationSnapshot>),
+    /// The server shuts down.
+    Shutdown,
+}
+
+impl Subscriber {
+    pub(crate) fn new(room: Arc<Room>, after: Option<u64>, peer: Option<PeerId>) -> Self {
+        room.endpoint.server.metrics.subscribers.increment();
+        Self {
+            newest_seq: room.watch_newest_seq(),
+            room,
+            after,
+            peer,
+            ignores_recipient: false,
+            buffered: VecDeque::new(),
+            ended: false,
+        }
+    }
+
+    /// A subscriber that receives the events of every recipient: a client that reconnects to a turn has a new peer id.
+    pub(crate) fn for_all_recipients(room: Arc<Room>, after: u64) -> Self {
+        let mut subscriber = Self::new(room, Some(after), None);
+        subscriber.ignores_recipient = true;
+        subscriber
+    }
+
+    /// Waits for the next delivery; `None` after the last one.
+    pub(crate) async fn next(&mut self) -> Option<Delivery> {
+        loop {
+            if self.ended {
+                return None;
+            }
+            if let Some(event) = self.buffered.pop_front() {
+                self.after = Some(event.seq);
+                if self.ignores_recipient || event.is_visible_to(self.peer.as_ref()) {
+                    return Some(Delivery::Event(event));
+                }
+                continue;
+            }
+            // Before reading, so that an event in between is not missed.
+            self.newest_seq.mark_unchanged();
+            let read = match self.after {
+                Some(after) => self.room.events_after(after, BATCH_SIZE),
+                None => LogRead::Gap,
+            };
+            match read {
+                LogRead::Events(events) => self.buffered.extend(events),
+                LogRead::Gap => {
+                    let Ok(snapshot) = self.room.snapshot().await else {
+                        self.ended = true;
+                        return None;
+                    };
+                    self.after = Some(snapshot.seq);
+                    return Some(Delivery::Snapshot(Box::new(snapshot)));
+                }
+                LogRead::UpToDate => {
+                    tokio::select! {
+                        moved = self.newest_seq.changed() => self.ended = moved.is_err(),
+                        () = self.room.endpoint.server.shutdown.cancelled() => {
+                            self.ended = true;
+                            return Some(Delivery::Shutdown);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Subscriber {
+    fn drop(&mut self) {
+        self.room.endpoint.server.metrics.subscribers.decrement();
+    }
+}

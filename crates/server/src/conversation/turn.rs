@@ -1,0 +1,246 @@
+//! Runs a command of a room as a turn, with interceptors around it.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde_json::Map;
+use tokio::time::sleep;
+use toolwright_chat::{ChatEvent, EntryBody, PrincipalRecord, TurnEnd, Usage};
+use toolwright_core::{Content, Role};
+
+use crate::conversation::event::EndpointEvent;
+use crate::conversation::external_transcript::ExternalTranscript;
+use crate::conversation::room::Room;
+use crate::conversation::room_command::{CommandKind, IncomingMessage, RoomCommand, StartedSender};
+use crate::conversation::session::Session;
+use crate::conversation::turn_error::TurnError;
+use crate::endpoint::interceptor::{TurnContext, TurnOutcome};
+
+/// Runs a command and publishes its outcome.
+pub(crate) async fn run_command(room: &Arc<Room>, command: RoomCommand) {
+    let expired = command.request_context.is_expired();
+    let principal = command.request_context.principal_record();
+    let session = Session::new(room, command.request_context, command.peer, command.cancel);
+    if expired && matches!(command.kind, CommandKind::Message(_)) {
+        let kind = "unauthorized".to_owned();
+        let message = "the credential expired before the message could be answered: sign in and send it again";
+        let message = message.to_owned();
+        session.publish_endpoint_event(EndpointEvent::Error { kind, message });
+        return;
+    }
+    session.turn_state().recovery_guard = command.recovery_guard;
+    let mut turn = TurnContext {
+        message: IncomingMessage::empty(),
+        session: session.clone(),
+        metadata: Map::new(),
+        conversation_usage: Default::default(),
+        outcome: None,
+        started_at: Instant::now(),
+    };
+    let result = match command.kind {
+        CommandKind::Message(message) => {
+            turn.message = message;
+            answer_message(room, &mut turn, command.started, principal).await
+        }
+        CommandKind::Decisions(decided) => {
+            let request = session
+                .with_session_settings(room.endpoint.chat.submit_approvals(&*room.id, decided));
+            session
+                .run_turn(room.with_chosen_model(request), command.started)
+                .await
+        }
+        CommandKind::Resume => match room.begin_turn(false).await.map_err(TurnError::from) {
+            Ok(_) => {
+                let request = session.with_session_settings(room.endpoint.chat.resume(&*room.id));
+                session
+                    .run_turn(room.with_chosen_model(request), None)
+                    .await
+            }
+            Err(error) => Err(error),
+        },
+    };
+    finish_turn(room, turn, result).await;
+}
+
+/// Answers a message, unless an interceptor rejects it.
+async fn answer_message(
+    room: &Arc<Room>,
+    turn: &mut TurnContext,
+    started: StartedSender,
+    principal: Option<PrincipalRecord>,
+) -> Result<(), TurnError> {
+    let after = room.begin_turn(true).await?;
+    if let Some(started) = started {
+        // The receiver may be dropped.
+        let _ = started.send(Ok(after));
+    }
+    for (role, content) in &turn.message.parts {
+        let (role, content) = (*role, content.clone());
+        turn.session
+            .publish_endpoint_event(EndpointEvent::Message { role, content });
+    }
+    turn.conversation_usage = room.usage().await?;
+    for interceptor in &room.endpoint.interceptors {
+        if let Err(rejection) = interceptor.before(turn).await {
+            room.endpoint.server.metrics.rejected_messages.add(1);
+            turn.metadata.insert("refused".to_owned(), true.into());
+            let text = rejection.reason().to_owned();
+            turn.session.publish_text(&text);
+            turn.session.turn_state().end = Some(answered(vec![Content::text(text)]));
+            return Ok(());
+        }
+    }
+    room.set_chosen_model(turn.message.model.clone());
+    let message = turn.message.clone();
+    match &room.endpoint.on_message {
+        Some(handler) => {
+            let stopped = async {
+                turn.session.cancellation_token().cancelled().await;
+                sleep(room.endpoint.server.limits.shutdown_grace).await;
+            };
+            tokio::select! {
+                result = handler(&turn.session, &message) => result?,
+                // The handler ignores its cancellation.
+                () = stopped => turn.session.turn_state().external_transcript.end(TurnEnd::Cancelled),
+            }
+        }
+        None => turn.session.answer_with_model(message.clone()).await?,
+    }
+    let transcript = {
+        let mut state = turn.session.turn_state();
+        let transcript = std::mem::take(&mut state.external_transcript);
+        // A chat has written its turn to the journal itself.
+        let ours = state.model.is_some() || state.paused;
+        (!ours && !transcript.is_empty()).then_some(transcript)
+    };
+    if let Some(transcript) = transcript {
+        append_external_transcript(room, turn, principal, message, transcript).await?;
+    }
+    Ok(())
+}
+
+/// The end of a turn that no model has answered.
+pub(crate) fn answered(content: Vec<Content>) -> ChatEvent {
+    ChatEvent::TurnEnded {
+        end: TurnEnd::Answered,
+        content,
+        usage: Usage::default(),
+        cost: Some(0.0),
+    }
+}
+
+/// Writes a turn to the journal that a handler answered without a chat.
+async fn append_external_transcript(
+    room: &Room,
+    turn: &TurnContext,
+    principal: Option<PrincipalRecord>,
+    message: IncomingMessage,
+    mut transcript: ExternalTranscript,
+) -> Result<(), TurnError> {
+    let text = transcript.full_text().to_owned();
+    let (entries, end) = transcript.finish();
+    let parts = message.parts.into_iter().map(|(role, content)| match role {
+        Role::User => EntryBody::User { content },
+        Role::Assistant => EntryBody::Assistant { content },
+    });
+    let ended = EntryBody::TurnEnded { end: end.clone() };
+    let entries = parts.chain(entries).chain([ended]);
+    let entries = entries.collect();
+    room.endpoint
+        .append_entries(&room.id, principal, entries)
+        .await?;
+    let mut state = turn.session.turn_state();
+    state.end.get_or_insert_with(|| ChatEvent::TurnEnded {
+        end,
+        content: vec![Content::text(text)],
+        usage: Usage::default(),
+        cost: None,
+    });
+    Ok(())
+}
+
+/// Runs the interceptors after a turn and publishes its end.
+pub(crate) async fn finish_turn(
+    room: &Arc<Room>,
+    mut turn: TurnContext,
+    result: Result<(), TurnError>,
+) {
+    let (mut ended, paused, model) = {
+        let mut state = turn.session.turn_state();
+        (state.end.take(), state.paused, state.model.clone())
+    };
+    if let Err(error) = &result {
+        if error.already_reported {
+            return;
+        }
+        room.endpoint.server.metrics.record_turn_error(&error.kind);
+        tracing::warn!(
+            conversation = room.id,
+            kind = error.kind,
+            "a turn failed: {error}"
+        );
+    } else if paused {
+        return;
+    }
+    if result.is_ok() {
+        // A handler that sent nothing has answered, too.
+        ended.get_or_insert_with(|| answered(Vec::new()));
+    }
+    let latency = turn.started_at.elapsed();
+    let mut outcome = TurnOutcome {
+        end: None,
+        model,
+        text: String::new(),
+        usage: Usage::default(),
+        cost: None,
+        latency,
+    };
+    if let Some(ChatEvent::TurnEnded {
+        end,
+        content,
+        usage,
+        cost,
+    }) = &ended
+    {
+        room.add_usage(*usage, *cost).await;
+        turn.conversation_usage = room.usage().await.unwrap_or_default();
+        let texts = content.iter().filter_map(crate::protocols::content_text);
+        outcome.text = texts.collect();
+        (outcome.usage, outcome.cost) = (*usage, *cost);
+        outcome.end = Some(end.clone());
+    } else {
+        room.invalidate_usage().await;
+    }
+    turn.outcome = Some(outcome);
+    for interceptor in room.endpoint.interceptors.iter().rev() {
+        interceptor.before_completion(&mut turn).await;
+    }
+    turn.session
+        .publish_metadata(std::mem::take(&mut turn.metadata));
+    room.endpoint.delete_if_ephemeral(&room.id).await;
+    if let Some(ended) = ended {
+        if let ChatEvent::TurnEnded {
+            end, usage, cost, ..
+        } = &ended
+        {
+            room.endpoint.server.metrics.record_turn(end, latency);
+            tracing::info!(
+                conversation = room.id,
+                ?end,
+                tokens_in = usage.input,
+                tokens_out = usage.output,
+                cost,
+                millis = u64::try_from(latency.as_millis()).unwrap_or(u64::MAX),
+                "a turn is over"
+            );
+        }
+        turn.session.publish(ended);
+    }
+    if let Err(TurnError { kind, message, .. }) = result {
+        turn.session
+            .publish_endpoint_event(EndpointEvent::Error { kind, message });
+    }
+    for interceptor in room.endpoint.interceptors.iter().rev() {
+        interceptor.after(&turn).await;
+    }
+}

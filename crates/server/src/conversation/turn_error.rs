@@ -1,0 +1,79 @@
+//! The error of a turn, as subscribers of the conversation read it.
+
+use std::fmt;
+
+use toolwright_chat::{ChatError, StoreError};
+use toolwright_schema::redact;
+
+/// Why a message was not answered; published to the subscribers of the conversation.
+#[derive(Clone, Debug)]
+pub struct TurnError {
+    pub(crate) kind: String,
+    pub(crate) message: String,
+    /// True if the client has received the error as a response already.
+    pub(crate) already_reported: bool,
+}
+
+impl TurnError {
+    /// Makes an error; secrets in the message are redacted.
+    pub fn new(kind: impl Into<String>, message: impl fmt::Display) -> Self {
+        Self {
+            kind: kind.into(),
+            message: redact(&message.to_string()).into_owned(),
+            already_reported: false,
+        }
+    }
+
+    pub(crate) fn from_chat_error(error: &ChatError) -> Self {
+        Self::new(error_kind(error), error)
+    }
+
+    pub(crate) fn already_reported(mut self) -> Self {
+        self.already_reported = true;
+        self
+    }
+}
+
+impl fmt::Display for TurnError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for TurnError {}
+
+impl From<StoreError> for TurnError {
+    fn from(error: StoreError) -> Self {
+        Self::new("store", error)
+    }
+}
+
+/// The kind of an error, for programs.
+pub fn error_kind(error: &ChatError) -> &'static str {
+    use toolwright_chat::ModelErrorKind as Kind;
+    match error {
+        ChatError::Model(error) => match error.kind {
+            Kind::Auth => "auth",
+            Kind::RateLimit => "rate_limit",
+            Kind::Quota => "quota",
+            Kind::Overloaded => "overloaded",
+            Kind::BadRequest => "bad_request",
+            Kind::ContextTooLong => "context_too_long",
+            Kind::ContentFilter => "content_filter",
+            Kind::Network => "network",
+            Kind::Timeout => "timeout",
+            Kind::Protocol => "protocol",
+            Kind::Forbidden => "forbidden",
+            _ => "model",
+        },
+        ChatError::Store(_) => "store",
+        ChatError::Tools(_) | ChatError::UnknownTool { .. } => "tools",
+        ChatError::Prompt { .. } => "prompt",
+        ChatError::Rejected { .. } => "refused",
+        ChatError::NotAllowed { .. } => "forbidden",
+        ChatError::Busy { .. } => "busy",
+        ChatError::NoInput => "silent",
+        ChatError::Ended { .. } => "ended",
+        _ => "chat",
+    }
+}

@@ -1,0 +1,107 @@
+//! Interceptors: hooks before a turn, before its end is published, and after it.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Map, Value};
+use toolwright_chat::{ModelId, TurnEnd, Usage};
+use toolwright_core::BoxFuture;
+
+use crate::conversation::room_command::IncomingMessage;
+use crate::conversation::session::Session;
+use crate::conversation::usage::ConversationUsage;
+
+/// Hooks around every turn of an endpoint.
+///
+/// `before` runs in the order in which interceptors were added, `before_completion` and `after` in reverse: the first
+/// interceptor sees the message first and the answer last.
+///
+/// # Examples
+///
+/// ```
+/// use toolwright_core::BoxFuture;
+/// use toolwright_server::{Interceptor, TurnContext, TurnRejection};
+///
+/// /// Answers in office hours only.
+/// struct OfficeHours;
+///
+/// impl Interceptor for OfficeHours {
+///     fn before<'a>(&'a self, turn: &'a mut TurnContext) -> BoxFuture<'a, Result<(), TurnRejection>> {
+///         Box::pin(async move {
+///             match turn.message.text().contains("urgent") {
+///                 true => Ok(()),
+///                 false => Err(TurnRejection::new("We are closed. Write `urgent` if it is.")),
+///             }
+///         })
+///     }
+/// }
+/// ```
+pub trait Interceptor: Send + Sync + 'static {
+    /// Runs before the message is answered; may change the message, choose its model, or reject it.
+    ///
+    /// # Errors
+    ///
+    /// The reason of the rejection, which the user reads as the answer.
+    fn before<'a>(&'a self, _: &'a mut TurnContext) -> BoxFuture<'a, Result<(), TurnRejection>> {
+        Box::pin(async { Ok(()) })
+    }
+
+    /// Runs after the answer, before the end of the turn is published; may add [`TurnContext::metadata`] or send events.
+    fn before_completion<'a>(&'a self, _: &'a mut TurnContext) -> BoxFuture<'a, ()> {
+        Box::pin(async {})
+    }
+
+    /// Runs after the end of the turn was published; events sent now belong to no turn.
+    fn after<'a>(&'a self, _: &'a TurnContext) -> BoxFuture<'a, ()> {
+        Box::pin(async {})
+    }
+}
+
+/// Why a message is not answered, as a sentence for the user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TurnRejection(String);
+
+impl TurnRejection {
+    /// Rejects with this reason.
+    pub fn new(reason: impl Into<String>) -> Self {
+        Self(reason.into())
+    }
+
+    /// The reason, which the user reads as the answer.
+    pub fn reason(&self) -> &str {
+        &self.0
+    }
+}
+
+/// A turn, as interceptors see it.
+#[non_exhaustive]
+pub struct TurnContext {
+    /// The message and the model that it chooses; empty where a turn is resumed.
+    pub message: IncomingMessage,
+    /// The session of the turn.
+    pub session: Session,
+    /// Published as a `metadata` event before the turn ends.
+    pub metadata: Map<String, Value>,
+    /// Usage of the conversation: before this turn, and including it once it has ended.
+    pub conversation_usage: ConversationUsage,
+    /// The outcome; `None` until the turn has ended.
+    pub outcome: Option<TurnOutcome>,
+    pub(crate) started_at: Instant,
+}
+
+/// The outcome of a turn.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct TurnOutcome {
+    /// Why the turn ended; `None` if it failed.
+    pub end: Option<TurnEnd>,
+    /// The model that answered; `None` if a handler did.
+    pub model: Option<ModelId>,
+    /// The text of the answer.
+    pub text: String,
+    /// The tokens of the turn.
+    pub usage: Usage,
+    /// The cost, if every price is known.
+    pub cost: Option<f64>,
+    /// From the start of the turn until its answer was complete.
+    pub latency: Duration,
+}

@@ -1,0 +1,174 @@
+//! Error responses: `{"error": {"kind", "message"}}`. The only file with status codes of our own.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::json;
+use toolwright_chat::{ChatError, StoreError};
+use toolwright_mcp::AccessDenied;
+use toolwright_schema::redact;
+
+use crate::conversation::turn_error::{TurnError, error_kind};
+
+/// The response to a request that failed.
+#[derive(Debug)]
+pub(crate) struct ErrorResponse {
+    pub(crate) status: StatusCode,
+    pub(crate) kind: &'static str,
+    pub(crate) message: String,
+    /// The value of the `WWW-Authenticate` header.
+    www_authenticate: Option<HeaderValue>,
+    /// How long the client should wait, for the `Retry-After` header.
+    retry_after: Option<Duration>,
+}
+
+impl ErrorResponse {
+    pub(crate) fn new(status: StatusCode, kind: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            status,
+            kind,
+            message: message.into(),
+            www_authenticate: None,
+            retry_after: None,
+        }
+    }
+
+    /// 400: the request is malformed or incomplete.
+    pub(crate) fn bad_request(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "invalid", message)
+    }
+
+    /// 404.
+    pub(crate) fn not_found(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, "unknown", message)
+    }
+
+    pub(crate) fn no_such_conversation() -> Self {
+        Self::not_found("there is no such conversation")
+    }
+
+    /// 409: not possible in the current state of the conversation.
+    pub(crate) fn conflict(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::CONFLICT, "refused", message)
+    }
+
+    /// 429: a limit of the conversation or the server is reached.
+    pub(crate) fn too_many_requests(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::TOO_MANY_REQUESTS, "busy", message)
+    }
+
+    /// Adds a `Retry-After` header.
+    #[must_use]
+    pub(crate) fn with_retry_after(mut self, wait: Duration) -> Self {
+        self.retry_after = Some(wait);
+        self
+    }
+
+    /// 503 with `Retry-After`.
+    pub(crate) fn overloaded(message: impl Into<String>, retry_after: Duration) -> Self {
+        Self {
+            retry_after: Some(retry_after),
+            ..Self::new(StatusCode::SERVICE_UNAVAILABLE, "overloaded", message)
+        }
+    }
+
+    /// 401: the credential is missing or no longer valid.
+    pub(crate) fn unauthorized(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNAUTHORIZED, "unauthorized", message)
+    }
+}
+
+impl ErrorResponse {
+    /// Returns true if the same request may succeed a little later.
+    pub(crate) fn is_transient(&self) -> bool {
+        self.status == StatusCode::SERVICE_UNAVAILABLE
+    }
+
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The value of the `Retry-After` header: whole seconds, at least one.
+    pub(crate) fn retry_after(&self) -> Option<u64> {
+        let wait = self.retry_after?;
+        Some(wait.as_secs().saturating_add(1))
+    }
+
+    pub(crate) fn to_json(&self) -> serde_json::Value {
+        json!({ "kind": self.kind, "message": self.message })
+    }
+}
+
+impl From<AccessDenied> for ErrorResponse {
+    fn from(denied: AccessDenied) -> Self {
+        let kind = match denied.status() {
+            StatusCode::UNAUTHORIZED => "unauthorized",
+            StatusCode::BAD_REQUEST => "invalid",
+            StatusCode::SERVICE_UNAVAILABLE => "unavailable",
+            _ => "forbidden",
+        };
+        Self {
+            www_authenticate: denied.challenge(),
+            ..Self::new(denied.status(), kind, denied.message())
+        }
+    }
+}
+
+impl From<StoreError> for ErrorResponse {
+    fn from(error: StoreError) -> Self {
+        let message = redact(&error.to_string()).into_owned();
+        match error.retry_after() {
+            Some(wait) => Self::overloaded(message, wait),
+            None => {
+                tracing::warn!("the store failed: {error}");
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, "store", message)
+            }
+        }
+    }
+}
+
+impl From<ChatError> for ErrorResponse {
+    fn from(error: ChatError) -> Self {
+        let status = match &error {
+            ChatError::Rejected { .. } => StatusCode::CONFLICT,
+            ChatError::NotAllowed { .. } => StatusCode::FORBIDDEN,
+            ChatError::Busy { .. } => StatusCode::TOO_MANY_REQUESTS,
+            ChatError::Store(_) => StatusCode::SERVICE_UNAVAILABLE,
+            ChatError::NoInput => StatusCode::NOT_FOUND,
+            ChatError::Prompt { .. } | ChatError::UnknownTool { .. } => {
+                StatusCode::UNPROCESSABLE_ENTITY
+            }
+            _ => StatusCode::BAD_GATEWAY,
+        };
+        let message = redact(&error.to_string()).into_owned();
+        Self::new(status, error_kind(&error), message)
+    }
+}
+
+impl From<ErrorResponse> for TurnError {
+    fn from(error: ErrorResponse) -> Self {
+        Self::new(error.kind, error.message)
+    }
+}
+
+impl IntoResponse for ErrorResponse {
+    fn into_response(self) -> Response {
+        let body = json!({ "error": self.to_json() });
+        let retry_after = self.retry_after();
+        let mut response = Response::new(Body::from(body.to_string()));
+        *response.status_mut() = self.status;
+        let headers = response.headers_mut();
+        let json = HeaderValue::from_static("application/json");
+        headers.insert(header::CONTENT_TYPE, json);
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        if let Some(challenge) = self.www_authenticate {
+            headers.insert(header::WWW_AUTHENTICATE, challenge);
+        }
+        if let Some(wait) = retry_after {
+            headers.insert(header::RETRY_AFTER, wait.into());
+        }
+        response
+    }
+}

@@ -1,0 +1,43 @@
+//! Limits of a server.
+
+use std::time::Duration;
+
+/// Limits of a server, changed with [`ServerBuilder::limits`](crate::ServerBuilder::limits).
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ServerLimits {
+    /// The largest request body, in bytes; default: 4 MiB.
+    pub max_body_bytes: usize,
+    /// The largest WebSocket message, in bytes; default: 1 MiB.
+    pub max_socket_message_bytes: usize,
+    /// How long reading the head of a request may take, and then its body; default: 30 s.
+    pub read_timeout: Duration,
+    /// How long a write may make no progress before the connection is closed; default: 60 s.
+    pub write_timeout: Duration,
+    /// Connections that are open at once; further ones wait in the listener's backlog. Default: 16,384.
+    pub max_connections: usize,
+    /// Conversations that are in memory at once, per endpoint; default: 16,384.
+    pub max_rooms: usize,
+    /// Turns that run at once; at the limit new messages are rejected with 503. Default: 4,096.
+    pub max_turns: usize,
+    /// The interval of keep-alive messages on an idle stream; default: 15 s.
+    pub heartbeat_interval: Duration,
+    /// How long running turns may continue after shutdown began, and then how long connections may stay open; default: 5 s.
+    pub shutdown_grace: Duration,
+}
+
+impl Default for ServerLimits {
+    fn default() -> Self {
+        Self {
+            max_body_bytes: 4 << 20,
+            max_socket_message_bytes: 1 << 20,
+            read_timeout: Duration::from_secs(30),
+            write_timeout: Duration::from_secs(60),
+            max_connections: 16 << 10,
+            max_rooms: 16 << 10,
+            max_turns: 4 << 10,
+            heartbeat_interval: Duration::from_secs(15),
+            shutdown_grace: Duration::from_secs(5),
+        }
+    }
+}

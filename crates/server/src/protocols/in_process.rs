@@ -1,0 +1,67 @@
+//! Sends messages without a network: for programs that embed a server, and for tests.
+
+use std::sync::Arc;
+
+use futures::stream::{self, BoxStream, StreamExt as _};
+use toolwright_chat::Owner;
+
+use crate::auth::request_context::RequestContext;
+use crate::conversation::event::SequencedEvent;
+use crate::conversation::room_command::{CommandKind, IncomingMessage, RoomCommand};
+use crate::conversation::subscriber::{Delivery, Subscriber};
+use crate::conversation::turn_error::TurnError;
+use crate::server::Server;
+
+impl Server {
+    /// Sends a message to the conversation at the path that a client would use, and streams its events until the turn ends
+    /// or pauses.
+    ///
+    /// The turn runs even if the stream is not read.
+    ///
+    /// # Errors
+    ///
+    /// When no endpoint matches the path, the server could not store or answer the message, or the queue of the conversation
+    /// is full.
+    pub async fn send_message(
+        &self,
+        path: &str,
+        message: impl Into<IncomingMessage>,
+    ) -> Result<BoxStream<'static, Arc<SequencedEvent>>, TurnError> {
+        let found = self.endpoints.iter().find_map(|endpoint| {
+            let params = endpoint.template.match_path(path)?;
+            Some((endpoint, params))
+        });
+        let (endpoint, params) = found.ok_or_else(|| {
+            TurnError::new(
+                "unknown",
+                format!("no endpoint has conversations at `{path}`"),
+            )
+        })?;
+        let room = endpoint.open_room(params, &Owner::Operator)?;
+        let mut command = RoomCommand::new(
+            CommandKind::Message(message.into()),
+            RequestContext::operator(&self.state),
+            None,
+        );
+        let started = command.started_receiver();
+        room.admit(command).await?;
+        let begun = async move {
+            let after = started.await.ok()?.ok()?;
+            Some(Subscriber::new(room, Some(after), None))
+        };
+        let events = stream::once(begun).filter_map(async |subscriber| subscriber);
+        let events = events.flat_map(|subscriber| {
+            stream::unfold(Some(subscriber), async |subscriber| {
+                let mut subscriber = subscriber?;
+                match subscriber.next().await? {
+                    Delivery::Event(event) => {
+                        let over = event.event.ends_or_pauses_turn();
+                        Some((event, (!over).then_some(subscriber)))
+                    }
+                    Delivery::Snapshot(_) | Delivery::Shutdown => None,
+                }
+            })
+        });
+        Ok(events.boxed())
+    }
+}

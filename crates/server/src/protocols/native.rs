@@ -1,0 +1,349 @@
+//! The native protocol over HTTP: reads a conversation, streams its events, and accepts messages and decisions.
+
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::body::Body;
+use axum::extract::ws::WebSocketUpgrade;
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
+use axum::extract::{Path, Query, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use toolwright_chat::{ApprovalResponse, ApprovalVerdict};
+use toolwright_core::{ApprovalToken, CallId, Content, Role};
+
+use self::events::EventFrames;
+use super::{sse, websocket as socket};
+use crate::auth::request_context::RequestContext;
+use crate::conversation::event::PeerId;
+use crate::conversation::journal_file::write_journal;
+use crate::conversation::presence::Presence;
+use crate::conversation::room::Room;
+use crate::conversation::room_command::{CommandKind, IncomingMessage, RoomCommand};
+use crate::conversation::subscriber::Subscriber;
+use crate::endpoint::path_template::PathParams;
+use crate::endpoint::{EndpointRuntime, random_id};
+use crate::http::error_response::ErrorResponse;
+use crate::http::{body, json_response as answer};
+
+pub(crate) mod conversation_list;
+mod events;
+mod websocket;
+
+pub(crate) async fn show_or_upgrade(
+    State(endpoint): State<Arc<EndpointRuntime>>,
+    Extension(context): Extension<RequestContext>,
+    Path(params): Path<PathParams>,
+    Query(from): Query<EventsQuery>,
+    headers: HeaderMap,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+) -> Result<Response, ErrorResponse> {
+    let room = open_recovered_room(&endpoint, params, &context).await?;
+    if !headers.contains_key(header::UPGRADE) {
+        room.wait_until_recovered().await;
+        let snapshot = room.snapshot().await?;
+        return answer(StatusCode::OK, &snapshot);
+    }
+    let upgrade = match upgrade {
+        Ok(upgrade) => upgrade,
+        Err(rejection) => {
+            return Err(ErrorResponse::bad_request(format!(
+                "the upgrade: {rejection}"
+            )));
+        }
+    };
+    let peer = match from.peer {
+        Some(peer) => peer.into(),
+        None => random_id()?.into(),
+    };
+    let upgrade = socket::with_limits(upgrade, &endpoint.server.limits);
+    Ok(upgrade.on_upgrade(move |socket| {
+        websocket::run_connection(socket, room, context, from.after, peer)
+    }))
+}
+
+/// Opens a room, and resumes the turn that an earlier process left unfinished.
+async fn open_recovered_room(
+    endpoint: &Arc<EndpointRuntime>,
+    params: PathParams,
+    context: &RequestContext,
+) -> Result<Arc<Room>, ErrorResponse> {
+    let room = endpoint.open_room(params, &context.owner())?;
+    room.recover_unfinished_turn(context).await?;
+    Ok(room)
+}
+
+#[derive(Deserialize)]
+pub(crate) struct EventsQuery {
+    after: Option<u64>,
+    peer: Option<String>,
+}
+
+pub(crate) async fn subscribe_events(
+    State(endpoint): State<Arc<EndpointRuntime>>,
+    Extension(context): Extension<RequestContext>,
+    Path(params): Path<PathParams>,
+    Query(from): Query<EventsQuery>,
+    headers: HeaderMap,
+) -> Result<Response, ErrorResponse> {
+    let room = open_recovered_room(&endpoint, params, &context).await?;
+    // Set by a browser that reconnects; newer than the query of the original URL.
+    let last = headers.get("last-event-id");
+    let last = last.and_then(|last| last.to_str().ok()?.parse().ok());
+    let peer = from.peer.map(PeerId::from);
+    let presence = Presence::join(&room, context.clone(), peer.clone());
+    let subscriber = Subscriber::new(room, last.or(from.after), peer);
+    let endpoint = Arc::clone(&subscriber.room.endpoint);
+    let frames = EventFrames::new(subscriber, presence);
+    let idle_timeout = endpoint.idle_timeout;
+    Ok(sse::stream_response(
+        frames,
+        &endpoint,
+        idle_timeout,
+        context,
+        [],
+    ))
+}
+
+/// A message: a text, a prompt of the registry, or both.
+#[derive(Deserialize)]
+pub(crate) struct MessageRequest {
+    text: Option<String>,
+    model: Option<String>,
+    prompt: Option<PromptReference>,
+    peer: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct PromptReference {
+    name: String,
+    #[serde(default)]
+    arguments: Value,
+}
+
+impl MessageRequest {
+    /// Submits the message; returns whether it is queued behind another turn, and the newest sequence number.
+    pub(crate) async fn submit(
+        self,
+        room: &Arc<Room>,
+        context: RequestContext,
+        peer: Option<PeerId>,
+    ) -> Result<(bool, u64), ErrorResponse> {
+        let peer = peer.or(self.peer.as_deref().map(PeerId::from));
+        let message = self.into_message(&room.endpoint, &context).await?;
+        room.recover_unfinished_turn(&context).await?;
+        let command = RoomCommand::new(CommandKind::Message(message), context, peer);
+        let seq = room.event_log().newest_seq();
+        let queued = room.admit(command).await?;
+        Ok((queued, seq))
+    }
+
+    async fn into_message(
+        self,
+        endpoint: &EndpointRuntime,
+        context: &RequestContext,
+    ) -> Result<IncomingMessage, ErrorResponse> {
+        let mut parts = Vec::new();
+        if let Some(PromptReference { name, arguments }) = self.prompt {
+            let arguments = body::arguments_or_empty(arguments);
+            let scope = context.call_scope();
+            let rendered = context.invoker().render_prompt_in(&scope, name, &arguments);
+            let rendered = rendered.await.map_err(|failure| {
+                let message = failure.text().into_owned();
+                ErrorResponse::new(StatusCode::UNPROCESSABLE_ENTITY, "prompt", message)
+            })?;
+            parts.push((rendered.role, rendered.content));
+        }
+        if let Some(text) = self.text.filter(|text| !text.trim().is_empty()) {
+            parts.push((Role::User, vec![Content::text(text)]));
+        }
+        if parts.is_empty() {
+            return Err(ErrorResponse::bad_request(
+                "the message is empty: send `text`",
+            ));
+        }
+        let model = self.model.map(|name| endpoint.server.models.find(&name));
+        let model = model.transpose()?;
+        Ok(IncomingMessage { parts, model })
+    }
+}
+
+pub(crate) async fn post_message(
+    State(endpoint): State<Arc<EndpointRuntime>>,
+    Extension(context): Extension<RequestContext>,
+    Path(params): Path<PathParams>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ErrorResponse> {
+    let room = endpoint.open_room(params, &context.owner())?;
+    let request: MessageRequest = body::read_json(&endpoint.server.limits, &headers, body).await?;
+    let (queued, seq) = request.submit(&room, context, None).await?;
+    answer(
+        StatusCode::ACCEPTED,
+        &json!({ "queued": queued, "seq": seq }),
+    )
+}
+
+/// A decision about a pending call.
+#[derive(Deserialize)]
+pub(crate) struct DecisionRequest {
+    call: CallReference,
+    token: ApprovalToken,
+    verdict: String,
+    arguments: Option<Value>,
+    reason: Option<String>,
+    answer: Option<String>,
+    peer: Option<String>,
+}
+
+/// A call: its id, or the whole call as in `pending`.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum CallReference {
+    Id(CallId),
+    Call { id: CallId },
+}
+
+impl CallReference {
+    fn id(&self) -> &CallId {
+        match self {
+            Self::Id(id) | Self::Call { id } => id,
+        }
+    }
+}
+
+impl DecisionRequest {
+    /// Resumes the turn with the decision; returns the sequence number before its first event.
+    pub(crate) async fn submit(
+        self,
+        room: &Arc<Room>,
+        context: RequestContext,
+        peer: Option<PeerId>,
+    ) -> Result<u64, ErrorResponse> {
+        let peer = peer.or(self.peer.as_deref().map(PeerId::from));
+        room.recover_unfinished_turn(&context).await?;
+        let response =
+            json!({ "call": self.call.id(), "token": self.token, "verdict": self.verdict()? });
+        let response = serde_json::from_value(response);
+        let response: ApprovalResponse =
+            response.map_err(|error| ErrorResponse::bad_request(error.to_string()))?;
+        let mut command = RoomCommand::new(CommandKind::Decisions(vec![response]), context, peer);
+        let started = command.started_receiver();
+        room.admit(command).await?;
+        match started.await {
+            Ok(started) => Ok(started?),
+            Err(_) => Err(ErrorResponse::conflict(
+                "the conversation went on without the decision",
+            )),
+        }
+    }
+
+    fn verdict(&self) -> Result<ApprovalVerdict, ErrorResponse> {
+        match self.verdict.as_str() {
+            "approve" => Ok(ApprovalVerdict::Approve),
+            "deny" => {
+                let reason = denial_text(self.reason.as_deref());
+                Ok(ApprovalVerdict::Deny { reason })
+            }
+            "edit" => match &self.arguments {
+                Some(arguments @ Value::Object(_)) => {
+                    let arguments = arguments.clone();
+                    Ok(ApprovalVerdict::Edit { arguments })
+                }
+                _ => Err(ErrorResponse::bad_request(
+                    "`edit` needs `arguments`, an object",
+                )),
+            },
+            "answer" => match &self.answer {
+                Some(answer) => {
+                    let content = vec![Content::text(answer)];
+                    Ok(ApprovalVerdict::Answer { content })
+                }
+                None => Err(ErrorResponse::bad_request(
+                    "`answer` needs `answer`, a text",
+                )),
+            },
+            other => Err(ErrorResponse::bad_request(format!(
+                "`{other}` is no verdict: send approve, deny, edit or answer"
+            ))),
+        }
+    }
+}
+
+/// The result of a denied call, which the model reads.
+pub(crate) fn denial_text(reason: Option<&str>) -> String {
+    match reason.unwrap_or_default().trim() {
+        "" => "not approved".to_owned(),
+        reason => format!("not approved: {reason}"),
+    }
+}
+
+pub(crate) async fn post_decision(
+    State(endpoint): State<Arc<EndpointRuntime>>,
+    Extension(context): Extension<RequestContext>,
+    Path(params): Path<PathParams>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ErrorResponse> {
+    let room = endpoint.open_room(params, &context.owner())?;
+    let request: DecisionRequest = body::read_json(&endpoint.server.limits, &headers, body).await?;
+    let seq = request.submit(&room, context, None).await?;
+    answer(StatusCode::ACCEPTED, &json!({ "seq": seq }))
+}
+
+pub(crate) async fn stop_turn(
+    State(endpoint): State<Arc<EndpointRuntime>>,
+    Extension(context): Extension<RequestContext>,
+    Path(params): Path<PathParams>,
+) -> Result<Response, ErrorResponse> {
+    let room = endpoint.open_room(params, &context.owner())?;
+    let stopped = room.stop_turn().await?;
+    answer(StatusCode::ACCEPTED, &json!({ "stopped": stopped }))
+}
+
+pub(crate) async fn delete_conversation(
+    State(endpoint): State<Arc<EndpointRuntime>>,
+    Extension(context): Extension<RequestContext>,
+    Path(params): Path<PathParams>,
+) -> Result<Response, ErrorResponse> {
+    let room = endpoint.open_room(params, &context.owner())?;
+    if room.is_turn_running() {
+        return Err(ErrorResponse::conflict(
+            "a turn runs in this conversation: stop it first",
+        ));
+    }
+    match room.endpoint.delete_conversation(&room.id).await? {
+        true => Ok(StatusCode::NO_CONTENT.into_response()),
+        false => Err(ErrorResponse::no_such_conversation()),
+    }
+}
+
+pub(crate) async fn export_journal(
+    State(endpoint): State<Arc<EndpointRuntime>>,
+    Extension(context): Extension<RequestContext>,
+    Path(params): Path<PathParams>,
+) -> Result<Response, ErrorResponse> {
+    let room = endpoint.open_room(params, &context.owner())?;
+    let entries = room.load_entries().await?;
+    if entries.is_empty() {
+        return Err(ErrorResponse::no_such_conversation());
+    }
+    let text = write_journal(&room.name, &entries).map_err(|error| {
+        let message = format!("the conversation cannot be written: {error}");
+        ErrorResponse::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
+    })?;
+    let headers = [
+        (
+            header::CONTENT_TYPE,
+            HeaderValue::from_static("application/jsonl"),
+        ),
+        (
+            header::CONTENT_DISPOSITION,
+            HeaderValue::from_static(r#"attachment; filename="conversation.jsonl""#),
+        ),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+    ];
+    Ok((headers, text).into_response())
+}

@@ -1,0 +1,232 @@
+//! Encodes events as chunks of OpenAI's Chat Completions.
+//!
+//! Calls of the server's tools are not shown; calls of the client's own tools end the answer.
+
+use serde_json::{Map, Value, json};
+use toolwright_chat::{ChatEvent, StopReason, TurnEnd, Usage};
+
+use crate::auth::request_context::is_client_tool_call;
+use crate::conversation::event::EndpointEvent;
+use crate::conversation::event_log::PendingApprovals;
+use crate::protocols::EventEncoder;
+
+/// Encodes one answer as chunks.
+pub(crate) struct OpenAiEncoder {
+    id: String,
+    /// In seconds since 1970.
+    created: u64,
+    model: String,
+    /// True if a chunk with the usage follows the answer.
+    include_usage: bool,
+    pending_approvals: PendingApprovals,
+    stop: StopReason,
+    usage: Usage,
+    /// Whether the current step has text, the last one had, and any had.
+    step_has_text: bool,
+    last_step_had_text: bool,
+    any_step_had_text: bool,
+}
+
+impl OpenAiEncoder {
+    pub(crate) fn new(id: String, created: u64, model: String, include_usage: bool) -> Self {
+        Self {
+            id,
+            created,
+            model,
+            include_usage,
+            pending_approvals: PendingApprovals::default(),
+            stop: StopReason::End,
+            usage: Usage::default(),
+            step_has_text: false,
+            last_step_had_text: false,
+            any_step_had_text: false,
+        }
+    }
+
+    fn write_text(&mut self, delta: &str, out: &mut Vec<Value>) {
+        let again = self.any_step_had_text && !self.step_has_text;
+        let delta = match again {
+            true => format!("\n\n{delta}"),
+            false => delta.to_owned(),
+        };
+        self.step_has_text = true;
+        out.push(self.chunk(json!({ "content": delta }), None));
+    }
+
+    fn end_turn(&mut self, end: &TurnEnd, usage: Usage, out: &mut Vec<Value>) {
+        let approval = std::mem::take(&mut self.pending_approvals.0).into_iter();
+        let calls: Vec<Value> = approval
+            .filter(is_client_tool_call)
+            .enumerate()
+            .map(|(index, approval)| {
+                let function = json!({ "name": approval.call.name, "arguments": approval.arguments.to_string() });
+                json!({ "index": index, "id": approval.call.id, "type": "function", "function": function })
+            })
+            .collect();
+        let finish = match (end, &self.stop) {
+            (TurnEnd::Failed { .. }, StopReason::Filtered) => "content_filter",
+            (TurnEnd::Limit { reason }, _) => return out.push(error_chunk("limit", reason)),
+            (TurnEnd::Failed { reason }, _) => return out.push(error_chunk("failed", reason)),
+            (TurnEnd::Cancelled, _) => {
+                return out.push(error_chunk("cancelled", "the answer was stopped"));
+            }
+            _ if !calls.is_empty() => "tool_calls",
+            (TurnEnd::Length, _) => "length",
+            _ => "stop",
+        };
+        if !calls.is_empty() {
+            out.push(self.chunk(json!({ "tool_calls": calls }), None));
+        }
+        out.push(self.chunk(json!({}), Some(finish)));
+        if self.include_usage {
+            let mut chunk = self.chunk_fields(json!([]));
+            chunk.insert("usage".to_owned(), usage_json(usage));
+            out.push(chunk.into());
+        }
+    }
+
+    fn chunk(&self, delta: Value, finish: Option<&str>) -> Value {
+        let choice =
+            json!({ "index": 0, "delta": delta, "logprobs": null, "finish_reason": finish });
+        self.chunk_fields(json!([choice])).into()
+    }
+
+    fn chunk_fields(&self, choices: Value) -> Map<String, Value> {
+        let mut chunk = Map::new();
+        chunk.insert("id".to_owned(), self.id.as_str().into());
+        chunk.insert("object".to_owned(), "chat.completion.chunk".into());
+        chunk.insert("created".to_owned(), self.created.into());
+        chunk.insert("model".to_owned(), self.model.as_str().into());
+        chunk.insert("choices".to_owned(), choices);
+        chunk
+    }
+}
+
+impl EventEncoder for OpenAiEncoder {
+    fn start(&mut self) -> Vec<Value> {
+        let delta = json!({ "role": "assistant", "content": "" });
+        vec![self.chunk(delta, None)]
+    }
+
+    fn on_chat_event(&mut self, event: &ChatEvent, out: &mut Vec<Value>) {
+        self.pending_approvals.on_event(event);
+        match event {
+            ChatEvent::Text { delta } => self.write_text(delta, out),
+            ChatEvent::Reasoning { delta } => {
+                let delta = json!({ "reasoning_content": delta });
+                out.push(self.chunk(delta, None));
+            }
+            ChatEvent::Step { stop, usage, .. } => {
+                self.stop = stop.clone();
+                self.usage += *usage;
+                self.any_step_had_text |= self.step_has_text;
+                self.last_step_had_text = std::mem::take(&mut self.step_has_text);
+            }
+            ChatEvent::TurnEnded {
+                end,
+                content,
+                usage,
+                ..
+            } => {
+                // The answer is a tool result or a rejection, which was not streamed.
+                if *end == TurnEnd::Direct || !(self.step_has_text || self.last_step_had_text) {
+                    for text in content.iter().filter_map(crate::protocols::content_text) {
+                        self.write_text(text, out);
+                    }
+                }
+                self.end_turn(end, *usage, out);
+            }
+            // Only with a handler of the endpoint's own, which cannot decide here.
+            ChatEvent::TurnPaused { .. } => {
+                match self.pending_approvals.0.iter().any(is_client_tool_call) {
+                    true => self.end_turn(&TurnEnd::Answered, self.usage, out),
+                    false => {
+                        let message = "a call needs a person's approval, and nobody can be asked over this API";
+                        out.push(error_chunk("approval", message));
+                    }
+                }
+            }
+            // Tool calls of the server have no chunk in this protocol.
+            _ => {}
+        }
+    }
+
+    fn on_endpoint_event(&mut self, event: &EndpointEvent, out: &mut Vec<Value>) {
+        match event {
+            EndpointEvent::Error { kind, message } => out.push(error_chunk(kind, message)),
+            EndpointEvent::Shutdown { reason } => out.push(error_chunk("goodbye", reason)),
+            _ => {}
+        }
+    }
+
+    fn terminator(&self) -> Option<&'static str> {
+        Some("[DONE]")
+    }
+}
+
+fn error_chunk(code: &str, message: &str) -> Value {
+    json!({ "error": { "message": message, "type": "server_error", "param": null, "code": code } })
+}
+
+fn usage_json(usage: Usage) -> Value {
+    json!({
+        "prompt_tokens": usage.input,
+        "completion_tokens": usage.output,
+        "total_tokens": usage.total(),
+        "prompt_tokens_details": { "cached_tokens": usage.cached },
+        "completion_tokens_details": { "reasoning_tokens": usage.reasoning },
+    })
+}
+
+/// Merges chunks into one completion; returns the error if one of them is an error.
+pub(crate) fn merge_chunks(chunks: Vec<Value>) -> Result<Value, Value> {
+    let (mut answer, mut message) = (Map::new(), Map::new());
+    let (mut content, mut reasoning) = (String::new(), String::new());
+    let mut finish = Value::Null;
+    for chunk in chunks {
+        let Value::Object(mut chunk) = chunk else {
+            continue;
+        };
+        if let Some(error) = chunk.remove("error") {
+            return Err(error);
+        }
+        if let Some(Value::Array(choices)) = chunk.remove("choices")
+            && let Some(Value::Object(mut choice)) = choices.into_iter().next()
+        {
+            let delta = choice.remove("delta").unwrap_or_default();
+            let text = |name: &str| delta.get(name).and_then(Value::as_str).unwrap_or_default();
+            content.push_str(text("content"));
+            reasoning.push_str(text("reasoning_content"));
+            if let Some(Value::Array(calls)) = delta.get("tool_calls") {
+                let mut calls = calls.clone();
+                let calls = calls.iter_mut().filter_map(Value::as_object_mut);
+                let calls = calls.map(|call| {
+                    // The index is needed only in streams.
+                    call.shift_remove("index");
+                    Value::Object(std::mem::take(call))
+                });
+                message.insert("tool_calls".to_owned(), calls.collect());
+            }
+            match choice.remove("finish_reason") {
+                None | Some(Value::Null) => {}
+                Some(reason) => finish = reason,
+            }
+        }
+        answer.extend(chunk);
+    }
+    let content = match content.is_empty() && message.contains_key("tool_calls") {
+        true => Value::Null,
+        false => content.into(),
+    };
+    message.insert("role".to_owned(), "assistant".into());
+    message.insert("content".to_owned(), content);
+    message.insert("refusal".to_owned(), Value::Null);
+    if !reasoning.is_empty() {
+        message.insert("reasoning_content".to_owned(), reasoning.into());
+    }
+    answer.insert("object".to_owned(), "chat.completion".into());
+    let choice =
+        json!({ "index": 0, "message": message, "logprobs": null, "finish_reason": finish });
+    answer.insert("choices".to_owned(), json!([choice]));
+    Ok(answer.into())
+}

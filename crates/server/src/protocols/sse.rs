@@ -1,0 +1,94 @@
+//! Responses with server-sent events, for the streams of all protocols.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::{HeaderName, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use bytes::{Bytes, BytesMut};
+use futures::FutureExt as _;
+use futures::stream::{self, Stream, StreamExt as _};
+use tokio::time::timeout;
+
+use crate::auth::request_context::RequestContext;
+use crate::endpoint::EndpointRuntime;
+
+/// Events that are available at once are written together, up to this size in bytes.
+const MAX_WRITE_BYTES: usize = 16 << 10;
+
+/// A source of server-sent events.
+pub(crate) trait FrameSource: Send + 'static {
+    /// Waits for the next event, encoded; `None` after the last one. A call that is dropped must lose no event.
+    fn next_frame(&mut self) -> impl Future<Output = Option<Bytes>> + Send;
+}
+
+/// Streams events until the source ends, no event came for `idle_timeout`, or the credential is no longer valid.
+pub(crate) fn stream_response<const N: usize>(
+    source: impl FrameSource,
+    endpoint: &EndpointRuntime,
+    idle_timeout: Option<Duration>,
+    context: RequestContext,
+    headers: [(HeaderName, HeaderValue); N],
+) -> Response {
+    let (heartbeat, server) = (endpoint.heartbeat, Arc::clone(&endpoint.server));
+    let credential = context.clone();
+    let state = (source, context, server, Duration::ZERO);
+    let frames = stream::unfold(state, move |state| async move {
+        let (mut source, context, server, idle_for) = state;
+        if idle_timeout.is_some_and(|max| idle_for >= max) {
+            return None;
+        }
+        match timeout(heartbeat, next_frames(&mut source)).await {
+            Ok(frames) => Some((frames?, (source, context, server, Duration::ZERO))),
+            // The revocation of a token is not signalled, so it is polled.
+            Err(_) if context.is_revoked(&server).await => None,
+            Err(_) => {
+                let comment = Bytes::from_static(b": still here\n\n");
+                Some((comment, (source, context, server, idle_for + heartbeat)))
+            }
+        }
+    });
+    let expired = async move { credential.wait_expired().await };
+    sse_response(frames.take_until(expired), headers)
+}
+
+/// Waits for an event, and returns it with those that are available already, as one write.
+async fn next_frames(source: &mut impl FrameSource) -> Option<Bytes> {
+    let first = source.next_frame().await?;
+    let mut frames = BytesMut::new();
+    while first.len().max(frames.len()) < MAX_WRITE_BYTES
+        && let Some(Some(next)) = source.next_frame().now_or_never()
+    {
+        if frames.is_empty() {
+            frames.extend_from_slice(&first);
+        }
+        frames.extend_from_slice(&next);
+    }
+    // Mostly there is one event, which needs no copy.
+    Some(match frames.is_empty() {
+        true => first,
+        false => frames.freeze(),
+    })
+}
+
+/// An event stream response that proxies neither buffer nor cache.
+pub(crate) fn sse_response<const N: usize>(
+    frames: impl Stream<Item = Bytes> + Send + 'static,
+    more: [(HeaderName, HeaderValue); N],
+) -> Response {
+    let body = Body::from_stream(frames.map(Ok::<_, Infallible>));
+    let headers = [
+        (
+            header::CONTENT_TYPE,
+            HeaderValue::from_static("text/event-stream"),
+        ),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
+        (
+            HeaderName::from_static("x-accel-buffering"),
+            HeaderValue::from_static("no"),
+        ),
+    ];
+    (headers, more, body).into_response()
+}
