@@ -25,22 +25,10 @@
 //! # Ok(()) }
 //! ```
 
-mod call_identifiers;
 mod excerpt;
-mod json;
-mod limits;
-mod vendor_errors;
-
-mod protocol;
-
-mod anthropic;
-mod gemini;
-mod ollama;
-mod openai_chat;
-mod openai_responses;
-
-mod call_assembler;
 mod framing;
+mod limits;
+mod protocol;
 
 mod transport;
 

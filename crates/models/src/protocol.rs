@@ -1,5 +1,16 @@
 //! What every wire protocol has to say: how a request is written, and how its answer is read.
 
+pub(crate) mod anthropic;
+pub(crate) mod gemini;
+pub(crate) mod ollama;
+pub(crate) mod openai_chat;
+pub(crate) mod openai_responses;
+
+mod call_assembler;
+mod call_identifiers;
+pub(crate) mod json;
+pub(crate) mod vendor_errors;
+
 use std::sync::Arc;
 
 use serde_json::{Map, Value};

@@ -11,12 +11,12 @@ use toolwright_chat::{ModelError, ModelErrorKind};
 use toolwright_core::Config;
 use toolwright_core::schema::{Dialect, nearest};
 
-use crate::anthropic::Anthropic;
-use crate::gemini::Gemini;
-use crate::ollama::Ollama;
-use crate::openai_chat::Quirks;
-use crate::openai_responses::OpenAiResponses;
 use crate::protocol::Protocol as _;
+use crate::protocol::anthropic::Anthropic;
+use crate::protocol::gemini::Gemini;
+use crate::protocol::ollama::Ollama;
+use crate::protocol::openai_chat::Quirks;
+use crate::protocol::openai_responses::OpenAiResponses;
 
 pub use model_builder::ModelBuilder;
 

@@ -16,8 +16,8 @@ use super::ModelClient;
 use super::backoff::{Backoff, retry_after};
 use super::body_decoder::{BodyDecoder, DecodedPart};
 use crate::excerpt::{excerpt, without_last_word};
-use crate::json::replace_lone_surrogates;
 use crate::limits::{MAX_CALLS, MAX_ERROR_BODY_BYTES, MAX_ITEMS, too_many_calls, too_many_items};
+use crate::protocol::json::replace_lone_surrogates;
 use crate::protocol::{Protocol, ResponseParser};
 use crate::transport::{WireRequest, WireResponse};
 

@@ -7,12 +7,12 @@ use toolwright_chat::{Model, ModelError, ModelErrorKind, ModelId};
 use toolwright_core::{Config, Secret};
 
 use super::{ProtocolKind, Vendor};
-use crate::anthropic::Anthropic;
 use crate::client::{ConnectionSettings, RemoteModel, Timeouts};
-use crate::gemini::Gemini;
-use crate::ollama::Ollama;
-use crate::openai_chat::OpenAiChat;
-use crate::openai_responses::OpenAiResponses;
+use crate::protocol::anthropic::Anthropic;
+use crate::protocol::gemini::Gemini;
+use crate::protocol::ollama::Ollama;
+use crate::protocol::openai_chat::OpenAiChat;
+use crate::protocol::openai_responses::OpenAiResponses;
 #[cfg(feature = "http")]
 use crate::transport::HttpTransport;
 use crate::transport::{Transport, is_loopback};

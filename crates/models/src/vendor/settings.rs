@@ -5,7 +5,7 @@ use toolwright_core::{Origin, Secret};
 use url::Url;
 
 use super::{ModelBuilder, ProtocolKind, base_url};
-use crate::anthropic::API_VERSION;
+use crate::protocol::anthropic::API_VERSION;
 use crate::transport::WireHeader;
 
 impl ModelBuilder {

@@ -1,0 +1,284 @@
+//! ModelRequest in, the JSON body of `POST /v1/messages` out.
+
+use serde_json::{Map, Value, json};
+use toolwright_chat::{HostedTool, ModelRequest, ToolChoice};
+use toolwright_core::schema::{Dialect, Schema};
+use toolwright_core::wire::ToolPlan;
+use toolwright_core::{McpServerConfig, WebSearchConfig};
+
+use super::messages;
+use super::model_traits::{ModelTraits, Thinking};
+use crate::protocol::json;
+
+/// The hosted search that all models take; later ones run code, whose container would have to be kept between requests.
+const WEB_SEARCH_TYPE: &str = "web_search_20250305";
+
+/// The API refuses to think with less.
+const MIN_THINKING_BUDGET: u32 = 1_024;
+
+pub(super) fn request_body(
+    request: &ModelRequest,
+    tools: &ToolPlan,
+    model: &str,
+    cache: bool,
+) -> Map<String, Value> {
+    let traits = ModelTraits::for_model(model);
+    let options = &request.options;
+    let messages = messages::messages(&request.messages, tools, traits.requires_signature);
+    let definitions = tool_definitions(request, tools, cache);
+    let choice = tool_choice(&request.tool_choice, tools).filter(|_| !definitions.is_empty());
+    let forced = choice.is_some() && request.tool_choice != ToolChoice::None;
+    let thought = ThinkingSettings::new(request, traits, forced, &messages);
+
+    let mut body = Map::new();
+    let mut set = |name: &str, value: Value| body.insert(name.to_owned(), value);
+    set("model", model.into());
+    set("max_tokens", thought.max_tokens.into());
+    set("stream", true.into());
+    if let Some(system) = system_blocks(request, cache) {
+        set("system", system);
+    }
+    if !definitions.is_empty() {
+        set("tools", definitions.into());
+    }
+    if let Some(choice) = choice {
+        set("tool_choice", choice);
+    }
+    let servers = mcp_servers(request);
+    if !servers.is_empty() {
+        set("mcp_servers", servers.into());
+    }
+    set("messages", messages.into());
+    let sampling = [
+        ("temperature", options.temperature),
+        ("top_p", options.top_p),
+    ];
+    for (name, number) in sampling {
+        let Some(number) = number.and_then(json::number_from_f32) else {
+            continue;
+        };
+        if traits.accepts_sampling && thought.thinking.is_none() {
+            set(name, number);
+        } else {
+            tracing::warn!(model, "{name} is left out: the model does not take it");
+        }
+    }
+    if let Some(setting) = thought.thinking {
+        set("thinking", setting);
+    }
+    let mut output = Map::new();
+    if let Some(effort) = thought.effort {
+        output.insert("effort".to_owned(), effort.into());
+    }
+    if let Some(form) = &request.response_format {
+        output.insert("format".to_owned(), response_format(&form.schema));
+    }
+    if !output.is_empty() {
+        set("output_config", output.into());
+    }
+    body.extend(options.extra.clone());
+    body
+}
+
+/// The answer's form; the API holds every answer to it, so it takes only what its strict mode knows.
+pub(super) fn response_format(schema: &Schema) -> Value {
+    let lowered = response_format_dialect(schema).and_then(|dialect| schema.lower(dialect).ok());
+    let schema = lowered.map_or_else(|| schema.as_value(), |lowered| lowered.schema());
+    json!({"type": "json_schema", "schema": schema})
+}
+
+/// The dialect that an answer comes in: whoever reads the answer lifts it from there.
+pub(super) fn response_format_dialect(schema: &Schema) -> Option<Dialect> {
+    [Dialect::ANTHROPIC_STRICT, Dialect::ANTHROPIC]
+        .into_iter()
+        .find(|dialect| schema.lower(*dialect).is_ok())
+}
+
+fn system_blocks(request: &ModelRequest, cache: bool) -> Option<Value> {
+    let text = request.system.as_deref()?;
+    if text.trim().is_empty() {
+        return None;
+    }
+    let mut block = json!({"type": "text", "text": text});
+    if cache {
+        set_cache_control(&mut block);
+    }
+    Some(vec![block].into())
+}
+
+/// Our tools, then those that the vendor runs.
+fn tool_definitions(request: &ModelRequest, tools: &ToolPlan, cache: bool) -> Vec<Value> {
+    let mut definitions: Vec<Value> = serde_json::from_str(tools.json()).unwrap_or_default();
+    let hosted = request.hosted_tools.iter().filter_map(|tool| match tool {
+        HostedTool::WebSearch(search) => Some(web_search_tool(search)),
+        HostedTool::Mcp(group) => {
+            Some(json!({"type": "mcp_toolset", "mcp_server_name": group.name}))
+        }
+        _ => None,
+    });
+    definitions.extend(hosted);
+    if let Some(last) = definitions.last_mut().filter(|_| cache) {
+        set_cache_control(last);
+    }
+    definitions
+}
+
+/// Asks for everything up to and including this block to be kept for the next request.
+fn set_cache_control(block: &mut Value) {
+    if let Some(fields) = block.as_object_mut() {
+        fields.insert("cache_control".to_owned(), json!({"type": "ephemeral"}));
+    }
+}
+
+fn web_search_tool(search: &WebSearchConfig) -> Value {
+    // Other vendors' names for it mean nothing here, and their settings are the same.
+    let kind = if search.kind.strip_prefix("web_search_").is_some_and(is_date) {
+        &search.kind
+    } else {
+        WEB_SEARCH_TYPE
+    };
+    let mut tool = json!({"type": kind, "name": "web_search"});
+    let mut location = Map::new();
+    let places = [
+        ("city", &search.city),
+        ("country", &search.country),
+        ("region", &search.region),
+    ];
+    for (name, place) in places {
+        if let Some(place) = place {
+            location.insert(name.to_owned(), place.as_str().into());
+        }
+    }
+    if !location.is_empty()
+        && let Some(fields) = tool.as_object_mut()
+    {
+        location.insert("type".to_owned(), "approximate".into());
+        fields.insert("user_location".to_owned(), location.into());
+    }
+    tool
+}
+
+/// Whether it is written as this vendor dates its tools; OpenAI's `2025_08_26` is not.
+fn is_date(text: &str) -> bool {
+    text.len() == 8 && text.bytes().all(|letter| letter.is_ascii_digit())
+}
+
+fn mcp_servers(request: &ModelRequest) -> Vec<Value> {
+    let servers = request.hosted_tools.iter().filter_map(|tool| match tool {
+        HostedTool::Mcp(group) => Some(mcp_server(group)),
+        _ => None,
+    });
+    servers.collect()
+}
+
+fn mcp_server(group: &McpServerConfig) -> Value {
+    let mut server = json!({"type": "url", "url": group.url, "name": group.name});
+    if let Some(secret) = &group.authorization
+        && let Some(fields) = server.as_object_mut()
+    {
+        let token = without_bearer_scheme(secret.expose());
+        fields.insert("authorization_token".to_owned(), token.into());
+    }
+    server
+}
+
+/// The API writes the word `Bearer` itself.
+fn without_bearer_scheme(authorization: &str) -> &str {
+    match authorization.split_once(' ') {
+        Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => token.trim_start(),
+        _ => authorization,
+    }
+}
+
+fn tool_choice(choice: &ToolChoice, tools: &ToolPlan) -> Option<Value> {
+    match choice {
+        ToolChoice::None => Some(json!({"type": "none"})),
+        ToolChoice::Required => Some(json!({"type": "any"})),
+        ToolChoice::Named(name) => {
+            // A name that is not among the tools goes out as it is: the vendor says what is wrong with it.
+            let name = tools.wire_name(name).unwrap_or(name);
+            Some(json!({"type": "tool", "name": name}))
+        }
+        _ => None,
+    }
+}
+
+/// How much the model is to think, and how much room that leaves.
+struct ThinkingSettings<'a> {
+    thinking: Option<Value>,
+    effort: Option<&'a str>,
+    max_tokens: u32,
+}
+
+impl<'a> ThinkingSettings<'a> {
+    fn new(
+        request: &'a ModelRequest,
+        traits: ModelTraits,
+        forced: bool,
+        messages: &[Value],
+    ) -> Self {
+        let given = request.options.max_tokens;
+        let mut thought = Self {
+            thinking: None,
+            effort: None,
+            max_tokens: given.unwrap_or(traits.default_max_tokens),
+        };
+        let Some(effort) = request.options.effort.as_deref() else {
+            return thought;
+        };
+        match traits.thinking {
+            Thinking::Unsupported => {}
+            Thinking::Adaptive => {
+                thought.effort = Some(if effort == "minimal" { "low" } else { effort });
+                // Whoever must call a tool must not be told to think first; the newest do so anyway.
+                if !forced {
+                    let setting = json!({"type": "adaptive", "display": "summarized"});
+                    thought.thinking = Some(setting);
+                }
+            }
+            Thinking::Budget if forced || turn_started_without_thinking(messages) => {}
+            Thinking::Budget => {
+                let wanted = thinking_budget(effort);
+                // Thoughts count as part of the answer, which needs some room as well.
+                let budget = given.map_or(wanted, |most| wanted.min(most / 2));
+                if budget >= MIN_THINKING_BUDGET {
+                    let setting = json!({"type": "enabled", "budget_tokens": budget});
+                    thought.thinking = Some(setting);
+                    if given.is_none() {
+                        thought.max_tokens = traits.default_max_tokens.saturating_add(budget);
+                    }
+                }
+            }
+        }
+        thought
+    }
+}
+
+fn thinking_budget(effort: &str) -> u32 {
+    match effort {
+        "minimal" => MIN_THINKING_BUDGET,
+        "low" => 4_000,
+        "medium" => 8_000,
+        _ => 16_000,
+    }
+}
+
+/// Whether the model is in the middle of a turn that it began without thinking, which it cannot take up later.
+fn turn_started_without_thinking(messages: &[Value]) -> bool {
+    let mut newest = messages.iter().rev();
+    let answers = newest.next().map(block_types).unwrap_or_default();
+    if !answers.contains(&"tool_result") {
+        return false;
+    }
+    let step = newest.next().map(block_types).unwrap_or_default();
+    !matches!(step.first(), Some(&("thinking" | "redacted_thinking")))
+}
+
+/// The types of a message's blocks.
+fn block_types(message: &Value) -> Vec<&str> {
+    let blocks = message.get("content").and_then(Value::as_array);
+    let blocks = blocks.into_iter().flatten();
+    blocks
+        .filter_map(|block| block.get("type")?.as_str())
+        .collect()
+}

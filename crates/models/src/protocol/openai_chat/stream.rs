@@ -1,0 +1,407 @@
+//! Chunks in, ModelEvents out.
+
+use std::sync::Arc;
+
+use serde_json::value::to_raw_value;
+use serde_json::{Map, Value, json};
+use toolwright_chat::{Item, ItemKind, ModelError, ModelErrorKind, ModelEvent, StopReason, Usage};
+use toolwright_core::ToolCall;
+use toolwright_core::wire::ToolPlan;
+
+use super::error::parse_error_value;
+use super::merge_delta::{is_empty_value, merge_reasoning_detail, merge_value};
+use super::wire::{Choice, Chunk, Delta};
+use super::{OpenAiChat, Protocol as _};
+use crate::excerpt::excerpt;
+use crate::limits::too_many_calls;
+use crate::protocol::ResponseParser;
+use crate::protocol::call_assembler::{CallAssembler, CallDelta, CompleteCall};
+
+/// What ends the stream.
+const END_OF_STREAM: &str = "[DONE]";
+
+/// Reads one answer.
+pub(super) struct StreamParser {
+    plan: Arc<ToolPlan>,
+    text: String,
+    refusal: String,
+    /// What the model thought, as it was told.
+    reasoning_text: String,
+    /// The same in the fields that it came in.
+    reasoning_fields: Map<String, Value>,
+    calls: CallAssembler,
+    /// Fields of the message that nobody here knows.
+    extra_fields: Map<String, Value>,
+    finish_reason: Option<String>,
+    usage: Usage,
+    is_finished: bool,
+}
+
+impl StreamParser {
+    pub(super) fn new(plan: Arc<ToolPlan>) -> Self {
+        Self {
+            plan,
+            text: String::new(),
+            refusal: String::new(),
+            reasoning_text: String::new(),
+            reasoning_fields: Map::new(),
+            calls: CallAssembler::default(),
+            extra_fields: Map::new(),
+            finish_reason: None,
+            usage: Usage::default(),
+            is_finished: false,
+        }
+    }
+
+    /// Reads a frame that is an error, or no chunk at first sight.
+    fn parse_unexpected_frame(
+        &mut self,
+        name: &str,
+        data: &str,
+    ) -> Result<Vec<ModelEvent>, ModelError> {
+        let value: Value = serde_json::from_str(data).map_err(|error| {
+            let message = format!("a chunk of the answer is not JSON: {}", excerpt(data));
+            ModelError::new(ModelErrorKind::Protocol, message).with_source(error)
+        })?;
+        let is_error = value.get("object").and_then(Value::as_str) == Some("error");
+        if is_error || name == "error" {
+            return Err(parse_error_value(0, &value));
+        }
+        // Of a field that came twice, this text has the last.
+        match serde_json::from_str(&value.to_string()) {
+            Ok(chunk) => self.read_chunk(chunk),
+            // JSON, but nothing that a chunk could be.
+            Err(_) => Ok(Vec::new()),
+        }
+    }
+
+    fn read_chunk(&mut self, chunk: Chunk) -> Result<Vec<ModelEvent>, ModelError> {
+        let groq = chunk.x_groq.unwrap_or_default();
+        for error in [&chunk.error, &groq.error] {
+            if !error.is_null() {
+                return Err(parse_error_value(0, error));
+            }
+        }
+        if let Some(id) = &chunk.id {
+            self.calls.set_id_seed(id);
+        }
+        if let Some(usage) = chunk.usage.or(groq.usage) {
+            self.usage = usage.into();
+        }
+        let mut events = Vec::new();
+        for choice in chunk.choices {
+            if choice.index.unwrap_or(0) == 0 {
+                self.read_choice(choice, &mut events)?;
+            }
+        }
+        Ok(events)
+    }
+
+    fn read_choice(
+        &mut self,
+        choice: Choice,
+        events: &mut Vec<ModelEvent>,
+    ) -> Result<(), ModelError> {
+        if !choice.error.is_null() {
+            return Err(parse_error_value(0, &choice.error));
+        }
+        if let Some(usage) = choice.usage {
+            self.usage = usage.into();
+        }
+        // A message that comes after its own deltas only repeats them.
+        let message = choice.message.filter(|_| self.has_no_output());
+        if let Some(delta) = choice.delta.or(message) {
+            self.read_delta(delta, events);
+            if self.calls.exceeds_call_limit() {
+                return Err(too_many_calls());
+            }
+        }
+        match choice.finish_reason {
+            Some(reason) if VENDOR_FAILURE_REASONS.contains(&reason.as_str()) => {
+                Err(ModelError::new(
+                    ModelErrorKind::Overloaded,
+                    format!("the vendor broke off its answer: {reason}"),
+                ))
+            }
+            Some(reason) if !reason.is_empty() => {
+                self.finish_reason = Some(reason);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn has_no_output(&self) -> bool {
+        self.text.is_empty()
+            && self.refusal.is_empty()
+            && self.reasoning_fields.is_empty()
+            && self.calls.is_empty()
+    }
+
+    fn read_delta(&mut self, delta: Delta, events: &mut Vec<ModelEvent>) {
+        self.read_reasoning(&delta, events);
+        self.read_content(delta.content, events);
+        if let Some(refusal) = delta.refusal.filter(|text| !text.is_empty()) {
+            self.refusal.push_str(&refusal);
+            events.push(ModelEvent::Text(refusal));
+        }
+        if !delta.tool_calls.is_empty() {
+            let told = self
+                .calls
+                .add_deltas(delta.tool_calls.into_iter().map(call_delta));
+            events.extend(told.into_iter().map(|event| self.with_tool_name(event)));
+        }
+        if let Some(call) = delta.function_call {
+            let piece = CallDelta::new(None, None, Some(&call.name), Some(call.arguments));
+            self.calls.add_legacy_delta(piece);
+        }
+        for (name, value) in delta.rest {
+            merge_value(self.extra_fields.entry(name).or_insert(Value::Null), value);
+        }
+    }
+
+    /// What is thought comes under several names, and under more than one at once.
+    fn read_reasoning(&mut self, delta: &Delta, events: &mut Vec<ModelEvent>) {
+        let named = [
+            ("reasoning_content", &delta.reasoning_content),
+            ("reasoning", &delta.reasoning),
+        ];
+        for (name, text) in named {
+            // An empty one is kept too: whoever sends the field may want it back.
+            if let Some(text) = text {
+                let kept = self
+                    .reasoning_fields
+                    .entry(name)
+                    .or_insert_with(|| Value::String(String::new()));
+                merge_value(kept, Value::String(text.clone()));
+            }
+        }
+        let mut in_details = String::new();
+        if !delta.reasoning_details.is_empty() {
+            let kept = self
+                .reasoning_fields
+                .entry("reasoning_details")
+                .or_insert_with(|| Value::Array(Vec::new()));
+            for detail in &delta.reasoning_details {
+                let text = detail.get("text").or_else(|| detail.get("summary"));
+                in_details.push_str(text.and_then(Value::as_str).unwrap_or_default());
+                if let Value::Array(details) = kept {
+                    merge_reasoning_detail(details, detail.clone());
+                }
+            }
+        }
+        let told = named
+            .into_iter()
+            .filter_map(|(_, text)| text.as_ref())
+            .find(|text| !text.is_empty());
+        self.emit_reasoning(told.unwrap_or(&in_details).clone(), events);
+    }
+
+    fn emit_reasoning(&mut self, text: String, events: &mut Vec<ModelEvent>) {
+        if !text.is_empty() {
+            self.reasoning_text.push_str(&text);
+            events.push(ModelEvent::Reasoning(text));
+        }
+    }
+
+    fn read_content(&mut self, content: Value, events: &mut Vec<ModelEvent>) {
+        match content {
+            Value::String(text) if !text.is_empty() => {
+                self.text.push_str(&text);
+                events.push(ModelEvent::Text(text));
+            }
+            Value::Array(parts) => {
+                for part in parts {
+                    self.read_content_part(part, events);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Mistral sends its content in parts, thoughts among them.
+    fn read_content_part(&mut self, part: Value, events: &mut Vec<ModelEvent>) {
+        if let Some(thought) = part.get("thinking") {
+            let text = match thought {
+                Value::Array(parts) => parts.iter().filter_map(part_text).collect(),
+                Value::String(text) => text.clone(),
+                _ => String::new(),
+            };
+            let kept = self
+                .reasoning_fields
+                .entry("content")
+                .or_insert_with(|| json!([{"type": "thinking", "thinking": []}]));
+            if let Some(Value::Array(parts)) = kept.pointer_mut("/0/thinking") {
+                match parts.last_mut().and_then(|part| part.get_mut("text")) {
+                    Some(last) => merge_value(last, Value::String(text.clone())),
+                    None => parts.push(json!({"type": "text", "text": text})),
+                }
+            }
+            self.emit_reasoning(text, events);
+        } else if let Some(text) = part_text(&part) {
+            self.read_content(Value::String(text.to_owned()), events);
+        } else {
+            let parts = self
+                .extra_fields
+                .entry("content")
+                .or_insert_with(|| Value::Array(Vec::new()));
+            merge_value(parts, Value::Array(vec![part]));
+        }
+    }
+
+    /// The event with the tool's own name instead of the wire's.
+    fn with_tool_name(&self, event: ModelEvent) -> ModelEvent {
+        match event {
+            ModelEvent::CallBegins { index, id, name } => {
+                let tool = self
+                    .plan
+                    .tools()
+                    .iter()
+                    .find(|tool| name == tool.wire_name.as_str());
+                let name = tool.map_or(name, |tool| tool.name.as_str().into());
+                ModelEvent::CallBegins { index, id, name }
+            }
+            other => other,
+        }
+    }
+
+    /// Tells all items, and why the answer ends.
+    fn finish(&mut self) -> Vec<ModelEvent> {
+        self.is_finished = true;
+        let (told, calls) = self.calls.finish();
+        let mut events: Vec<ModelEvent> = told
+            .into_iter()
+            .map(|event| self.with_tool_name(event))
+            .collect();
+        let mut items = Vec::new();
+        let reasoning = std::mem::take(&mut self.reasoning_fields);
+        let text = std::mem::take(&mut self.reasoning_text);
+        if !reasoning.is_empty() {
+            items.push(item_with_raw(ItemKind::Reasoning { text }, &reasoning));
+        }
+        let text = std::mem::take(&mut self.text);
+        if !text.is_empty() {
+            let raw = json!({"content": text});
+            items.push(item_with_raw(ItemKind::Text { text }, &raw));
+        }
+        let text = std::mem::take(&mut self.refusal);
+        let refused = !text.is_empty();
+        if refused {
+            let raw = json!({"refusal": text});
+            items.push(item_with_raw(ItemKind::Refusal { text }, &raw));
+        }
+        let mut called = false;
+        for call in calls {
+            called |= !call.name.is_empty();
+            items.push(self.call_item(call));
+        }
+        for (name, value) in std::mem::take(&mut self.extra_fields) {
+            if !is_empty_value(&value) {
+                let raw = Map::from_iter([(name, value)]);
+                items.push(item_with_raw(ItemKind::Other, &raw));
+            }
+        }
+        events.extend(items.into_iter().map(ModelEvent::Item));
+        events.push(ModelEvent::Finished {
+            stop: stop_reason(self.finish_reason.take(), called, refused),
+            usage: self.usage,
+        });
+        events
+    }
+
+    fn call_item(&self, whole: CompleteCall) -> Item {
+        let mut raw = Map::new();
+        raw.insert("id".to_owned(), whole.id.as_str().into());
+        raw.insert("type".to_owned(), "function".into());
+        if !whole.name.is_empty() || !whole.arguments.is_empty() {
+            let function = json!({"name": whole.name, "arguments": whole.arguments});
+            raw.insert("function".to_owned(), function);
+        }
+        raw.extend(whole.extra_fields);
+        if whole.name.is_empty() {
+            return item_with_raw(ItemKind::Other, &json!({"tool_calls": [raw]}));
+        }
+        let call = ToolCall::new(whole.name, whole.arguments).with_id(whole.id);
+        let call = self.plan.lift(call);
+        item_with_raw(ItemKind::Call { call }, &raw)
+    }
+}
+
+impl ResponseParser for StreamParser {
+    fn parse_frame(&mut self, name: &str, data: &str) -> Result<Vec<ModelEvent>, ModelError> {
+        let data = data.trim();
+        if self.is_finished || data.is_empty() {
+            return Ok(Vec::new());
+        }
+        if data == END_OF_STREAM {
+            return Ok(self.finish());
+        }
+        match serde_json::from_str::<Chunk>(data) {
+            Ok(chunk) if name != "error" && chunk.object.as_deref() != Some("error") => {
+                self.read_chunk(chunk)
+            }
+            _ => self.parse_unexpected_frame(name, data),
+        }
+    }
+
+    fn end_of_stream(&mut self) -> Result<Vec<ModelEvent>, ModelError> {
+        if self.is_finished {
+            return Ok(Vec::new());
+        }
+        // Not everybody says that the stream is done, but an answer has a reason to end.
+        if self.finish_reason.is_some() {
+            return Ok(self.finish());
+        }
+        Err(ModelError::new(
+            ModelErrorKind::Protocol,
+            "the answer was cut off",
+        ))
+    }
+}
+
+/// Reasons to end that are none: the vendor could not go on.
+const VENDOR_FAILURE_REASONS: [&str; 2] = ["error", "insufficient_system_resource"];
+
+fn stop_reason(reason: Option<String>, called: bool, refused: bool) -> StopReason {
+    let reason = reason.unwrap_or_default();
+    match reason.as_str() {
+        "length" | "max_tokens" | "model_length" => StopReason::Length,
+        // The imitation of Google's writes its own reason behind it.
+        reason if reason.starts_with("content_filter") => StopReason::Filtered,
+        // Some say `stop` although there are calls, some say `tool_calls` although there are none.
+        _ if called => StopReason::Calls,
+        _ if refused => StopReason::Refused,
+        "" | "stop" | "tool_calls" | "function_call" | "eos" | "eos_token" | "stop_sequence"
+        | "end_turn" => StopReason::End,
+        _ => StopReason::Other(reason),
+    }
+}
+
+fn item_with_raw(kind: ItemKind, raw: &impl serde::Serialize) -> Item {
+    match to_raw_value(raw) {
+        Ok(raw) => Item::new(kind).with_raw(OpenAiChat::NAME, raw),
+        Err(_) => Item::new(kind),
+    }
+}
+
+/// Reads one element of `tool_calls`.
+fn call_delta(mut entry: Map<String, Value>) -> CallDelta {
+    let index = entry.remove("index");
+    let id = entry.remove("id");
+    let mut function = match entry.remove("function") {
+        Some(Value::Object(function)) => function,
+        _ => Map::new(),
+    };
+    let name = function.remove("name");
+    let arguments = function.remove("arguments");
+    let mut piece = CallDelta::new(index.as_ref(), id.as_ref(), name.as_ref(), arguments);
+    if entry.get("type").is_some_and(|kind| kind == "function") {
+        entry.remove("type");
+    }
+    piece.extra_fields = entry;
+    piece
+}
+
+fn part_text(part: &Value) -> Option<&str> {
+    part.get("text").and_then(Value::as_str)
+}

@@ -1,0 +1,197 @@
+//! [`ModelRequest`] in, the JSON body of `POST /responses` out.
+
+use serde_json::{Map, Value, json};
+use toolwright_chat::{HostedTool, ModelOptions, ModelRequest, ToolChoice};
+use toolwright_core::schema::{Dialect, Schema};
+use toolwright_core::wire::ToolPlan;
+use toolwright_core::{McpServerConfig, WebSearchConfig};
+
+use super::input::input_items;
+use crate::protocol::json::{merge_objects, number_from_f32};
+
+/// Writes what is sent.
+pub(super) fn request_body(
+    request: &ModelRequest,
+    plan: &ToolPlan,
+    model: &str,
+) -> Map<String, Value> {
+    let mut body = Map::new();
+    let mut set = |name: &str, value: Value| {
+        body.insert(name.to_owned(), value);
+    };
+    set("model", json!(model));
+    set("stream", json!(true));
+    set("store", json!(false));
+    if supports_encrypted_reasoning(model) {
+        set("include", json!(["reasoning.encrypted_content"]));
+    }
+    if let Some(system) = request.system.as_ref().filter(|text| !text.is_empty()) {
+        set("instructions", json!(system));
+    }
+    set("input", Value::Array(input_items(&request.messages, plan)));
+    let tools = tool_definitions(request, plan);
+    if !tools.is_empty() {
+        set("tools", Value::Array(tools));
+        if let Some(choice) = tool_choice(request, plan) {
+            set("tool_choice", choice);
+        }
+    }
+    if let Some(form) = &request.response_format {
+        set(
+            "text",
+            json!({"format": response_format(&form.name, &form.schema)}),
+        );
+    }
+    write_options(&request.options, &mut body);
+    body
+}
+
+/// Whether a model can be asked for its encrypted reasoning: those that do not reason refuse the request.
+fn supports_encrypted_reasoning(model: &str) -> bool {
+    const WITHOUT: [&str; 4] = ["gpt-3.5", "gpt-4", "chatgpt-4o", "gpt-5-chat"];
+    let base = model.strip_prefix("ft:").unwrap_or(model);
+    !WITHOUT.iter().any(|name| base.starts_with(name))
+}
+
+fn tool_definitions(request: &ModelRequest, plan: &ToolPlan) -> Vec<Value> {
+    // The plan has just written it: what cannot be read is not there.
+    let mut tools: Vec<Value> = serde_json::from_str(plan.json()).unwrap_or_default();
+    tools.extend(
+        request
+            .hosted_tools
+            .iter()
+            .filter_map(|hosted| match hosted {
+                HostedTool::WebSearch(search) => Some(web_search_tool(search)),
+                HostedTool::Mcp(group) => Some(mcp_tool(group)),
+                _ => None,
+            }),
+    );
+    tools
+}
+
+fn web_search_tool(search: &WebSearchConfig) -> Value {
+    let mut location = Map::new();
+    location.insert("type".to_owned(), json!("approximate"));
+    let known = [
+        ("city", &search.city),
+        ("country", &search.country),
+        ("region", &search.region),
+    ];
+    for (name, value) in known {
+        if let Some(value) = value {
+            location.insert(name.to_owned(), json!(value));
+        }
+    }
+    json!({"type": search_type(search), "user_location": location})
+}
+
+/// What the search is called here; Anthropic's names for it, as `web_search_20250305`, mean nothing.
+fn search_type(search: &WebSearchConfig) -> &str {
+    let date = search.kind.strip_prefix("web_search_").unwrap_or_default();
+    let is_foreign = !date.is_empty() && date.bytes().all(|letter| letter.is_ascii_digit());
+    if is_foreign {
+        "web_search"
+    } else {
+        &search.kind
+    }
+}
+
+fn mcp_tool(group: &McpServerConfig) -> Value {
+    let mut tool = Map::new();
+    let mut set = |name: &str, value: &str| {
+        tool.insert(name.to_owned(), json!(value));
+    };
+    set("type", "mcp");
+    set("server_label", &group.name);
+    set("server_url", &group.url);
+    if let Some(description) = &group.description {
+        set("server_description", description);
+    }
+    if let Some(authorization) = &group.authorization {
+        set("authorization", authorization.expose());
+    }
+    // Whether a call may run is decided here, not there.
+    set("require_approval", "always");
+    Value::Object(tool)
+}
+
+fn tool_choice(request: &ModelRequest, plan: &ToolPlan) -> Option<Value> {
+    match &request.tool_choice {
+        ToolChoice::None => Some(json!("none")),
+        ToolChoice::Required => Some(json!("required")),
+        ToolChoice::Named(name) => Some(named_tool_choice(name, request, plan)),
+        _ => None,
+    }
+}
+
+fn named_tool_choice(name: &str, request: &ModelRequest, plan: &ToolPlan) -> Value {
+    if let Some(wire) = plan.wire_name(name) {
+        return json!({"type": "function", "name": wire});
+    }
+    let hosted = request.hosted_tools.iter().find_map(|hosted| match hosted {
+        HostedTool::WebSearch(search) if search.kind == name || name == "web_search" => {
+            Some(json!({"type": search_type(search)}))
+        }
+        HostedTool::Mcp(group) if group.name == name => {
+            Some(json!({"type": "mcp", "server_label": name}))
+        }
+        _ => None,
+    });
+    // The vendor says better than anybody here that there is no such tool.
+    hosted.unwrap_or_else(|| json!({"type": "function", "name": name}))
+}
+
+/// The form of the answer, strict where that gives up nothing.
+pub(super) fn response_format(name: &str, schema: &Schema) -> Value {
+    let dialect = response_format_dialect(schema);
+    let lowered = dialect.and_then(|dialect| schema.lower(dialect).ok());
+    let written = lowered.map_or_else(|| schema.as_value(), |lowered| lowered.schema());
+    json!({
+        "type": "json_schema",
+        "name": valid_format_name(name),
+        "schema": written,
+        "strict": dialect.is_some_and(Dialect::is_strict),
+    })
+}
+
+/// The dialect that an answer comes in: whoever reads the answer lifts it from there.
+pub(super) fn response_format_dialect(schema: &Schema) -> Option<Dialect> {
+    let strict = schema.lower(Dialect::OPENAI_STRICT);
+    if strict.is_ok_and(|lowered| lowered.is_lossless()) {
+        return Some(Dialect::OPENAI_STRICT);
+    }
+    schema.lower(Dialect::OPENAI).ok()?;
+    Some(Dialect::OPENAI)
+}
+
+/// A name that the API takes: letters, digits, `_` and `-`, at most 64 of them.
+fn valid_format_name(name: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
+    let letters = name.chars().take(64);
+    let name: String = letters
+        .map(|letter| if plain(letter) { letter } else { '_' })
+        .collect();
+    if name.is_empty() {
+        "answer".to_owned()
+    } else {
+        name
+    }
+}
+
+fn write_options(options: &ModelOptions, body: &mut Map<String, Value>) {
+    if let Some(effort) = &options.effort {
+        body.insert("reasoning".to_owned(), json!({"effort": effort}));
+    }
+    if let Some(most) = options.max_tokens {
+        body.insert("max_output_tokens".to_owned(), json!(most));
+    }
+    for (name, value) in [
+        ("temperature", options.temperature),
+        ("top_p", options.top_p),
+    ] {
+        if let Some(value) = value.and_then(number_from_f32) {
+            body.insert(name.to_owned(), value);
+        }
+    }
+    merge_objects(body, &options.extra);
+}
