@@ -1,9 +1,9 @@
-//! Pieces of streamed tool calls in, whole calls out.
+//! Assembles the deltas of streamed tool calls into complete calls.
 //!
-//! Vendors label the pieces with an index and an id, and neither can be trusted: some number every call 0, some repeat an id
-//! for another call or make up a new one for every piece, some leave both out. So calls are stored under neither. Each learns
-//! the labels that were used for it, and a piece goes to the best labelled call that it does not contradict; a name, and
-//! whether the arguments so far are whole, tell a new call from more of an old one.
+//! Vendors label deltas with an index and an id, and neither is reliable: some number every call 0, some repeat an id for
+//! another call or invent a new one for every delta, some omit both. So neither is a key. Each pending call remembers its
+//! labels, and a delta is appended to the best matching call that it does not contradict; a name, and whether the arguments so
+//! far are complete JSON, distinguish a new call from the continuation of an old one.
 
 use serde_json::{Map, Value};
 use toolwright_chat::ModelEvent;
@@ -17,23 +17,23 @@ mod pending_calls;
 #[cfg(test)]
 mod tests;
 
-/// One piece of a call, as it came.
+/// One delta of a call, as received.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CallDelta {
-    /// Which call it is said to belong to.
+    /// The vendor's index of the call.
     pub(crate) index: Option<i64>,
-    /// The id of the call, or nothing if it is blank.
+    /// The id of the call; `None` if it is blank.
     pub(crate) id: Option<String>,
-    /// The tool, or nothing if it is blank.
+    /// The name of the tool; `None` if it is blank.
     pub(crate) name: Option<String>,
-    /// More of the arguments: text as it is, anything else written as JSON.
+    /// The next part of the arguments: text unchanged, any other value as JSON.
     pub(crate) arguments: String,
-    /// What else the vendor says of the call.
+    /// Other fields of the delta.
     pub(crate) extra_fields: Map<String, Value>,
 }
 
 impl CallDelta {
-    /// Reads labels and arguments, whatever they are.
+    /// Reads labels and arguments of any JSON type.
     pub(crate) fn new(
         index: Option<&Value>,
         id: Option<&Value>,
@@ -60,40 +60,40 @@ impl CallDelta {
         }
     }
 
-    /// Whether it says nothing of the arguments that could begin them; within a text, white space is something.
+    /// Returns true if the arguments are empty or white space, which cannot start arguments but may be inside a string.
     fn has_blank_arguments(&self) -> bool {
         self.arguments.trim().is_empty()
     }
 
-    /// Whether its text could be the beginning of arguments.
+    /// Returns true if the text can be the start of arguments.
     fn starts_arguments(&self) -> bool {
         self.arguments.trim_start().starts_with(['{', '[', '"'])
     }
 }
 
-/// A call that is whole.
+/// An assembled call.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct CompleteCall {
-    /// Its id, made up if the vendor gave none of its own.
+    /// Its id, generated if the vendor sent none or a duplicate.
     pub(crate) id: String,
-    /// The tool; empty if it was never named.
+    /// The name of the tool; empty if no delta had one.
     pub(crate) name: String,
-    /// The arguments exactly as they were sent.
+    /// The arguments exactly as received.
     pub(crate) arguments: String,
-    /// What else the vendor said of it.
+    /// Other fields of its deltas.
     pub(crate) extra_fields: Map<String, Value>,
 }
 
-/// Puts the calls of one step together.
+/// Assembles the calls of one response.
 #[derive(Debug, Default)]
 pub(crate) struct CallAssembler {
     calls: PendingCalls,
-    /// What came as `function_call`: the same calls again, unless there are no others.
+    /// Calls received as `function_call`: duplicates of `calls`, used only if there are no others.
     legacy_calls: PendingCalls,
 }
 
 impl CallAssembler {
-    /// Gives what made-up ids are made of, so that they differ from those of other steps.
+    /// Sets the seed of generated ids, so that they differ from those of other responses.
     pub(crate) fn set_id_seed(&mut self, seed: &str) {
         if self.calls.id_seed.is_empty() && !seed.is_empty() {
             let seed = format!("{:08x}_", fnv1a_hash(seed) as u32);
@@ -102,35 +102,35 @@ impl CallAssembler {
         }
     }
 
-    /// Takes the pieces that one frame carries.
+    /// Adds the deltas of one frame.
     pub(crate) fn add_deltas(
         &mut self,
-        pieces: impl IntoIterator<Item = CallDelta>,
+        deltas: impl IntoIterator<Item = CallDelta>,
     ) -> Vec<ModelEvent> {
         self.calls.frame_number += 1;
-        for piece in pieces {
-            self.calls.add_delta(piece);
+        for delta in deltas {
+            self.calls.add_delta(delta);
         }
         self.calls.take_new_events(false)
     }
 
-    /// Takes what came as the older `function_call`, which many send beside `tool_calls`.
-    pub(crate) fn add_legacy_delta(&mut self, piece: CallDelta) {
+    /// Adds a delta of the legacy `function_call`, which many vendors send beside `tool_calls`.
+    pub(crate) fn add_legacy_delta(&mut self, delta: CallDelta) {
         self.legacy_calls.frame_number += 1;
-        self.legacy_calls.add_delta(piece);
+        self.legacy_calls.add_delta(delta);
     }
 
-    /// Whether there were more calls than any answer has; those beyond are not kept.
+    /// Returns true if calls were dropped because there were more than `MAX_CALLS`.
     pub(crate) fn exceeds_call_limit(&self) -> bool {
         self.calls.exceeds_limit || self.legacy_calls.exceeds_limit
     }
 
-    /// Whether any piece has come.
+    /// Returns true if no delta was added.
     pub(crate) fn is_empty(&self) -> bool {
         self.calls.calls.is_empty() && self.legacy_calls.calls.is_empty()
     }
 
-    /// Ends all calls, in the order they were told: what is still to tell, and the calls.
+    /// Returns the remaining events, and all calls in the order they were emitted.
     pub(crate) fn finish(&mut self) -> (Vec<ModelEvent>, Vec<CompleteCall>) {
         let legacy = std::mem::take(&mut self.legacy_calls);
         let mut calls = std::mem::take(&mut self.calls);
@@ -141,15 +141,15 @@ impl CallAssembler {
         calls
             .calls
             .sort_by_key(|call| call.emitted_index.unwrap_or(usize::MAX));
-        let whole = calls
+        let complete = calls
             .calls
             .into_iter()
             .filter_map(PendingCall::into_complete_call);
-        (events, whole.collect())
+        (events, complete.collect())
     }
 }
 
-/// A number that a text always comes to, on every machine and in every version.
+/// FNV-1a, because the hash must be the same on every machine and in every version.
 pub(crate) fn fnv1a_hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

@@ -1,4 +1,4 @@
-//! What the protocols do alike with JSON: fields are read that may be anything, and added to what there is.
+//! JSON helpers of all protocols: lenient parsing, merging, repair.
 
 use std::borrow::Cow;
 
@@ -7,52 +7,53 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use toolwright_core::schema::{InputLimits, repair};
 
-/// Reads a field, or takes it for missing if it is not what it should be.
+/// Deserializes a field; `None` if its value has another type, so that one odd field does not fail the frame.
 pub(crate) fn lenient<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,
     T: Deserialize<'de>,
 {
     let raw = <&RawValue>::deserialize(deserializer)?;
-    // Raw JSON would be there even for null.
+    // A `RawValue` also holds null.
     if raw.get() == "null" {
         return Ok(None);
     }
     Ok(serde_json::from_str(raw.get()).ok())
 }
 
-/// The same JSON with whole letters only: half of one, escaped by itself, becomes the mark of what cannot be read.
+/// Replaces escaped lone surrogates by `\ufffd`.
 ///
-/// Who cuts a text by its UTF-16 sends such halves. JSON may hold them; a text here may not, and would be lost.
+/// A server that splits a text by UTF-16 code units sends such halves. JSON allows them, but a `String` cannot hold them, and
+/// the whole frame would fail to parse.
 pub(crate) fn replace_lone_surrogates(json: &str) -> Cow<'_, str> {
     let unit = |at: usize| {
         let digits = json.get(at..at + 6)?.strip_prefix("\\u")?;
         u16::from_str_radix(digits, 16).ok()
     };
-    let mut mended = String::new();
-    let mut kept = 0;
+    let mut replaced = String::new();
+    let mut copied = 0;
     let mut from = 0;
-    while let Some(place) = json.get(from..).and_then(|rest| rest.find('\\')) {
-        let at = from + place;
+    while let Some(offset) = json.get(from..).and_then(|rest| rest.find('\\')) {
+        let at = from + offset;
         from = match (unit(at), unit(at + 6)) {
             (Some(0xd800..0xdc00), Some(0xdc00..0xe000)) => at + 12,
             (Some(0xd800..0xe000), _) => {
-                mended.push_str(json.get(kept..at).unwrap_or_default());
-                mended.push_str("\\ufffd");
-                kept = at + 6;
-                kept
+                replaced.push_str(json.get(copied..at).unwrap_or_default());
+                replaced.push_str("\\ufffd");
+                copied = at + 6;
+                copied
             }
             _ => at + 2,
         };
     }
-    if kept == 0 {
+    if copied == 0 {
         return Cow::Borrowed(json);
     }
-    mended.push_str(json.get(kept..).unwrap_or_default());
-    Cow::Owned(mended)
+    replaced.push_str(json.get(copied..).unwrap_or_default());
+    Cow::Owned(replaced)
 }
 
-/// Adds fields as they are: to objects that are there already, else in place of what is there.
+/// Merges `extra` into `into`: objects are merged recursively, other values replaced.
 pub(crate) fn merge_objects(into: &mut Map<String, Value>, extra: &Map<String, Value>) {
     for (name, value) in extra {
         match (into.get_mut(name), value) {
@@ -64,24 +65,24 @@ pub(crate) fn merge_objects(into: &mut Map<String, Value>, extra: &Map<String, V
     }
 }
 
-/// A number as it was written: 0.7, not the 0.699999988 that is nearest to it in half the bits.
+/// Converts an `f32` by its shortest decimal form: 0.7, not 0.699999988; `None` if it is not finite.
 pub(crate) fn number_from_f32(number: f32) -> Option<Value> {
     let wide: f64 = number.to_string().parse().ok()?;
     wide.is_finite().then(|| wide.into())
 }
 
-/// Arguments of the past as the object that an API takes them for.
+/// Parses the arguments of an earlier call, repaired if necessary, into the object that an API requires.
 pub(crate) fn arguments_object(arguments: &str) -> Value {
     if arguments.trim().is_empty() {
         return json!({});
     }
-    let tidy = repair(arguments, &InputLimits::default()).ok();
-    let tidy = tidy.as_ref().map(|repaired| repaired.text.as_str());
-    [Some(arguments), tidy]
+    let repaired = repair(arguments, &InputLimits::default()).ok();
+    let repaired = repaired.as_ref().map(|repair| repair.text.as_str());
+    [Some(arguments), repaired]
         .into_iter()
         .flatten()
         .find_map(|text| serde_json::from_str(text).ok().filter(Value::is_object))
-        // What cannot be read is still told: the result speaks of it.
+        // The model still needs to see what it sent: the call's result refers to it.
         .unwrap_or_else(|| json!({"malformed": arguments}))
 }
 
@@ -92,8 +93,8 @@ mod tests {
     use super::{arguments_object, number_from_f32, replace_lone_surrogates};
 
     #[test]
-    fn half_a_letter_becomes_the_mark_of_one() {
-        for (json, whole) in [
+    fn a_lone_surrogate_becomes_a_replacement_character() {
+        for (json, replaced) in [
             (r#""plain""#, r#""plain""#),
             (
                 r#""\ud83c\udf0d \n \\ud83c""#,
@@ -107,7 +108,7 @@ mod tests {
             (r#""\ud8"#, r#""\ud8"#),
             (r"\é\", r"\é\"),
         ] {
-            assert_eq!(replace_lone_surrogates(json), whole);
+            assert_eq!(replace_lone_surrogates(json), replaced);
         }
     }
 

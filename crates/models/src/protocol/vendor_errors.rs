@@ -1,4 +1,4 @@
-//! The table of vendor errors: a status, codes and a message in, a [`ModelErrorKind`] out.
+//! The table that maps a vendor's status, codes and message to a [`ModelErrorKind`].
 //!
 //! All protocols use it. Servers imitate each other's protocols and keep their own codes, so a code means the same wherever it
 //! comes from; a protocol only knows where its error bodies have the codes and the message.
@@ -10,30 +10,30 @@ use self::ErrorPattern::*;
 /// An error as a vendor reports it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct VendorError<'a> {
-    /// The HTTP status, or the one that an error inside a stream names; 0 if it names none.
+    /// The HTTP status, or the status in a streamed error; 0 if there is none.
     pub(crate) status: u16,
-    /// Codes, types and reasons; an empty one fits no row.
+    /// Codes, types and reasons; an empty one matches no row.
     pub(crate) codes: &'a [&'a str],
-    /// The message, in any case.
+    /// The message; upper and lower case match alike.
     pub(crate) message: &'a str,
 }
 
 /// What a row of the table recognises an error by.
 #[derive(Clone, Copy, Debug)]
 enum ErrorPattern {
-    /// The status, from the first to the last.
+    /// A status from the first to the last, inclusive.
     StatusRange(u16, u16),
-    /// A code, in any case.
+    /// A code, compared without regard to case.
     Code(&'static str),
-    /// A part of a code.
+    /// A code contains this text.
     CodeContains(&'static str),
-    /// Words of the message, all of them.
+    /// The message contains all these texts.
     MessageContains(&'static [&'static str]),
-    /// Words of a message that comes with this status.
+    /// The status is this one, and the message contains this text.
     StatusAndMessageContains(u16, &'static str),
 }
 
-/// The first row that has a sign of the error gives its kind.
+/// The first row with a matching pattern gives the kind.
 const ERROR_PATTERNS: &[(ModelErrorKind, &[ErrorPattern])] = &[
     // Before every other status: an empty account is reported as 400, 401, 403 or 429.
     (
@@ -80,7 +80,7 @@ const ERROR_PATTERNS: &[(ModelErrorKind, &[ErrorPattern])] = &[
             Code("exceed_context_size_error"),
         ],
     ),
-    // Before the words: a limit of tokens per minute is explained in much the same ones.
+    // Before the messages: that of a limit of tokens per minute is much the same.
     (RateLimit, &[StatusRange(429, 429)]),
     // Not every server has a code for it, and the status depends on where it was noticed.
     (
@@ -108,7 +108,7 @@ const ERROR_PATTERNS: &[(ModelErrorKind, &[ErrorPattern])] = &[
         Overloaded,
         &[StatusRange(498, 498), StatusRange(500, u16::MAX)],
     ),
-    // From here on the status is 0, or one of the 4xx that mean anything.
+    // From here on the status is 0, or a 4xx without a meaning of its own.
     (
         Auth,
         &[
@@ -158,22 +158,20 @@ const ERROR_PATTERNS: &[(ModelErrorKind, &[ErrorPattern])] = &[
     ),
 ];
 
-/// Returns the kind of an error; `None` only if it is inside a stream, names no status, and no row of the table fits.
-pub(crate) fn classify(report: VendorError<'_>) -> Option<ModelErrorKind> {
-    let message = report.message.to_ascii_lowercase();
-    let codes = report.codes.iter().map(|code| code.to_ascii_lowercase());
+/// Returns the kind of an error; `None` only for an error in a stream that has no status and matches no row.
+pub(crate) fn classify(error: VendorError<'_>) -> Option<ModelErrorKind> {
+    let message = error.message.to_ascii_lowercase();
+    let codes = error.codes.iter().map(|code| code.to_ascii_lowercase());
     let codes: Vec<String> = codes.collect();
-    let has = |sign: &ErrorPattern| match *sign {
-        StatusRange(first, last) => (first..=last).contains(&report.status),
+    let matches = |pattern: &ErrorPattern| match *pattern {
+        StatusRange(first, last) => (first..=last).contains(&error.status),
         Code(known) => codes.iter().any(|code| code == known),
         CodeContains(part) => codes.iter().any(|code| code.contains(part)),
-        MessageContains(words) => words.iter().all(|words| message.contains(words)),
-        StatusAndMessageContains(status, words) => {
-            status == report.status && message.contains(words)
-        }
+        MessageContains(parts) => parts.iter().all(|part| message.contains(part)),
+        StatusAndMessageContains(status, part) => status == error.status && message.contains(part),
     };
     let mut rows = ERROR_PATTERNS.iter();
-    rows.find_map(|(kind, signs)| signs.iter().any(has).then_some(*kind))
+    rows.find_map(|(kind, patterns)| patterns.iter().any(matches).then_some(*kind))
 }
 
 #[cfg(test)]

@@ -101,7 +101,7 @@ fn a_missing_key_names_its_variable_and_its_setting() {
         "anthropic needs a key: set ANTHROPIC_API_KEY, or models.anthropic.key in the config file"
     );
     let error = build_error(vendor.model("m").api_key(Secret::new("")));
-    assert!(error.message.contains("Connect::key"), "{error}");
+    assert!(error.message.contains("ModelBuilder::api_key"), "{error}");
 }
 
 #[test]

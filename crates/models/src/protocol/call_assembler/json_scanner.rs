@@ -1,8 +1,8 @@
-//! Arguments in pieces in, whether they are whole out.
+//! Detects where streamed JSON is complete.
 
-/// Follows JSON as it grows, as far as brackets and quotes go.
+/// Scans JSON incrementally, counting brackets and quotes.
 ///
-/// It judges nothing: what is not JSON is never whole, and passes all the same.
+/// It does not validate: a text that is not JSON is never complete.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct JsonScanner {
     has_started: bool,
@@ -13,12 +13,12 @@ pub(super) struct JsonScanner {
 }
 
 impl JsonScanner {
-    /// Whether one value has begun and ended.
+    /// Returns true once one value has ended.
     pub(super) fn is_complete(&self) -> bool {
         self.complete
     }
 
-    /// Reads on.
+    /// Scans the next part of the text.
     pub(super) fn scan(&mut self, text: &str) {
         for byte in text.bytes() {
             self.scan_byte(byte);
@@ -43,7 +43,7 @@ impl JsonScanner {
         }
         match byte {
             b'{' | b'[' => self.depth += 1,
-            // Arguments that are one text are JSON that was written twice.
+            // Arguments that are one string are JSON that was encoded twice.
             b'"' if self.depth > 0 || !self.has_started => self.in_string = true,
             b'}' | b']' if self.depth > 0 => {
                 self.depth -= 1;

@@ -1,4 +1,4 @@
-//! Pieces in, each to the call it belongs to.
+//! Appends each delta to the call it belongs to.
 
 use toolwright_chat::ModelEvent;
 
@@ -6,63 +6,62 @@ use super::CallDelta;
 use super::pending_call::PendingCall;
 use crate::limits::MAX_CALLS;
 
-/// Calls that are being put together.
+/// The calls of a response, complete or not.
 #[derive(Debug, Default)]
 pub(super) struct PendingCalls {
     pub(super) calls: Vec<PendingCall>,
     pub(super) id_seed: String,
-    /// Counts frames.
+    /// The number of the current frame.
     pub(super) frame_number: u64,
-    /// Counts pieces.
+    /// The number of the current delta.
     delta_number: u64,
     started_count: usize,
-    /// Whether calls were left out.
+    /// Whether calls were dropped because of `MAX_CALLS`.
     pub(super) exceeds_limit: bool,
 }
 
-/// How a piece goes with a call.
+/// How a delta relates to a pending call.
 enum DeltaMatch {
-    /// It is more of it.
+    /// Continues the call.
     Continues,
-    /// It is the same once again.
+    /// Repeats a complete call, and is dropped.
     Repeats,
-    /// It belongs to another one.
+    /// Belongs to another call.
     OtherCall,
-    /// A new call begins; it is named by this piece, or was by the one before.
+    /// Starts a new call; with a name if the previous delta had it.
     StartsNewCall(Option<String>),
 }
 
 impl PendingCalls {
-    pub(super) fn add_delta(&mut self, piece: CallDelta) {
+    pub(super) fn add_delta(&mut self, delta: CallDelta) {
         self.delta_number += 1;
         let mut name = None;
-        for place in self.candidates_for(&piece) {
-            let Some(call) = self.calls.get(place) else {
+        for index in self.candidates_for(&delta) {
+            let Some(call) = self.calls.get(index) else {
                 continue;
             };
-            match self.match_delta(call, &piece) {
+            match self.match_delta(call, &delta) {
                 DeltaMatch::Continues => {
-                    let (clock, round) = (self.delta_number, self.frame_number);
-                    if let Some(call) = self.calls.get_mut(place) {
-                        call.append_delta(piece, clock, round);
+                    if let Some(call) = self.calls.get_mut(index) {
+                        call.append_delta(delta, self.delta_number, self.frame_number);
                     }
                     return;
                 }
                 DeltaMatch::Repeats => return,
                 DeltaMatch::OtherCall => {}
-                DeltaMatch::StartsNewCall(named) => {
-                    name = named;
-                    if let Some(call) = self.calls.get_mut(place) {
+                DeltaMatch::StartsNewCall(repeated_name) => {
+                    name = repeated_name;
+                    if let Some(call) = self.calls.get_mut(index) {
                         call.name_repeated = false;
                     }
                     break;
                 }
             }
         }
-        if piece.id.is_none()
-            && piece.name.is_none()
-            && piece.has_blank_arguments()
-            && piece.extra_fields.is_empty()
+        if delta.id.is_none()
+            && delta.name.is_none()
+            && delta.has_blank_arguments()
+            && delta.extra_fields.is_empty()
         {
             return;
         }
@@ -74,19 +73,19 @@ impl PendingCalls {
             name,
             ..PendingCall::default()
         };
-        call.append_delta(piece, self.delta_number, self.frame_number);
+        call.append_delta(delta, self.delta_number, self.frame_number);
         self.calls.push(call);
     }
 
-    /// The calls that a piece may belong to: best labelled first, and of those the one that went on last.
-    fn candidates_for(&self, piece: &CallDelta) -> Vec<usize> {
+    /// The calls that a delta may belong to: the best matching labels first, then the latest delta.
+    fn candidates_for(&self, delta: &CallDelta) -> Vec<usize> {
         let last = self.calls.iter().map(|call| call.last_delta_number).max();
         let mut ranked: Vec<(u8, u64, usize)> = Vec::new();
-        for (place, call) in self.calls.iter().enumerate() {
-            let by_id = call.matches_id(piece);
-            let by_index = call.matches_index(piece);
+        for (index, call) in self.calls.iter().enumerate() {
+            let by_id = call.matches_id(delta);
+            let by_index = call.matches_index(delta);
             let by_name =
-                piece.name.is_some() && call.name == piece.name && !call.scanner.is_complete();
+                delta.name.is_some() && call.name == delta.name && !call.scanner.is_complete();
             let rank = match (by_id, by_index) {
                 (true, true) => 3,
                 (true, false) => 2,
@@ -94,51 +93,51 @@ impl PendingCalls {
                 (false, false) if by_name || Some(call.last_delta_number) == last => 0,
                 (false, false) => continue,
             };
-            ranked.push((rank, call.last_delta_number, place));
+            ranked.push((rank, call.last_delta_number, index));
         }
         ranked.sort_by(|one, other| other.cmp(one));
-        ranked.into_iter().map(|(_, _, place)| place).collect()
+        ranked.into_iter().map(|(_, _, index)| index).collect()
     }
 
-    fn match_delta(&self, call: &PendingCall, piece: &CallDelta) -> DeltaMatch {
-        let named = piece.name.is_some();
-        if named && call.name.is_some() && call.name != piece.name {
+    fn match_delta(&self, call: &PendingCall, delta: &CallDelta) -> DeltaMatch {
+        let named = delta.name.is_some();
+        if named && call.name.is_some() && call.name != delta.name {
             return DeltaMatch::OtherCall;
         }
-        let same_id = call.matches_id(piece);
-        let whole = call.scanner.is_complete();
+        let same_id = call.matches_id(delta);
+        let complete = call.scanner.is_complete();
         let empty = call.arguments.trim().is_empty();
-        // Nobody splits a call within one frame and names it twice.
-        if named && !same_id && call.named_in_frame == self.frame_number && (whole || empty) {
+        // No vendor splits a call within one frame and names it twice.
+        if named && !same_id && call.named_in_frame == self.frame_number && (complete || empty) {
             return DeltaMatch::OtherCall;
         }
-        let strange_index = piece.index.is_some() && !call.matches_index(piece);
-        let labelled = same_id || call.matches_index(piece);
+        let matches_index = call.matches_index(delta);
         if same_id {
-            return self.match_delta_of_same_id(call, piece, strange_index);
+            return self.match_delta_of_same_id(call, delta);
         }
-        if let Some(id) = &piece.id {
+        if let Some(id) = &delta.id {
             let known = self.calls.iter().any(|call| call.id.as_ref() == Some(id));
-            let late = call.id.is_none() && labelled && !whole;
-            // A new id for every piece is a habit of some; a call they begin has a name.
-            let makeshift = !named && !known && !whole && (labelled || !piece.arguments.is_empty());
-            return if late || makeshift {
+            let late = call.id.is_none() && matches_index && !complete;
+            // Some vendors send a new id with every delta; their first delta of a call has a name.
+            let changing =
+                !named && !known && !complete && (matches_index || !delta.arguments.is_empty());
+            return if late || changing {
                 DeltaMatch::Continues
             } else {
                 DeltaMatch::OtherCall
             };
         }
-        if !labelled && piece.index.is_some() && !call.indexes.is_empty() {
-            // Only a call that goes on can change its index; one that begins has a name.
-            let goes_on =
-                !(named || piece.arguments.is_empty() || whole && piece.starts_arguments());
-            return if goes_on {
+        if !matches_index && delta.index.is_some() && !call.indexes.is_empty() {
+            // Only the continuation of a call can have another index; the start of a call has a name.
+            let continues =
+                !(named || delta.arguments.is_empty() || complete && delta.starts_arguments());
+            return if continues {
                 DeltaMatch::Continues
             } else {
                 DeltaMatch::OtherCall
             };
         }
-        if whole && piece.starts_arguments() {
+        if complete && delta.starts_arguments() {
             if named {
                 return DeltaMatch::StartsNewCall(None);
             }
@@ -152,26 +151,22 @@ impl PendingCalls {
                 last.last_delta_number != call.last_delta_number && !last.scanner.is_complete()
             })
         };
-        if whole && !named && !piece.arguments.is_empty() && unfinished_elsewhere() {
+        if complete && !named && !delta.arguments.is_empty() && unfinished_elsewhere() {
             return DeltaMatch::OtherCall;
         }
         DeltaMatch::Continues
     }
 
-    fn match_delta_of_same_id(
-        &self,
-        call: &PendingCall,
-        piece: &CallDelta,
-        strange_index: bool,
-    ) -> DeltaMatch {
-        if !piece.starts_arguments() && !piece.has_blank_arguments() {
+    fn match_delta_of_same_id(&self, call: &PendingCall, delta: &CallDelta) -> DeltaMatch {
+        if !delta.starts_arguments() && !delta.has_blank_arguments() {
             return DeltaMatch::Continues;
         }
-        let named = piece.name.is_some();
-        if strange_index && named {
+        let named = delta.name.is_some();
+        let other_index = delta.index.is_some() && !call.matches_index(delta);
+        if other_index && named {
             return DeltaMatch::StartsNewCall(None);
         }
-        if !call.scanner.is_complete() || piece.has_blank_arguments() {
+        if !call.scanner.is_complete() || delta.has_blank_arguments() {
             return DeltaMatch::Continues;
         }
         if !named {
@@ -181,41 +176,41 @@ impl PendingCalls {
             };
         }
         let last = self.calls.iter().map(|call| call.last_delta_number).max();
-        let again = piece.arguments.trim() == call.arguments.trim();
-        if again && !call.name_repeated && Some(call.last_delta_number) == last {
+        let same_arguments = delta.arguments.trim() == call.arguments.trim();
+        if same_arguments && !call.name_repeated && Some(call.last_delta_number) == last {
             DeltaMatch::Repeats
         } else {
             DeltaMatch::StartsNewCall(None)
         }
     }
 
-    /// Tells what is new: calls that begin, and more of their arguments.
+    /// Returns the events since the last call: calls that start, and deltas of their arguments.
     pub(super) fn take_new_events(&mut self, all: bool) -> Vec<ModelEvent> {
         let mut events = Vec::new();
-        // An id may still come with the next piece, but not once a later call has begun.
+        // An id may still come with the next delta, but not after a later call has started.
         let known = self
             .calls
             .iter()
             .rposition(|call| all || call.id.is_some() || !call.arguments.trim().is_empty());
-        for place in 0..self.calls.len() {
-            let Some(call) = self.calls.get(place) else {
+        for index in 0..self.calls.len() {
+            let Some(call) = self.calls.get(index) else {
                 continue;
             };
-            if call.emitted_index.is_none() && call.name.is_some() && Some(place) <= known {
-                let given = self.unique_id(call.id.as_deref());
+            if call.emitted_index.is_none() && call.name.is_some() && Some(index) <= known {
+                let id = self.unique_id(call.id.as_deref());
                 let started = self.started_count;
                 self.started_count += 1;
-                if let Some(call) = self.calls.get_mut(place) {
+                if let Some(call) = self.calls.get_mut(index) {
                     call.emitted_index = Some(started);
-                    call.emitted_id.clone_from(&given);
+                    call.emitted_id.clone_from(&id);
                     events.push(ModelEvent::CallBegins {
                         index: started,
-                        id: given.into(),
+                        id: id.into(),
                         name: call.name.clone().unwrap_or_default().into(),
                     });
                 }
             }
-            if let Some(call) = self.calls.get_mut(place)
+            if let Some(call) = self.calls.get_mut(index)
                 && let Some(index) = call.emitted_index
                 && let Some(delta) = call
                     .arguments
@@ -230,7 +225,7 @@ impl PendingCalls {
         events
     }
 
-    /// The id that a call goes by: the vendor's, unless there is none or another call has it.
+    /// The id that is emitted for a call: the vendor's, unless it is missing or taken by another call.
     fn unique_id(&self, sent: Option<&str>) -> String {
         let taken = |id: &str| self.calls.iter().any(|call| call.emitted_id == id);
         if let Some(id) = sent.filter(|id| !taken(id)) {
