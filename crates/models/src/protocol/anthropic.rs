@@ -1,7 +1,7 @@
-//! Anthropic Messages: `ModelRequest → POST /v1/messages`, and its server-sent events → `ModelEvent`s.
+//! Anthropic's Messages API.
 //!
-//! A message is a list of content blocks, and so is an answer. Blocks go back in the order and with the fields they came with:
-//! the API checks the signatures of what its models thought.
+//! Messages and responses are lists of content blocks. Blocks are replayed in their order and with all their fields: the API
+//! verifies the signatures of its models' reasoning.
 
 mod block;
 mod content;
@@ -27,16 +27,16 @@ use crate::protocol::{Protocol, ResponseParser};
 
 /// The value of the `anthropic-version` header, which every request needs.
 ///
-/// There is a newer one, `2026-10-21`, but it refuses `temperature` and `top_p` even for the models that still take them.
+/// The newer `2026-10-21` rejects `temperature` and `top_p` even for models that still accept them.
 pub(crate) const API_VERSION: &str = "2023-06-01";
 
-/// What `anthropic-beta` must say for MCP servers that the vendor calls.
+/// The value of `anthropic-beta` that hosted MCP servers require.
 const MCP_BETA: &str = "mcp-client-2025-11-20";
 
 /// The Messages API.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Anthropic {
-    /// Whether the vendor is asked to keep tools and system prompt for the next request.
+    /// Whether the vendor should cache tools and system prompt for the next request; true by default.
     pub(crate) prompt_caching: bool,
 }
 
@@ -91,12 +91,12 @@ impl Protocol for Anthropic {
     }
 }
 
-/// What the `anthropic-beta` header of a request must name, joined with commas; no header where there is nothing.
+/// The values of the `anthropic-beta` header that a request requires.
 pub(crate) fn beta_features(request: &ModelRequest) -> Vec<&'static str> {
-    let mut asked = request.hosted_tools.iter();
-    let mcp = asked.any(|tool| matches!(tool, HostedTool::Mcp(_)));
-    // Blocks of the past need it as well, even when the server is no longer attached.
-    if mcp || request.messages.iter().any(contains_mcp_blocks) {
+    let mut hosted = request.hosted_tools.iter();
+    let has_mcp = hosted.any(|tool| matches!(tool, HostedTool::Mcp(_)));
+    // Earlier blocks require it as well, even if the server is no longer attached.
+    if has_mcp || request.messages.iter().any(contains_mcp_blocks) {
         vec![MCP_BETA]
     } else {
         Vec::new()

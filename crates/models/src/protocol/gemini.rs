@@ -1,7 +1,7 @@
-//! Gemini's `streamGenerateContent`: contents made of parts in, chunks of more parts out.
+//! Gemini's `streamGenerateContent`.
 //!
-//! Every part may carry a signature of what the model thought, and wants it back at the same place. So one part is one item, and
-//! only plain text that goes on from chunk to chunk is put together.
+//! Messages and responses consist of parts. A part may have a signature of the model's reasoning, and must be replayed with it
+//! at the same position. So one part is one item; only plain text that continues from chunk to chunk is joined.
 
 use std::sync::Arc;
 
@@ -49,7 +49,7 @@ impl Protocol for Gemini {
         request::request_body(request, tools, model)
     }
 
-    // The path alone says it here.
+    // Only the path decides.
     fn disable_streaming(&self, _: &mut Map<String, Value>) {}
 
     fn response_format_dialect(&self, schema: &Schema) -> Option<Dialect> {
@@ -69,24 +69,24 @@ impl Protocol for Gemini {
     }
 }
 
-/// Where a model is; a name may say its collection itself.
+/// The path of a model, whose name may include its collection.
 fn model_path(model: &str) -> String {
-    let named = ["models/", "tunedModels/"]
+    let has_collection = ["models/", "tunedModels/"]
         .iter()
         .any(|name| model.starts_with(name));
-    let collection = if named { "" } else { "models/" };
+    let collection = if has_collection { "" } else { "models/" };
     format!("/v1beta/{collection}{}", escape_path(model))
 }
 
-/// A model's name as part of an address, which it cannot leave.
+/// Escapes a model's name, so that it cannot change the rest of the path.
 fn escape_path(model: &str) -> String {
     let mut out = String::with_capacity(model.len());
-    let steps = model.split('/');
-    for step in steps.filter(|step| !matches!(*step, "" | "." | "..")) {
+    let segments = model.split('/');
+    for segment in segments.filter(|segment| !matches!(*segment, "" | "." | "..")) {
         if !out.is_empty() {
             out.push('/');
         }
-        for byte in step.bytes() {
+        for byte in segment.bytes() {
             match byte {
                 b'-' | b'.' | b'_' | b'~' | b'@' => out.push(char::from(byte)),
                 _ if byte.is_ascii_alphanumeric() => out.push(char::from(byte)),
@@ -97,14 +97,14 @@ fn escape_path(model: &str) -> String {
     out
 }
 
-/// What a model can do, as far as it decides how a request is written.
+/// The features of a model that decide how a request is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ModelGeneration {
-    /// Thinks within a budget of tokens.
+    /// Has a `thinkingBudget` in tokens.
     ThinkingBudget,
-    /// Thinks on a level, refuses calls without a signature, and sees pictures in results.
+    /// Has a `thinkingLevel`, rejects calls without a signature, and accepts images in results.
     ThinkingLevel,
-    /// Neither is known of it.
+    /// Has neither, or is unknown.
     WithoutThinking,
 }
 

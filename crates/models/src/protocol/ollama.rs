@@ -1,6 +1,6 @@
-//! Ollama's own `/api/chat`: messages in, lines of JSON with more of one message out.
+//! Ollama's own `/api/chat`, which streams lines of JSON.
 //!
-//! Neither the ids nor the numbers of calls can be relied on, so every call in a line is one of its own, and whole.
+//! Ids and indexes of calls are not reliable, so every call in a line is a complete call of its own.
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ impl Protocol for Ollama {
         request::request_body(request, tools, model)
     }
 
-    // An answer's form is lowered only where nothing has to be lifted back.
+    // The schema is lowered only if the output needs no lifting.
     fn response_format_dialect(&self, _: &Schema) -> Option<Dialect> {
         None
     }

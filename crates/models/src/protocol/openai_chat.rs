@@ -1,7 +1,7 @@
-//! OpenAI's Chat Completions and all that imitate it: ModelRequest in, one JSON body out; chunks in, ModelEvents out.
+//! OpenAI's Chat Completions, and the vendors that imitate it.
 //!
-//! The vendors that speak it differ in small things, and each is a row of [`Quirks`]. An answer is one message here: its items
-//! are the message's fields, and the raw part of an item is the field as it goes back. Nothing is hosted in this protocol.
+//! The vendors differ in details, which are rows of [`Quirks`]. A response is one message: its items are the message's fields,
+//! and the raw JSON of an item is the field as it is replayed. The protocol has no hosted tools.
 
 use std::sync::Arc;
 
@@ -23,14 +23,14 @@ mod wire;
 
 pub(crate) use self::quirks::Quirks;
 
-/// Chat Completions, as one vendor speaks it.
+/// Chat Completions, as one vendor implements it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OpenAiChat {
-    /// The vendor, as steps name who made them.
+    /// The vendor's name, compared with that of a replayed step's model.
     pub(crate) vendor: &'static str,
     /// The dialect of the vendor's schemas.
     pub(crate) dialect: Dialect,
-    /// In what the vendor differs.
+    /// The vendor's deviations.
     pub(crate) quirks: Quirks,
 }
 

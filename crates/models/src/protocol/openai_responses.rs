@@ -1,7 +1,7 @@
-//! OpenAI's Responses: input items out, one request per step with nothing kept at the vendor; output items in, each whole.
+//! OpenAI's Responses API.
 //!
-//! `store` is off, so that a conversation lives here and nowhere else. What the model needs to hear again, its encrypted
-//! reasoning included, therefore travels with each request, item by item as it came.
+//! `store` is off, so that the vendor keeps no conversation. Therefore each request has all earlier items as they came, the
+//! encrypted reasoning included.
 
 mod error;
 mod input;
@@ -23,7 +23,7 @@ use toolwright_core::wire::{Shape, ToolPlan};
 
 use crate::protocol::{Protocol, ResponseParser};
 
-/// The Responses protocol, as OpenAI speaks it and others after it.
+/// The Responses API, of OpenAI and of vendors that imitate it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct OpenAiResponses;
 

@@ -1,4 +1,4 @@
-//! One content block: put together from its deltas, then an item with everything raw beside it.
+//! One content block: assembled from its deltas, then converted to an item with its raw JSON.
 
 use std::collections::HashMap;
 
@@ -15,13 +15,13 @@ use crate::protocol::anthropic::Anthropic;
 pub(super) struct Block {
     kind: BlockKind,
     fields: JsonFields,
-    /// The pieces of its input.
+    /// The streamed JSON of its input.
     input_json: String,
-    /// Which of the answer's calls it is.
+    /// Its index among the calls of the response.
     call_index: usize,
 }
 
-/// What becomes of a block.
+/// The type of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BlockKind {
     Text,
@@ -48,11 +48,11 @@ impl BlockKind {
 }
 
 impl Block {
-    /// Takes a block as it begins; `place` is the number of calls before it.
-    pub(super) fn new(mut fields: JsonFields, place: usize) -> Self {
+    /// A block as it starts; `call_index` is the number of calls before it.
+    pub(super) fn new(mut fields: JsonFields, call_index: usize) -> Self {
         let kind = BlockKind::from_type(text_field(&fields, "type"));
         if kind == BlockKind::ToolUse && text_field(&fields, "id").is_empty() {
-            // Its result could not be told from others.
+            // Without an id its result could not be matched.
             let id = ToolCall::new("", "").id;
             fields.insert("id".to_owned(), id.as_str().into());
         }
@@ -60,12 +60,12 @@ impl Block {
             kind,
             fields,
             input_json: String::new(),
-            call_index: place,
+            call_index,
         }
     }
 
-    /// The block that a delta belongs to which has none, if it can be guessed.
-    pub(super) fn for_orphan_delta(delta: &Delta<'_>, place: usize) -> Option<Self> {
+    /// The block for a delta whose block never started, if its type is clear.
+    pub(super) fn for_orphan_delta(delta: &Delta<'_>, call_index: usize) -> Option<Self> {
         let name = match delta.kind.as_str() {
             "text_delta" => "text",
             "thinking_delta" => "thinking",
@@ -73,41 +73,44 @@ impl Block {
         };
         let mut fields = JsonFields::new();
         fields.insert("type".to_owned(), name.into());
-        Some(Self::new(fields, place))
+        Some(Self::new(fields, call_index))
     }
 
     pub(super) fn is_call(&self) -> bool {
         self.kind == BlockKind::ToolUse
     }
 
-    /// What there is to show at the beginning.
+    /// The events of the start of the block.
     pub(super) fn start_events(&self, tools: &ToolPlan) -> Vec<ModelEvent> {
         let field = |name| text_field(&self.fields, name).to_owned();
-        let shown = match self.kind {
+        let event = match self.kind {
             BlockKind::Text => ModelEvent::Text(field("text")),
             BlockKind::Thinking => ModelEvent::Reasoning(field("thinking")),
             BlockKind::ToolUse => {
-                let wire = field("name");
-                let tool = tools.tools().iter().find(|tool| tool.wire_name == wire);
+                let wire_name = field("name");
+                let tool = tools
+                    .tools()
+                    .iter()
+                    .find(|tool| tool.wire_name == wire_name);
                 let started = ModelEvent::CallBegins {
                     index: self.call_index,
                     id: field("id").into(),
-                    name: tool.map_or(wire, |tool| tool.name.clone()).into(),
+                    name: tool.map_or(wire_name, |tool| tool.name.clone()).into(),
                 };
                 let mut events = vec![started];
-                let given = self.initial_input();
-                // Usually an empty object stands here, and the arguments follow in pieces.
-                if given != "{}" {
-                    events.extend(self.call_delta(given));
+                let input = self.initial_input();
+                // Usually the initial input is an empty object, and the arguments follow in deltas.
+                if input != "{}" {
+                    events.extend(self.call_delta(input));
                 }
                 return events;
             }
             _ => return Vec::new(),
         };
-        non_empty(shown).into_iter().collect()
+        non_empty(event).into_iter().collect()
     }
 
-    /// Adds a delta, and says what there is to show of it.
+    /// Adds a delta, and returns its event, if any.
     pub(super) fn apply_delta(&mut self, delta: Delta<'_>) -> Option<ModelEvent> {
         match (self.kind, delta.kind.as_str()) {
             (BlockKind::Text, "text_delta") => {
@@ -149,7 +152,7 @@ impl Block {
         }
     }
 
-    /// The whole block; `hosted` are the names of the vendor's tools by the ids of their calls.
+    /// Converts the complete block; `hosted` has the names of hosted tools by the ids of their calls.
     pub(super) fn into_item(
         mut self,
         tools: &ToolPlan,
@@ -209,7 +212,7 @@ impl Block {
 
     fn hosted_result(&self, hosted: &mut HashMap<String, String>) -> ItemKind {
         let kind = text_field(&self.fields, "type");
-        // A call has one result: whoever sends more does not get its name again and again.
+        // A call has one result, so the name is not needed again.
         let tool = hosted.remove(text_field(&self.fields, "tool_use_id"));
         let content = self.fields.get("content").unwrap_or(&Value::Null);
         let is_error = self.fields.get("is_error").and_then(Value::as_bool);
@@ -221,7 +224,7 @@ impl Block {
         }
     }
 
-    /// The input that stood in the block from the beginning, as text.
+    /// The input of the block when it started, as text.
     fn initial_input(&self) -> String {
         match self.fields.get("input") {
             None | Some(Value::Null) => String::new(),
@@ -231,27 +234,27 @@ impl Block {
     }
 
     fn call_delta(&self, delta: String) -> Option<ModelEvent> {
-        let shows = self.is_call() && !delta.is_empty();
-        shows.then_some(ModelEvent::CallDelta {
+        let has_event = self.is_call() && !delta.is_empty();
+        has_event.then_some(ModelEvent::CallDelta {
             index: self.call_index,
             delta,
         })
     }
 }
 
-/// Arguments as the object that the API wants back, whatever the model made of them.
+/// Parses arguments into the object that the API requires; text that is not one is wrapped.
 pub(super) fn input_object(arguments: &str) -> Value {
     if arguments.trim().is_empty() {
         return json!({});
     }
     match serde_json::from_str(arguments) {
         Ok(Value::Object(fields)) => fields.into(),
-        // The wrapping that the vendor recommends, so that the model sees what it wrote.
+        // The vendor recommends this key, so that the model sees what it wrote.
         _ => json!({"INVALID_JSON": arguments}),
     }
 }
 
-/// What a hosted tool found, as far as people can read it.
+/// The readable text in the output of a hosted tool.
 fn hosted_output_text(content: &Value) -> String {
     let field = |name: &str| content.get(name).and_then(Value::as_str);
     let lines: Vec<String> = match content {
@@ -274,20 +277,20 @@ fn non_empty(event: ModelEvent) -> Option<ModelEvent> {
     }
 }
 
-fn append_text(fields: &mut JsonFields, name: &str, piece: &str) {
+fn append_text(fields: &mut JsonFields, name: &str, delta: &str) {
     match fields.get_mut(name) {
-        Some(Value::String(text)) => text.push_str(piece),
+        Some(Value::String(text)) => text.push_str(delta),
         _ => {
-            fields.insert(name.to_owned(), piece.into());
+            fields.insert(name.to_owned(), delta.into());
         }
     }
 }
 
-/// Adds a delta of which only the form is known: texts and lists go on, everything else is replaced.
+/// Adds a delta of an unknown type: texts and lists are appended, other values replaced.
 fn merge_unknown_delta(fields: &mut JsonFields, delta: &JsonFields) {
     for (name, value) in delta.iter().filter(|(name, _)| *name != "type") {
         match (fields.get_mut(name), value) {
-            (Some(Value::String(text)), Value::String(piece)) => text.push_str(piece),
+            (Some(Value::String(text)), Value::String(more)) => text.push_str(more),
             (Some(Value::Array(list)), Value::Array(more)) => list.extend(more.iter().cloned()),
             _ => {
                 fields.insert(name.clone(), value.clone());

@@ -1,12 +1,12 @@
-//! Content of a message or a result in, content blocks out.
+//! Writes the content of messages and results as content blocks.
 
 use serde_json::{Value, json};
 use toolwright_core::{Content, Outcome, ResourceContents, ToolResult};
 
-/// The pictures that the API can look at.
+/// The image types that the API accepts.
 const IMAGE_TYPES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
 
-/// What a person or a tool says: texts, pictures and PDF documents; of the rest, what it is.
+/// Content of a user or a tool: texts, images and PDF documents; other types become a text that describes them.
 pub(super) fn content_blocks(content: &[Content]) -> Vec<Value> {
     let blocks = content.iter().filter_map(|item| match item {
         Content::Image { data, mime_type } => {
@@ -20,17 +20,17 @@ pub(super) fn content_blocks(content: &[Content]) -> Vec<Value> {
     blocks.collect()
 }
 
-/// What a model says: the API takes only text from that side.
+/// Content of the assistant, of which the API accepts only text.
 pub(super) fn text_blocks(content: &[Content]) -> Vec<Value> {
     content.iter().filter_map(description_block).collect()
 }
 
-/// A text block; the API refuses blank ones.
+/// A text block; `None` if the text is blank, which the API rejects.
 pub(super) fn text_block(text: &str) -> Option<Value> {
     (!text.trim().is_empty()).then(|| json!({"type": "text", "text": text}))
 }
 
-/// The result of a call, or that there is none: a call without its result makes the API refuse everything.
+/// The result of a call, or an error if it is missing: the API rejects a call without its result.
 pub(super) fn tool_result_block(id: &str, result: Option<&ToolResult>) -> Value {
     let mut block = json!({"type": "tool_result", "tool_use_id": id});
     let Some(fields) = block.as_object_mut() else {
@@ -58,7 +58,7 @@ fn result_content(result: &ToolResult) -> Value {
     match &result.structured {
         _ if !blocks.is_empty() => blocks.into(),
         Some(structured) => structured.as_str().into(),
-        // An error without content is refused.
+        // The API rejects an error without content.
         None if result.outcome != Outcome::Ok => "the tool did not say what went wrong".into(),
         None => "".into(),
     }
@@ -71,7 +71,7 @@ fn image_block(data: &str, mime_type: &str) -> Option<Value> {
     })
 }
 
-/// A resource of bytes, as far as the API has a block for it.
+/// A block for a binary resource, if the API supports its type.
 fn resource_block(resource: &ResourceContents) -> Option<Value> {
     let data = resource.blob.as_deref()?;
     let mime_type = resource.mime_type.as_deref()?;

@@ -1,4 +1,4 @@
-//! The body of an error response, or an error frame in; a [`ModelError`] out.
+//! Parses error responses and error frames.
 
 use serde_json::Value;
 use toolwright_chat::{ModelError, ModelErrorKind};
@@ -8,10 +8,10 @@ use super::wire;
 use crate::excerpt::redact_and_truncate;
 use crate::protocol::vendor_errors::{self, VendorError};
 
-/// The longest part of a body without a message, in characters.
+/// The maximum length of an excerpt of a body without a message, in characters.
 const MAX_BODY_EXCERPT_CHARS: usize = 300;
 
-/// Reads the body of a response whose status is not success.
+/// Parses the body of an error response.
 pub(super) fn parse_error_body(status: u16, body: &str) -> ModelError {
     let parsed: Value = serde_json::from_str(body).unwrap_or_default();
     let details = parsed.get("error").unwrap_or(&parsed);
@@ -29,7 +29,7 @@ pub(super) fn parse_error_body(status: u16, body: &str) -> ModelError {
     ModelError::new(kind, message)
 }
 
-/// Reads an error frame, which ends an answer.
+/// Parses an error frame, which ends a response.
 pub(super) fn parse_error_frame(error: &wire::ErrorBody) -> ModelError {
     let kind = error_kind(0, &error.kind, &error.message);
     let message = match (error.message.as_str(), error.kind.as_str()) {
@@ -41,10 +41,10 @@ pub(super) fn parse_error_frame(error: &wire::ErrorBody) -> ModelError {
 }
 
 fn error_kind(status: u16, code: &str, message: &str) -> ModelErrorKind {
-    let report = VendorError {
+    let error = VendorError {
         status,
         codes: &[code],
         message,
     };
-    vendor_errors::classify(report).unwrap_or(ModelErrorKind::BadRequest)
+    vendor_errors::classify(error).unwrap_or(ModelErrorKind::BadRequest)
 }

@@ -1,4 +1,4 @@
-//! What has been said in, the `messages` of a request out: roles take turns, and every call has its result.
+//! Writes the `messages` of a request: roles alternate, and every call has its result.
 
 use serde_json::{Map, Value, json};
 use toolwright_chat::{Item, ItemKind, Message, Step};
@@ -11,36 +11,40 @@ use crate::protocol::Protocol as _;
 use crate::protocol::anthropic::Anthropic;
 use crate::protocol::call_identifiers::{self, UniqueCallIds};
 
-/// Writes messages; `signed` says that thoughts without a signature are refused.
-pub(super) fn messages(said: &[Message], tools: &ToolPlan, signed: bool) -> Vec<Value> {
-    let mut talk = MessageWriter {
+/// Writes the history; `requires_signature` leaves out reasoning without a signature.
+pub(super) fn messages(
+    history: &[Message],
+    tools: &ToolPlan,
+    requires_signature: bool,
+) -> Vec<Value> {
+    let mut writer = MessageWriter {
         tools,
-        requires_signature: signed,
+        requires_signature,
         ids: UniqueCallIds::default(),
         messages: Vec::new(),
     };
-    for (place, message) in said.iter().enumerate() {
+    for (index, message) in history.iter().enumerate() {
         match message {
-            Message::User(content) => talk.push_blocks(USER, content::content_blocks(content)),
+            Message::User(content) => writer.push_blocks(USER, content::content_blocks(content)),
             Message::Assistant(content) => {
-                talk.push_blocks(ASSISTANT, content::text_blocks(content))
+                writer.push_blocks(ASSISTANT, content::text_blocks(content))
             }
             Message::Step(step) => {
-                let later = said.get(place.saturating_add(1)..).unwrap_or_default();
-                talk.push_step(step, later);
+                let later = history.get(index.saturating_add(1)..).unwrap_or_default();
+                writer.push_step(step, later);
             }
-            // Written with their calls. One whose call is gone would be refused, and as text it would speak for the person.
+            // Written with their calls. The API rejects a result without its call, and text would read as the user's.
             Message::Results(_) => {}
             _ => {}
         }
     }
-    let turns = talk.messages.into_iter();
-    turns
+    let messages = writer.messages.into_iter();
+    messages
         .map(|(role, content)| json!({"role": role, "content": content}))
         .collect()
 }
 
-/// Nothing is said about a limit; no id that a vendor gives is as long.
+/// The API documents no limit; no vendor's id is as long.
 const MAX_ID_BYTES: usize = 128;
 
 const USER: &str = "user";
@@ -49,13 +53,13 @@ const ASSISTANT: &str = "assistant";
 struct MessageWriter<'a> {
     tools: &'a ToolPlan,
     requires_signature: bool,
-    /// The ids of all calls so far: the API refuses to see one twice.
+    /// The ids of all calls so far: the API rejects duplicates.
     ids: UniqueCallIds,
     messages: Vec<(&'static str, Vec<Value>)>,
 }
 
 impl MessageWriter<'_> {
-    /// Goes on in the same turn if the role is the same.
+    /// Adds blocks to the last message if it has the same role, else to a new one.
     fn push_blocks(&mut self, role: &'static str, blocks: Vec<Value>) {
         if blocks.is_empty() {
             return;
@@ -66,7 +70,7 @@ impl MessageWriter<'_> {
         }
     }
 
-    /// A step, and right after it the results of its calls, wherever among the later messages they stand.
+    /// Writes a step, and directly after it the results of its calls.
     fn push_step(&mut self, step: &Step, later: &[Message]) {
         let mut results: Vec<&ToolResult> = later
             .iter()
@@ -78,16 +82,16 @@ impl MessageWriter<'_> {
             .flatten()
             .collect();
         let mut blocks = Vec::with_capacity(step.items.len());
-        let mut answers = Vec::new();
+        let mut result_blocks = Vec::new();
         for item in &step.items {
             let Some(mut block) = self.item_block(item) else {
                 continue;
             };
             if let ItemKind::Call { call } = &item.kind {
                 let id = self.unique_call_id(call.id.as_str());
-                let found = results.iter().position(|result| result.call_id == call.id);
-                let result = found.map(|place| results.remove(place));
-                answers.push(content::tool_result_block(&id, result));
+                let index = results.iter().position(|result| result.call_id == call.id);
+                let result = index.map(|index| results.remove(index));
+                result_blocks.push(content::tool_result_block(&id, result));
                 block.insert("id".to_owned(), id.into());
                 let name = block.get("name").and_then(Value::as_str);
                 let name = call_identifiers::valid_tool_name(name.unwrap_or_default()).into_owned();
@@ -96,10 +100,10 @@ impl MessageWriter<'_> {
             blocks.push(Value::Object(block));
         }
         self.push_blocks(ASSISTANT, blocks);
-        self.push_blocks(USER, answers);
+        self.push_blocks(USER, result_blocks);
     }
 
-    /// An item as this protocol said it, or from what it means.
+    /// The block of an item: as the API sent it, or made from the item's kind.
     fn item_block(&self, item: &Item) -> Option<Map<String, Value>> {
         let raw = item.raw_json(Anthropic::NAME);
         if let Some(raw) = raw.and_then(|raw| serde_json::from_str(raw.get()).ok()) {
@@ -108,7 +112,7 @@ impl MessageWriter<'_> {
         let block = match &item.kind {
             ItemKind::Text { text } | ItemKind::Refusal { text } => content::text_block(text)?,
             ItemKind::Call { call } => self.tool_use_block(call),
-            // What another protocol's model thought or looked up means nothing to this one.
+            // Reasoning and hosted calls of another protocol are left out.
             _ => return None,
         };
         match block {
@@ -123,7 +127,7 @@ impl MessageWriter<'_> {
         json!({"type": "tool_use", "id": call.id, "name": call.name, "input": input})
     }
 
-    /// Models write blank texts and others' thoughts bear no signature, but the API takes neither back.
+    /// Returns false for blank texts and reasoning without a signature, which the API rejects.
     fn is_accepted(&self, block: &Map<String, Value>) -> bool {
         let text = |field| block.get(field).and_then(Value::as_str).unwrap_or_default();
         match text("type") {
@@ -133,13 +137,13 @@ impl MessageWriter<'_> {
         }
     }
 
-    /// An id that the API takes, and that no earlier call has.
+    /// A valid id that no earlier call has.
     fn unique_call_id(&mut self, id: &str) -> String {
-        let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
-        let letters = id.chars();
-        let plain: String = letters
-            .map(|letter| if is_plain(letter) { letter } else { '_' })
+        let is_valid = |char: char| char.is_ascii_alphanumeric() || "_-".contains(char);
+        let chars = id.chars();
+        let valid: String = chars
+            .map(|char| if is_valid(char) { char } else { '_' })
             .collect();
-        self.ids.unique_id(&plain, MAX_ID_BYTES)
+        self.ids.unique_id(&valid, MAX_ID_BYTES)
     }
 }

@@ -1,31 +1,31 @@
-//! What the API's models differ in, as rows of a table.
+//! The table of the features in which models differ.
 
-/// How a model is asked to think.
+/// How extended thinking is requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Thinking {
-    /// It cannot.
+    /// The model has none.
     Unsupported,
-    /// With so many tokens.
+    /// With a number of tokens.
     Budget,
-    /// As it sees fit, more or less eagerly.
+    /// The model decides, guided by an effort.
     Adaptive,
 }
 
-/// What a request to a model has to heed.
+/// The features of a model that decide how a request is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ModelTraits {
     pub(super) thinking: Thinking,
-    /// Whether `temperature` and `top_p` are taken.
+    /// Whether `temperature` and `top_p` are accepted.
     pub(super) accepts_sampling: bool,
-    /// Whether thoughts go back only with a signature.
+    /// Whether replayed reasoning requires a signature.
     pub(super) requires_signature: bool,
-    /// How long an answer may get when nobody says: the API wants a number.
+    /// `max_tokens` if the request sets none: the API requires it.
     pub(super) default_max_tokens: u32,
 }
 
 type Version = (u32, u32);
 
-/// From which version on; the last row that a model reaches counts.
+/// The first version of each row; the last row that a model reaches counts.
 const CLAUDE_VERSIONS: [(Version, ModelTraits); 4] = [
     ((3, 5), claude(Thinking::Unsupported, true, 8_192)),
     ((3, 7), claude(Thinking::Budget, true, 16_000)),
@@ -37,7 +37,7 @@ const OLDEST_CLAUDE: ModelTraits = claude(Thinking::Unsupported, true, 4_096);
 
 const NEWEST_CLAUDE: ModelTraits = claude(Thinking::Adaptive, false, 32_000);
 
-/// A model of somebody else who speaks the protocol.
+/// A model of another vendor that implements the protocol.
 const OTHER_VENDOR: ModelTraits = ModelTraits {
     thinking: Thinking::Budget,
     accepts_sampling: true,
@@ -55,7 +55,7 @@ const fn claude(thinking: Thinking, sampling: bool, max_tokens: u32) -> ModelTra
 }
 
 impl ModelTraits {
-    /// Looks a model up; a Claude without a number is taken for a new one.
+    /// Looks up a model; a Claude without a version counts as the newest.
     pub(super) fn for_model(model: &str) -> Self {
         if !model.to_ascii_lowercase().contains("claude") {
             return OTHER_VENDOR;
@@ -71,9 +71,9 @@ impl ModelTraits {
     }
 }
 
-/// Reads `claude-sonnet-4-5-20250929` as 4.5 and `claude-3-7-sonnet-latest` as 3.7; dates are longer than versions.
+/// Parses `claude-sonnet-4-5-20250929` as 4.5 and `claude-3-7-sonnet-latest` as 3.7; dates are longer than versions.
 fn claude_version(model: &str) -> Option<Version> {
-    let mut words = model.split(|letter: char| !letter.is_ascii_alphanumeric());
+    let mut words = model.split(|char: char| !char.is_ascii_alphanumeric());
     let number = |word: &str| word.parse().ok().filter(|_| word.len() <= 2);
     let major = words.find_map(number)?;
     let minor = words.next().and_then(number).unwrap_or(0);
@@ -85,7 +85,7 @@ mod tests {
     use super::{ModelTraits, NEWEST_CLAUDE, OLDEST_CLAUDE, OTHER_VENDOR, Thinking};
 
     #[test]
-    fn models_are_told_apart_by_their_numbers() {
+    fn a_version_decides_the_features() {
         let rows = [
             ("claude-3-haiku-20240307", Thinking::Unsupported, true),
             ("claude-3-5-sonnet-latest", Thinking::Unsupported, true),
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_claude_without_a_number_is_new_and_one_with_a_small_one_is_old() {
+    fn a_claude_without_a_version_is_new_and_one_with_a_small_one_is_old() {
         assert_eq!(
             ModelTraits::for_model("claude-mythos-preview"),
             NEWEST_CLAUDE
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_of_somebody_else_is_no_claude() {
+    fn a_model_of_another_vendor_is_no_claude() {
         assert_eq!(ModelTraits::for_model("qwen3-8b"), OTHER_VENDOR);
     }
 }

@@ -1,4 +1,4 @@
-//! ModelRequest in, the JSON body of `POST /v1/messages` out.
+//! Writes the JSON body of `POST /v1/messages`.
 
 use serde_json::{Map, Value, json};
 use toolwright_chat::{HostedTool, ModelRequest, ToolChoice};
@@ -10,10 +10,10 @@ use super::messages;
 use super::model_traits::{ModelTraits, Thinking};
 use crate::protocol::json;
 
-/// The hosted search that all models take; later ones run code, whose container would have to be kept between requests.
+/// The hosted search that all models support; later versions run code, whose container would have to be kept between requests.
 const WEB_SEARCH_TYPE: &str = "web_search_20250305";
 
-/// The API refuses to think with less.
+/// The API rejects a smaller budget.
 const MIN_THINKING_BUDGET: u32 = 1_024;
 
 pub(super) fn request_body(
@@ -28,12 +28,12 @@ pub(super) fn request_body(
     let definitions = tool_definitions(request, tools, cache);
     let choice = tool_choice(&request.tool_choice, tools).filter(|_| !definitions.is_empty());
     let forced = choice.is_some() && request.tool_choice != ToolChoice::None;
-    let thought = ThinkingSettings::new(request, traits, forced, &messages);
+    let thinking = ThinkingSettings::new(request, traits, forced, &messages);
 
     let mut body = Map::new();
     let mut set = |name: &str, value: Value| body.insert(name.to_owned(), value);
     set("model", model.into());
-    set("max_tokens", thought.max_tokens.into());
+    set("max_tokens", thinking.max_tokens.into());
     set("stream", true.into());
     if let Some(system) = system_blocks(request, cache) {
         set("system", system);
@@ -57,21 +57,21 @@ pub(super) fn request_body(
         let Some(number) = number.and_then(json::number_from_f32) else {
             continue;
         };
-        if traits.accepts_sampling && thought.thinking.is_none() {
+        if traits.accepts_sampling && thinking.thinking.is_none() {
             set(name, number);
         } else {
             tracing::warn!(model, "{name} is left out: the model does not take it");
         }
     }
-    if let Some(setting) = thought.thinking {
+    if let Some(setting) = thinking.thinking {
         set("thinking", setting);
     }
     let mut output = Map::new();
-    if let Some(effort) = thought.effort {
+    if let Some(effort) = thinking.effort {
         output.insert("effort".to_owned(), effort.into());
     }
-    if let Some(form) = &request.response_format {
-        output.insert("format".to_owned(), response_format(&form.schema));
+    if let Some(format) = &request.response_format {
+        output.insert("format".to_owned(), response_format(&format.schema));
     }
     if !output.is_empty() {
         set("output_config", output.into());
@@ -80,14 +80,14 @@ pub(super) fn request_body(
     body
 }
 
-/// The answer's form; the API holds every answer to it, so it takes only what its strict mode knows.
+/// The response format; the API enforces it, so it supports only the keywords of strict mode.
 pub(super) fn response_format(schema: &Schema) -> Value {
     let lowered = response_format_dialect(schema).and_then(|dialect| schema.lower(dialect).ok());
     let schema = lowered.map_or_else(|| schema.as_value(), |lowered| lowered.schema());
     json!({"type": "json_schema", "schema": schema})
 }
 
-/// The dialect that an answer comes in: whoever reads the answer lifts it from there.
+/// The dialect of the schema: strict if it can be lowered to that.
 pub(super) fn response_format_dialect(schema: &Schema) -> Option<Dialect> {
     [Dialect::ANTHROPIC_STRICT, Dialect::ANTHROPIC]
         .into_iter()
@@ -106,7 +106,7 @@ fn system_blocks(request: &ModelRequest, cache: bool) -> Option<Value> {
     Some(vec![block].into())
 }
 
-/// Our tools, then those that the vendor runs.
+/// The tools, then the hosted tools.
 fn tool_definitions(request: &ModelRequest, tools: &ToolPlan, cache: bool) -> Vec<Value> {
     let mut definitions: Vec<Value> = serde_json::from_str(tools.json()).unwrap_or_default();
     let hosted = request.hosted_tools.iter().filter_map(|tool| match tool {
@@ -123,7 +123,7 @@ fn tool_definitions(request: &ModelRequest, tools: &ToolPlan, cache: bool) -> Ve
     definitions
 }
 
-/// Asks for everything up to and including this block to be kept for the next request.
+/// Requests that everything up to and including this block is cached for the next request.
 fn set_cache_control(block: &mut Value) {
     if let Some(fields) = block.as_object_mut() {
         fields.insert("cache_control".to_owned(), json!({"type": "ephemeral"}));
@@ -131,7 +131,7 @@ fn set_cache_control(block: &mut Value) {
 }
 
 fn web_search_tool(search: &WebSearchConfig) -> Value {
-    // Other vendors' names for it mean nothing here, and their settings are the same.
+    // Other vendors' types are unknown to this one; their settings are the same.
     let kind = if search.kind.strip_prefix("web_search_").is_some_and(is_date) {
         &search.kind
     } else {
@@ -158,9 +158,9 @@ fn web_search_tool(search: &WebSearchConfig) -> Value {
     tool
 }
 
-/// Whether it is written as this vendor dates its tools; OpenAI's `2025_08_26` is not.
+/// Returns true for a date as this vendor writes it; OpenAI's `2025_08_26` is not.
 fn is_date(text: &str) -> bool {
-    text.len() == 8 && text.bytes().all(|letter| letter.is_ascii_digit())
+    text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn mcp_servers(request: &ModelRequest) -> Vec<Value> {
@@ -182,7 +182,7 @@ fn mcp_server(group: &McpServerConfig) -> Value {
     server
 }
 
-/// The API writes the word `Bearer` itself.
+/// The API adds `Bearer` itself.
 fn without_bearer_scheme(authorization: &str) -> &str {
     match authorization.split_once(' ') {
         Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => token.trim_start(),
@@ -195,7 +195,7 @@ fn tool_choice(choice: &ToolChoice, tools: &ToolPlan) -> Option<Value> {
         ToolChoice::None => Some(json!({"type": "none"})),
         ToolChoice::Required => Some(json!({"type": "any"})),
         ToolChoice::Named(name) => {
-            // A name that is not among the tools goes out as it is: the vendor says what is wrong with it.
+            // An unknown name is sent unchanged, for the vendor to reject.
             let name = tools.wire_name(name).unwrap_or(name);
             Some(json!({"type": "tool", "name": name}))
         }
@@ -203,7 +203,7 @@ fn tool_choice(choice: &ToolChoice, tools: &ToolPlan) -> Option<Value> {
     }
 }
 
-/// How much the model is to think, and how much room that leaves.
+/// The fields of a request that depend on extended thinking.
 struct ThinkingSettings<'a> {
     thinking: Option<Value>,
     effort: Option<&'a str>,
@@ -217,40 +217,40 @@ impl<'a> ThinkingSettings<'a> {
         forced: bool,
         messages: &[Value],
     ) -> Self {
-        let given = request.options.max_tokens;
-        let mut thought = Self {
+        let requested = request.options.max_tokens;
+        let mut thinking = Self {
             thinking: None,
             effort: None,
-            max_tokens: given.unwrap_or(traits.default_max_tokens),
+            max_tokens: requested.unwrap_or(traits.default_max_tokens),
         };
         let Some(effort) = request.options.effort.as_deref() else {
-            return thought;
+            return thinking;
         };
         match traits.thinking {
             Thinking::Unsupported => {}
             Thinking::Adaptive => {
-                thought.effort = Some(if effort == "minimal" { "low" } else { effort });
-                // Whoever must call a tool must not be told to think first; the newest do so anyway.
+                thinking.effort = Some(if effort == "minimal" { "low" } else { effort });
+                // The API rejects thinking with a forced call; the newest models think anyway.
                 if !forced {
                     let setting = json!({"type": "adaptive", "display": "summarized"});
-                    thought.thinking = Some(setting);
+                    thinking.thinking = Some(setting);
                 }
             }
             Thinking::Budget if forced || turn_started_without_thinking(messages) => {}
             Thinking::Budget => {
                 let wanted = thinking_budget(effort);
-                // Thoughts count as part of the answer, which needs some room as well.
-                let budget = given.map_or(wanted, |most| wanted.min(most / 2));
+                // Thinking tokens count towards `max_tokens`; at least half is left for the response.
+                let budget = requested.map_or(wanted, |max| wanted.min(max / 2));
                 if budget >= MIN_THINKING_BUDGET {
                     let setting = json!({"type": "enabled", "budget_tokens": budget});
-                    thought.thinking = Some(setting);
-                    if given.is_none() {
-                        thought.max_tokens = traits.default_max_tokens.saturating_add(budget);
+                    thinking.thinking = Some(setting);
+                    if requested.is_none() {
+                        thinking.max_tokens = traits.default_max_tokens.saturating_add(budget);
                     }
                 }
             }
         }
-        thought
+        thinking
     }
 }
 
@@ -263,11 +263,11 @@ fn thinking_budget(effort: &str) -> u32 {
     }
 }
 
-/// Whether the model is in the middle of a turn that it began without thinking, which it cannot take up later.
+/// Returns true in the middle of a turn that started without thinking, where the API does not allow it.
 fn turn_started_without_thinking(messages: &[Value]) -> bool {
     let mut newest = messages.iter().rev();
-    let answers = newest.next().map(block_types).unwrap_or_default();
-    if !answers.contains(&"tool_result") {
+    let results = newest.next().map(block_types).unwrap_or_default();
+    if !results.contains(&"tool_result") {
         return false;
     }
     let step = newest.next().map(block_types).unwrap_or_default();

@@ -1,6 +1,6 @@
-//! Frames of the stream in, `ModelEvent`s out.
+//! Parses the frames of a response into [`ModelEvent`]s.
 //!
-//! Items come in the order in which their blocks began, even from servers that end them in another.
+//! Items are emitted in the order in which their blocks started, even if they end in another.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -15,16 +15,16 @@ use crate::excerpt::excerpt;
 use crate::limits::{MAX_ITEMS, too_many_items};
 use crate::protocol::ResponseParser;
 
-/// Reads one answer.
+/// Parses one response.
 pub(super) struct StreamParser {
     tools: Arc<ToolPlan>,
     blocks: VecDeque<OpenBlock>,
     call_count: usize,
-    /// The names of the vendor's tools by the ids of their calls.
+    /// The names of hosted tools by the ids of their calls.
     hosted_tool_names: HashMap<String, String>,
     usage: Usage,
     wire_stop_reason: String,
-    /// Why the model refuses, where that is said.
+    /// Why the model refused, if the API explains it.
     refusal_explanation: String,
     is_finished: bool,
 }
@@ -57,9 +57,9 @@ impl StreamParser {
         if self.blocks.len() >= MAX_ITEMS {
             return Err(too_many_items());
         }
-        // Servers that number every block alike do not always end one before the next.
-        if let Some(before) = self.open_block(index) {
-            before.is_ended = true;
+        // Servers that give all blocks the same index do not always end one before the next.
+        if let Some(previous) = self.open_block(index) {
+            previous.is_ended = true;
         }
         self.call_count = self.call_count.saturating_add(usize::from(block.is_call()));
         let mut events = self.take_ended_items();
@@ -85,25 +85,25 @@ impl StreamParser {
             events = self.start_block(index, block)?;
         }
         let open = self.open_block(index);
-        events.extend(open.and_then(|streamed| streamed.block.apply_delta(delta)));
+        events.extend(open.and_then(|open| open.block.apply_delta(delta)));
         Ok(events)
     }
 
-    /// The block that a frame is about: the last one of that number that has not ended.
+    /// The block that a frame belongs to: the last one with this index that has not ended.
     fn open_block(&mut self, index: Option<u64>) -> Option<&mut OpenBlock> {
         let mut blocks = self.blocks.iter_mut().rev();
-        blocks.find(|streamed| !streamed.is_ended && streamed.index == index)
+        blocks.find(|open| !open.is_ended && open.index == index)
     }
 
-    /// The items of all blocks that have ended, up to the first that has not.
+    /// Removes the ended blocks up to the first that has not ended, and returns their items.
     fn take_ended_items(&mut self) -> Vec<ModelEvent> {
         let mut events = Vec::new();
-        while let Some(streamed) = self.blocks.pop_front() {
-            if !streamed.is_ended {
-                self.blocks.push_front(streamed);
+        while let Some(open) = self.blocks.pop_front() {
+            if !open.is_ended {
+                self.blocks.push_front(open);
                 break;
             }
-            let item = streamed
+            let item = open
                 .block
                 .into_item(&self.tools, &mut self.hosted_tool_names);
             events.push(ModelEvent::Item(item));
@@ -113,8 +113,8 @@ impl StreamParser {
 
     fn finish(&mut self) -> Vec<ModelEvent> {
         self.is_finished = true;
-        for streamed in &mut self.blocks {
-            streamed.is_ended = true;
+        for open in &mut self.blocks {
+            open.is_ended = true;
         }
         let mut events = self.take_ended_items();
         let stop = self.stop_reason();
@@ -132,7 +132,7 @@ impl StreamParser {
     fn stop_reason(&self) -> StopReason {
         match self.wire_stop_reason.as_str() {
             "tool_use" => StopReason::Calls,
-            // Not every server that speaks the protocol knows the word for calls.
+            // Some servers that implement the protocol do not send `tool_use`.
             "end_turn" | "stop_sequence" | "" if self.call_count > 0 => StopReason::Calls,
             "end_turn" | "stop_sequence" | "" => StopReason::End,
             "max_tokens" | "model_context_window_exceeded" => StopReason::Length,
@@ -169,8 +169,8 @@ impl ResponseParser for StreamParser {
             }
             "content_block_delta" => self.apply_delta(frame.index, Delta::parse(frame.delta))?,
             "content_block_stop" => {
-                if let Some(streamed) = self.open_block(frame.index) {
-                    streamed.is_ended = true;
+                if let Some(open) = self.open_block(frame.index) {
+                    open.is_ended = true;
                 }
                 self.take_ended_items()
             }
@@ -189,7 +189,7 @@ impl ResponseParser for StreamParser {
             }
             "message_stop" => self.finish(),
             "error" => return Err(parse_error_frame(&frame.error.unwrap_or_default())),
-            // Proxies report their own trouble without saying that it is an error.
+            // Proxies report their own errors without the type `error`.
             "" => match frame.error {
                 Some(error) => return Err(parse_error_frame(&error)),
                 None => Vec::new(),
@@ -210,8 +210,8 @@ impl ResponseParser for StreamParser {
         for (index, fields) in message.content.into_iter().enumerate() {
             let index = u64::try_from(index).ok();
             events.extend(self.start_block(index, Block::new(fields, self.call_count))?);
-            if let Some(streamed) = self.open_block(index) {
-                streamed.is_ended = true;
+            if let Some(open) = self.open_block(index) {
+                open.is_ended = true;
             }
             events.extend(self.take_ended_items());
         }
@@ -228,7 +228,7 @@ impl ResponseParser for StreamParser {
     }
 }
 
-/// Whether an event's name promises JSON that matters; without a name it might.
+/// Returns true if an event's data must be JSON; an event without a name may be any.
 fn is_known_event(name: &str) -> bool {
     matches!(
         name,

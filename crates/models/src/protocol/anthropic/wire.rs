@@ -1,4 +1,4 @@
-//! What the frames of the stream look like: everything may be missing, and nothing unknown is an error.
+//! The JSON of frames: any field may be missing, unknown fields are ignored.
 
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -9,13 +9,13 @@ use crate::protocol::json;
 /// An object whose fields depend on its type.
 pub(super) type JsonFields = Map<String, Value>;
 
-/// Any frame; the type says which fields to expect.
+/// Any frame; its type determines its fields.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Frame<'a> {
     #[serde(rename = "type", deserialize_with = "lenient")]
     pub(super) kind: String,
-    /// Which content block it is about.
+    /// The index of the content block.
     #[serde(deserialize_with = "lenient")]
     pub(super) index: Option<u64>,
     #[serde(deserialize_with = "lenient")]
@@ -30,7 +30,7 @@ pub(super) struct Frame<'a> {
     pub(super) error: Option<ErrorBody>,
 }
 
-/// More of a block, or of the message: what most of them bring, and the rest as it came.
+/// A delta of a block or of the message: the most frequent fields, and all of them as raw JSON.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Delta<'a> {
@@ -48,21 +48,21 @@ pub(super) struct Delta<'a> {
 
 impl<'a> Delta<'a> {
     pub(super) fn parse(raw: Option<&'a RawValue>) -> Self {
-        let read = raw.and_then(|raw| serde_json::from_str(raw.get()).ok());
+        let parsed = raw.and_then(|raw| serde_json::from_str(raw.get()).ok());
         Self {
             raw,
-            ..read.unwrap_or_default()
+            ..parsed.unwrap_or_default()
         }
     }
 
-    /// All of its fields.
+    /// All fields, also unknown ones.
     pub(super) fn all_fields(&self) -> JsonFields {
-        let read = self.raw.map(|raw| serde_json::from_str(raw.get()));
-        read.and_then(Result::ok).unwrap_or_default()
+        let parsed = self.raw.map(|raw| serde_json::from_str(raw.get()));
+        parsed.and_then(Result::ok).unwrap_or_default()
     }
 }
 
-/// A message that is not streamed; without content it is none.
+/// A message that is not streamed; `content` is required, to distinguish it from a frame.
 #[derive(Debug, Deserialize)]
 pub(super) struct CompleteMessage {
     pub(super) content: Vec<JsonFields>,
@@ -74,7 +74,7 @@ pub(super) struct CompleteMessage {
     pub(super) usage: Usage,
 }
 
-/// The message as it starts, of which only the count of tokens is news.
+/// The message as it starts, of which only the usage is used.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct MessageStart {
@@ -82,7 +82,7 @@ pub(super) struct MessageStart {
     pub(super) usage: Usage,
 }
 
-/// Tokens so far: each count replaces the one before.
+/// The number of tokens so far: each count replaces the previous one.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Usage {
@@ -106,7 +106,7 @@ struct OutputTokensDetails {
 }
 
 impl Usage {
-    /// Takes over the counts that a later frame has.
+    /// Replaces the counts that a later frame has.
     pub(super) fn update(&mut self, later: Self) {
         let newer = |count: &mut Option<u64>, later: Option<u64>| *count = later.or(*count);
         newer(&mut self.input_tokens, later.input_tokens);
@@ -125,7 +125,7 @@ impl Usage {
         );
     }
 
-    /// The same in our words; here, unlike there, the input includes what the cache has to do with.
+    /// Converts the counts; unlike the API's, the input tokens of `Usage` include cached ones.
     pub(super) fn to_usage(&self) -> toolwright_chat::Usage {
         let cached = self.cache_read_input_tokens.unwrap_or(0);
         let cache_written = self.cache_creation_input_tokens.unwrap_or(0);
@@ -139,7 +139,7 @@ impl Usage {
     }
 }
 
-/// What went wrong, in a frame or in the body of a refused request.
+/// The error in a frame or in an error response.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct ErrorBody {
@@ -149,12 +149,12 @@ pub(super) struct ErrorBody {
     pub(super) message: String,
 }
 
-/// The text of a field, empty if there is none.
+/// The text of a field; empty if it is missing.
 pub(super) fn text_field<'a>(fields: &'a JsonFields, name: &str) -> &'a str {
     fields.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// A field of another type than expected counts as missing.
+/// Deserializes a field; the default if its value has another type.
 fn lenient<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
     deserializer: D,
 ) -> Result<T, D::Error> {

@@ -1,9 +1,9 @@
-//! Contents of messages and results in, parts out.
+//! Writes the content of messages and results as parts.
 
 use serde_json::{Value, json};
 use toolwright_core::{Content, StructuredContent, ToolResult};
 
-/// What a result may carry besides text.
+/// The media types that a result may contain.
 const RESULT_MEDIA_TYPES: [&str; 5] = [
     "image/png",
     "image/jpeg",
@@ -12,14 +12,14 @@ const RESULT_MEDIA_TYPES: [&str; 5] = [
     "text/plain",
 ];
 
-/// The largest whole number that the API keeps exactly.
+/// The largest integer that the API preserves exactly.
 const MAX_EXACT_INTEGER: u64 = 1 << 53;
 
-/// What a message says, as parts.
+/// The content of a message as parts.
 pub(super) fn content_parts(items: &[Content]) -> Vec<Value> {
     let parts = items.iter().filter_map(|item| match inline_data(item) {
         Some((mime, data)) if is_media(mime) => Some(inline_data_part(mime, data)),
-        // An empty part is refused.
+        // The API rejects an empty part.
         _ => Some(item.to_text())
             .filter(|text| !text.is_empty())
             .map(text_part),
@@ -27,13 +27,13 @@ pub(super) fn content_parts(items: &[Content]) -> Vec<Value> {
     parts.collect()
 }
 
-/// What a result says: an object, and the pictures and documents beside it.
-pub(super) fn result_response(result: &ToolResult, sees: bool) -> (Value, Vec<Value>) {
+/// The content of a result: an object, and images and documents as parts.
+pub(super) fn result_response(result: &ToolResult, accepts_media: bool) -> (Value, Vec<Value>) {
     let mut media = Vec::new();
     let mut texts = Vec::new();
     for item in &result.content {
         match inline_data(item) {
-            Some((mime, data)) if sees && RESULT_MEDIA_TYPES.contains(&mime) => {
+            Some((mime, data)) if accepts_media && RESULT_MEDIA_TYPES.contains(&mime) => {
                 media.push(inline_data_part(mime, data));
             }
             _ => texts.push(item.to_text()),
@@ -57,7 +57,7 @@ fn inline_data_part(mime: &str, data: &str) -> Value {
     json!({"inlineData": {"mimeType": mime, "data": data}})
 }
 
-/// Whether the API keeps a value as it is: a `$ref` it reads itself, and all numbers it reads as floating.
+/// Returns true if the API preserves a value: it interprets `$ref`, and parses all numbers as floating point.
 fn is_preserved(value: &Value) -> bool {
     match value {
         Value::Object(fields) => fields
@@ -73,13 +73,13 @@ fn is_preserved(value: &Value) -> bool {
     }
 }
 
-/// Whether models read bytes of this type.
+/// Returns true if models accept this media type.
 fn is_media(mime: &str) -> bool {
     let kind = mime.split('/').next().unwrap_or_default();
     matches!(kind, "image" | "audio" | "video" | "text") || mime == "application/pdf"
 }
 
-/// The bytes of an item, in base64, and what they are.
+/// The MIME type and the base64 data of an item.
 fn inline_data(item: &Content) -> Option<(&str, &str)> {
     match item {
         Content::Image { data, mime_type } | Content::Audio { data, mime_type } => {

@@ -1,4 +1,4 @@
-//! The body of an error response, or an error inside a stream in; a [`ModelError`] out.
+//! Parses error responses, and errors inside a stream.
 
 use std::time::Duration;
 
@@ -9,47 +9,47 @@ use super::wire::{ErrorBody, ErrorEnvelope};
 use crate::excerpt::describe_error_status;
 use crate::protocol::vendor_errors::{self, VendorError};
 
-/// Reads the body of an error response; a status below 400 is an error inside a stream, which names its own.
+/// Parses an error body; a status below 400 is an error inside a stream, which has a status of its own.
 pub(super) fn parse_error_body(status: u16, body: &str) -> ModelError {
-    let trouble = error_in_body(body);
-    let named = trouble.status.as_deref().map(http_status_of_grpc);
+    let error = error_in_body(body);
+    let named = error.status.as_deref().map(http_status_of_grpc);
     let status = match status {
         400.. => status,
-        _ => trouble.code.or(named).unwrap_or(500),
+        _ => error.code.or(named).unwrap_or(500),
     };
-    let message = match &trouble.message {
+    let message = match &error.message {
         Some(message) if !message.trim().is_empty() => redact(message).into_owned(),
         _ => describe_error_status(status, body),
     };
-    let kind = error_kind(status, &trouble, &message);
-    ModelError::new(kind, message).retry_after(retry_delay(&trouble))
+    let kind = error_kind(status, &error, &message);
+    ModelError::new(kind, message).retry_after(retry_delay(&error))
 }
 
-/// The error of a body: alone, or in a list of one as without `alt=sse`.
+/// The error in a body: an object, or a list of one if the request had no `alt=sse`.
 fn error_in_body(body: &str) -> ErrorBody {
-    let refusal = serde_json::from_str::<Vec<ErrorEnvelope>>(body)
+    let envelope = serde_json::from_str::<Vec<ErrorEnvelope>>(body)
         .ok()
         .and_then(|list| list.into_iter().next())
         .or_else(|| serde_json::from_str(body).ok());
-    refusal
-        .and_then(|refusal: ErrorEnvelope| refusal.error)
+    envelope
+        .and_then(|envelope: ErrorEnvelope| envelope.error)
         .unwrap_or_default()
 }
 
-fn error_kind(status: u16, trouble: &ErrorBody, message: &str) -> ModelErrorKind {
-    let details = trouble.details.iter().flatten();
+fn error_kind(status: u16, error: &ErrorBody, message: &str) -> ModelErrorKind {
+    let details = error.details.iter().flatten();
     let codes = details.flat_map(|detail| {
         let quotas = detail.violations.iter().flatten();
         let quotas = quotas.filter_map(|quota| quota.quota_id.as_deref());
         detail.reason.as_deref().into_iter().chain(quotas)
     });
-    let codes: Vec<&str> = codes.chain(trouble.status.as_deref()).collect();
-    let report = VendorError {
+    let codes: Vec<&str> = codes.chain(error.status.as_deref()).collect();
+    let error = VendorError {
         status,
         codes: &codes,
         message,
     };
-    vendor_errors::classify(report).unwrap_or(ModelErrorKind::Overloaded)
+    vendor_errors::classify(error).unwrap_or(ModelErrorKind::Overloaded)
 }
 
 /// Returns the HTTP status of a gRPC status, for an error inside a stream that has only its name.
@@ -65,9 +65,9 @@ fn http_status_of_grpc(status: &str) -> u16 {
     }
 }
 
-/// How long to wait, as in `34.07s`.
-fn retry_delay(trouble: &ErrorBody) -> Option<Duration> {
-    let mut details = trouble.details.iter().flatten();
+/// The delay that the vendor demands, as `34.07s`.
+fn retry_delay(error: &ErrorBody) -> Option<Duration> {
+    let mut details = error.details.iter().flatten();
     let delay = details.find_map(|detail| detail.retry_delay.as_deref())?;
     let seconds: f64 = delay.strip_suffix('s')?.parse().ok()?;
     Duration::try_from_secs_f64(seconds).ok()

@@ -1,4 +1,4 @@
-//! What a chunk says in, its typed view out.
+//! Converts parts of a chunk to [`ItemKind`]s.
 
 use serde_json::value::RawValue;
 use toolwright_chat::{ItemKind, StopReason};
@@ -8,7 +8,7 @@ use super::wire;
 
 pub(super) fn stop_reason(reason: String, calls: bool) -> StopReason {
     match reason.as_str() {
-        // The second is what imitations of the API say.
+        // The second is sent by imitations of the API.
         "STOP" | "FUNCTION_CALL" if calls => StopReason::Calls,
         "STOP" => StopReason::End,
         "MAX_TOKENS" => StopReason::Length,
@@ -36,7 +36,7 @@ pub(super) fn blocked_message(feedback: &wire::PromptFeedback) -> Option<String>
     Some(redact(&message).into_owned())
 }
 
-/// A search, if the sources tell of one: they are there but empty when nothing was looked up.
+/// A hosted search; `None` if the metadata is empty, as when the model did not search.
 pub(super) fn search_kind(raw: &RawValue) -> Option<ItemKind> {
     let grounding: wire::GroundingMetadata = serde_json::from_str(raw.get()).ok()?;
     let queries = grounding.web_search_queries.unwrap_or_default();
@@ -45,8 +45,8 @@ pub(super) fn search_kind(raw: &RawValue) -> Option<ItemKind> {
         .into_iter()
         .filter_map(|source| source.web)
         .map(|page| {
-            let told = [page.title, page.uri].into_iter().flatten();
-            told.collect::<Vec<_>>().join(" ")
+            let fields = [page.title, page.uri].into_iter().flatten();
+            fields.collect::<Vec<_>>().join(" ")
         })
         .collect();
     if queries.is_empty() && pages.is_empty() {
@@ -62,8 +62,8 @@ pub(super) fn search_kind(raw: &RawValue) -> Option<ItemKind> {
 
 pub(super) fn hosted_kind(
     tool: &Option<String>,
-    asked: Option<&RawValue>,
-    found: Option<&RawValue>,
+    input: Option<&RawValue>,
+    output: Option<&RawValue>,
 ) -> ItemKind {
     let text = |raw: Option<&RawValue>| raw.map(RawValue::get).unwrap_or_default().to_owned();
     ItemKind::HostedCall {
@@ -71,8 +71,8 @@ pub(super) fn hosted_kind(
             "GOOGLE_SEARCH_WEB" => "web_search".to_owned(),
             other => other.to_ascii_lowercase(),
         },
-        input: text(asked),
-        output: text(found),
+        input: text(input),
+        output: text(output),
         failed: false,
     }
 }

@@ -1,4 +1,4 @@
-//! ModelRequest in, the JSON of a request out.
+//! Writes the JSON body of a request.
 
 use serde_json::{Map, Value, json};
 use toolwright_chat::{
@@ -14,7 +14,7 @@ use crate::protocol::Protocol as _;
 use crate::protocol::call_identifiers;
 use crate::protocol::json::{arguments_object, merge_objects, number_from_f32};
 
-/// Stands where a signature is demanded of a call that the model never signed, because another one made it.
+/// Replaces the required signature in a call that another model made.
 const PLACEHOLDER_SIGNATURE: &str = "skip_thought_signature_validator";
 
 pub(super) fn request_body(
@@ -34,11 +34,11 @@ pub(super) fn request_body(
     body.insert("contents".to_owned(), contents.into());
     write_tools(&mut body, request, tools);
     let mut config = generation_config(&request.options, generation);
-    if let Some(form) = &request.response_format {
+    if let Some(format) = &request.response_format {
         config.insert("responseMimeType".to_owned(), "application/json".into());
         config.insert(
             "responseJsonSchema".to_owned(),
-            response_schema(&form.schema),
+            response_schema(&format.schema),
         );
     }
     if !config.is_empty() {
@@ -51,10 +51,10 @@ pub(super) fn request_body(
 fn contents(messages: &[Message], tools: &ToolPlan, generation: ModelGeneration) -> Vec<Value> {
     let mut contents: Vec<(&str, Vec<Value>)> = Vec::new();
     let mut push = |role: &'static str, parts: Vec<Value>| match contents.last_mut() {
-        // A content without parts is refused.
+        // The API rejects a content without parts,
         _ if parts.is_empty() => {}
-        // So are calls that do not come right after a person or results: what the model says in a row is one content.
-        Some((MODEL, said)) if role == MODEL => said.extend(parts),
+        // and calls that do not follow a user message or results: consecutive model messages become one content.
+        Some((MODEL, last)) if role == MODEL => last.extend(parts),
         _ => contents.push((role, parts)),
     };
     let mut messages = messages.iter().peekable();
@@ -63,8 +63,8 @@ fn contents(messages: &[Message], tools: &ToolPlan, generation: ModelGeneration)
             Message::User(items) => push(USER, content_parts(items)),
             Message::Assistant(items) => push(MODEL, content_parts(items)),
             Message::Step(step) => {
-                let (said, calls) = replay_step(step, tools, generation);
-                push(MODEL, said);
+                let (parts, calls) = replay_step(step, tools, generation);
+                push(MODEL, parts);
                 let mut results: Vec<&ToolResult> = Vec::new();
                 while let Some(Message::Results(more)) =
                     messages.next_if(|next| matches!(next, Message::Results(_)))
@@ -73,7 +73,7 @@ fn contents(messages: &[Message], tools: &ToolPlan, generation: ModelGeneration)
                 }
                 push(USER, function_responses(&calls, results, generation));
             }
-            // Results whose calls are no longer told would break the request.
+            // The API rejects results without their calls.
             _ => {}
         }
     }
@@ -86,25 +86,25 @@ fn contents(messages: &[Message], tools: &ToolPlan, generation: ModelGeneration)
 const USER: &str = "user";
 const MODEL: &str = "model";
 
-/// A call of a step, as its result has to name it.
+/// How the result of a call refers to it.
 struct CallReference<'a> {
     id: &'a CallId,
     name: String,
-    /// The id that the API gave it.
+    /// The id of the API, if it sent one.
     wire_id: Option<String>,
 }
 
-/// What a step said, and the calls in it.
+/// Writes a step as parts; also returns its calls.
 fn replay_step<'a>(
     step: &'a Step,
     tools: &ToolPlan,
     generation: ModelGeneration,
 ) -> (Vec<Value>, Vec<CallReference<'a>>) {
-    let mut said = Vec::new();
+    let mut parts = Vec::new();
     let mut calls = Vec::new();
     for item in &step.items {
         let part = match raw_part(item) {
-            // Sources are only told, never asked back.
+            // Sources are not sent back.
             Some(part) if part.contains_key("groundingMetadata") => continue,
             Some(part) => part,
             None => {
@@ -129,12 +129,12 @@ fn replay_step<'a>(
                 wire_id: field("id"),
             });
         }
-        said.push(Value::Object(part));
+        parts.push(Value::Object(part));
     }
-    (said, calls)
+    (parts, calls)
 }
 
-/// A part as the API said it.
+/// The part as the API sent it.
 fn raw_part(item: &Item) -> Option<Map<String, Value>> {
     let raw = item.raw_json(Gemini::NAME)?;
     let mut part: Map<String, Value> = serde_json::from_str(raw.get()).ok()?;
@@ -142,18 +142,16 @@ fn raw_part(item: &Item) -> Option<Map<String, Value>> {
         .keys()
         .all(|key| matches!(key.as_str(), "thought" | "thoughtSignature"))
     {
-        // The API leaves an empty text out, but wants to see it.
+        // The API omits an empty text, but requires it in a request.
         part.insert("text".to_owned(), "".into());
     }
     Some(part)
 }
 
-/// A part made from what another protocol, or nobody, said.
+/// A part for an item without raw JSON of this protocol.
 fn part_from_kind(kind: &ItemKind, tools: &ToolPlan) -> Option<Map<String, Value>> {
     let part = match kind {
-        ItemKind::Text { text: told } | ItemKind::Refusal { text: told } if !told.is_empty() => {
-            text_part(told)
-        }
+        ItemKind::Text { text } | ItemKind::Refusal { text } if !text.is_empty() => text_part(text),
         ItemKind::Call { call } => {
             let ToolCall {
                 name, arguments, ..
@@ -172,15 +170,15 @@ fn part_from_kind(kind: &ItemKind, tools: &ToolPlan) -> Option<Map<String, Value
     }
 }
 
-/// One response per call, in their order: one that is missing would break the request.
+/// One response per call, in their order: the API rejects a call without one.
 fn function_responses(
     calls: &[CallReference<'_>],
     mut results: Vec<&ToolResult>,
     generation: ModelGeneration,
 ) -> Vec<Value> {
     let responses = calls.iter().map(|call| {
-        let place = results.iter().position(|result| result.call_id == *call.id);
-        let (told, media) = match place.map(|place| results.remove(place)) {
+        let index = results.iter().position(|result| result.call_id == *call.id);
+        let (response, media) = match index.map(|index| results.remove(index)) {
             Some(result) => result_response(result, generation == ModelGeneration::ThinkingLevel),
             None => (
                 json!({"error": "no result of this call is known"}),
@@ -192,7 +190,7 @@ fn function_responses(
             function.insert("id".to_owned(), id.as_str().into());
         }
         function.insert("name".to_owned(), call.name.as_str().into());
-        function.insert("response".to_owned(), told);
+        function.insert("response".to_owned(), response);
         if !media.is_empty() {
             function.insert("parts".to_owned(), media.into());
         }
@@ -201,24 +199,24 @@ fn function_responses(
     responses.collect()
 }
 
-/// Writes the tools, ours and the vendor's, and which of them the model may call.
+/// Writes the tools, the hosted tools, and which of them the model may call.
 fn write_tools(body: &mut Map<String, Value>, request: &ModelRequest, tools: &ToolPlan) {
-    let mut offered: Vec<Value> = serde_json::from_str(tools.json()).unwrap_or_default();
-    let ours = !offered.is_empty();
+    let mut definitions: Vec<Value> = serde_json::from_str(tools.json()).unwrap_or_default();
+    let has_functions = !definitions.is_empty();
     let mut hosted = request.hosted_tools.iter();
-    let search = hosted.any(|hosted| matches!(hosted, HostedTool::WebSearch(_)));
-    if search {
-        offered.push(json!({"googleSearch": {}}));
+    let has_search = hosted.any(|hosted| matches!(hosted, HostedTool::WebSearch(_)));
+    if has_search {
+        definitions.push(json!({"googleSearch": {}}));
     }
-    if !offered.is_empty() {
-        body.insert("tools".to_owned(), offered.into());
+    if !definitions.is_empty() {
+        body.insert("tools".to_owned(), definitions.into());
     }
     let mut config = Map::new();
-    if ours && let Some(calling) = function_calling_config(&request.tool_choice, tools) {
+    if has_functions && let Some(calling) = function_calling_config(&request.tool_choice, tools) {
         config.insert("functionCallingConfig".to_owned(), calling);
     }
-    if ours && search {
-        // Without it the API refuses its own tools beside ours.
+    if has_functions && has_search {
+        // Without it the API rejects hosted tools beside functions.
         config.insert("includeServerSideToolInvocations".to_owned(), true.into());
     }
     if !config.is_empty() {
@@ -240,8 +238,8 @@ fn function_calling_config(choice: &ToolChoice, tools: &ToolPlan) -> Option<Valu
 
 fn generation_config(options: &ModelOptions, generation: ModelGeneration) -> Map<String, Value> {
     let mut config = Map::new();
-    if let Some(most) = options.max_tokens {
-        config.insert("maxOutputTokens".to_owned(), most.into());
+    if let Some(max_tokens) = options.max_tokens {
+        config.insert("maxOutputTokens".to_owned(), max_tokens.into());
     }
     if let Some(temperature) = options.temperature.and_then(number_from_f32) {
         config.insert("temperature".to_owned(), temperature);
@@ -261,7 +259,7 @@ fn generation_config(options: &ModelOptions, generation: ModelGeneration) -> Map
     config
 }
 
-/// The tokens that Google itself takes a level for; minus one leaves it to the model.
+/// Google's own number of tokens for a level; -1 leaves it to the model.
 fn thinking_budget(effort: &str) -> i32 {
     match effort.to_ascii_lowercase().as_str() {
         "none" => 0,
@@ -272,14 +270,14 @@ fn thinking_budget(effort: &str) -> i32 {
     }
 }
 
-/// The schema of an answer, in the vendor's dialect where it can be written there at all.
+/// The schema of a response format, in the vendor's dialect if possible.
 pub(super) fn response_schema(schema: &Schema) -> Value {
     let lowered = response_format_dialect(schema).and_then(|dialect| schema.lower(dialect).ok());
     let written = lowered.map_or_else(|| schema.as_value(), |lowered| lowered.schema());
     written.clone()
 }
 
-/// The dialect that an answer comes in: whoever reads the answer lifts it from there.
+/// The dialect of the schema, if it can be lowered.
 pub(super) fn response_format_dialect(schema: &Schema) -> Option<Dialect> {
     schema.lower(Dialect::GEMINI).ok()?;
     Some(Dialect::GEMINI)

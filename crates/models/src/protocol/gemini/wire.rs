@@ -1,4 +1,4 @@
-//! What Gemini's chunks look like: any field may be missing, and what nobody here knows is passed over.
+//! The JSON of chunks: any field may be missing, unknown fields are ignored.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::protocol::json::lenient;
 
-/// One chunk of an answer.
+/// One chunk of a response.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Chunk<'a> {
@@ -23,7 +23,7 @@ pub(super) struct Chunk<'a> {
     pub(super) error: Option<&'a RawValue>,
 }
 
-/// One of the answers that were asked for: always the first.
+/// One of the candidates; only the first is requested.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Candidate<'a> {
@@ -42,7 +42,7 @@ pub(super) struct Content<'a> {
     pub(super) parts: Option<Vec<&'a RawValue>>,
 }
 
-/// A part by its fields: which of them are there decides what it is.
+/// A part by its fields, which determine its type.
 pub(super) type Part<'a> = HashMap<String, &'a RawValue>;
 
 #[derive(Default, Deserialize)]
@@ -60,7 +60,7 @@ pub(super) struct FunctionCall<'a> {
     pub(super) will_continue: Option<bool>,
 }
 
-/// What a tool of the vendor was asked, or what it answered.
+/// The input or the output of a hosted tool.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct HostedTool<'a> {
@@ -97,7 +97,7 @@ pub(super) struct WebPage {
     pub(super) uri: Option<String>,
 }
 
-/// Why a prompt was not answered.
+/// Why a prompt was blocked.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct PromptFeedback {
@@ -107,7 +107,7 @@ pub(super) struct PromptFeedback {
     pub(super) block_reason_message: Option<String>,
 }
 
-/// Tokens so far.
+/// The number of tokens so far.
 #[derive(Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Usage {
@@ -123,7 +123,7 @@ pub(super) struct Usage {
     pub(super) thoughts_token_count: Option<u64>,
 }
 
-/// The body of a refusal.
+/// The body of an error response.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct ErrorEnvelope {
@@ -155,7 +155,7 @@ pub(super) struct ErrorDetail {
     pub(super) violations: Option<Vec<QuotaViolation>>,
 }
 
-/// A quota that is used up.
+/// An exceeded quota.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct QuotaViolation {

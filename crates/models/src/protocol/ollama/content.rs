@@ -1,9 +1,9 @@
-//! Contents of messages and results in, text and pictures out: the API carries nothing else.
+//! Writes content as text and images: the API supports nothing else.
 
 use serde_json::{Map, Value};
 use toolwright_core::Content;
 
-/// Starts a message of a role that says these contents.
+/// A message with this role and content.
 pub(super) fn message_with_content(role: &str, items: &[Content]) -> Map<String, Value> {
     let mut images: Vec<Value> = Vec::new();
     let mut texts = Vec::new();
@@ -22,7 +22,7 @@ pub(super) fn message_with_content(role: &str, items: &[Content]) -> Map<String,
     message
 }
 
-/// The bytes of a picture, in base64.
+/// The base64 data of an image.
 fn image_data(item: &Content) -> Option<&str> {
     match item {
         Content::Image { data, .. } => Some(data),

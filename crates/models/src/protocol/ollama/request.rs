@@ -1,4 +1,4 @@
-//! ModelRequest in, the JSON of a request out.
+//! Writes the JSON body of a request.
 
 use serde_json::{Map, Value, json};
 use toolwright_chat::{ItemKind, Message, ModelOptions, ModelRequest, Step, ToolChoice};
@@ -21,12 +21,12 @@ pub(super) fn request_body(
     body.insert("model".to_owned(), model.into());
     body.insert("messages".to_owned(), messages(request, tools).into());
     body.insert("stream".to_owned(), true.into());
-    let offered = tool_definitions(&request.tool_choice, tools);
-    if !offered.is_empty() {
-        body.insert("tools".to_owned(), offered.into());
+    let definitions = tool_definitions(&request.tool_choice, tools);
+    if !definitions.is_empty() {
+        body.insert("tools".to_owned(), definitions.into());
     }
-    if let Some(form) = &request.response_format {
-        body.insert("format".to_owned(), response_schema(&form.schema));
+    if let Some(format) = &request.response_format {
+        body.insert("format".to_owned(), response_schema(&format.schema));
     }
     if let Some(effort) = request.options.effort.as_deref() {
         body.insert("think".to_owned(), think_setting(effort));
@@ -50,8 +50,8 @@ fn messages(request: &ModelRequest, tools: &ToolPlan) -> Vec<Value> {
             Message::User(items) => out.extend(message_unless_blank("user", items)),
             Message::Assistant(items) => out.extend(message_unless_blank("assistant", items)),
             Message::Step(step) => {
-                let (said, calls) = replay_step(step, tools);
-                out.extend(said.map(Value::Object));
+                let (message, calls) = replay_step(step, tools);
+                out.extend(message.map(Value::Object));
                 let mut results: Vec<&ToolResult> = Vec::new();
                 while let Some(Message::Results(more)) =
                     messages.next_if(|next| matches!(next, Message::Results(_)))
@@ -60,30 +60,30 @@ fn messages(request: &ModelRequest, tools: &ToolPlan) -> Vec<Value> {
                 }
                 out.extend(result_messages(&calls, results));
             }
-            // Results whose calls are no longer told would answer nothing.
+            // Results without their calls are left out.
             _ => {}
         }
     }
     out
 }
 
-/// A message, unless there is nothing in it.
+/// A message, unless it has neither text nor images.
 fn message_unless_blank(role: &str, items: &[Content]) -> Option<Value> {
     let message = message_with_content(role, items);
     let is_blank = |content: &Value| content.as_str().is_some_and(|text| text.trim().is_empty());
-    let says_nothing = message.get("content").is_none_or(is_blank);
-    (!says_nothing || message.contains_key("images")).then(|| message.into())
+    let is_blank = message.get("content").is_none_or(is_blank);
+    (!is_blank || message.contains_key("images")).then(|| message.into())
 }
 
-/// A call of a step, as its result has to name it.
+/// How the result of a call refers to it.
 struct CallReference<'a> {
     id: &'a CallId,
     name: String,
-    /// The id under which it is told.
+    /// The id that is sent with the call, if any.
     wire_id: Option<String>,
 }
 
-/// What a step said, which is one message here, and the calls in it.
+/// Writes a step as one message; also returns its calls.
 fn replay_step<'a>(
     step: &'a Step,
     tools: &ToolPlan,
@@ -96,7 +96,7 @@ fn replay_step<'a>(
         let raw = raw.and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
         match (&item.kind, raw) {
             (ItemKind::Text { text } | ItemKind::Refusal { text }, _) => content.push_str(text),
-            // What another model thought is none of this one's thoughts.
+            // Another protocol's reasoning is left out.
             (ItemKind::Reasoning { text }, Some(_)) => thinking.push_str(text),
             (ItemKind::Call { call }, raw) => {
                 let entry = raw.unwrap_or_else(|| call_entry(call, tools));
@@ -115,19 +115,19 @@ fn replay_step<'a>(
     if content.is_empty() && thinking.is_empty() && entries.is_empty() {
         return (None, calls);
     }
-    let mut said = Map::new();
-    said.insert("role".to_owned(), "assistant".into());
-    said.insert("content".to_owned(), content.into());
+    let mut message = Map::new();
+    message.insert("role".to_owned(), "assistant".into());
+    message.insert("content".to_owned(), content.into());
     if !thinking.is_empty() {
-        said.insert("thinking".to_owned(), thinking.into());
+        message.insert("thinking".to_owned(), thinking.into());
     }
     if !entries.is_empty() {
-        said.insert("tool_calls".to_owned(), entries.into());
+        message.insert("tool_calls".to_owned(), entries.into());
     }
-    (Some(said), calls)
+    (Some(message), calls)
 }
 
-/// A call that another protocol, or nobody, made.
+/// A call without raw JSON of this protocol.
 fn call_entry(call: &ToolCall, tools: &ToolPlan) -> Value {
     let ToolCall {
         id,
@@ -145,8 +145,8 @@ fn call_entry(call: &ToolCall, tools: &ToolPlan) -> Value {
 /// One message per call, in their order.
 fn result_messages(calls: &[CallReference<'_>], mut results: Vec<&ToolResult>) -> Vec<Value> {
     let responses = calls.iter().map(|call| {
-        let place = results.iter().position(|result| result.call_id == *call.id);
-        let mut response = match place.map(|place| results.remove(place)) {
+        let index = results.iter().position(|result| result.call_id == *call.id);
+        let mut response = match index.map(|index| results.remove(index)) {
             Some(result) if result.is_error() => error_message(&result.content),
             Some(result) => message_with_content("tool", &result.content),
             None => error_message(&[Content::text("no result of this call is known")]),
@@ -160,7 +160,7 @@ fn result_messages(calls: &[CallReference<'_>], mut results: Vec<&ToolResult>) -
     responses.collect()
 }
 
-/// A failure, which the API has no field for.
+/// An error result, for which the API has no field.
 fn error_message(items: &[Content]) -> Map<String, Value> {
     let mut response = message_with_content("tool", items);
     if let Some(Value::String(content)) = response.get_mut("content") {
@@ -169,24 +169,24 @@ fn error_message(items: &[Content]) -> Map<String, Value> {
     response
 }
 
-/// The tools that the model is shown: the API has no other way to say which it may call.
+/// The tools that the model may call: the API has no `tool_choice`.
 fn tool_definitions(choice: &ToolChoice, tools: &ToolPlan) -> Vec<Value> {
-    let mut offered: Vec<Value> = serde_json::from_str(tools.json()).unwrap_or_default();
+    let mut definitions: Vec<Value> = serde_json::from_str(tools.json()).unwrap_or_default();
     match choice {
-        ToolChoice::None => offered.clear(),
+        ToolChoice::None => definitions.clear(),
         ToolChoice::Named(name) => {
             let name = tools.wire_name(name).unwrap_or(name);
-            offered.retain(|tool| tool.pointer("/function/name").is_some_and(|it| it == name));
+            definitions.retain(|tool| tool.pointer("/function/name").is_some_and(|it| it == name));
         }
         _ => {}
     }
-    offered
+    definitions
 }
 
 fn model_options(options: &ModelOptions) -> Map<String, Value> {
     let mut out = Map::new();
-    if let Some(most) = options.max_tokens {
-        out.insert("num_predict".to_owned(), most.into());
+    if let Some(max_tokens) = options.max_tokens {
+        out.insert("num_predict".to_owned(), max_tokens.into());
     }
     if let Some(temperature) = options.temperature.and_then(number_from_f32) {
         out.insert("temperature".to_owned(), temperature);
@@ -197,7 +197,7 @@ fn model_options(options: &ModelOptions) -> Map<String, Value> {
     out
 }
 
-/// Any other word than the API's own is refused as a whole.
+/// The API rejects a request with any other value.
 fn think_setting(effort: &str) -> Value {
     match effort.to_ascii_lowercase().as_str() {
         "none" => false.into(),
@@ -209,15 +209,15 @@ fn think_setting(effort: &str) -> Value {
     }
 }
 
-/// The schema of an answer; lowered only where the text needs no way back, for it is streamed as it is.
+/// The schema of a response format; lowered only if the output needs no lifting.
 pub(super) fn response_schema(schema: &Schema) -> Value {
     let lowered = schema.lower(Dialect::OLLAMA).ok();
-    let same = |lowered: &&Lowered| {
+    let needs_no_lifting = |lowered: &&Lowered| {
         lowered.is_lossless() && lowered.is_closed() && lowered.keeps_argument_form()
     };
-    match lowered.filter(same) {
+    match lowered.filter(needs_no_lifting) {
         Some(lowered) => lowered.schema().clone(),
-        // The dialect is that of tools, whose fields are few; this becomes a grammar, which reads more.
+        // The dialect is that of tools and has few keywords; a response format becomes a grammar, which supports more.
         None => schema.as_value().clone(),
     }
 }

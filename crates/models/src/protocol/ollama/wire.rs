@@ -1,11 +1,11 @@
-//! What Ollama's lines look like: any field may be missing, and what nobody here knows is passed over.
+//! The JSON of lines: any field may be missing, unknown fields are ignored.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::protocol::json::lenient;
 
-/// One line of an answer.
+/// One line of a response.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Line<'a> {
@@ -25,7 +25,7 @@ pub(super) struct Line<'a> {
     pub(super) error: Option<&'a RawValue>,
 }
 
-/// More of the message.
+/// The next part of the message.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Message<'a> {
@@ -55,7 +55,7 @@ pub(super) struct Function<'a> {
     pub(super) arguments: Option<&'a RawValue>,
 }
 
-/// The body of a refusal.
+/// The body of an error response.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct ErrorEnvelope<'a> {
@@ -65,7 +65,7 @@ pub(super) struct ErrorEnvelope<'a> {
     pub(super) status: Option<u16>,
 }
 
-/// An error that a model elsewhere gave, passed on as it was.
+/// An error of another server, which Ollama forwards.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct ErrorBody {

@@ -1,4 +1,4 @@
-//! The body of an error response, or an error inside a stream in; a [`ModelError`] out.
+//! Parses error responses, and errors inside a stream.
 
 use serde_json::Value;
 use toolwright_chat::{ModelError, ModelErrorKind};
@@ -6,16 +6,16 @@ use toolwright_chat::{ModelError, ModelErrorKind};
 use crate::excerpt::redact_and_truncate;
 use crate::protocol::vendor_errors::{self, VendorError};
 
-/// The longest message, in characters: some servers answer with a page of HTML.
+/// The maximum length of a message, in characters: some servers respond with an HTML page.
 const MAX_MESSAGE_CHARS: usize = 500;
 
-/// Reads the body of a response whose status is not success.
+/// Parses the body of an error response.
 pub(super) fn parse_error_body(status: u16, body: &str) -> ModelError {
     let value = serde_json::from_str(body).unwrap_or_else(|_| Value::String(body.to_owned()));
     parse_error_value(status, &value)
 }
 
-/// Reads an error in a body or in a stream, which has no status: that is 0.
+/// Parses an error of a body or of a stream; the status is 0 in a stream.
 pub(super) fn parse_error_value(status: u16, value: &Value) -> ModelError {
     // Google's imitation wraps errors into a list.
     let value = value.get(0).unwrap_or(value);
@@ -45,7 +45,7 @@ pub(super) fn parse_error_value(status: u16, value: &Value) -> ModelError {
         codes: &codes,
         message: &message,
     });
-    // In the middle of an answer, what is not the request's fault is the server's.
+    // In the middle of a response, an error that is not about the request is the server's.
     let kind = kind.unwrap_or(ModelErrorKind::Overloaded);
     let message = if message.is_empty() {
         match status {
@@ -66,19 +66,19 @@ fn status_code(code: &Value) -> Option<u16> {
     u16::try_from(number).ok()
 }
 
-/// Finds the vendor's message: its field has many names.
+/// The vendor's message, whose field has many names.
 fn error_message(error: &Value) -> String {
-    let found = ["message", "detail", "msg", "error"]
+    let message = ["message", "detail", "msg", "error"]
         .iter()
         .filter_map(|name| error.get(name))
-        .find(|found| !found.is_null());
-    let mut text = match found.unwrap_or(error) {
+        .find(|message| !message.is_null());
+    let mut text = match message.unwrap_or(error) {
         Value::String(text) => text.trim().to_owned(),
         Value::Object(fields) if fields.is_empty() => String::new(),
         Value::Null => String::new(),
         other => other.to_string(),
     };
-    // OpenRouter's own message is only that the vendor behind it failed; that vendor's is here.
+    // OpenRouter's own message is only that the vendor behind it failed; this is that vendor's message.
     if let Some(raw) = error.pointer("/metadata/raw").and_then(Value::as_str) {
         text = format!("{text}: {raw}");
     }

@@ -1,57 +1,57 @@
-//! More of a field in, the field as far as it has come out.
+//! Merges the deltas of a message's fields.
 
 use serde_json::{Map, Value};
 
 use crate::limits::MAX_ITEMS;
 
-/// Adds a piece to the reasoning that goes back as a list.
+/// Adds a delta to `reasoning_details`, which are replayed as a list.
 ///
-/// Texts with the same type and index are one; a signature comes with the last of them.
-pub(super) fn merge_reasoning_detail(details: &mut Vec<Value>, piece: Map<String, Value>) {
+/// Deltas with the same type and index are one element; its signature comes with the last of them.
+pub(super) fn merge_reasoning_detail(details: &mut Vec<Value>, delta: Map<String, Value>) {
     let same = |detail: &Value| {
         ["type", "index"]
             .iter()
-            .all(|name| detail.get(name) == piece.get(*name))
-            && !piece.contains_key("data")
+            .all(|name| detail.get(name) == delta.get(*name))
+            && !delta.contains_key("data")
     };
-    let open = match piece.get("index") {
+    let existing = match delta.get("index") {
         Some(_) => details.iter_mut().rev().find(|detail| same(detail)),
         None => details.last_mut().filter(|detail| same(detail)),
     };
-    let Some(Value::Object(open)) = open else {
-        // Nobody thinks in so many parts; what is more is not needed to go on.
+    let Some(Value::Object(existing)) = existing else {
+        // No model sends as many; the rest is dropped.
         if details.len() < MAX_ITEMS {
-            details.push(Value::Object(piece));
+            details.push(Value::Object(delta));
         }
         return;
     };
-    for (name, value) in piece {
-        let kept = open.entry(name.as_str()).or_insert(Value::Null);
+    for (name, value) in delta {
+        let field = existing.entry(name.as_str()).or_insert(Value::Null);
         if matches!(name.as_str(), "text" | "summary") {
-            append_text(kept, value);
+            append_text(field, value);
         } else if !value.is_null() {
-            *kept = value;
+            *field = value;
         }
     }
 }
 
-fn append_text(kept: &mut Value, more: Value) {
-    match (kept, more) {
-        (Value::String(kept), Value::String(more)) => kept.push_str(&more),
-        (kept @ Value::Null, more) => *kept = more,
+fn append_text(target: &mut Value, delta: Value) {
+    match (target, delta) {
+        (Value::String(text), Value::String(delta)) => text.push_str(&delta),
+        (target @ Value::Null, delta) => *target = delta,
         _ => {}
     }
 }
 
-/// Adds more of a field to what there is, as streams of this protocol are meant to be put together.
-pub(super) fn merge_value(kept: &mut Value, more: Value) {
-    match (kept, more) {
+/// Merges a delta into a field as OpenAI's own clients do: texts and lists are appended, objects merged.
+pub(super) fn merge_value(target: &mut Value, delta: Value) {
+    match (target, delta) {
         (_, Value::Null) => {}
-        (Value::String(kept), Value::String(more)) => kept.push_str(&more),
-        (Value::Array(kept), Value::Array(more)) => kept.extend(more),
-        (Value::Object(kept), Value::Object(more)) => {
-            for (name, value) in more {
-                let field = kept.entry(name.as_str()).or_insert(Value::Null);
+        (Value::String(text), Value::String(delta)) => text.push_str(&delta),
+        (Value::Array(items), Value::Array(delta)) => items.extend(delta),
+        (Value::Object(fields), Value::Object(delta)) => {
+            for (name, value) in delta {
+                let field = fields.entry(name.as_str()).or_insert(Value::Null);
                 // Labels are repeated, not continued.
                 if matches!(name.as_str(), "id" | "type" | "index") {
                     *field = value;
@@ -60,7 +60,7 @@ pub(super) fn merge_value(kept: &mut Value, more: Value) {
                 }
             }
         }
-        (kept, more) => *kept = more,
+        (target, delta) => *target = delta,
     }
 }
 

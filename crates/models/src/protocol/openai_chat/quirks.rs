@@ -1,37 +1,37 @@
-//! In what the vendors of this protocol differ: rows of a table.
+//! The deviations of the vendors that implement this protocol.
 
 use crate::protocol::call_assembler::fnv1a_hash;
 
-/// What one vendor wants its own way.
+/// One vendor's deviations from the protocol.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Quirks {
-    /// The field that bounds the tokens of an answer.
+    /// The field for the maximum number of output tokens.
     pub(crate) max_tokens_field: &'static str,
-    /// The role of what the model should keep to.
+    /// The role of the system message.
     pub(crate) system_role: &'static str,
-    /// Which ids of calls are taken back.
+    /// Which call ids are accepted in the history.
     pub(crate) call_id_format: CallIdFormat,
-    /// Whether usage has to be asked for; others send it anyway, and some refuse the question.
+    /// Whether usage has to be requested; other vendors send it anyway, and some reject the field.
     pub(crate) requests_stream_usage: bool,
-    /// The fields of an answer, beside text and calls, that go back with it.
+    /// The fields of a response, besides text and calls, that are replayed.
     pub(crate) replayed_fields: &'static [&'static str],
-    /// The field that goes back with messages that have calls, and only with them, even if there is nothing in it.
+    /// The field that is replayed with messages that have calls, and only with them, even if it is empty.
     pub(crate) field_required_with_calls: Option<&'static str>,
-    /// Whether calls of the past must have a JSON object for arguments, lest their whole history be refused.
+    /// Whether the arguments of earlier calls must be a JSON object; otherwise the request fails.
     pub(crate) arguments_must_be_object: bool,
-    /// Whether a call can be forced.
+    /// Whether `tool_choice` can force a call.
     pub(crate) supports_forced_calls: bool,
-    /// How the form of an answer is asked for.
+    /// How a response format is requested.
     pub(crate) response_format: ResponseFormatSupport,
-    /// Where the images of a tool's result go.
+    /// Where the images of a tool result are sent.
     pub(crate) result_images: ResultImages,
-    /// Whether a message can carry sounds.
+    /// Whether a message can contain audio.
     pub(crate) accepts_audio: bool,
-    /// Whether a message can carry documents.
+    /// Whether a message can contain files.
     pub(crate) accepts_files: bool,
 }
 
-/// Which ids of calls a vendor takes back.
+/// Which call ids a vendor accepts in the history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CallIdFormat {
     /// Any of at most 40 bytes.
@@ -40,31 +40,31 @@ pub(crate) enum CallIdFormat {
     NineAlphanumerics,
 }
 
-/// How the form of an answer is asked for.
+/// How a response format is requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResponseFormatSupport {
-    /// With its schema.
+    /// With its JSON schema.
     JsonSchema,
-    /// As any JSON object; the schema is told with the system prompt.
+    /// As any JSON object; the schema is part of the system message.
     JsonObject,
 }
 
-/// Where the images of a tool's result go.
+/// Where the images of a tool result are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResultImages {
-    /// Into the result.
+    /// In the result.
     InResult,
-    /// Into a user message after all results: a result is text.
+    /// In a user message after all results: a result is text.
     InUserMessage,
-    /// Nowhere; the result says that there are some.
+    /// Nowhere; the result describes them.
     DescribedAsText,
 }
 
-/// Longer ids are refused by OpenAI.
+/// OpenAI rejects longer ids.
 const MAX_ID_BYTES: usize = 40;
 
 impl Quirks {
-    /// What servers that merely imitate the protocol understand: vLLM, llama.cpp, LM Studio, Ollama, Together.
+    /// What servers that imitate the protocol support: vLLM, llama.cpp, LM Studio, Ollama, Together.
     pub(crate) const COMPATIBLE: Self = Self {
         max_tokens_field: "max_tokens",
         system_role: "system",
@@ -99,7 +99,7 @@ impl Quirks {
         ..Self::COMPATIBLE
     };
 
-    /// Mistral, which thinks inside its content.
+    /// Mistral, whose reasoning is part of the content.
     pub(crate) const MISTRAL: Self = Self {
         call_id_format: CallIdFormat::NineAlphanumerics,
         requests_stream_usage: false,
@@ -108,7 +108,7 @@ impl Quirks {
         ..Self::COMPATIBLE
     };
 
-    /// DeepSeek, which wants to hear what it thought before its calls.
+    /// DeepSeek, which requires the reasoning before its calls.
     pub(crate) const DEEPSEEK: Self = Self {
         field_required_with_calls: Some("reasoning_content"),
         supports_forced_calls: false,
@@ -123,7 +123,7 @@ impl Quirks {
         ..Self::COMPATIBLE
     };
 
-    /// OpenRouter, which passes on what the model behind it needs.
+    /// OpenRouter, which forwards `reasoning_details` to the vendor behind it.
     pub(crate) const OPENROUTER: Self = Self {
         replayed_fields: &["reasoning_details"],
         result_images: ResultImages::InUserMessage,
@@ -134,28 +134,28 @@ impl Quirks {
 }
 
 impl CallIdFormat {
-    /// The id under which a call and its result are sent: the same for the same id, always.
+    /// Returns the id to send for a call and its result; deterministic, so that both are the same.
     pub(crate) fn conform(self, id: &str) -> String {
-        let fits = match self {
+        let is_valid = match self {
             Self::UpTo40Bytes => !id.is_empty() && id.len() <= MAX_ID_BYTES,
             Self::NineAlphanumerics => {
                 id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric())
             }
         };
         match self {
-            _ if fits => id.to_owned(),
+            _ if is_valid => id.to_owned(),
             Self::UpTo40Bytes => format!("call_{}", base36(fnv1a_hash(id), 10)),
             Self::NineAlphanumerics => base36(fnv1a_hash(id), 9),
         }
     }
 }
 
-/// Writes a number with letters and digits.
+/// The last `count` digits of a number in base 36, in reverse.
 fn base36(mut number: u64, count: usize) -> String {
-    let letters = (0..count).map(|_| {
+    let digits = (0..count).map(|_| {
         let digit = (number % 36) as u32;
         number /= 36;
         char::from_digit(digit, 36).unwrap_or('0')
     });
-    letters.collect()
+    digits.collect()
 }

@@ -1,4 +1,4 @@
-//! ModelRequest in, the body of a request out.
+//! Writes the JSON body of a request to `/chat/completions`.
 
 use std::borrow::Cow;
 
@@ -17,11 +17,11 @@ mod replayed_step;
 
 use content_parts::ContentParts;
 
-/// What the model reads where a result is missing: a call without one breaks the request.
+/// Sent for a missing result: the API rejects a call without one.
 const MISSING_RESULT_TEXT: &str = "There is no result: the call was not finished.";
 
 pub(super) fn request_body(
-    chat: &OpenAiChat,
+    protocol: &OpenAiChat,
     request: &ModelRequest,
     tools: &ToolPlan,
     model: &str,
@@ -31,27 +31,27 @@ pub(super) fn request_body(
         body.insert(name.to_owned(), value);
     };
     set("model", model.into());
-    set("messages", Value::Array(messages(chat, request, tools)));
+    set("messages", Value::Array(messages(protocol, request, tools)));
     if !tools.tools().is_empty() {
         set(
             "tools",
             serde_json::from_str(tools.json()).unwrap_or_default(),
         );
-        if let Some(choice) = tool_choice(chat, &request.tool_choice, tools) {
+        if let Some(choice) = tool_choice(protocol, &request.tool_choice, tools) {
             set("tool_choice", choice);
         }
     }
-    if let Some(form) = &request.response_format {
+    if let Some(format) = &request.response_format {
         set(
             "response_format",
-            response_format(chat, &form.name, &form.schema),
+            response_format(protocol, &format.name, &format.schema),
         );
     }
-    for (name, value) in options(chat, &request.options) {
+    for (name, value) in options(protocol, &request.options) {
         set(name, value);
     }
     set("stream", true.into());
-    if chat.quirks.requests_stream_usage {
+    if protocol.quirks.requests_stream_usage {
         set("stream_options", json!({"include_usage": true}));
     }
     body.extend(request.options.extra.clone());
@@ -59,12 +59,12 @@ pub(super) fn request_body(
 }
 
 fn options(
-    chat: &OpenAiChat,
+    protocol: &OpenAiChat,
     options: &ModelOptions,
 ) -> impl Iterator<Item = (&'static str, Value)> + use<> {
     let set = [
         (
-            chat.quirks.max_tokens_field,
+            protocol.quirks.max_tokens_field,
             options.max_tokens.map(Value::from),
         ),
         ("temperature", options.temperature.and_then(number_from_f32)),
@@ -78,26 +78,26 @@ fn options(
         .filter_map(|(name, value)| Some((name, value?)))
 }
 
-fn tool_choice(chat: &OpenAiChat, choice: &ToolChoice, tools: &ToolPlan) -> Option<Value> {
+fn tool_choice(protocol: &OpenAiChat, choice: &ToolChoice, tools: &ToolPlan) -> Option<Value> {
     match choice {
         ToolChoice::None => Some("none".into()),
-        ToolChoice::Required if chat.quirks.supports_forced_calls => Some("required".into()),
-        ToolChoice::Named(name) if chat.quirks.supports_forced_calls => {
-            // A tool that is not there is the vendor's to refuse: any other choice would be another wish.
+        ToolChoice::Required if protocol.quirks.supports_forced_calls => Some("required".into()),
+        ToolChoice::Named(name) if protocol.quirks.supports_forced_calls => {
+            // An unknown name is sent unchanged, for the vendor to reject: any other choice would mean something else.
             let name = tools.wire_name(name).unwrap_or(name);
             Some(json!({"type": "function", "function": {"name": name}}))
         }
-        // To choose freely is what happens when nothing is said.
+        // `auto` is the default.
         _ => None,
     }
 }
 
-/// How the form of the answer is asked for.
-pub(super) fn response_format(chat: &OpenAiChat, name: &str, schema: &Schema) -> Value {
-    if chat.quirks.response_format == ResponseFormatSupport::JsonObject {
+/// The value of `response_format`.
+pub(super) fn response_format(protocol: &OpenAiChat, name: &str, schema: &Schema) -> Value {
+    if protocol.quirks.response_format == ResponseFormatSupport::JsonObject {
         return json!({"type": "json_object"});
     }
-    let dialect = response_format_dialect(chat, schema);
+    let dialect = response_format_dialect(protocol, schema);
     let lowered = dialect.and_then(|dialect| schema.lower(dialect).ok());
     let schema = lowered.map_or_else(|| schema.as_value(), |lowered| lowered.schema());
     let strict = dialect.is_some_and(Dialect::is_strict);
@@ -116,12 +116,12 @@ pub(super) fn response_format(chat: &OpenAiChat, name: &str, schema: &Schema) ->
     })
 }
 
-/// The dialect that an answer comes in: whoever reads the answer lifts it from there.
-pub(super) fn response_format_dialect(chat: &OpenAiChat, schema: &Schema) -> Option<Dialect> {
-    if chat.quirks.response_format == ResponseFormatSupport::JsonObject {
+/// The dialect of the schema: strict if that loses nothing.
+pub(super) fn response_format_dialect(protocol: &OpenAiChat, schema: &Schema) -> Option<Dialect> {
+    if protocol.quirks.response_format == ResponseFormatSupport::JsonObject {
         return None;
     }
-    let plain = chat.dialect.non_strict();
+    let plain = protocol.dialect.non_strict();
     let strict = plain.strict().filter(|strict| {
         let lowered = schema.lower(*strict);
         lowered.is_ok_and(|lowered| lowered.is_lossless())
@@ -129,21 +129,21 @@ pub(super) fn response_format_dialect(chat: &OpenAiChat, schema: &Schema) -> Opt
     strict.or_else(|| schema.lower(plain).ok().map(|_| plain))
 }
 
-/// What the model should keep to; the form of the answer belongs to it where the API has no place for a schema.
-fn system_text(chat: &OpenAiChat, request: &ModelRequest) -> Option<String> {
-    let form = request
+/// The system message, with the schema of the response format if the API has no field for it.
+fn system_text(protocol: &OpenAiChat, request: &ModelRequest) -> Option<String> {
+    let format = request
         .response_format
         .as_ref()
-        .filter(|_| chat.quirks.response_format == ResponseFormatSupport::JsonObject);
-    let form = form.map(|form: &ResponseFormat| schema_instruction(&form.schema));
-    match (&request.system, form) {
-        (Some(system), Some(form)) => Some(format!("{system}\n\n{form}")),
+        .filter(|_| protocol.quirks.response_format == ResponseFormatSupport::JsonObject);
+    let format = format.map(|format: &ResponseFormat| schema_instruction(&format.schema));
+    match (&request.system, format) {
+        (Some(system), Some(format)) => Some(format!("{system}\n\n{format}")),
         (Some(system), None) => Some(system.clone()),
-        (None, form) => form,
+        (None, format) => format,
     }
 }
 
-/// The form of an answer in words.
+/// The schema of a response format as an instruction to the model.
 pub(super) fn schema_instruction(schema: &Schema) -> String {
     let schema = schema.as_value();
     format!(
@@ -151,38 +151,38 @@ pub(super) fn schema_instruction(schema: &Schema) -> String {
     )
 }
 
-/// The conversation so far.
+/// Writes the `messages` of a request.
 struct MessageWriter<'a> {
     protocol: &'a OpenAiChat,
     tools: &'a ToolPlan,
     messages: Vec<Value>,
-    /// The calls of the last step, whose results have to come next.
+    /// The calls of the last step, whose results must come next.
     pending_calls: Vec<ToolCall>,
     pending_results: Vec<&'a ToolResult>,
 }
 
-fn messages(chat: &OpenAiChat, request: &ModelRequest, tools: &ToolPlan) -> Vec<Value> {
-    let mut draft = MessageWriter {
-        protocol: chat,
+fn messages(protocol: &OpenAiChat, request: &ModelRequest, tools: &ToolPlan) -> Vec<Value> {
+    let mut writer = MessageWriter {
+        protocol,
         tools,
         messages: Vec::new(),
         pending_calls: Vec::new(),
         pending_results: Vec::new(),
     };
-    if let Some(system) = system_text(chat, request) {
-        draft.push_message(chat.quirks.system_role, system.into());
+    if let Some(system) = system_text(protocol, request) {
+        writer.push_message(protocol.quirks.system_role, system.into());
     }
     for message in &request.messages {
         match message {
-            Message::Results(results) => draft.pending_results.extend(results),
+            Message::Results(results) => writer.pending_results.extend(results),
             other => {
-                draft.push_results();
-                draft.push_history_message(other);
+                writer.push_results();
+                writer.push_history_message(other);
             }
         }
     }
-    draft.push_results();
-    draft.messages
+    writer.push_results();
+    writer.messages
 }
 
 impl MessageWriter<'_> {
@@ -191,7 +191,7 @@ impl MessageWriter<'_> {
             .push(json!({"role": role, "content": content}));
     }
 
-    /// Says it unless it is blank: not every vendor takes a message that says nothing.
+    /// Adds a message unless it is blank, which some vendors reject.
     fn push_unless_blank(&mut self, role: &str, content: Value) {
         let is_blank = content.as_str().is_some_and(|text| text.trim().is_empty());
         if !is_blank {
@@ -220,7 +220,7 @@ impl MessageWriter<'_> {
 
     /// Writes one result for each call of the last step, in the order of the calls.
     ///
-    /// A result without its call is left out: it would break the request just as a call without its result does.
+    /// A result without its call is left out: the API rejects it, as it does a call without its result.
     fn push_results(&mut self) {
         let calls = std::mem::take(&mut self.pending_calls);
         let results = std::mem::take(&mut self.pending_results);
@@ -259,44 +259,42 @@ impl MessageWriter<'_> {
                 return parts.into_content();
             }
             ResultImages::InUserMessage => {
-                let pictures = result.content.iter().filter(|content| is_image(content));
                 let mut parts = ContentParts::default();
-                for picture in pictures {
-                    let whose = format!("From the result of {}:", result.tool);
-                    parts.push_text(&whose);
-                    parts.push_content(picture, &self.protocol.quirks);
+                for image in result.content.iter().filter(|content| is_image(content)) {
+                    parts.push_text(&format!("From the result of {}:", result.tool));
+                    parts.push_content(image, &self.protocol.quirks);
                 }
                 images.extend(parts.into_vec());
             }
             _ => {}
         }
-        let told = match self.protocol.quirks.result_images {
+        let text = match self.protocol.quirks.result_images {
             ResultImages::InUserMessage => text_around_images(&result.content).into(),
             _ => result.to_text(),
         };
-        match (failed, told.is_empty()) {
-            (true, _) => format!("Error: {told}").into(),
-            // Some refuse a message without content.
+        match (failed, text.is_empty()) {
+            (true, _) => format!("Error: {text}").into(),
+            // Some vendors reject a message without content.
             (false, true) => "(nothing)".into(),
-            (false, false) => told.into(),
+            (false, false) => text.into(),
         }
     }
 }
 
-/// Returns the content as text, for where its images follow in a message of their own.
+/// The content as text, with a note for each image that follows in the next message.
 fn text_around_images(content: &[Content]) -> String {
-    let words = content.iter().map(|item| match image_type(item) {
+    let texts = content.iter().map(|item| match image_type(item) {
         Some(kind) => format!("[an image, {kind}, which follows the results]").into(),
         None => item.to_text(),
     });
-    words.collect::<Vec<Cow<'_, str>>>().join("\n")
+    texts.collect::<Vec<Cow<'_, str>>>().join("\n")
 }
 
 fn is_image(content: &Content) -> bool {
     image_type(content).is_some()
 }
 
-/// The type of what is carried as an image.
+/// The MIME type of content that is sent as an image.
 fn image_type(content: &Content) -> Option<&str> {
     match content {
         Content::Image { mime_type, .. } => Some(mime_type),

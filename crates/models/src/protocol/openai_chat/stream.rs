@@ -1,4 +1,4 @@
-//! Chunks in, ModelEvents out.
+//! Parses the chunks of a response into [`ModelEvent`]s.
 
 use std::sync::Arc;
 
@@ -17,20 +17,20 @@ use crate::limits::too_many_calls;
 use crate::protocol::ResponseParser;
 use crate::protocol::call_assembler::{CallAssembler, CallDelta, CompleteCall};
 
-/// What ends the stream.
+/// The data of the last frame.
 const END_OF_STREAM: &str = "[DONE]";
 
-/// Reads one answer.
+/// Parses one response.
 pub(super) struct StreamParser {
     plan: Arc<ToolPlan>,
     text: String,
     refusal: String,
-    /// What the model thought, as it was told.
+    /// The reasoning, as it was emitted.
     reasoning_text: String,
-    /// The same in the fields that it came in.
+    /// The reasoning in the fields of the message, which are replayed.
     reasoning_fields: Map<String, Value>,
     calls: CallAssembler,
-    /// Fields of the message that nobody here knows.
+    /// Unknown fields of the message.
     extra_fields: Map<String, Value>,
     finish_reason: Option<String>,
     usage: Usage,
@@ -53,7 +53,7 @@ impl StreamParser {
         }
     }
 
-    /// Reads a frame that is an error, or no chunk at first sight.
+    /// Parses a frame that is an error, or does not parse as a chunk.
     fn parse_unexpected_frame(
         &mut self,
         name: &str,
@@ -67,10 +67,10 @@ impl StreamParser {
         if is_error || name == "error" {
             return Err(parse_error_value(0, &value));
         }
-        // Of a field that came twice, this text has the last.
+        // A duplicate field fails to parse; a `Value` keeps the last of them.
         match serde_json::from_str(&value.to_string()) {
             Ok(chunk) => self.read_chunk(chunk),
-            // JSON, but nothing that a chunk could be.
+            // JSON, but not a chunk.
             Err(_) => Ok(Vec::new()),
         }
     }
@@ -108,7 +108,7 @@ impl StreamParser {
         if let Some(usage) = choice.usage {
             self.usage = usage.into();
         }
-        // A message that comes after its own deltas only repeats them.
+        // A complete message after deltas only repeats them.
         let message = choice.message.filter(|_| self.has_no_output());
         if let Some(delta) = choice.delta.or(message) {
             self.read_delta(delta, events);
@@ -146,55 +146,56 @@ impl StreamParser {
             events.push(ModelEvent::Text(refusal));
         }
         if !delta.tool_calls.is_empty() {
-            let told = self
+            let call_events = self
                 .calls
                 .add_deltas(delta.tool_calls.into_iter().map(call_delta));
-            events.extend(told.into_iter().map(|event| self.with_tool_name(event)));
+            let call_events = call_events.into_iter();
+            events.extend(call_events.map(|event| self.with_tool_name(event)));
         }
         if let Some(call) = delta.function_call {
-            let piece = CallDelta::new(None, None, Some(&call.name), Some(call.arguments));
-            self.calls.add_legacy_delta(piece);
+            let delta = CallDelta::new(None, None, Some(&call.name), Some(call.arguments));
+            self.calls.add_legacy_delta(delta);
         }
         for (name, value) in delta.rest {
             merge_value(self.extra_fields.entry(name).or_insert(Value::Null), value);
         }
     }
 
-    /// What is thought comes under several names, and under more than one at once.
+    /// Reasoning comes in one of several fields, or in more than one at once.
     fn read_reasoning(&mut self, delta: &Delta, events: &mut Vec<ModelEvent>) {
         let named = [
             ("reasoning_content", &delta.reasoning_content),
             ("reasoning", &delta.reasoning),
         ];
         for (name, text) in named {
-            // An empty one is kept too: whoever sends the field may want it back.
+            // An empty text is kept too: a vendor that sends the field may require it.
             if let Some(text) = text {
-                let kept = self
+                let field = self
                     .reasoning_fields
                     .entry(name)
                     .or_insert_with(|| Value::String(String::new()));
-                merge_value(kept, Value::String(text.clone()));
+                merge_value(field, Value::String(text.clone()));
             }
         }
-        let mut in_details = String::new();
+        let mut details_text = String::new();
         if !delta.reasoning_details.is_empty() {
-            let kept = self
+            let field = self
                 .reasoning_fields
                 .entry("reasoning_details")
                 .or_insert_with(|| Value::Array(Vec::new()));
             for detail in &delta.reasoning_details {
                 let text = detail.get("text").or_else(|| detail.get("summary"));
-                in_details.push_str(text.and_then(Value::as_str).unwrap_or_default());
-                if let Value::Array(details) = kept {
+                details_text.push_str(text.and_then(Value::as_str).unwrap_or_default());
+                if let Value::Array(details) = field {
                     merge_reasoning_detail(details, detail.clone());
                 }
             }
         }
-        let told = named
+        let text = named
             .into_iter()
             .filter_map(|(_, text)| text.as_ref())
             .find(|text| !text.is_empty());
-        self.emit_reasoning(told.unwrap_or(&in_details).clone(), events);
+        self.emit_reasoning(text.unwrap_or(&details_text).clone(), events);
     }
 
     fn emit_reasoning(&mut self, text: String, events: &mut Vec<ModelEvent>) {
@@ -219,19 +220,19 @@ impl StreamParser {
         }
     }
 
-    /// Mistral sends its content in parts, thoughts among them.
+    /// Mistral sends its content in parts, reasoning among them.
     fn read_content_part(&mut self, part: Value, events: &mut Vec<ModelEvent>) {
-        if let Some(thought) = part.get("thinking") {
-            let text = match thought {
+        if let Some(thinking) = part.get("thinking") {
+            let text = match thinking {
                 Value::Array(parts) => parts.iter().filter_map(part_text).collect(),
                 Value::String(text) => text.clone(),
                 _ => String::new(),
             };
-            let kept = self
+            let field = self
                 .reasoning_fields
                 .entry("content")
                 .or_insert_with(|| json!([{"type": "thinking", "thinking": []}]));
-            if let Some(Value::Array(parts)) = kept.pointer_mut("/0/thinking") {
+            if let Some(Value::Array(parts)) = field.pointer_mut("/0/thinking") {
                 match parts.last_mut().and_then(|part| part.get_mut("text")) {
                     Some(last) => merge_value(last, Value::String(text.clone())),
                     None => parts.push(json!({"type": "text", "text": text})),
@@ -249,7 +250,7 @@ impl StreamParser {
         }
     }
 
-    /// The event with the tool's own name instead of the wire's.
+    /// Replaces the wire name of the tool in a `CallBegins` by its own name.
     fn with_tool_name(&self, event: ModelEvent) -> ModelEvent {
         match event {
             ModelEvent::CallBegins { index, id, name } => {
@@ -265,11 +266,11 @@ impl StreamParser {
         }
     }
 
-    /// Tells all items, and why the answer ends.
+    /// Returns all items, and the end of the response.
     fn finish(&mut self) -> Vec<ModelEvent> {
         self.is_finished = true;
-        let (told, calls) = self.calls.finish();
-        let mut events: Vec<ModelEvent> = told
+        let (call_events, calls) = self.calls.finish();
+        let mut events: Vec<ModelEvent> = call_events
             .into_iter()
             .map(|event| self.with_tool_name(event))
             .collect();
@@ -285,14 +286,14 @@ impl StreamParser {
             items.push(item_with_raw(ItemKind::Text { text }, &raw));
         }
         let text = std::mem::take(&mut self.refusal);
-        let refused = !text.is_empty();
-        if refused {
+        let has_refusal = !text.is_empty();
+        if has_refusal {
             let raw = json!({"refusal": text});
             items.push(item_with_raw(ItemKind::Refusal { text }, &raw));
         }
-        let mut called = false;
+        let mut has_calls = false;
         for call in calls {
-            called |= !call.name.is_empty();
+            has_calls |= !call.name.is_empty();
             items.push(self.call_item(call));
         }
         for (name, value) in std::mem::take(&mut self.extra_fields) {
@@ -303,25 +304,25 @@ impl StreamParser {
         }
         events.extend(items.into_iter().map(ModelEvent::Item));
         events.push(ModelEvent::Finished {
-            stop: stop_reason(self.finish_reason.take(), called, refused),
+            stop: stop_reason(self.finish_reason.take(), has_calls, has_refusal),
             usage: self.usage,
         });
         events
     }
 
-    fn call_item(&self, whole: CompleteCall) -> Item {
+    fn call_item(&self, complete: CompleteCall) -> Item {
         let mut raw = Map::new();
-        raw.insert("id".to_owned(), whole.id.as_str().into());
+        raw.insert("id".to_owned(), complete.id.as_str().into());
         raw.insert("type".to_owned(), "function".into());
-        if !whole.name.is_empty() || !whole.arguments.is_empty() {
-            let function = json!({"name": whole.name, "arguments": whole.arguments});
+        if !complete.name.is_empty() || !complete.arguments.is_empty() {
+            let function = json!({"name": complete.name, "arguments": complete.arguments});
             raw.insert("function".to_owned(), function);
         }
-        raw.extend(whole.extra_fields);
-        if whole.name.is_empty() {
+        raw.extend(complete.extra_fields);
+        if complete.name.is_empty() {
             return item_with_raw(ItemKind::Other, &json!({"tool_calls": [raw]}));
         }
-        let call = ToolCall::new(whole.name, whole.arguments).with_id(whole.id);
+        let call = ToolCall::new(complete.name, complete.arguments).with_id(complete.id);
         let call = self.plan.lift(call);
         item_with_raw(ItemKind::Call { call }, &raw)
     }
@@ -348,7 +349,7 @@ impl ResponseParser for StreamParser {
         if self.is_finished {
             return Ok(Vec::new());
         }
-        // Not everybody says that the stream is done, but an answer has a reason to end.
+        // Some servers omit `[DONE]`, but a complete response has a finish reason.
         if self.finish_reason.is_some() {
             return Ok(self.finish());
         }
@@ -359,18 +360,18 @@ impl ResponseParser for StreamParser {
     }
 }
 
-/// Reasons to end that are none: the vendor could not go on.
+/// Finish reasons that are errors of the vendor.
 const VENDOR_FAILURE_REASONS: [&str; 2] = ["error", "insufficient_system_resource"];
 
-fn stop_reason(reason: Option<String>, called: bool, refused: bool) -> StopReason {
+fn stop_reason(reason: Option<String>, has_calls: bool, has_refusal: bool) -> StopReason {
     let reason = reason.unwrap_or_default();
     match reason.as_str() {
         "length" | "max_tokens" | "model_length" => StopReason::Length,
-        // The imitation of Google's writes its own reason behind it.
+        // Google's imitation appends its own reason.
         reason if reason.starts_with("content_filter") => StopReason::Filtered,
-        // Some say `stop` although there are calls, some say `tool_calls` although there are none.
-        _ if called => StopReason::Calls,
-        _ if refused => StopReason::Refused,
+        // Some send `stop` although there are calls, some `tool_calls` although there are none.
+        _ if has_calls => StopReason::Calls,
+        _ if has_refusal => StopReason::Refused,
         "" | "stop" | "tool_calls" | "function_call" | "eos" | "eos_token" | "stop_sequence"
         | "end_turn" => StopReason::End,
         _ => StopReason::Other(reason),
@@ -384,7 +385,7 @@ fn item_with_raw(kind: ItemKind, raw: &impl serde::Serialize) -> Item {
     }
 }
 
-/// Reads one element of `tool_calls`.
+/// Parses one element of `tool_calls`.
 fn call_delta(mut entry: Map<String, Value>) -> CallDelta {
     let index = entry.remove("index");
     let id = entry.remove("id");
@@ -394,12 +395,12 @@ fn call_delta(mut entry: Map<String, Value>) -> CallDelta {
     };
     let name = function.remove("name");
     let arguments = function.remove("arguments");
-    let mut piece = CallDelta::new(index.as_ref(), id.as_ref(), name.as_ref(), arguments);
+    let mut delta = CallDelta::new(index.as_ref(), id.as_ref(), name.as_ref(), arguments);
     if entry.get("type").is_some_and(|kind| kind == "function") {
         entry.remove("type");
     }
-    piece.extra_fields = entry;
-    piece
+    delta.extra_fields = entry;
+    delta
 }
 
 fn part_text(part: &Value) -> Option<&str> {

@@ -1,4 +1,4 @@
-//! What a chunk looks like: every field may be missing, or be something else than it should.
+//! The JSON of a chunk: every field may be missing, or have another type.
 
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
@@ -13,20 +13,20 @@ use crate::protocol::json::lenient;
 pub(super) struct Chunk {
     #[serde(deserialize_with = "lenient")]
     pub(super) id: Option<String>,
-    /// What it is, which may be an error.
+    /// The type, which may be `error`.
     #[serde(deserialize_with = "lenient")]
     pub(super) object: Option<String>,
     #[serde(deserialize_with = "list")]
     pub(super) choices: Vec<Choice>,
     #[serde(deserialize_with = "lenient")]
     pub(super) usage: Option<Usage>,
-    /// Where Groq once put the usage.
+    /// Where older Groq responses have the usage.
     #[serde(deserialize_with = "lenient")]
     pub(super) x_groq: Option<GroqExtension>,
     pub(super) error: Value,
 }
 
-/// One of the answers; only one is ever asked for.
+/// One of the completions; only one is ever requested.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Choice {
@@ -34,19 +34,19 @@ pub(super) struct Choice {
     pub(super) index: Option<i64>,
     #[serde(deserialize_with = "lenient")]
     pub(super) delta: Option<Delta>,
-    /// The whole message, from servers that do not stream.
+    /// The complete message, from servers that do not stream.
     #[serde(deserialize_with = "lenient")]
     pub(super) message: Option<Delta>,
     #[serde(deserialize_with = "lenient")]
     pub(super) finish_reason: Option<String>,
-    /// Where Moonshot puts the usage.
+    /// Where Moonshot has the usage.
     #[serde(deserialize_with = "lenient")]
     pub(super) usage: Option<Usage>,
-    /// Where OpenRouter puts what went wrong at the vendor behind it.
+    /// Where OpenRouter has the error of the vendor behind it.
     pub(super) error: Value,
 }
 
-/// More of the message.
+/// The next part of the message.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Delta {
@@ -64,14 +64,14 @@ pub(super) struct Delta {
     pub(super) tool_calls: Vec<Map<String, Value>>,
     #[serde(deserialize_with = "lenient")]
     pub(super) function_call: Option<Function>,
-    /// Always the assistant's.
+    /// Always `assistant`.
     #[serde(rename = "role")]
     pub(super) _role: IgnoredAny,
     #[serde(flatten)]
     pub(super) rest: Map<String, Value>,
 }
 
-/// More of a call.
+/// The next part of a call.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Function {
@@ -79,7 +79,7 @@ pub(super) struct Function {
     pub(super) arguments: Value,
 }
 
-/// Groq's own part of a chunk.
+/// Groq's extension of a chunk.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct GroqExtension {
@@ -88,7 +88,7 @@ pub(super) struct GroqExtension {
     pub(super) error: Value,
 }
 
-/// Tokens, as they are counted so far.
+/// The number of tokens so far.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Usage {
@@ -98,7 +98,7 @@ pub(super) struct Usage {
     pub(super) completion_tokens: u64,
     #[serde(deserialize_with = "number")]
     pub(super) total_tokens: u64,
-    /// DeepSeek's word for tokens from its cache.
+    /// DeepSeek's name for cached tokens.
     #[serde(deserialize_with = "number")]
     pub(super) prompt_cache_hit_tokens: u64,
     #[serde(deserialize_with = "lenient")]
@@ -107,7 +107,7 @@ pub(super) struct Usage {
     pub(super) completion_tokens_details: Option<CompletionTokensDetails>,
 }
 
-/// What the tokens of the input were.
+/// A breakdown of the input tokens.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct PromptTokensDetails {
@@ -117,7 +117,7 @@ pub(super) struct PromptTokensDetails {
     pub(super) cache_write_tokens: u64,
 }
 
-/// What the tokens of the output were.
+/// A breakdown of the output tokens.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct CompletionTokensDetails {
@@ -132,14 +132,14 @@ impl From<Usage> for toolwright_chat::Usage {
             .completion_tokens_details
             .unwrap_or_default()
             .reasoning_tokens;
-        let said = wire.prompt_tokens.saturating_add(wire.completion_tokens);
-        // xAI counts reasoning beside the completion, which only the total shows.
-        let beside = if wire.total_tokens.checked_sub(said) == Some(reasoning) {
+        let counted = wire.prompt_tokens.saturating_add(wire.completion_tokens);
+        // xAI does not include reasoning in the completion tokens, which only the total shows.
+        let uncounted = if wire.total_tokens.checked_sub(counted) == Some(reasoning) {
             reasoning
         } else {
             0
         };
-        let output = wire.completion_tokens.saturating_add(beside);
+        let output = wire.completion_tokens.saturating_add(uncounted);
         let mut usage = Self::new(wire.prompt_tokens, output);
         usage.cached = input.cached_tokens.max(wire.prompt_cache_hit_tokens);
         usage.cache_written = input.cache_write_tokens;
@@ -148,7 +148,7 @@ impl From<Usage> for toolwright_chat::Usage {
     }
 }
 
-/// Reads those elements that are as expected; one that stands alone is a list too.
+/// Deserializes the elements that have the expected type; a single value counts as a list of one.
 fn list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<Vec<T>, D::Error> {
@@ -157,16 +157,16 @@ fn list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
         return Ok(Vec::new());
     }
     let elements = serde_json::from_str(raw.get()).unwrap_or_else(|_| vec![raw]);
-    let read = elements
+    let parsed = elements
         .into_iter()
         .map(|raw: &RawValue| serde_json::from_str(raw.get()));
-    Ok(read.filter_map(Result::ok).collect())
+    Ok(parsed.filter_map(Result::ok).collect())
 }
 
-/// Reads a count, which is 0 if it is anything else.
+/// Deserializes a count; 0 if it has another type.
 fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     let value = Value::deserialize(deserializer)?;
-    // The cast saturates; a negative count is none.
+    // The cast saturates; a negative count is 0.
     let rounded = value.as_f64().map(|number| number as u64);
     Ok(value.as_u64().or(rounded).unwrap_or_default())
 }

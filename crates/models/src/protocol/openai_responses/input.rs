@@ -1,6 +1,6 @@
-//! What has been said in, the `input` items of a request out.
+//! Writes the `input` items of a request.
 //!
-//! Each call is followed by its result and each approval request by its answer: the API refuses one without the other.
+//! The API rejects a call without its result, and an approval request without its response.
 
 use serde_json::{Value, json};
 use toolwright_chat::{Item, ItemKind, Message, Step};
@@ -11,11 +11,11 @@ use super::{OpenAiResponses, wire};
 use crate::protocol::Protocol as _;
 use crate::protocol::call_identifiers::{self, UniqueCallIds};
 
-/// Writes the items of a conversation.
+/// Writes the history as items.
 pub(super) fn input_items(messages: &[Message], tools: &ToolPlan) -> Vec<Value> {
     let mut items = Vec::new();
     let mut ids = UniqueCallIds::default();
-    for (place, message) in messages.iter().enumerate() {
+    for (index, message) in messages.iter().enumerate() {
         match message {
             Message::User(content) => {
                 let parts: Vec<Value> = content.iter().map(content_part).collect();
@@ -27,11 +27,11 @@ pub(super) fn input_items(messages: &[Message], tools: &ToolPlan) -> Vec<Value> 
                 items.extend(assistant_text(&Content::join_text(content)))
             }
             Message::Step(step) => {
-                let later = messages.get(place + 1..).unwrap_or_default();
+                let later = messages.get(index + 1..).unwrap_or_default();
                 let results = results_for_step(later);
                 write_step(step, &results, tools, &mut ids, &mut items);
             }
-            // Written after the step whose calls they answer; a result without its call would be refused.
+            // Written with their step; the API rejects a result without its call.
             Message::Results(_) => {}
             _ => {}
         }
@@ -39,7 +39,7 @@ pub(super) fn input_items(messages: &[Message], tools: &ToolPlan) -> Vec<Value> 
     items
 }
 
-/// Answers a hosted tool's request for approval.
+/// The response to an approval request of a hosted tool.
 pub(crate) fn approval_response(id: &str, approve: bool, reason: Option<&str>) -> Value {
     let mut item = json!({
         "type": "mcp_approval_response",
@@ -64,7 +64,7 @@ fn results_for_step(later: &[Message]) -> Vec<&ToolResult> {
     results.flatten().collect()
 }
 
-/// Longer ids are refused.
+/// The API rejects longer ids.
 const MAX_ID_BYTES: usize = 64;
 
 fn write_step(
@@ -75,13 +75,13 @@ fn write_step(
     items: &mut Vec<Value>,
 ) {
     let result_of = |id: &str| results.iter().copied().find(|result| result.call_id == *id);
-    let mut answers = Vec::new();
+    let mut outputs = Vec::new();
     let before = items.len();
     for item in &step.items {
         match &item.kind {
             ItemKind::Call { call } => {
                 let id = ids.unique_id(call.id.as_str(), MAX_ID_BYTES);
-                let mut told = raw_item(item).unwrap_or_else(|| {
+                let mut function_call = raw_item(item).unwrap_or_else(|| {
                     let call = tools.lower(call.clone());
                     json!({
                         "type": "function_call",
@@ -90,11 +90,11 @@ fn write_step(
                         "arguments": call.arguments,
                     })
                 });
-                set_valid_id_and_name(&mut told, &id);
-                items.push(told);
+                set_valid_id_and_name(&mut function_call, &id);
+                items.push(function_call);
                 let result = result_of(call.id.as_str());
                 let output = result.map_or_else(|| json!(MISSING_RESULT_TEXT), call_output);
-                answers.push(json!({
+                outputs.push(json!({
                     "type": "function_call_output",
                     "call_id": id,
                     "output": output,
@@ -105,7 +105,7 @@ fn write_step(
                     continue;
                 };
                 items.push(request);
-                answers.push(match result_of(id) {
+                outputs.push(match result_of(id) {
                     Some(result) if result.outcome == Outcome::Ok => {
                         approval_response(id, true, None)
                     }
@@ -126,14 +126,14 @@ fn write_step(
             _ => items.extend(raw_item(item)),
         }
     }
-    // Reasoning that nothing follows, as when an answer was cut off, is refused.
+    // The API rejects reasoning without a following item, as in a truncated response.
     while items.len() > before && items.last().is_some_and(is_reasoning) {
         items.pop();
     }
-    items.append(&mut answers);
+    items.append(&mut outputs);
 }
 
-/// Gives a call the id that its result goes by, and a name that is not refused.
+/// Sets the id that the call's result has, and a valid name.
 fn set_valid_id_and_name(call: &mut Value, id: &str) {
     let Some(fields) = call.as_object_mut() else {
         return;
@@ -144,10 +144,10 @@ fn set_valid_id_and_name(call: &mut Value, id: &str) {
     fields.insert("name".to_owned(), name.into());
 }
 
-/// Stands for the result that a call never got.
+/// Sent for a missing result.
 const MISSING_RESULT_TEXT: &str = "Error: this call has no result; whether it ran is not known.";
 
-/// Stands for the decision that nobody took.
+/// Sent as the reason if an approval request has no decision.
 const MISSING_DECISION_TEXT: &str = "nobody decided";
 
 fn raw_item(item: &Item) -> Option<Value> {
@@ -155,11 +155,11 @@ fn raw_item(item: &Item) -> Option<Value> {
     serde_json::from_str(raw.get()).ok()
 }
 
-/// Whether reasoning says anything by itself: the vendor keeps nothing that its id could stand for.
+/// Returns true if reasoning has content: the vendor stores nothing, so its id alone means nothing.
 fn is_replayable(item: &Item) -> bool {
     let raw = item.raw_json(OpenAiResponses::NAME);
-    let read = raw.and_then(|raw| serde_json::from_str::<wire::Item>(raw.get()).ok());
-    read.is_some_and(|item| {
+    let parsed = raw.and_then(|raw| serde_json::from_str::<wire::Item>(raw.get()).ok());
+    parsed.is_some_and(|item| {
         item.encrypted_content
             .is_some_and(|content| !content.is_empty())
             || item.content.is_some_and(|parts| !parts.is_empty())
@@ -170,13 +170,13 @@ fn is_reasoning(item: &Value) -> bool {
     item.get("type").and_then(Value::as_str) == Some("reasoning")
 }
 
-/// The model's words without an item of their own; nothing if there are none.
+/// Text of the assistant without raw JSON; `None` if it is empty.
 fn assistant_text(text: &str) -> Option<Value> {
-    // A list of parts would need the id of a real answer; text does not.
+    // A list of parts would require the id of a real response; text does not.
     (!text.is_empty()).then(|| json!({"type": "message", "role": "assistant", "content": text}))
 }
 
-/// What a call came to. The API has no field for failure: the text begins with it.
+/// The output of a call. The API has no field for errors: a prefix marks them.
 fn call_output(result: &ToolResult) -> Value {
     let only_text = |content: &Content| matches!(content, Content::Text { .. });
     if result.content.iter().all(only_text) {
@@ -194,12 +194,12 @@ fn call_output(result: &ToolResult) -> Value {
     Value::Array(failed.into_iter().chain(parts).collect())
 }
 
-/// How the text of a failure begins.
+/// The prefix of an error's text.
 const ERROR_PREFIX: &str = "Error: ";
 
-/// One part of a message, or of what a call came to.
+/// One part of a message or of a call's output.
 fn content_part(content: &Content) -> Value {
-    let carried = match content {
+    let media = match content {
         Content::Image { data, mime_type } => media_part("image", mime_type, data, ""),
         Content::Audio { data, mime_type } => media_part("audio", mime_type, data, ""),
         Content::Resource { resource } => match (&resource.text, &resource.blob) {
@@ -211,31 +211,31 @@ fn content_part(content: &Content) -> Value {
         },
         _ => None,
     };
-    carried.unwrap_or_else(|| text_part(&content.to_text()))
+    media.unwrap_or_else(|| text_part(&content.to_text()))
 }
 
-/// Bytes, if the API carries them.
-fn media_part(what: &str, mime_type: &str, data: &str, uri: &str) -> Option<Value> {
-    // Parameters, as of `text/csv; charset=utf-8`, do not change what it is.
+/// A part for binary data, if the API supports its type; `default_name` is used for a file without a name.
+fn media_part(default_name: &str, mime_type: &str, data: &str, uri: &str) -> Option<Value> {
+    // Without parameters, as in `text/csv; charset=utf-8`.
     let essence = mime_type.split(';').next().unwrap_or_default().trim();
     let essence = essence.to_ascii_lowercase();
-    let address = || format!("data:{essence};base64,{data}");
+    let data_url = || format!("data:{essence};base64,{data}");
     if IMAGE_TYPES.contains(&essence.as_str()) {
-        return Some(json!({"type": "input_image", "detail": "auto", "image_url": address()}));
+        return Some(json!({"type": "input_image", "detail": "auto", "image_url": data_url()}));
     }
     (FILE_TYPES.contains(&essence.as_str()) || essence.starts_with("text/")).then(|| {
         let name = uri
             .rsplit('/')
             .find(|part| !part.is_empty())
-            .unwrap_or(what);
-        json!({"type": "input_file", "filename": name, "file_data": address()})
+            .unwrap_or(default_name);
+        json!({"type": "input_file", "filename": name, "file_data": data_url()})
     })
 }
 
-/// The pictures that the API reads.
+/// The image types that the API accepts.
 const IMAGE_TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/webp", "image/gif"];
 
-/// The files that the API reads, beside everything that is text.
+/// The file types that the API accepts, besides `text/*`.
 const FILE_TYPES: [&str; 13] = [
     "application/pdf",
     "application/json",

@@ -1,4 +1,4 @@
-//! One output item in, its typed view out.
+//! Converts an output item to an [`ItemKind`].
 
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
@@ -6,7 +6,7 @@ use toolwright_chat::ItemKind;
 
 use super::wire::{Item, Part, WebSearchAction, text_or_json};
 
-/// What an item other than a function call is.
+/// The kind of an item other than a function call.
 pub(super) fn item_kind(item: Item) -> ItemKind {
     match item.kind.as_deref().unwrap_or_default() {
         "message" => message_kind(&item),
@@ -37,7 +37,7 @@ pub(super) fn item_kind(item: Item) -> ItemKind {
         "code_interpreter_call" => {
             let failed = has_failed(&item);
             let logs = item.outputs.unwrap_or_default().into_iter();
-            let logs: Vec<String> = logs.filter_map(|logged| logged.logs).collect();
+            let logs: Vec<String> = logs.filter_map(|output| output.logs).collect();
             let input = item.code.unwrap_or_default();
             hosted_kind("code_interpreter", input, logs.join("\n"), failed)
         }
@@ -50,7 +50,7 @@ pub(super) fn item_kind(item: Item) -> ItemKind {
     }
 }
 
-/// The text that reasoning shows: its summary, and what the model thought where that is sent at all.
+/// The text of reasoning: its summary, and its content where the vendor sends it.
 pub(super) fn reasoning_text(item: &Item) -> String {
     let parts = [&item.summary, &item.content]
         .into_iter()
@@ -62,11 +62,12 @@ pub(super) fn reasoning_text(item: &Item) -> String {
 
 fn message_kind(item: &Item) -> ItemKind {
     let parts = item.content.as_deref().unwrap_or_default();
-    let said = |what: fn(&Part) -> Option<&str>| parts.iter().filter_map(what).collect::<String>();
-    let text = said(|part| part.text.as_deref());
-    // One message is one item: a message that refuses is a refusal, whatever it says before.
+    let join =
+        |field: fn(&Part) -> Option<&str>| parts.iter().filter_map(field).collect::<String>();
+    let text = join(|part| part.text.as_deref());
+    // One message is one item: with a refusal in it, it is a refusal.
     if parts.iter().any(|part| part.refusal.is_some()) {
-        let refusal = said(|part| part.refusal.as_deref());
+        let refusal = join(|part| part.refusal.as_deref());
         let text = if text.is_empty() {
             refusal
         } else {
@@ -91,7 +92,7 @@ fn mcp_call_kind(item: Item) -> ItemKind {
     )
 }
 
-/// Which tools a server has: not a call, but where it fails nothing else of the server works.
+/// The tools of a server, as a hosted call: if listing them fails, nothing else of the server works.
 fn mcp_list_tools_kind(item: Item) -> ItemKind {
     let failed = has_failed(&item);
     let names = item.tools.unwrap_or_default().into_iter();
@@ -102,7 +103,7 @@ fn mcp_list_tools_kind(item: Item) -> ItemKind {
     hosted_kind("mcp_list_tools", input, output, failed)
 }
 
-/// What was searched for, and where something was found.
+/// The query of a search, and the URLs of its sources.
 fn search_input_and_sources(action: WebSearchAction) -> (String, String) {
     let query = action.query.filter(|query| !query.is_empty());
     let queries = || action.queries.map(|queries| queries.join("\n"));
@@ -115,8 +116,8 @@ fn search_input_and_sources(action: WebSearchAction) -> (String, String) {
 }
 
 fn has_failed(item: &Item) -> bool {
-    let told = item.status.as_deref();
-    item.error.is_some() || matches!(told, Some("failed" | "incomplete"))
+    let status = item.status.as_deref();
+    item.error.is_some() || matches!(status, Some("failed" | "incomplete"))
 }
 
 fn hosted_kind(tool: &str, input: String, output: String, failed: bool) -> ItemKind {
@@ -128,16 +129,16 @@ fn hosted_kind(tool: &str, input: String, output: String, failed: bool) -> ItemK
     }
 }
 
-/// The item with some fields set; nothing if there are none to set.
+/// Sets some fields of an item; `None` if there are none to set.
 pub(super) fn with_fields<'a>(
     raw: &RawValue,
     fields: impl IntoIterator<Item = (&'a str, Value)>,
 ) -> Option<Box<RawValue>> {
     let mut fields = fields.into_iter().peekable();
     fields.peek()?;
-    let mut whole: Map<String, Value> = serde_json::from_str(raw.get()).ok()?;
+    let mut item: Map<String, Value> = serde_json::from_str(raw.get()).ok()?;
     for (name, value) in fields {
-        whole.insert(name.to_owned(), value);
+        item.insert(name.to_owned(), value);
     }
-    to_raw_value(&whole).ok()
+    to_raw_value(&item).ok()
 }

@@ -1,4 +1,4 @@
-//! [`ModelRequest`] in, the JSON body of `POST /responses` out.
+//! Writes the JSON body of `POST /responses`.
 
 use serde_json::{Map, Value, json};
 use toolwright_chat::{HostedTool, ModelOptions, ModelRequest, ToolChoice};
@@ -9,7 +9,6 @@ use toolwright_core::{McpServerConfig, WebSearchConfig};
 use super::input::input_items;
 use crate::protocol::json::{merge_objects, number_from_f32};
 
-/// Writes what is sent.
 pub(super) fn request_body(
     request: &ModelRequest,
     plan: &ToolPlan,
@@ -36,17 +35,17 @@ pub(super) fn request_body(
             set("tool_choice", choice);
         }
     }
-    if let Some(form) = &request.response_format {
+    if let Some(format) = &request.response_format {
         set(
             "text",
-            json!({"format": response_format(&form.name, &form.schema)}),
+            json!({"format": response_format(&format.name, &format.schema)}),
         );
     }
     write_options(&request.options, &mut body);
     body
 }
 
-/// Whether a model can be asked for its encrypted reasoning: those that do not reason refuse the request.
+/// Returns false for models without reasoning, which reject a request for it.
 fn supports_encrypted_reasoning(model: &str) -> bool {
     const WITHOUT: [&str; 4] = ["gpt-3.5", "gpt-4", "chatgpt-4o", "gpt-5-chat"];
     let base = model.strip_prefix("ft:").unwrap_or(model);
@@ -54,7 +53,7 @@ fn supports_encrypted_reasoning(model: &str) -> bool {
 }
 
 fn tool_definitions(request: &ModelRequest, plan: &ToolPlan) -> Vec<Value> {
-    // The plan has just written it: what cannot be read is not there.
+    // The plan's JSON is always valid.
     let mut tools: Vec<Value> = serde_json::from_str(plan.json()).unwrap_or_default();
     tools.extend(
         request
@@ -72,12 +71,12 @@ fn tool_definitions(request: &ModelRequest, plan: &ToolPlan) -> Vec<Value> {
 fn web_search_tool(search: &WebSearchConfig) -> Value {
     let mut location = Map::new();
     location.insert("type".to_owned(), json!("approximate"));
-    let known = [
+    let fields = [
         ("city", &search.city),
         ("country", &search.country),
         ("region", &search.region),
     ];
-    for (name, value) in known {
+    for (name, value) in fields {
         if let Some(value) = value {
             location.insert(name.to_owned(), json!(value));
         }
@@ -85,10 +84,10 @@ fn web_search_tool(search: &WebSearchConfig) -> Value {
     json!({"type": search_type(search), "user_location": location})
 }
 
-/// What the search is called here; Anthropic's names for it, as `web_search_20250305`, mean nothing.
+/// The type of the search; Anthropic's types, as `web_search_20250305`, are unknown to OpenAI.
 fn search_type(search: &WebSearchConfig) -> &str {
     let date = search.kind.strip_prefix("web_search_").unwrap_or_default();
-    let is_foreign = !date.is_empty() && date.bytes().all(|letter| letter.is_ascii_digit());
+    let is_foreign = !date.is_empty() && date.bytes().all(|byte| byte.is_ascii_digit());
     if is_foreign {
         "web_search"
     } else {
@@ -110,7 +109,7 @@ fn mcp_tool(group: &McpServerConfig) -> Value {
     if let Some(authorization) = &group.authorization {
         set("authorization", authorization.expose());
     }
-    // Whether a call may run is decided here, not there.
+    // Calls are approved by Toolwright, not by the vendor.
     set("require_approval", "always");
     Value::Object(tool)
 }
@@ -125,8 +124,8 @@ fn tool_choice(request: &ModelRequest, plan: &ToolPlan) -> Option<Value> {
 }
 
 fn named_tool_choice(name: &str, request: &ModelRequest, plan: &ToolPlan) -> Value {
-    if let Some(wire) = plan.wire_name(name) {
-        return json!({"type": "function", "name": wire});
+    if let Some(wire_name) = plan.wire_name(name) {
+        return json!({"type": "function", "name": wire_name});
     }
     let hosted = request.hosted_tools.iter().find_map(|hosted| match hosted {
         HostedTool::WebSearch(search) if search.kind == name || name == "web_search" => {
@@ -137,24 +136,24 @@ fn named_tool_choice(name: &str, request: &ModelRequest, plan: &ToolPlan) -> Val
         }
         _ => None,
     });
-    // The vendor says better than anybody here that there is no such tool.
+    // An unknown name is sent unchanged, for the vendor to reject.
     hosted.unwrap_or_else(|| json!({"type": "function", "name": name}))
 }
 
-/// The form of the answer, strict where that gives up nothing.
+/// The response format, strict if that loses nothing.
 pub(super) fn response_format(name: &str, schema: &Schema) -> Value {
     let dialect = response_format_dialect(schema);
     let lowered = dialect.and_then(|dialect| schema.lower(dialect).ok());
-    let written = lowered.map_or_else(|| schema.as_value(), |lowered| lowered.schema());
+    let schema = lowered.map_or_else(|| schema.as_value(), |lowered| lowered.schema());
     json!({
         "type": "json_schema",
         "name": valid_format_name(name),
-        "schema": written,
+        "schema": schema,
         "strict": dialect.is_some_and(Dialect::is_strict),
     })
 }
 
-/// The dialect that an answer comes in: whoever reads the answer lifts it from there.
+/// The dialect of the schema: strict if that loses nothing.
 pub(super) fn response_format_dialect(schema: &Schema) -> Option<Dialect> {
     let strict = schema.lower(Dialect::OPENAI_STRICT);
     if strict.is_ok_and(|lowered| lowered.is_lossless()) {
@@ -164,7 +163,7 @@ pub(super) fn response_format_dialect(schema: &Schema) -> Option<Dialect> {
     Some(Dialect::OPENAI)
 }
 
-/// A name that the API takes: letters, digits, `_` and `-`, at most 64 of them.
+/// A valid name: at most 64 ASCII letters, digits, `_` and `-`.
 fn valid_format_name(name: &str) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
     let letters = name.chars().take(64);
@@ -182,8 +181,8 @@ fn write_options(options: &ModelOptions, body: &mut Map<String, Value>) {
     if let Some(effort) = &options.effort {
         body.insert("reasoning".to_owned(), json!({"effort": effort}));
     }
-    if let Some(most) = options.max_tokens {
-        body.insert("max_output_tokens".to_owned(), json!(most));
+    if let Some(max_tokens) = options.max_tokens {
+        body.insert("max_output_tokens".to_owned(), json!(max_tokens));
     }
     for (name, value) in [
         ("temperature", options.temperature),

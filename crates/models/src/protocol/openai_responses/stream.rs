@@ -1,8 +1,7 @@
-//! Frames of a stream in, [`ModelEvent`]s out.
+//! Parses the frames of a response into [`ModelEvent`]s.
 //!
-//! An item is whole when its `response.output_item.done` comes, and that frame has all of it. Servers that imitate the API
-//! forget such frames, item ids and output indices; then the list at the end of the answer has the item, or else what the
-//! deltas add up to.
+//! An item is complete with its `response.output_item.done`, which has all of it. Servers that imitate the API omit such
+//! frames, item ids and output indexes; then the item comes from the output of the last frame, or else from its deltas.
 
 use std::sync::Arc;
 
@@ -20,7 +19,7 @@ use super::{OpenAiResponses, error, item};
 use crate::limits::{MAX_ITEMS, too_many_items};
 use crate::protocol::{Protocol as _, ResponseParser};
 
-/// An answer that is being read.
+/// Parses one response.
 pub(super) struct StreamParser {
     tools: Arc<ToolPlan>,
     items: PendingItems,
@@ -50,8 +49,9 @@ impl ResponseParser for StreamParser {
                 }
             }
             "response.refusal.delta" => {
-                let open = self.items.find_or_insert(PendingKind::Message, &frame);
-                open.refusal
+                let pending = self.items.find_or_insert(PendingKind::Message, &frame);
+                pending
+                    .refusal
                     .push_str(frame.delta.as_deref().unwrap_or_default());
             }
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
@@ -60,28 +60,28 @@ impl ResponseParser for StreamParser {
                 }
             }
             "response.reasoning_summary_part.added" => {
-                let open = self.items.find_or_insert(PendingKind::Reasoning, &frame);
-                if frame.summary_index.is_some_and(|index| index > 0) && !open.text.is_empty() {
-                    open.text.push_str(SUMMARY_SEPARATOR);
+                let pending = self.items.find_or_insert(PendingKind::Reasoning, &frame);
+                if frame.summary_index.is_some_and(|index| index > 0) && !pending.text.is_empty() {
+                    pending.text.push_str(SUMMARY_SEPARATOR);
                     events.push(ModelEvent::Reasoning(SUMMARY_SEPARATOR.to_owned()));
                 }
             }
             "response.function_call_arguments.delta" => {
                 if let Some(delta) = self.append_delta(PendingKind::Call, &frame) {
-                    let open = self.items.find_or_insert(PendingKind::Call, &frame);
-                    if let Some(index) = open.call_index {
-                        open.arguments_streamed = true;
+                    let pending = self.items.find_or_insert(PendingKind::Call, &frame);
+                    if let Some(index) = pending.call_index {
+                        pending.arguments_streamed = true;
                         events.push(ModelEvent::CallDelta { index, delta });
                     }
                 }
             }
             "response.function_call_arguments.done" => {
-                let open = self.items.find_or_insert(PendingKind::Call, &frame);
+                let pending = self.items.find_or_insert(PendingKind::Call, &frame);
                 if let Some(arguments) = frame.arguments {
-                    open.text = arguments;
+                    pending.text = arguments;
                 }
-                if let Some(name) = frame.name.filter(|_| open.name.is_empty()) {
-                    open.name = name;
+                if let Some(name) = frame.name.filter(|_| pending.name.is_empty()) {
+                    pending.name = name;
                 }
             }
             "response.output_item.done" => {
@@ -100,7 +100,7 @@ impl ResponseParser for StreamParser {
                 self.is_finished = true;
                 return Err(error::parse_error_frame(data, frame.error));
             }
-            // A gateway in between has no other way to say so.
+            // A gateway sends errors without a type.
             _ if frame.kind.is_none() && frame.error.is_some() => {
                 self.is_finished = true;
                 return Err(error::parse_error_frame(data, frame.error));
@@ -111,7 +111,7 @@ impl ResponseParser for StreamParser {
     }
 
     fn parse_complete_body(&mut self, json: &str) -> Result<Vec<ModelEvent>, ModelError> {
-        // A response that is whole is what a stream ends with; anything else is an error, or nothing.
+        // A complete response is the same as in the last frame of a stream; anything else is an error, or ignored.
         match serde_json::from_str::<Response>(json) {
             Ok(response) if response.output.is_some() || response.status.is_some() => {
                 let mut events = Vec::new();
@@ -129,12 +129,12 @@ impl ResponseParser for StreamParser {
         self.is_finished = true;
         Err(ModelError::new(
             ModelErrorKind::Protocol,
-            "the answer was cut off",
+            "the answer was is_incomplete off",
         ))
     }
 }
 
-/// What stands between two parts of a summary.
+/// Separates the parts of a summary.
 const SUMMARY_SEPARATOR: &str = "\n\n";
 
 impl StreamParser {
@@ -156,7 +156,7 @@ impl StreamParser {
         if self.items.has_pending(&id) {
             return;
         }
-        let mut open = PendingItem {
+        let mut pending = PendingItem {
             kind: PendingKind::from_type(item.kind.as_deref()),
             output_index: frame.output_index,
             id,
@@ -165,58 +165,63 @@ impl StreamParser {
             added_item: serde_json::from_str(raw.get()).ok(),
             ..PendingItem::default()
         };
-        if open.kind == PendingKind::Call {
-            if open.call_id.is_empty() {
-                open.call_id.clone_from(&open.id);
+        if pending.kind == PendingKind::Call {
+            if pending.call_id.is_empty() {
+                pending.call_id.clone_from(&pending.id);
             }
-            start_call_if_identified(&mut open, &mut self.call_count, &self.tools, events);
+            start_call_if_identified(&mut pending, &mut self.call_count, &self.tools, events);
         }
-        self.items.push(open);
+        self.items.push(pending);
     }
 
-    /// Keeps a delta with its item, and returns it.
+    /// Appends a delta to its item, and returns it.
     fn append_delta(&mut self, kind: PendingKind, frame: &Frame<'_>) -> Option<String> {
         let delta = frame.delta.clone().filter(|delta| !delta.is_empty())?;
         self.items.find_or_insert(kind, frame).text.push_str(&delta);
         Some(delta)
     }
 
-    /// An item is whole: takes what was begun for it, and tells the item.
-    fn item_done(&mut self, raw: &RawValue, place: Option<u64>, events: &mut Vec<ModelEvent>) {
+    /// Emits an item that is done.
+    fn item_done(
+        &mut self,
+        raw: &RawValue,
+        output_index: Option<u64>,
+        events: &mut Vec<ModelEvent>,
+    ) {
         let item: wire::Item = serde_json::from_str(raw.get()).unwrap_or_default();
-        let Some((at, mut open)) = self.items.take_completed(&item, place) else {
+        let Some((index, mut pending)) = self.items.take_completed(&item, output_index) else {
             return;
         };
-        self.emit_item(&mut open, item, raw, events);
-        self.items.put_back(at, open);
+        self.emit_item(&mut pending, item, raw, events);
+        self.items.put_back(index, pending);
     }
 
-    /// Tells a whole item, and what its deltas should have told before.
+    /// Emits a complete item, and its text if there were no deltas of it.
     fn emit_item(
         &mut self,
-        open: &mut PendingItem,
+        pending: &mut PendingItem,
         mut item: wire::Item,
         raw: &RawValue,
         events: &mut Vec<ModelEvent>,
     ) {
-        if open.kind == PendingKind::Call {
-            return self.emit_call(open, item, raw, events);
+        if pending.kind == PendingKind::Call {
+            return self.emit_call(pending, item, raw, events);
         }
         let mut patched = None;
-        let streamed = !(open.text.is_empty() && open.refusal.is_empty());
-        if open.kind == PendingKind::Message && item.content.is_none() && streamed {
-            patched = item::with_fields(raw, [("content", open.content_parts())]);
+        let streamed = !(pending.text.is_empty() && pending.refusal.is_empty());
+        if pending.kind == PendingKind::Message && item.content.is_none() && streamed {
+            patched = item::with_fields(raw, [("content", pending.content_parts())]);
             item.content = Some(vec![wire::Part {
-                text: Some(open.text.clone()),
-                refusal: Some(open.refusal.clone()).filter(|refusal| !refusal.is_empty()),
+                text: Some(pending.text.clone()),
+                refusal: Some(pending.refusal.clone()).filter(|refusal| !refusal.is_empty()),
             }]);
         }
         let kind = item::item_kind(item);
         match &kind {
-            ItemKind::Text { text } if open.text.is_empty() && !text.is_empty() => {
+            ItemKind::Text { text } if pending.text.is_empty() && !text.is_empty() => {
                 events.push(ModelEvent::Text(text.clone()));
             }
-            ItemKind::Reasoning { text } if open.text.is_empty() && !text.is_empty() => {
+            ItemKind::Reasoning { text } if pending.text.is_empty() && !text.is_empty() => {
                 events.push(ModelEvent::Reasoning(text.clone()));
             }
             ItemKind::HostedApproval { .. } => self.awaits_results = true,
@@ -231,48 +236,48 @@ impl StreamParser {
 
     fn emit_call(
         &mut self,
-        open: &mut PendingItem,
+        pending: &mut PendingItem,
         item: wire::Item,
         raw: &RawValue,
         events: &mut Vec<ModelEvent>,
     ) {
         let mut patches = Vec::new();
-        if open.call_id.is_empty() {
-            open.call_id.clone_from(&open.id);
+        if pending.call_id.is_empty() {
+            pending.call_id.clone_from(&pending.id);
         }
         if let Some(name) = item.name.filter(|name| !name.is_empty()) {
-            open.name = name;
+            pending.name = name;
         } else {
-            patches.push(("name", json!(open.name)));
+            patches.push(("name", json!(pending.name)));
         }
         let sent = item.arguments.filter(|arguments| !arguments.is_empty());
         let arguments = match sent {
             Some(arguments) => arguments,
             None => {
-                if !open.text.is_empty() {
-                    patches.push(("arguments", json!(open.text)));
+                if !pending.text.is_empty() {
+                    patches.push(("arguments", json!(pending.text)));
                 }
-                open.text.clone()
+                pending.text.clone()
             }
         };
-        // Blank arguments mean none, but here they never came.
+        // Blank arguments mean none, but here they were not received.
         if item.status.as_deref() == Some("incomplete") && arguments.trim().is_empty() {
             return;
         }
-        let mut call = ToolCall::new(open.name.as_str(), arguments.as_str());
-        if open.call_id.is_empty() {
-            open.call_id = call.id.as_str().to_owned();
+        let mut call = ToolCall::new(pending.name.as_str(), arguments.as_str());
+        if pending.call_id.is_empty() {
+            pending.call_id = call.id.as_str().to_owned();
         }
         if item.call_id.is_none_or(|id| id.is_empty()) {
-            patches.push(("call_id", json!(open.call_id)));
+            patches.push(("call_id", json!(pending.call_id)));
         }
-        call = call.with_id(open.call_id.as_str());
-        if open.call_index.is_none() {
-            start_call(open, &mut self.call_count, &self.tools, events);
+        call = call.with_id(pending.call_id.as_str());
+        if pending.call_index.is_none() {
+            start_call(pending, &mut self.call_count, &self.tools, events);
         }
-        if let Some(index) = open
+        if let Some(index) = pending
             .call_index
-            .filter(|_| !open.arguments_streamed && !arguments.is_empty())
+            .filter(|_| !pending.arguments_streamed && !arguments.is_empty())
         {
             let delta = arguments;
             events.push(ModelEvent::CallDelta { index, delta });
@@ -284,7 +289,7 @@ impl StreamParser {
         ));
     }
 
-    /// The answer is whole: tells the items that no frame of their own did, and why it ends.
+    /// Ends the response: emits the items that had no frame of their own, and the stop reason.
     fn finish_response(
         &mut self,
         kind: &str,
@@ -302,19 +307,19 @@ impl StreamParser {
             return Err(too_many_items());
         }
         if self.items.done_count() < output.len() {
-            for (place, raw) in output.iter().enumerate() {
-                let place = u64::try_from(place).ok();
-                if !self.items.is_done(raw, place) {
-                    self.item_done(raw, place, events);
+            for (index, raw) in output.iter().enumerate() {
+                let index = u64::try_from(index).ok();
+                if !self.items.is_done(raw, index) {
+                    self.item_done(raw, index, events);
                 }
             }
         }
-        let cut = kind == "response.incomplete" || status == Some("incomplete");
-        self.emit_unfinished(cut, events);
+        let is_incomplete = kind == "response.incomplete" || status == Some("incomplete");
+        self.emit_unfinished(is_incomplete, events);
         let reason = response
             .incomplete_details
             .and_then(|details| details.reason);
-        let stop = match (cut, reason.as_deref()) {
+        let stop = match (is_incomplete, reason.as_deref()) {
             (_, Some("max_output_tokens")) => StopReason::Length,
             (_, Some("content_filter")) => StopReason::Filtered,
             (true, Some(reason)) => StopReason::Other(reason.to_owned()),
@@ -331,34 +336,40 @@ impl StreamParser {
         Ok(())
     }
 
-    /// Tells what deltas brought and nothing else did.
-    fn emit_unfinished(&mut self, cut: bool, events: &mut Vec<ModelEvent>) {
-        let status = if cut { "incomplete" } else { "completed" };
-        for mut open in self.items.take_unfinished() {
-            let announced = open.added_item.take();
-            match open.kind {
-                PendingKind::Call if !open.name.is_empty() => {
-                    let mut whole = announced.unwrap_or_default();
-                    whole.insert("type".to_owned(), json!("function_call"));
-                    whole.insert("name".to_owned(), json!(open.name));
-                    whole.insert("arguments".to_owned(), json!(open.text));
-                    whole.insert("status".to_owned(), json!(status));
-                    self.emit_assembled(open, whole, events);
+    /// Emits the items of which there were only deltas.
+    fn emit_unfinished(&mut self, is_incomplete: bool, events: &mut Vec<ModelEvent>) {
+        let status = if is_incomplete {
+            "incomplete"
+        } else {
+            "completed"
+        };
+        for mut pending in self.items.take_unfinished() {
+            let added_item = pending.added_item.take();
+            match pending.kind {
+                PendingKind::Call if !pending.name.is_empty() => {
+                    let mut item = added_item.unwrap_or_default();
+                    item.insert("type".to_owned(), json!("function_call"));
+                    item.insert("name".to_owned(), json!(pending.name));
+                    item.insert("arguments".to_owned(), json!(pending.text));
+                    item.insert("status".to_owned(), json!(status));
+                    self.emit_assembled(pending, item, events);
                 }
-                PendingKind::Message if !(open.text.is_empty() && open.refusal.is_empty()) => {
-                    let mut whole = announced.unwrap_or_default();
-                    whole.insert("type".to_owned(), json!("message"));
-                    whole.insert("role".to_owned(), json!("assistant"));
-                    whole.insert("content".to_owned(), open.content_parts());
-                    whole.insert("status".to_owned(), json!(status));
-                    if !whole.contains_key("id") && !open.id.is_empty() {
-                        whole.insert("id".to_owned(), json!(open.id));
+                PendingKind::Message
+                    if !(pending.text.is_empty() && pending.refusal.is_empty()) =>
+                {
+                    let mut item = added_item.unwrap_or_default();
+                    item.insert("type".to_owned(), json!("message"));
+                    item.insert("role".to_owned(), json!("assistant"));
+                    item.insert("content".to_owned(), pending.content_parts());
+                    item.insert("status".to_owned(), json!(status));
+                    if !item.contains_key("id") && !pending.id.is_empty() {
+                        item.insert("id".to_owned(), json!(pending.id));
                     }
-                    self.emit_assembled(open, whole, events);
+                    self.emit_assembled(pending, item, events);
                 }
-                // Without the item there is nothing that could be sent back.
-                PendingKind::Reasoning if !open.text.is_empty() => {
-                    let text = open.text;
+                // Without its JSON, reasoning cannot be replayed.
+                PendingKind::Reasoning if !pending.text.is_empty() => {
+                    let text = pending.text;
                     events.push(ModelEvent::Item(Item::new(ItemKind::Reasoning { text })));
                 }
                 _ => {}
@@ -368,42 +379,42 @@ impl StreamParser {
 
     fn emit_assembled(
         &mut self,
-        mut open: PendingItem,
-        whole: Map<String, Value>,
+        mut pending: PendingItem,
+        item: Map<String, Value>,
         events: &mut Vec<ModelEvent>,
     ) {
-        if let Ok(raw) = to_raw_value(&whole) {
+        if let Ok(raw) = to_raw_value(&item) {
             let item = serde_json::from_str(raw.get()).unwrap_or_default();
-            self.emit_item(&mut open, item, &raw, events);
+            self.emit_item(&mut pending, item, &raw, events);
         }
     }
 }
 
-/// A call begins, if it is known which.
+/// Emits the start of a call, if its id and name are known.
 fn start_call_if_identified(
-    open: &mut PendingItem,
-    calls: &mut usize,
+    pending: &mut PendingItem,
+    call_count: &mut usize,
     tools: &ToolPlan,
     events: &mut Vec<ModelEvent>,
 ) {
-    if open.call_index.is_none() && !open.call_id.is_empty() && !open.name.is_empty() {
-        start_call(open, calls, tools, events);
+    if pending.call_index.is_none() && !pending.call_id.is_empty() && !pending.name.is_empty() {
+        start_call(pending, call_count, tools, events);
     }
 }
 
 fn start_call(
-    open: &mut PendingItem,
-    calls: &mut usize,
+    pending: &mut PendingItem,
+    call_count: &mut usize,
     tools: &ToolPlan,
     events: &mut Vec<ModelEvent>,
 ) {
-    let index = *calls;
-    *calls += 1;
-    open.call_index = Some(index);
-    let named = tools.lift(ToolCall::new(open.name.as_str(), ""));
+    let index = *call_count;
+    *call_count += 1;
+    pending.call_index = Some(index);
+    let call = tools.lift(ToolCall::new(pending.name.as_str(), ""));
     events.push(ModelEvent::CallBegins {
         index,
-        id: open.call_id.as_str().into(),
-        name: named.name,
+        id: pending.call_id.as_str().into(),
+        name: call.name,
     });
 }

@@ -1,14 +1,14 @@
-//! What frames and items look like, as far as anybody here reads them.
+//! The JSON of frames and items, as far as it is used.
 //!
-//! Every field may be missing. One that is not what it should be counts as missing: servers that imitate this API leave out
-//! some, and the API itself grows.
+//! Every field may be missing, and one of another type counts as missing: servers that imitate this API omit some, and the API
+//! itself grows.
 
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use crate::protocol::json::lenient;
 
-/// One frame of a stream, whatever its type.
+/// One frame of any type.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Frame<'a> {
@@ -34,7 +34,7 @@ pub(super) struct Frame<'a> {
     pub(super) error: Option<&'a RawValue>,
 }
 
-/// The response that a stream ends with.
+/// The response, in the last frame.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Response {
@@ -50,7 +50,7 @@ pub(super) struct Response {
     pub(super) error: Option<Box<RawValue>>,
 }
 
-/// Why an answer ends before its end.
+/// Why a response is incomplete.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct IncompleteDetails {
@@ -58,7 +58,7 @@ pub(super) struct IncompleteDetails {
     pub(super) reason: Option<String>,
 }
 
-/// Tokens.
+/// The number of tokens.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Usage {
@@ -74,20 +74,20 @@ pub(super) struct Usage {
 
 impl From<Usage> for toolwright_chat::Usage {
     fn from(usage: Usage) -> Self {
-        let read = usage.input_tokens_details.unwrap_or_default();
-        let written = usage.output_tokens_details.unwrap_or_default();
+        let input = usage.input_tokens_details.unwrap_or_default();
+        let output = usage.output_tokens_details.unwrap_or_default();
         let mut tokens = Self::new(
             usage.input_tokens.unwrap_or_default(),
             usage.output_tokens.unwrap_or_default(),
         );
-        tokens.cached = read.cached_tokens.unwrap_or_default();
-        tokens.cache_written = read.cache_write_tokens.unwrap_or_default();
-        tokens.reasoning = written.reasoning_tokens.unwrap_or_default();
+        tokens.cached = input.cached_tokens.unwrap_or_default();
+        tokens.cache_written = input.cache_write_tokens.unwrap_or_default();
+        tokens.reasoning = output.reasoning_tokens.unwrap_or_default();
         tokens
     }
 }
 
-/// Of the tokens read.
+/// A breakdown of the input tokens.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct InputTokensDetails {
@@ -97,7 +97,7 @@ pub(super) struct InputTokensDetails {
     pub(super) cache_write_tokens: Option<u64>,
 }
 
-/// Of the tokens written.
+/// A breakdown of the output tokens.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct OutputTokensDetails {
@@ -105,7 +105,7 @@ pub(super) struct OutputTokensDetails {
     pub(super) reasoning_tokens: Option<u64>,
 }
 
-/// One output item, whatever its type.
+/// One output item of any type.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Item {
@@ -115,22 +115,22 @@ pub(super) struct Item {
     pub(super) id: Option<String>,
     #[serde(deserialize_with = "lenient")]
     pub(super) status: Option<String>,
-    /// Of a message or of reasoning.
+    /// In messages and reasoning.
     #[serde(deserialize_with = "lenient")]
     pub(super) content: Option<Vec<Part>>,
-    /// Of reasoning.
+    /// In reasoning.
     #[serde(deserialize_with = "lenient")]
     pub(super) summary: Option<Vec<Part>>,
     #[serde(deserialize_with = "lenient")]
     pub(super) encrypted_content: Option<String>,
-    /// Of a function call.
+    /// In function calls.
     #[serde(deserialize_with = "lenient")]
     pub(super) call_id: Option<String>,
     #[serde(deserialize_with = "lenient")]
     pub(super) name: Option<String>,
     #[serde(deserialize_with = "text")]
     pub(super) arguments: Option<String>,
-    /// Of what an MCP server did.
+    /// In MCP calls.
     #[serde(deserialize_with = "lenient")]
     pub(super) server_label: Option<String>,
     #[serde(deserialize_with = "text")]
@@ -139,18 +139,18 @@ pub(super) struct Item {
     pub(super) error: Option<Box<RawValue>>,
     #[serde(deserialize_with = "lenient")]
     pub(super) tools: Option<Vec<ListedTool>>,
-    /// Of a web search.
+    /// In web searches.
     #[serde(deserialize_with = "lenient")]
     pub(super) action: Option<WebSearchAction>,
-    /// Of a file search.
+    /// In file searches.
     #[serde(deserialize_with = "lenient")]
     pub(super) queries: Option<Vec<String>>,
-    /// Of the code interpreter.
+    /// In calls of the code interpreter.
     #[serde(deserialize_with = "lenient")]
     pub(super) code: Option<String>,
     #[serde(deserialize_with = "lenient")]
     pub(super) outputs: Option<Vec<InterpreterOutput>>,
-    /// Of image generation.
+    /// In calls of image generation.
     #[serde(deserialize_with = "lenient")]
     pub(super) revised_prompt: Option<String>,
 }
@@ -173,7 +173,7 @@ pub(super) struct ListedTool {
     pub(super) name: Option<String>,
 }
 
-/// What the code interpreter printed.
+/// The output of the code interpreter.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct InterpreterOutput {
@@ -181,7 +181,7 @@ pub(super) struct InterpreterOutput {
     pub(super) logs: Option<String>,
 }
 
-/// What a web search did.
+/// The action of a web search.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct WebSearchAction {
@@ -197,7 +197,7 @@ pub(super) struct WebSearchAction {
     pub(super) sources: Option<Vec<WebSearchSource>>,
 }
 
-/// Where a web search found something.
+/// A source of a web search.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct WebSearchSource {
@@ -205,26 +205,26 @@ pub(super) struct WebSearchSource {
     pub(super) url: Option<String>,
 }
 
-/// What went wrong, in an error's body, an error frame, or a failed response.
+/// The error in an error response, an error frame, or a failed response.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct ErrorBody {
     #[serde(rename = "type", deserialize_with = "lenient")]
     pub(super) kind: Option<String>,
-    /// Text at OpenAI, a number elsewhere.
+    /// Text from OpenAI, a number from other vendors.
     #[serde(deserialize_with = "text")]
     pub(super) code: Option<String>,
     #[serde(deserialize_with = "lenient")]
     pub(super) message: Option<String>,
 }
 
-/// Text as it is; anything else as its JSON.
+/// Deserializes text; any other value as its JSON.
 fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     let raw = <&RawValue>::deserialize(deserializer)?;
     Ok(text_or_json(raw))
 }
 
-/// Text as it is, nothing for null, anything else as its JSON.
+/// Text unchanged, `None` for null, any other value as its JSON.
 pub(super) fn text_or_json(raw: &RawValue) -> Option<String> {
     serde_json::from_str(raw.get()).unwrap_or_else(|_| Some(raw.get().to_owned()))
 }

@@ -1,16 +1,16 @@
-//! Content in, the parts of a message out.
+//! Writes content as the parts of a message.
 
 use serde_json::{Value, json};
 use toolwright_core::Content;
 
 use crate::protocol::openai_chat::Quirks;
 
-/// What a message carries, in order.
+/// The content parts of a message.
 #[derive(Debug, Default)]
 pub(super) struct ContentParts(Vec<Value>);
 
 impl ContentParts {
-    /// Writes content as far as the vendor can carry it, and the rest as text that says what it is.
+    /// Writes content; types that the vendor does not support become a text that describes them.
     pub(super) fn from_contents(contents: &[Content], quirks: &Quirks) -> Self {
         let mut parts = Self::default();
         parts.extend(contents, quirks);
@@ -34,7 +34,7 @@ impl ContentParts {
         }
     }
 
-    /// The content of a message: text where it is nothing else, because not every server reads lists.
+    /// The content of a message: one string if all parts are text, because some servers do not accept lists.
     pub(super) fn into_content(self) -> Value {
         let texts: Option<Vec<&str>> = self
             .0
@@ -52,7 +52,7 @@ impl ContentParts {
     }
 }
 
-/// What is not text, as the API carries it.
+/// A part for content that is not text, if the vendor supports its type.
 fn media_part(content: &Content, quirks: &Quirks) -> Option<Value> {
     match content {
         Content::Image { data, mime_type } => Some(image_part(mime_type, data)),

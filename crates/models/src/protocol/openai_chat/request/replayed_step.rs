@@ -1,4 +1,4 @@
-//! A step of the past in, the message that it was out.
+//! Writes an earlier step as an assistant message.
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -10,25 +10,29 @@ use crate::protocol::Protocol as _;
 use crate::protocol::call_identifiers;
 use crate::protocol::openai_chat::{OpenAiChat, Quirks};
 
-/// Writes a step; nothing if nothing of it can be said again.
-pub(super) fn assistant_message(chat: &OpenAiChat, step: &Step, tools: &ToolPlan) -> Option<Value> {
-    let mut draft = AssistantMessageBuilder {
-        quirks: &chat.quirks,
-        is_same_vendor: step.model.vendor == chat.vendor,
+/// Writes a step; `None` if nothing of it can be replayed.
+pub(super) fn assistant_message(
+    protocol: &OpenAiChat,
+    step: &Step,
+    tools: &ToolPlan,
+) -> Option<Value> {
+    let mut message = AssistantMessageBuilder {
+        quirks: &protocol.quirks,
+        is_same_vendor: step.model.vendor == protocol.vendor,
         tools,
         content: Vec::new(),
         calls: Vec::new(),
         extra_fields: Map::new(),
     };
     for item in &step.items {
-        draft.add_item(item);
+        message.add_item(item);
     }
-    draft.build()
+    message.build()
 }
 
 struct AssistantMessageBuilder<'a> {
     quirks: &'a Quirks,
-    /// Whether the vendor made the step itself.
+    /// Whether the step is by a model of the same vendor.
     is_same_vendor: bool,
     tools: &'a ToolPlan,
     content: Vec<Value>,
@@ -67,12 +71,12 @@ impl AssistantMessageBuilder<'_> {
         }
     }
 
-    /// Fields that the vendor wants to hear again.
+    /// Adds the fields that the vendor requires to be replayed.
     fn add_replayed_fields(&mut self, raw: Map<String, Value>) {
         for (name, value) in raw {
-            let wanted = self.quirks.replayed_fields.contains(&name.as_str())
+            let is_replayed = self.quirks.replayed_fields.contains(&name.as_str())
                 || self.quirks.field_required_with_calls == Some(name.as_str());
-            match (name.as_str(), wanted) {
+            match (name.as_str(), is_replayed) {
                 (_, false) => {}
                 ("content", true) => self.push_content(value),
                 (_, true) => {
@@ -90,12 +94,12 @@ impl AssistantMessageBuilder<'_> {
         }
     }
 
-    /// A call as it was made, under the id that its result will go by.
+    /// Adds a call, with the id that its result has.
     fn push_call(&mut self, call: &ToolCall, mut entry: Map<String, Value>) {
         let id = self.quirks.call_id_format.conform(call.id.as_str());
         entry.shift_insert(0, "id".to_owned(), id.into());
         if !self.is_same_vendor {
-            // What one vendor adds to a call, as a signature, another refuses.
+            // Another vendor rejects extra fields of a call, as a signature.
             entry.retain(|field, _| matches!(field.as_str(), "id" | "type" | "function"));
         }
         if let Some(Value::Object(function)) = entry.get_mut("function") {
@@ -143,14 +147,14 @@ fn parse_object(raw: &RawValue) -> Option<Map<String, Value>> {
     serde_json::from_str(raw.get()).ok()
 }
 
-/// The text of a part that is nothing else.
+/// The text of a part that has no other fields.
 fn plain_text(part: &Value) -> Option<&str> {
     let part = part.as_object().filter(|part| part.len() == 2)?;
     part.get("type").filter(|kind| *kind == "text")?;
     part.get("text")?.as_str()
 }
 
-/// Turns arguments that are no JSON object into one that carries them.
+/// Wraps arguments that are not a JSON object into one.
 fn ensure_object(arguments: &mut Value) {
     let Value::String(text) = arguments else {
         return;
