@@ -2,6 +2,7 @@
 
 mod backoff;
 mod body_decoder;
+mod model_list;
 mod redact_body;
 mod response_stream;
 mod structured_output;
@@ -19,6 +20,7 @@ use toolwright_core::RegisteredTool;
 use toolwright_core::wire::{ToolPlan, ToolPlanner};
 use url::Url;
 
+pub(crate) use self::model_list::list_ollama_models;
 use self::response_stream::ResponseStream;
 use crate::protocol::Protocol;
 use crate::transport::{Transport, WireHeader, WireRequest};

@@ -41,6 +41,11 @@ pub(crate) fn too_many_items() -> ModelError {
     protocol_error(format!("the answer has more than {MAX_ITEMS} items"))
 }
 
-fn protocol_error(message: String) -> ModelError {
+/// The response ended before its last frame.
+pub(crate) fn response_cut_off() -> ModelError {
+    protocol_error("the answer was cut off")
+}
+
+pub(crate) fn protocol_error(message: impl Into<String>) -> ModelError {
     ModelError::new(ModelErrorKind::Protocol, message)
 }

@@ -8,13 +8,19 @@ pub(crate) mod openai_responses;
 
 mod call_assembler;
 mod call_identifiers;
+mod item_builder;
 pub(crate) mod json;
-pub(crate) mod vendor_errors;
+mod response_format;
+mod results;
+mod vendor_errors;
 
 use std::sync::Arc;
 
+use serde::Serialize;
+use serde_json::value::to_raw_value;
 use serde_json::{Map, Value};
-use toolwright_chat::{HostedTool, ModelError, ModelEvent, ModelRequest};
+use toolwright_chat::{HostedTool, Item, ItemKind, ModelError, ModelEvent, ModelRequest};
+use toolwright_core::ToolName;
 use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::{Shape, ToolPlan};
 
@@ -89,4 +95,20 @@ pub(crate) trait ResponseParser: Send {
 
     /// Returns the remaining events, or an error if the response is cut off.
     fn end_of_stream(&mut self) -> Result<Vec<ModelEvent>, ModelError>;
+}
+
+/// An item with the provider's JSON, which is replayed verbatim in later requests.
+fn item_with_raw(protocol: &str, kind: ItemKind, raw: &(impl Serialize + ?Sized)) -> Item {
+    let item = Item::new(kind);
+    match to_raw_value(raw) {
+        Ok(raw) => item.with_raw(protocol, raw),
+        Err(_) => item,
+    }
+}
+
+/// The name of a tool by its name on the wire; an unknown name is returned unchanged.
+fn tool_name(tools: &ToolPlan, wire_name: &str) -> ToolName {
+    let mut tools = tools.tools().iter();
+    let tool = tools.find(|tool| tool.wire_name == wire_name);
+    tool.map_or(wire_name, |tool| tool.name.as_str()).into()
 }

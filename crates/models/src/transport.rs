@@ -83,25 +83,55 @@ impl<T: Transport + ?Sized> Transport for Arc<T> {
     }
 }
 
-/// An HTTP request; always a `POST`.
+/// The method of a [`WireRequest`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WireMethod {
+    /// `GET`, without a body.
+    Get,
+    /// `POST`.
+    Post,
+}
+
+impl fmt::Display for WireMethod {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+        })
+    }
+}
+
+/// An HTTP request.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct WireRequest {
+    /// The method; `POST` for all requests of a model.
+    pub method: WireMethod,
     /// The URL with its query.
     pub url: Url,
     /// The headers, in the order they are sent.
     pub headers: Vec<WireHeader>,
-    /// The JSON body.
+    /// The JSON body; empty for `GET`.
     pub body: Arc<str>,
 }
 
 impl WireRequest {
-    /// Makes a request without headers.
+    /// Makes a `POST` request without headers.
     pub fn new(url: Url, body: impl Into<Arc<str>>) -> Self {
         Self {
+            method: WireMethod::Post,
             url,
             headers: Vec::new(),
             body: body.into(),
+        }
+    }
+
+    /// Makes a `GET` request without headers.
+    pub fn get(url: Url) -> Self {
+        Self {
+            method: WireMethod::Get,
+            ..Self::new(url, "")
         }
     }
 
@@ -116,6 +146,7 @@ impl WireRequest {
 impl fmt::Debug for WireRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("WireRequest")
+            .field("method", &self.method)
             .field("url", &redact(self.url.as_str()))
             .field("headers", &self.headers)
             .field("body", &format_args!("{} bytes", self.body.len()))

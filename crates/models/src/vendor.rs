@@ -10,13 +10,16 @@ mod tests;
 use toolwright_chat::{ModelError, ModelErrorKind};
 use toolwright_core::Config;
 use toolwright_core::schema::{Dialect, nearest};
+use url::Url;
 
+use crate::client::list_ollama_models;
 use crate::protocol::Protocol as _;
 use crate::protocol::anthropic::Anthropic;
 use crate::protocol::gemini::Gemini;
 use crate::protocol::ollama::Ollama;
 use crate::protocol::openai_chat::Quirks;
 use crate::protocol::openai_responses::OpenAiResponses;
+use crate::transport::Transport;
 
 pub use model_builder::ModelBuilder;
 
@@ -251,6 +254,37 @@ impl Vendor {
     pub fn has_api_key(&'static self, config: &Config) -> bool {
         let key = self.model("").config(config).resolve_api_key();
         key.is_ok_and(|key| key.is_some())
+    }
+
+    /// Returns the base URL that its models use, with the precedence of [`ModelBuilder`].
+    ///
+    /// # Errors
+    ///
+    /// It is missing, or not a URL.
+    pub fn resolve_base_url(&'static self, config: &Config) -> Result<Url, ModelError> {
+        let (base_url, _) = self.model("").config(config).resolve_base_url()?;
+        Ok(base_url)
+    }
+
+    /// Lists the names of its models, the last changed first; only for Ollama.
+    ///
+    /// The request goes to the same base URL, with the same headers, as those of a model with these settings. There is no
+    /// timeout besides the transport's.
+    ///
+    /// # Errors
+    ///
+    /// The vendor is not Ollama, a setting is invalid, or there is no valid response.
+    pub async fn list_models(
+        &'static self,
+        config: &Config,
+        transport: &dyn Transport,
+    ) -> Result<Vec<String>, ModelError> {
+        let ProtocolKind::Ollama = self.protocol else {
+            let message = format!("the models of {} cannot be listed", self.name);
+            return Err(ModelError::new(ModelErrorKind::BadRequest, message));
+        };
+        let (base_url, headers) = self.model("").config(config).resolve_endpoint()?;
+        list_ollama_models(transport, &base_url, headers).await
     }
 
     /// Returns a builder for one of its models.

@@ -222,10 +222,7 @@ impl<P: Protocol> ModelClient<P> {
             return ModelError::new(ModelErrorKind::BadRequest, message);
         }
         let text = read_error_body(response, self.connection.timeouts.idle).await;
-        let mut error = self.protocol.parse_error(status, &text);
-        if matches!(status, 408 | 409) {
-            error.kind = ModelErrorKind::Overloaded;
-        }
+        let error = self.protocol.parse_error(status, &text);
         let delay = delay.or(error.retry_after);
         error.retry_after(delay)
     }

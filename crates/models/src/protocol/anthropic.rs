@@ -75,7 +75,9 @@ impl Protocol for Anthropic {
     }
 
     fn response_format_dialect(&self, schema: &Schema) -> Option<Dialect> {
-        request::response_format_dialect(schema)
+        [Dialect::ANTHROPIC_STRICT, Dialect::ANTHROPIC]
+            .into_iter()
+            .find(|dialect| schema.lower(*dialect).is_ok())
     }
 
     fn supports_hosted_tool(&self, hosted: &HostedTool) -> bool {

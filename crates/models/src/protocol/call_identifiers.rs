@@ -1,6 +1,5 @@
 //! Names and ids of earlier calls, changed to what APIs accept in the history.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 
 /// The maximum length of a name that every API accepts.
@@ -9,20 +8,24 @@ const MAX_NAME_CHARS: usize = 64;
 /// Replaces the characters of a tool name that are not ASCII letters, digits, `_` or `-`.
 ///
 /// A model may have invented a name, or another vendor allowed it; in the history it would make every later request fail.
-pub(crate) fn valid_tool_name(name: &str) -> Cow<'_, str> {
-    if toolwright_core::ToolName::is_valid(name) {
-        return Cow::Borrowed(name);
-    }
-    let plain = |char: char| match char {
-        'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-' => char,
-        _ => '_',
-    };
-    let name: String = name.chars().map(plain).take(MAX_NAME_CHARS).collect();
-    Cow::Owned(if name.is_empty() {
-        "unknown".to_owned()
-    } else {
-        name
-    })
+pub(crate) fn valid_tool_name(name: &str) -> String {
+    valid_name(name, "unknown")
+}
+
+/// A name of at most [`MAX_NAME_CHARS`] valid characters; `fallback` if the name is empty.
+pub(crate) fn valid_name(name: &str, fallback: &str) -> String {
+    let mut valid = valid_chars(if name.is_empty() { fallback } else { name });
+    valid.truncate(MAX_NAME_CHARS);
+    valid
+}
+
+/// Replaces all characters but ASCII letters, digits, `_` and `-`, each by `_`.
+pub(crate) fn valid_chars(text: &str) -> String {
+    let is_valid = |char: &char| char.is_ascii_alphanumeric() || matches!(char, '_' | '-');
+    let chars = text.chars();
+    chars
+        .map(|char| Some(char).filter(is_valid).unwrap_or('_'))
+        .collect()
 }
 
 /// The ids of the calls in one request, kept unique.

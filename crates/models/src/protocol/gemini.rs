@@ -53,7 +53,8 @@ impl Protocol for Gemini {
     fn disable_streaming(&self, _: &mut Map<String, Value>) {}
 
     fn response_format_dialect(&self, schema: &Schema) -> Option<Dialect> {
-        request::response_format_dialect(schema)
+        schema.lower(Dialect::GEMINI).ok()?;
+        Some(Dialect::GEMINI)
     }
 
     fn supports_hosted_tool(&self, hosted: &HostedTool) -> bool {

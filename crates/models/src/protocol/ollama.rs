@@ -9,7 +9,9 @@ use toolwright_chat::{ModelError, ModelRequest};
 use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::{Shape, ToolPlan};
 
+use crate::excerpt::excerpt;
 use crate::framing::Framing;
+use crate::limits::protocol_error;
 use crate::protocol::{Protocol, ResponseParser};
 
 mod content;
@@ -20,6 +22,18 @@ mod wire;
 
 #[cfg(test)]
 mod tests;
+
+/// The path of the list of models.
+pub(crate) const MODEL_LIST_PATH: &str = "/api/tags";
+
+/// The names in the response to [`MODEL_LIST_PATH`].
+pub(crate) fn parse_model_list(body: &str) -> Result<Vec<String>, ModelError> {
+    let list: wire::ModelList = serde_json::from_str(body).map_err(|error| {
+        let message = format!("the list of models cannot be read: {}", excerpt(body));
+        protocol_error(message).with_source(error)
+    })?;
+    Ok(list.models.into_iter().map(|model| model.name).collect())
+}
 
 /// Ollama's API.
 #[derive(Clone, Copy, Debug, Default)]

@@ -10,6 +10,8 @@ use toolwright_chat::{ModelError, ModelRequest};
 use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::{Shape, ToolPlan};
 
+use self::quirks::ResponseFormatSupport;
+use crate::protocol::response_format::strict_if_lossless;
 use crate::protocol::{Protocol, ResponseParser};
 
 mod error;
@@ -54,7 +56,10 @@ impl Protocol for OpenAiChat {
     }
 
     fn response_format_dialect(&self, schema: &Schema) -> Option<Dialect> {
-        request::response_format_dialect(self, schema)
+        match self.quirks.response_format {
+            ResponseFormatSupport::JsonSchema => strict_if_lossless(schema, self.dialect),
+            ResponseFormatSupport::JsonObject => None,
+        }
     }
 
     fn parse_error(&self, status: u16, body: &str) -> ModelError {

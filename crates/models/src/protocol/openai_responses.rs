@@ -21,6 +21,7 @@ use toolwright_chat::{HostedTool, ModelError, ModelRequest};
 use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::{Shape, ToolPlan};
 
+use crate::protocol::response_format::strict_if_lossless;
 use crate::protocol::{Protocol, ResponseParser};
 
 /// The Responses API, of OpenAI and of vendors that imitate it.
@@ -47,7 +48,7 @@ impl Protocol for OpenAiResponses {
     }
 
     fn response_format_dialect(&self, schema: &Schema) -> Option<Dialect> {
-        request::response_format_dialect(schema)
+        strict_if_lossless(schema, Dialect::OPENAI)
     }
 
     fn supports_hosted_tool(&self, hosted: &HostedTool) -> bool {

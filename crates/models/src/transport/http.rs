@@ -9,7 +9,7 @@ use reqwest::Client;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use toolwright_chat::{ModelError, ModelErrorKind};
 
-use super::{Transport, WireRequest, WireResponse, offline};
+use super::{Transport, WireMethod, WireRequest, WireResponse, offline};
 
 /// Sends requests over HTTP.
 ///
@@ -78,12 +78,13 @@ impl Transport for HttpTransport {
         async move {
             offline::check_allowed(&request.url)?;
             let headers = header_map(&request)?;
-            let sending = self
-                .client_for(&request)?
-                .post(request.url)
-                .headers(headers)
-                .body(request.body.to_string());
+            let client = self.client_for(&request)?;
+            let sending = match request.method {
+                WireMethod::Get => client.get(request.url),
+                WireMethod::Post => client.post(request.url).body(request.body.to_string()),
+            };
             let response = sending
+                .headers(headers)
                 .send()
                 .await
                 .map_err(|error| network_error("the request did not get through", error))?;

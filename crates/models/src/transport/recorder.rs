@@ -15,7 +15,7 @@ use serde_json::Value;
 use toolwright_chat::ModelError;
 use toolwright_core::Secret;
 
-use super::recording::{Exchange, RecordedRequest, RecordedResponse, Recording, post};
+use super::recording::{Exchange, RecordedRequest, RecordedResponse, Recording};
 use super::redactor::Redactor;
 use super::{Transport, WireRequest, WireResponse};
 
@@ -145,7 +145,7 @@ impl Transport for Recorder {
         let mut body = serde_json::from_str(&request.body).unwrap_or_else(|_| text());
         redactor.redact_json(&mut body);
         let recorded = RecordedRequest {
-            method: post(),
+            method: request.method.to_string(),
             path: redactor.redacted_path(&request.url),
             body,
         };

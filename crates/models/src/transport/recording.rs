@@ -68,7 +68,7 @@ pub(super) struct RecordedResponse {
     pub(super) cut: bool,
 }
 
-pub(super) fn post() -> String {
+fn post() -> String {
     "POST".to_owned()
 }
 

@@ -111,6 +111,13 @@ impl Replayer {
         redactor.collect_secrets(request);
         let recorded = &exchange.request;
         let path = redactor.redacted_path(&request.url);
+        let method = request.method.to_string();
+        if method != recorded.method {
+            return Some(format!(
+                "in its method: recorded `{}`, sent `{method}`",
+                recorded.method
+            ));
+        }
         if path != recorded.path {
             return Some(format!(
                 "in its path: recorded `{}`, sent `{path}`",

@@ -15,7 +15,7 @@ use crate::protocol::openai_chat::OpenAiChat;
 use crate::protocol::openai_responses::OpenAiResponses;
 #[cfg(feature = "http")]
 use crate::transport::HttpTransport;
-use crate::transport::{Transport, is_loopback};
+use crate::transport::Transport;
 
 /// Builds the client of a model; made by [`Vendor::model`] or [`ModelBuilder::for_model`].
 ///
@@ -139,19 +139,7 @@ impl ModelBuilder {
     ///
     /// A required API key or base URL is missing, or a setting is invalid.
     pub fn build(self) -> Result<Arc<dyn Model>, ModelError> {
-        let (base_url, is_trusted) = self.resolve_base_url()?;
-        let headers = self.resolve_headers()?;
-        let has_secret = headers.iter().any(|header| header.sensitive);
-        if has_secret && base_url.scheme() == "http" && !is_loopback(&base_url) && !is_trusted {
-            let host = base_url.host_str().unwrap_or_default();
-            let message = format!(
-                "the key of {} would go to {host} unencrypted, because {} says so: if that is meant, set {}",
-                self.vendor.name,
-                self.vendor.base_url_variable.unwrap_or("a variable"),
-                self.setting_key("base_url"),
-            );
-            return Err(ModelError::new(ModelErrorKind::BadRequest, message));
-        }
+        let (base_url, headers) = self.resolve_endpoint()?;
         let id = ModelId::new(self.vendor.name, self.model_name);
         let transport = match self.transport {
             Some(transport) => transport,

@@ -7,9 +7,27 @@ use url::Url;
 use super::base_url::parse_base_url;
 use super::{ModelBuilder, ProtocolKind};
 use crate::protocol::anthropic::API_VERSION;
-use crate::transport::WireHeader;
+use crate::transport::{WireHeader, is_loopback};
 
 impl ModelBuilder {
+    /// Returns the base URL and the headers; rejects an API key that would be sent unencrypted to an untrusted base URL.
+    pub(super) fn resolve_endpoint(&self) -> Result<(Url, Vec<WireHeader>), ModelError> {
+        let (base_url, is_trusted) = self.resolve_base_url()?;
+        let headers = self.resolve_headers()?;
+        let has_secret = headers.iter().any(|header| header.sensitive);
+        if has_secret && base_url.scheme() == "http" && !is_loopback(&base_url) && !is_trusted {
+            let host = base_url.host_str().unwrap_or_default();
+            let message = format!(
+                "the key of {} would go to {host} unencrypted, because {} says so: if that is meant, set {}",
+                self.vendor.name,
+                self.vendor.base_url_variable.unwrap_or("a variable"),
+                self.setting_key("base_url"),
+            );
+            return Err(ModelError::new(ModelErrorKind::BadRequest, message));
+        }
+        Ok((base_url, headers))
+    }
+
     /// Returns the base URL, and whether it is trusted: from the builder, Toolwright's settings or the vendor's row.
     pub(super) fn resolve_base_url(&self) -> Result<(Url, bool), ModelError> {
         let vendor = self.vendor;
@@ -36,7 +54,7 @@ impl ModelBuilder {
         Ok((parse_base_url(vendor, base)?, true))
     }
 
-    pub(super) fn resolve_headers(&self) -> Result<Vec<WireHeader>, ModelError> {
+    fn resolve_headers(&self) -> Result<Vec<WireHeader>, ModelError> {
         let vendor = self.vendor;
         let mut headers = Vec::new();
         if let ProtocolKind::Anthropic = vendor.protocol {
@@ -133,7 +151,7 @@ impl ModelBuilder {
         })
     }
 
-    pub(super) fn setting_key(&self, key: &str) -> String {
+    fn setting_key(&self, key: &str) -> String {
         format!("models.{}.{key}", self.vendor.name)
     }
 

@@ -8,8 +8,8 @@ use toolwright_core::wire::ToolPlan;
 use toolwright_core::{CallId, ToolCall};
 
 use super::wire::{Delta, JsonFields, text_field};
-use crate::protocol::Protocol as _;
 use crate::protocol::anthropic::Anthropic;
+use crate::protocol::{Protocol as _, item_with_raw, tool_name};
 
 /// A block that is being streamed.
 pub(super) struct Block {
@@ -87,15 +87,10 @@ impl Block {
             BlockKind::Text => ModelEvent::Text(field("text")),
             BlockKind::Thinking => ModelEvent::Reasoning(field("thinking")),
             BlockKind::ToolUse => {
-                let wire_name = field("name");
-                let tool = tools
-                    .tools()
-                    .iter()
-                    .find(|tool| tool.wire_name == wire_name);
                 let started = ModelEvent::CallBegins {
                     index: self.call_index,
                     id: field("id").into(),
-                    name: tool.map_or(wire_name, |tool| tool.name.clone()).into(),
+                    name: tool_name(tools, &field("name")),
                 };
                 let mut events = vec![started];
                 let input = self.initial_input();
@@ -203,11 +198,7 @@ impl Block {
             BlockKind::ServerToolResult => self.hosted_result(hosted),
             BlockKind::Other => ItemKind::Other,
         };
-        let item = Item::new(kind);
-        match serde_json::value::to_raw_value(&self.fields) {
-            Ok(raw) => item.with_raw(Anthropic::NAME, raw),
-            Err(_) => item,
-        }
+        item_with_raw(Anthropic::NAME, kind, &self.fields)
     }
 
     fn hosted_result(&self, hosted: &mut HashMap<String, String>) -> ItemKind {

@@ -9,7 +9,8 @@ use super::block::input_object;
 use super::content;
 use crate::protocol::Protocol as _;
 use crate::protocol::anthropic::Anthropic;
-use crate::protocol::call_identifiers::{self, UniqueCallIds};
+use crate::protocol::call_identifiers::{UniqueCallIds, valid_chars, valid_tool_name};
+use crate::protocol::results::{results_of_step, take_result};
 
 /// Writes the history; `requires_signature` leaves out reasoning without a signature.
 pub(super) fn messages(
@@ -30,8 +31,7 @@ pub(super) fn messages(
                 writer.push_blocks(ASSISTANT, content::text_blocks(content))
             }
             Message::Step(step) => {
-                let later = history.get(index.saturating_add(1)..).unwrap_or_default();
-                writer.push_step(step, later);
+                writer.push_step(step, results_of_step(history, index));
             }
             // Written with their calls. The API rejects a result without its call, and text would read as the user's.
             Message::Results(_) => {}
@@ -71,16 +71,7 @@ impl MessageWriter<'_> {
     }
 
     /// Writes a step, and directly after it the results of its calls.
-    fn push_step(&mut self, step: &Step, later: &[Message]) {
-        let mut results: Vec<&ToolResult> = later
-            .iter()
-            .take_while(|message| !matches!(message, Message::Step(_)))
-            .filter_map(|message| match message {
-                Message::Results(results) => Some(results),
-                _ => None,
-            })
-            .flatten()
-            .collect();
+    fn push_step(&mut self, step: &Step, mut results: Vec<&ToolResult>) {
         let mut blocks = Vec::with_capacity(step.items.len());
         let mut result_blocks = Vec::new();
         for item in &step.items {
@@ -89,12 +80,11 @@ impl MessageWriter<'_> {
             };
             if let ItemKind::Call { call } = &item.kind {
                 let id = self.unique_call_id(call.id.as_str());
-                let index = results.iter().position(|result| result.call_id == call.id);
-                let result = index.map(|index| results.remove(index));
+                let result = take_result(&mut results, &call.id);
                 result_blocks.push(content::tool_result_block(&id, result));
                 block.insert("id".to_owned(), id.into());
                 let name = block.get("name").and_then(Value::as_str);
-                let name = call_identifiers::valid_tool_name(name.unwrap_or_default()).into_owned();
+                let name = valid_tool_name(name.unwrap_or_default());
                 block.insert("name".to_owned(), name.into());
             }
             blocks.push(Value::Object(block));
@@ -139,11 +129,6 @@ impl MessageWriter<'_> {
 
     /// A valid id that no earlier call has.
     fn unique_call_id(&mut self, id: &str) -> String {
-        let is_valid = |char: char| char.is_ascii_alphanumeric() || "_-".contains(char);
-        let chars = id.chars();
-        let valid: String = chars
-            .map(|char| if is_valid(char) { char } else { '_' })
-            .collect();
-        self.ids.unique_id(&valid, MAX_ID_BYTES)
+        self.ids.unique_id(&valid_chars(id), MAX_ID_BYTES)
     }
 }

@@ -2,13 +2,14 @@
 
 use serde_json::{Map, Value, json};
 use toolwright_chat::{HostedTool, ModelRequest, ToolChoice};
-use toolwright_core::schema::{Dialect, Schema};
+use toolwright_core::schema::Schema;
 use toolwright_core::wire::ToolPlan;
 use toolwright_core::{McpServerConfig, WebSearchConfig};
 
-use super::messages;
 use super::model_traits::{ModelTraits, Thinking};
-use crate::protocol::json;
+use super::{Anthropic, messages};
+use crate::protocol::response_format::lower_schema;
+use crate::protocol::{Protocol as _, json};
 
 /// The hosted search that all models support; later versions run code, whose container would have to be kept between requests.
 const WEB_SEARCH_TYPE: &str = "web_search_20250305";
@@ -82,16 +83,8 @@ pub(super) fn request_body(
 
 /// The response format; the API enforces it, so it supports only the keywords of strict mode.
 pub(super) fn response_format(schema: &Schema) -> Value {
-    let lowered = response_format_dialect(schema).and_then(|dialect| schema.lower(dialect).ok());
-    let schema = lowered.map_or_else(|| schema.as_value(), |lowered| lowered.schema());
-    json!({"type": "json_schema", "schema": schema})
-}
-
-/// The dialect of the schema: strict if it can be lowered to that.
-pub(super) fn response_format_dialect(schema: &Schema) -> Option<Dialect> {
-    [Dialect::ANTHROPIC_STRICT, Dialect::ANTHROPIC]
-        .into_iter()
-        .find(|dialect| schema.lower(*dialect).is_ok())
+    let dialect = Anthropic::default().response_format_dialect(schema);
+    json!({"type": "json_schema", "schema": lower_schema(schema, dialect)})
 }
 
 fn system_blocks(request: &ModelRequest, cache: bool) -> Option<Value> {

@@ -5,14 +5,14 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use toolwright_chat::{Item, ItemKind, ModelError, ModelErrorKind, ModelEvent, StopReason};
+use toolwright_chat::{Item, ItemKind, ModelError, ModelEvent, StopReason};
 use toolwright_core::wire::ToolPlan;
 
 use super::block::Block;
 use super::error::parse_error_frame;
 use super::wire::{CompleteMessage, Delta, Frame, Usage, text_field};
 use crate::excerpt::excerpt;
-use crate::limits::{MAX_ITEMS, too_many_items};
+use crate::limits::{MAX_ITEMS, protocol_error, response_cut_off, too_many_items};
 use crate::protocol::ResponseParser;
 
 /// Parses one response.
@@ -223,8 +223,7 @@ impl ResponseParser for StreamParser {
         if self.is_finished {
             return Ok(Vec::new());
         }
-        let kind = ModelErrorKind::Protocol;
-        Err(ModelError::new(kind, "the answer was cut off"))
+        Err(response_cut_off())
     }
 }
 
@@ -244,6 +243,8 @@ fn is_known_event(name: &str) -> bool {
 }
 
 fn invalid_json_error(data: &str) -> ModelError {
-    let message = format!("a frame of the answer is not JSON: {}", excerpt(data));
-    ModelError::new(ModelErrorKind::Protocol, message)
+    protocol_error(format!(
+        "a frame of the answer is not JSON: {}",
+        excerpt(data)
+    ))
 }

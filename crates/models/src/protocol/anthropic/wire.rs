@@ -126,7 +126,7 @@ impl Usage {
     }
 
     /// Converts the counts; unlike the API's, the input tokens of `Usage` include cached ones.
-    pub(super) fn to_usage(&self) -> toolwright_chat::Usage {
+    pub(super) fn to_usage(self) -> toolwright_chat::Usage {
         let cached = self.cache_read_input_tokens.unwrap_or(0);
         let cache_written = self.cache_creation_input_tokens.unwrap_or(0);
         let input = self.input_tokens.unwrap_or(0);

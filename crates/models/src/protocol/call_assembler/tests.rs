@@ -264,7 +264,7 @@ fn a_call_is_told_once_its_name_is_known_and_its_arguments_as_they_come() {
     assert_eq!(
         told,
         [
-            r#"CallStarted { index: 0, id: "a", name: "f" }"#,
+            r#"CallBegins { index: 0, id: "a", name: "f" }"#,
             r#"CallDelta { index: 0, delta: "{\"x\":" }"#,
             r#"CallDelta { index: 0, delta: "1}" }"#,
         ]

@@ -76,14 +76,3 @@ pub(super) fn hosted_kind(
         failed: false,
     }
 }
-
-pub(super) fn text_kind(thought: bool, text: String) -> ItemKind {
-    match thought {
-        true => reasoning_kind(text),
-        false => ItemKind::Text { text },
-    }
-}
-
-pub(super) fn reasoning_kind(text: String) -> ItemKind {
-    ItemKind::Reasoning { text }
-}

@@ -4,15 +4,17 @@ use serde_json::{Map, Value, json};
 use toolwright_chat::{
     HostedTool, Item, ItemKind, Message, ModelOptions, ModelRequest, Step, ToolChoice,
 };
-use toolwright_core::schema::{Dialect, Schema};
+use toolwright_core::schema::Schema;
 use toolwright_core::wire::ToolPlan;
-use toolwright_core::{CallId, ToolCall, ToolResult};
+use toolwright_core::{ToolCall, ToolResult};
 
 use super::content::{content_parts, result_response, text_part};
 use super::{Gemini, ModelGeneration};
 use crate::protocol::Protocol as _;
 use crate::protocol::call_identifiers;
 use crate::protocol::json::{arguments_object, merge_objects, number_from_f32};
+use crate::protocol::response_format::lower_schema;
+use crate::protocol::results::{CallReference, results_of_step, take_result};
 
 /// Replaces the required signature in a call that another model made.
 const PLACEHOLDER_SIGNATURE: &str = "skip_thought_signature_validator";
@@ -57,20 +59,14 @@ fn contents(messages: &[Message], tools: &ToolPlan, generation: ModelGeneration)
         Some((MODEL, last)) if role == MODEL => last.extend(parts),
         _ => contents.push((role, parts)),
     };
-    let mut messages = messages.iter().peekable();
-    while let Some(message) = messages.next() {
+    for (index, message) in messages.iter().enumerate() {
         match message {
             Message::User(items) => push(USER, content_parts(items)),
             Message::Assistant(items) => push(MODEL, content_parts(items)),
             Message::Step(step) => {
                 let (parts, calls) = replay_step(step, tools, generation);
                 push(MODEL, parts);
-                let mut results: Vec<&ToolResult> = Vec::new();
-                while let Some(Message::Results(more)) =
-                    messages.next_if(|next| matches!(next, Message::Results(_)))
-                {
-                    results.extend(more);
-                }
+                let results = results_of_step(messages, index);
                 push(USER, function_responses(&calls, results, generation));
             }
             // The API rejects results without their calls.
@@ -85,14 +81,6 @@ fn contents(messages: &[Message], tools: &ToolPlan, generation: ModelGeneration)
 
 const USER: &str = "user";
 const MODEL: &str = "model";
-
-/// How the result of a call refers to it.
-struct CallReference<'a> {
-    id: &'a CallId,
-    name: String,
-    /// The id of the API, if it sent one.
-    wire_id: Option<String>,
-}
 
 /// Writes a step as parts; also returns its calls.
 fn replay_step<'a>(
@@ -177,8 +165,7 @@ fn function_responses(
     generation: ModelGeneration,
 ) -> Vec<Value> {
     let responses = calls.iter().map(|call| {
-        let index = results.iter().position(|result| result.call_id == *call.id);
-        let (response, media) = match index.map(|index| results.remove(index)) {
+        let (response, media) = match take_result(&mut results, call.id) {
             Some(result) => result_response(result, generation == ModelGeneration::ThinkingLevel),
             None => (
                 json!({"error": "no result of this call is known"}),
@@ -272,13 +259,5 @@ fn thinking_budget(effort: &str) -> i32 {
 
 /// The schema of a response format, in the vendor's dialect if possible.
 pub(super) fn response_schema(schema: &Schema) -> Value {
-    let lowered = response_format_dialect(schema).and_then(|dialect| schema.lower(dialect).ok());
-    let written = lowered.map_or_else(|| schema.as_value(), |lowered| lowered.schema());
-    written.clone()
-}
-
-/// The dialect of the schema, if it can be lowered.
-pub(super) fn response_format_dialect(schema: &Schema) -> Option<Dialect> {
-    schema.lower(Dialect::GEMINI).ok()?;
-    Some(Dialect::GEMINI)
+    lower_schema(schema, Gemini.response_format_dialect(schema))
 }

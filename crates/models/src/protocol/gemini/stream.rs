@@ -1,49 +1,36 @@
-//! Chunks in, events out.
+//! Parses the chunks of a response into [`ModelEvent`]s.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
-use serde_json::json;
-use serde_json::value::{RawValue, to_raw_value};
-use toolwright_chat::{Item, ItemKind, ModelError, ModelErrorKind, ModelEvent, Usage};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use toolwright_chat::{ItemKind, ModelError, ModelErrorKind, ModelEvent, Usage};
 use toolwright_core::ToolCall;
 use toolwright_core::wire::ToolPlan;
 
-use super::item::{
-    blocked_message, hosted_kind, reasoning_kind, search_kind, stop_reason, text_kind,
-};
+use super::item::{blocked_message, hosted_kind, search_kind, stop_reason};
 use super::{Gemini, error, wire};
 use crate::excerpt::excerpt;
-use crate::limits::{MAX_CALLS, MAX_ID_SEED_BYTES, MAX_ITEMS, too_many_calls, too_many_items};
-use crate::protocol::{Protocol as _, ResponseParser};
+use crate::limits::{
+    MAX_ID_SEED_BYTES, MAX_ITEMS, protocol_error, response_cut_off, too_many_items,
+};
+use crate::protocol::item_builder::ItemBuilder;
+use crate::protocol::{Protocol as _, ResponseParser, item_with_raw};
 
-/// An answer that is being read.
+/// Parses one response.
 pub(super) struct StreamParser {
-    tools: Arc<ToolPlan>,
-    /// The text that the next chunk may go on with.
-    open_text: Option<OpenText>,
-    call_count: usize,
-    call_ids: HashSet<String>,
-    /// The vendor's id of the answer.
+    items: ItemBuilder,
+    /// The vendor's id of the response, the prefix of generated call ids.
     response_id: Option<String>,
     grounding: Option<Box<RawValue>>,
     finish_reason: Option<String>,
     usage: wire::Usage,
 }
 
-/// Text that came without anything else, which alone may be put together.
-struct OpenText {
-    is_reasoning: bool,
-    text: String,
-}
-
 impl StreamParser {
     pub(super) fn new(tools: Arc<ToolPlan>) -> Self {
         Self {
-            tools,
-            open_text: None,
-            call_count: 0,
-            call_ids: HashSet::new(),
+            items: ItemBuilder::new(Gemini::NAME, tools, text_json),
             response_id: None,
             grounding: None,
             finish_reason: None,
@@ -56,7 +43,7 @@ impl StreamParser {
         raw: &RawValue,
         events: &mut Vec<ModelEvent>,
     ) -> Result<(), ModelError> {
-        // Only objects are parts: anything else could not be said again.
+        // Anything but an object could not be replayed.
         let Ok(part) = serde_json::from_str::<wire::Part<'_>>(raw.get()) else {
             return Ok(());
         };
@@ -64,93 +51,31 @@ impl StreamParser {
             return Ok(());
         }
         if let Some(call) = parse_field(&part, "functionCall") {
-            self.close_text(events);
             return self.read_call(call, raw, events);
         }
-        if let Some(asked) = parse_field::<wire::HostedTool<'_>>(&part, "toolCall") {
-            self.close_text(events);
-            events.push(item_event(
-                hosted_kind(&asked.tool_type, asked.args, None),
-                raw,
-            ));
-        } else if let Some(found) = parse_field::<wire::HostedTool<'_>>(&part, "toolResponse") {
-            self.close_text(events);
-            events.push(item_event(
-                hosted_kind(&found.tool_type, None, found.response),
-                raw,
-            ));
+        let is_reasoning = parse_field(&part, "thought") == Some(true);
+        let kind = if let Some(call) = parse_field::<wire::HostedTool<'_>>(&part, "toolCall") {
+            hosted_kind(&call.tool_type, call.args, None)
+        } else if let Some(result) = parse_field::<wire::HostedTool<'_>>(&part, "toolResponse") {
+            hosted_kind(&result.tool_type, None, result.response)
         } else if let Some(text) = parse_field::<String>(&part, "text") {
-            let thought = parse_field(&part, "thought") == Some(true);
-            let plain = part
-                .keys()
-                .all(|key| matches!(key.as_str(), "text" | "thought"));
-            self.read_text(thought, text, (!plain).then_some(raw), events);
-        } else {
-            self.close_text(events);
-            let thought = parse_field(&part, "thought") == Some(true);
-            let kind = match thought {
-                true => reasoning_kind(String::new()),
-                false => ItemKind::Other,
-            };
-            events.push(item_event(kind, raw));
-        }
-        Ok(())
-    }
-
-    /// Text that goes on, or with `whole` a text that stays by itself because of what came with it.
-    fn read_text(
-        &mut self,
-        thought: bool,
-        text: String,
-        whole: Option<&RawValue>,
-        events: &mut Vec<ModelEvent>,
-    ) {
-        if self
-            .open_text
-            .as_ref()
-            .is_some_and(|open| open.is_reasoning != thought)
-            || whole.is_some()
-        {
-            self.close_text(events);
-        }
-        if !text.is_empty() {
-            events.push(match thought {
-                true => ModelEvent::Reasoning(text.clone()),
-                false => ModelEvent::Text(text.clone()),
-            });
-        }
-        match (whole, &mut self.open_text) {
-            (Some(raw), _) => events.push(item_event(text_kind(thought, text), raw)),
-            (None, Some(open)) => open.text.push_str(&text),
-            // Nothing yet: the last chunk often has such a part beside the reason why it ends.
-            (None, None) if text.is_empty() => {}
-            (None, open) => {
-                *open = Some(OpenText {
-                    is_reasoning: thought,
-                    text,
-                })
+            let is_plain = |key: &String| matches!(key.as_str(), "text" | "thought");
+            match part.keys().all(is_plain) {
+                true => self.items.push_text(is_reasoning, text, events),
+                false => {
+                    let items = &mut self.items;
+                    items.push_separate_text(is_reasoning, text, raw, events);
+                }
             }
-        }
-    }
-
-    /// Ends the text that was going on.
-    fn close_text(&mut self, events: &mut Vec<ModelEvent>) {
-        let Some(OpenText {
-            is_reasoning: thought,
-            text,
-        }) = self.open_text.take()
-        else {
-            return;
+            return Ok(());
+        } else if is_reasoning {
+            let text = String::new();
+            ItemKind::Reasoning { text }
+        } else {
+            ItemKind::Other
         };
-        let part = match thought {
-            true => json!({"text": text, "thought": true}),
-            false => json!({"text": text}),
-        };
-        let item = Item::new(text_kind(thought, text));
-        events.push(ModelEvent::Item(match to_raw_value(&part) {
-            Ok(raw) => item.with_raw(Gemini::NAME, raw),
-            Err(_) => item,
-        }));
+        self.items.push_item(kind, raw, events);
+        Ok(())
     }
 
     fn read_call(
@@ -160,68 +85,46 @@ impl StreamParser {
         events: &mut Vec<ModelEvent>,
     ) -> Result<(), ModelError> {
         if call.partial_args.is_some() || call.will_continue == Some(true) {
-            // Nobody asks for it here, and half of the arguments must not run.
+            // Never requested, and a call must not run with half of its arguments.
             return Err(protocol_error("the arguments of a call came in pieces"));
         }
-        if self.call_count >= MAX_CALLS {
-            return Err(too_many_calls());
-        }
-        let index = self.call_count;
-        self.call_count += 1;
         let arguments = call.args.map(RawValue::get).unwrap_or_default();
-        let mut wished = ToolCall::new(call.name.unwrap_or_default(), arguments);
-        let given = call
-            .id
-            .filter(|id| !id.is_empty() && !self.call_ids.contains(id));
-        let made_up = || {
-            let response = self.response_id.as_deref()?;
-            let id = format!("{response}_{index}");
-            (!self.call_ids.contains(&id)).then_some(id)
-        };
-        if let Some(id) = given.or_else(made_up) {
-            wished = wished.with_id(id);
-        }
-        self.call_ids.insert(wished.id.as_str().to_owned());
-        let call = self.tools.lift(wished);
-        events.push(ModelEvent::CallBegins {
-            index,
-            id: call.id.clone(),
-            name: call.name.clone(),
-        });
-        if !arguments.is_empty() {
-            events.push(ModelEvent::CallDelta {
-                index,
-                delta: arguments.to_owned(),
-            });
-        }
-        events.push(item_event(ItemKind::Call { call }, raw));
-        Ok(())
+        self.items.push_call(
+            ToolCall::new(call.name.unwrap_or_default(), arguments),
+            call.id,
+            self.response_id.as_deref(),
+            raw,
+            events,
+        )
     }
 
-    /// Takes over what is told of the tokens: later chunks know better, as far as they say.
-    fn update_usage(&mut self, told: wire::Usage) {
-        let so_far = self.usage;
+    /// Replaces the counts that a later chunk has.
+    fn update_usage(&mut self, later: wire::Usage) {
+        let earlier = self.usage;
         self.usage = wire::Usage {
-            prompt_token_count: told.prompt_token_count.or(so_far.prompt_token_count),
-            tool_use_prompt_token_count: told
+            prompt_token_count: later.prompt_token_count.or(earlier.prompt_token_count),
+            tool_use_prompt_token_count: later
                 .tool_use_prompt_token_count
-                .or(so_far.tool_use_prompt_token_count),
-            cached_content_token_count: told
+                .or(earlier.tool_use_prompt_token_count),
+            cached_content_token_count: later
                 .cached_content_token_count
-                .or(so_far.cached_content_token_count),
-            candidates_token_count: told
+                .or(earlier.cached_content_token_count),
+            candidates_token_count: later
                 .candidates_token_count
-                .or(so_far.candidates_token_count),
-            thoughts_token_count: told.thoughts_token_count.or(so_far.thoughts_token_count),
+                .or(earlier.candidates_token_count),
+            thoughts_token_count: later.thoughts_token_count.or(earlier.thoughts_token_count),
         };
     }
 
     fn usage(&self) -> Usage {
         let thoughts = self.usage.thoughts_token_count.unwrap_or_default();
         let prompt = self.usage.prompt_token_count.unwrap_or_default();
-        let found = self.usage.tool_use_prompt_token_count.unwrap_or_default();
-        let said = self.usage.candidates_token_count.unwrap_or_default();
-        let mut usage = Usage::new(prompt.saturating_add(found), said.saturating_add(thoughts));
+        let tool_use = self.usage.tool_use_prompt_token_count.unwrap_or_default();
+        let output = self.usage.candidates_token_count.unwrap_or_default();
+        let mut usage = Usage::new(
+            prompt.saturating_add(tool_use),
+            output.saturating_add(thoughts),
+        );
         usage.cached = self.usage.cached_content_token_count.unwrap_or_default();
         usage.reasoning = thoughts;
         usage
@@ -236,8 +139,7 @@ impl ResponseParser for StreamParser {
         }
         let chunk: wire::Chunk<'_> = serde_json::from_str(data).map_err(|source| {
             let excerpt = excerpt(data);
-            protocol_error(&format!("a chunk is not in the protocol: {excerpt}"))
-                .with_source(source)
+            protocol_error(format!("a chunk is not in the protocol: {excerpt}")).with_source(source)
         })?;
         if chunk.error.is_some() {
             return Err(error::parse_error_body(0, data));
@@ -250,8 +152,8 @@ impl ResponseParser for StreamParser {
         {
             self.response_id = Some(id);
         }
-        if let Some(told) = chunk.usage_metadata {
-            self.update_usage(told);
+        if let Some(usage) = chunk.usage_metadata {
+            self.update_usage(usage);
         }
         let mut events = Vec::new();
         let first = chunk.candidates.unwrap_or_default().into_iter().next();
@@ -282,7 +184,7 @@ impl ResponseParser for StreamParser {
         Ok(events)
     }
 
-    /// One chunk, or a list of them as `streamGenerateContent` answers without `alt=sse`.
+    /// Parses one chunk, or a list of chunks, as a request without `alt=sse` gets.
     fn parse_complete_body(&mut self, json: &str) -> Result<Vec<ModelEvent>, ModelError> {
         let chunks: Vec<&RawValue> = match serde_json::from_str(json) {
             Ok(chunks) => chunks,
@@ -295,39 +197,35 @@ impl ResponseParser for StreamParser {
         Ok(events)
     }
 
-    /// A reason to finish says that the answer is whole, but tokens and sources may come after it.
+    /// With a finish reason the response is complete, but usage and sources may come after it.
     fn end_of_stream(&mut self) -> Result<Vec<ModelEvent>, ModelError> {
         let Some(reason) = self.finish_reason.take() else {
-            return Err(protocol_error("the answer was cut off"));
+            return Err(response_cut_off());
         };
         let mut events = Vec::new();
-        self.close_text(&mut events);
+        self.items.close_text(&mut events);
         if let Some(raw) = self.grounding.take()
             && let Some(kind) = search_kind(&raw)
         {
-            let found = Item::new(kind);
-            let kept = to_raw_value(&json!({"groundingMetadata": raw}));
-            events.push(ModelEvent::Item(match kept {
-                Ok(raw) => found.with_raw(Gemini::NAME, raw),
-                Err(_) => found,
-            }));
+            let item = item_with_raw(Gemini::NAME, kind, &json!({"groundingMetadata": raw}));
+            events.push(ModelEvent::Item(item));
         }
         events.push(ModelEvent::Finished {
-            stop: stop_reason(reason, self.call_count > 0),
+            stop: stop_reason(reason, self.items.has_calls()),
             usage: self.usage(),
         });
         Ok(events)
     }
 }
 
-fn item_event(kind: ItemKind, raw: &RawValue) -> ModelEvent {
-    ModelEvent::Item(Item::new(kind).with_raw(Gemini::NAME, raw.to_owned()))
+/// The part with only this text.
+fn text_json(is_reasoning: bool, text: &str) -> Value {
+    match is_reasoning {
+        true => json!({"text": text, "thought": true}),
+        false => json!({"text": text}),
+    }
 }
 
 fn parse_field<'a, T: serde::Deserialize<'a>>(part: &wire::Part<'a>, field: &str) -> Option<T> {
     serde_json::from_str(part.get(field)?.get()).ok()
-}
-
-fn protocol_error(message: &str) -> ModelError {
-    ModelError::new(ModelErrorKind::Protocol, message)
 }

@@ -4,13 +4,14 @@ use serde_json::{Map, Value, json};
 use toolwright_chat::{ItemKind, Message, ModelOptions, ModelRequest, Step, ToolChoice};
 use toolwright_core::schema::{Dialect, Lowered, Schema};
 use toolwright_core::wire::ToolPlan;
-use toolwright_core::{CallId, Content, ToolCall, ToolResult};
+use toolwright_core::{Content, ToolCall, ToolResult};
 
 use super::Ollama;
 use super::content::message_with_content;
 use crate::protocol::Protocol as _;
 use crate::protocol::call_identifiers;
 use crate::protocol::json::{arguments_object, merge_objects, number_from_f32};
+use crate::protocol::results::{CallReference, results_of_step, take_result};
 
 pub(super) fn request_body(
     request: &ModelRequest,
@@ -44,20 +45,14 @@ fn messages(request: &ModelRequest, tools: &ToolPlan) -> Vec<Value> {
     if let Some(system) = request.system.as_deref().filter(|text| !text.is_empty()) {
         out.push(json!({"role": "system", "content": system}));
     }
-    let mut messages = request.messages.iter().peekable();
-    while let Some(next) = messages.next() {
-        match next {
+    for (index, message) in request.messages.iter().enumerate() {
+        match message {
             Message::User(items) => out.extend(message_unless_blank("user", items)),
             Message::Assistant(items) => out.extend(message_unless_blank("assistant", items)),
             Message::Step(step) => {
                 let (message, calls) = replay_step(step, tools);
                 out.extend(message.map(Value::Object));
-                let mut results: Vec<&ToolResult> = Vec::new();
-                while let Some(Message::Results(more)) =
-                    messages.next_if(|next| matches!(next, Message::Results(_)))
-                {
-                    results.extend(more);
-                }
+                let results = results_of_step(&request.messages, index);
                 out.extend(result_messages(&calls, results));
             }
             // Results without their calls are left out.
@@ -73,14 +68,6 @@ fn message_unless_blank(role: &str, items: &[Content]) -> Option<Value> {
     let is_blank = |content: &Value| content.as_str().is_some_and(|text| text.trim().is_empty());
     let is_blank = message.get("content").is_none_or(is_blank);
     (!is_blank || message.contains_key("images")).then(|| message.into())
-}
-
-/// How the result of a call refers to it.
-struct CallReference<'a> {
-    id: &'a CallId,
-    name: String,
-    /// The id that is sent with the call, if any.
-    wire_id: Option<String>,
 }
 
 /// Writes a step as one message; also returns its calls.
@@ -145,8 +132,7 @@ fn call_entry(call: &ToolCall, tools: &ToolPlan) -> Value {
 /// One message per call, in their order.
 fn result_messages(calls: &[CallReference<'_>], mut results: Vec<&ToolResult>) -> Vec<Value> {
     let responses = calls.iter().map(|call| {
-        let index = results.iter().position(|result| result.call_id == *call.id);
-        let mut response = match index.map(|index| results.remove(index)) {
+        let mut response = match take_result(&mut results, call.id) {
             Some(result) if result.is_error() => error_message(&result.content),
             Some(result) => message_with_content("tool", &result.content),
             None => error_message(&[Content::text("no result of this call is known")]),

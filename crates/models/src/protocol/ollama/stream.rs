@@ -1,141 +1,57 @@
-//! Lines in, events out.
+//! Parses the lines of a response into [`ModelEvent`]s.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
-use serde_json::json;
-use serde_json::value::{RawValue, to_raw_value};
-use toolwright_chat::{Item, ItemKind, ModelError, ModelErrorKind, ModelEvent, StopReason, Usage};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use toolwright_chat::{ItemKind, ModelError, ModelEvent, StopReason, Usage};
 use toolwright_core::ToolCall;
 use toolwright_core::wire::ToolPlan;
 
 use super::{Ollama, error, wire};
 use crate::excerpt::excerpt;
-use crate::limits::{MAX_CALLS, MAX_ID_SEED_BYTES, too_many_calls};
+use crate::limits::{MAX_ID_SEED_BYTES, protocol_error, response_cut_off};
+use crate::protocol::item_builder::ItemBuilder;
 use crate::protocol::{Protocol as _, ResponseParser};
 
-/// An answer that is being read.
+/// Parses one response.
 pub(super) struct StreamParser {
-    tools: Arc<ToolPlan>,
-    /// The text that the next line may go on with.
-    open_text: Option<OpenText>,
-    call_count: usize,
-    call_ids: HashSet<String>,
+    items: ItemBuilder,
     is_finished: bool,
-}
-
-struct OpenText {
-    is_reasoning: bool,
-    text: String,
 }
 
 impl StreamParser {
     pub(super) fn new(tools: Arc<ToolPlan>) -> Self {
         Self {
-            tools,
-            open_text: None,
-            call_count: 0,
-            call_ids: HashSet::new(),
+            items: ItemBuilder::new(Ollama::NAME, tools, text_json),
             is_finished: false,
         }
     }
 
-    fn read_text(&mut self, thinking: bool, text: String, events: &mut Vec<ModelEvent>) {
-        if text.is_empty() {
-            return;
-        }
-        if self
-            .open_text
-            .as_ref()
-            .is_some_and(|open| open.is_reasoning != thinking)
-        {
-            self.close_text(events);
-        }
-        events.push(match thinking {
-            true => ModelEvent::Reasoning(text.clone()),
-            false => ModelEvent::Text(text.clone()),
-        });
-        match &mut self.open_text {
-            Some(open) => open.text.push_str(&text),
-            open => {
-                *open = Some(OpenText {
-                    is_reasoning: thinking,
-                    text,
-                })
-            }
-        }
-    }
-
-    /// Ends the text that was going on.
-    fn close_text(&mut self, events: &mut Vec<ModelEvent>) {
-        let Some(OpenText {
-            is_reasoning: thinking,
-            text,
-        }) = self.open_text.take()
-        else {
-            return;
-        };
-        let raw = match thinking {
-            true => to_raw_value(&json!({"thinking": text})),
-            false => to_raw_value(&json!({"content": text})),
-        };
-        let item = Item::new(match thinking {
-            true => ItemKind::Reasoning { text },
-            false => ItemKind::Text { text },
-        });
-        events.push(ModelEvent::Item(match raw {
-            Ok(raw) => item.with_raw(Ollama::NAME, raw),
-            Err(_) => item,
-        }));
-    }
-
-    fn read_call(&mut self, raw: &RawValue, at: Option<&str>, events: &mut Vec<ModelEvent>) {
-        // Only objects are calls: anything else could not be said again.
+    fn read_call(
+        &mut self,
+        raw: &RawValue,
+        created_at: Option<&str>,
+        events: &mut Vec<ModelEvent>,
+    ) -> Result<(), ModelError> {
+        // Anything but an object could not be replayed.
         if !raw.get().starts_with('{') {
-            return;
+            return Ok(());
         }
-        self.close_text(events);
-        let keep = |kind| {
-            let item = Item::new(kind).with_raw(Ollama::NAME, raw.to_owned());
-            ModelEvent::Item(item)
-        };
         let call: wire::Call<'_> = serde_json::from_str(raw.get()).unwrap_or_default();
         let Some(function) = call.function else {
-            events.push(keep(ItemKind::Other));
-            return;
+            self.items.push_item(ItemKind::Other, raw, events);
+            return Ok(());
         };
-        let index = self.call_count;
-        self.call_count += 1;
         let arguments = arguments_text(function.arguments);
-        let mut wished = ToolCall::new(function.name.unwrap_or_default(), arguments.as_str());
-        let given = call
-            .id
-            .filter(|id| !id.is_empty() && !self.call_ids.contains(id));
-        if let Some(id) = given.or_else(|| self.id_from_timestamp(at?, index)) {
-            wished = wished.with_id(id);
-        }
-        self.call_ids.insert(wished.id.as_str().to_owned());
-        let call = self.tools.lift(wished);
-        events.push(ModelEvent::CallBegins {
-            index,
-            id: call.id.clone(),
-            name: call.name.clone(),
-        });
-        if !arguments.is_empty() {
-            events.push(ModelEvent::CallDelta {
-                index,
-                delta: arguments,
-            });
-        }
-        events.push(keep(ItemKind::Call { call }));
-    }
-
-    /// An id from the time of the line, so that it names one call of the conversation and is the same when read again.
-    fn id_from_timestamp(&self, at: &str, index: usize) -> Option<String> {
-        let digits = at.chars().filter(char::is_ascii_digit);
-        let digits: String = digits.take(MAX_ID_SEED_BYTES).collect();
-        let id = format!("call_{digits}_{index}");
-        (!digits.is_empty() && !self.call_ids.contains(&id)).then_some(id)
+        let id_prefix = created_at.and_then(id_prefix);
+        self.items.push_call(
+            ToolCall::new(function.name.unwrap_or_default(), arguments),
+            call.id,
+            id_prefix.as_deref(),
+            raw,
+            events,
+        )
     }
 }
 
@@ -147,28 +63,27 @@ impl ResponseParser for StreamParser {
         }
         let line: wire::Line<'_> = serde_json::from_str(data).map_err(|source| {
             let excerpt = excerpt(data);
-            protocol_error(&format!("a line is not in the protocol: {excerpt}")).with_source(source)
+            protocol_error(format!("a line is not in the protocol: {excerpt}")).with_source(source)
         })?;
         if line.error.is_some() {
             return Err(error::parse_error_body(0, data));
         }
         let message = line.message.unwrap_or_default();
-        self.read_text(true, message.thinking.unwrap_or_default(), &mut events);
-        self.read_text(false, message.content.unwrap_or_default(), &mut events);
-        let calls = message.tool_calls.unwrap_or_default();
-        if self.call_count.saturating_add(calls.len()) > MAX_CALLS {
-            return Err(too_many_calls());
+        for (is_reasoning, text) in [(true, message.thinking), (false, message.content)] {
+            if let Some(text) = text.filter(|text| !text.is_empty()) {
+                self.items.push_text(is_reasoning, text, &mut events);
+            }
         }
-        for raw in calls {
-            self.read_call(raw, line.created_at.as_deref(), &mut events);
+        for raw in message.tool_calls.unwrap_or_default() {
+            self.read_call(raw, line.created_at.as_deref(), &mut events)?;
         }
         if line.done == Some(true) {
             self.is_finished = true;
-            self.close_text(&mut events);
+            self.items.close_text(&mut events);
             let input = line.prompt_eval_count.unwrap_or_default();
             let output = line.eval_count.unwrap_or_default();
             events.push(ModelEvent::Finished {
-                stop: stop_reason(line.done_reason.unwrap_or_default(), self.call_count > 0),
+                stop: stop_reason(line.done_reason.unwrap_or_default(), self.items.has_calls()),
                 usage: Usage::new(input, output),
             });
         }
@@ -178,12 +93,27 @@ impl ResponseParser for StreamParser {
     fn end_of_stream(&mut self) -> Result<Vec<ModelEvent>, ModelError> {
         match self.is_finished {
             true => Ok(Vec::new()),
-            false => Err(protocol_error("the answer was cut off")),
+            false => Err(response_cut_off()),
         }
     }
 }
 
-/// An object as its text; a text, which some servers send instead, as it is.
+/// The JSON of the message with only this text.
+fn text_json(is_reasoning: bool, text: &str) -> Value {
+    match is_reasoning {
+        true => json!({"thinking": text}),
+        false => json!({"content": text}),
+    }
+}
+
+/// The prefix of generated call ids: the time of the line, which is the same when the line is parsed again.
+fn id_prefix(created_at: &str) -> Option<String> {
+    let digits = created_at.chars().filter(char::is_ascii_digit);
+    let digits: String = digits.take(MAX_ID_SEED_BYTES).collect();
+    (!digits.is_empty()).then(|| format!("call_{digits}"))
+}
+
+/// An object as JSON; a string, which some servers send instead, unchanged.
 fn arguments_text(raw: Option<&RawValue>) -> String {
     let text = raw.map(RawValue::get).unwrap_or_default();
     serde_json::from_str(text).unwrap_or_else(|_| text.to_owned())
@@ -191,14 +121,10 @@ fn arguments_text(raw: Option<&RawValue>) -> String {
 
 fn stop_reason(reason: String, calls: bool) -> StopReason {
     match reason.as_str() {
-        // Older servers give no reason.
+        // Older servers send no reason.
         "stop" | "tool_calls" | "" if calls => StopReason::Calls,
         "stop" | "" => StopReason::End,
         "length" => StopReason::Length,
         _ => StopReason::Other(reason),
     }
-}
-
-fn protocol_error(message: &str) -> ModelError {
-    ModelError::new(ModelErrorKind::Protocol, message)
 }

@@ -72,3 +72,14 @@ pub(super) struct ErrorBody {
     #[serde(deserialize_with = "lenient")]
     pub(super) message: Option<String>,
 }
+
+/// The response to `/api/tags`.
+#[derive(Deserialize)]
+pub(super) struct ModelList {
+    pub(super) models: Vec<ListedModel>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct ListedModel {
+    pub(super) name: String,
+}

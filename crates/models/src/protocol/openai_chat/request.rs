@@ -3,14 +3,18 @@
 use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
-use toolwright_chat::{Message, ModelOptions, ModelRequest, ResponseFormat, ToolChoice};
+use toolwright_chat::{Message, ModelOptions, ModelRequest, ResponseFormat, Step, ToolChoice};
 use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::ToolPlan;
-use toolwright_core::{Content, ToolCall, ToolResult};
+use toolwright_core::{Content, ToolResult};
 
 use super::OpenAiChat;
 use super::quirks::{ResponseFormatSupport, ResultImages};
+use crate::protocol::Protocol as _;
+use crate::protocol::call_identifiers::valid_name;
 use crate::protocol::json::number_from_f32;
+use crate::protocol::response_format::lower_schema;
+use crate::protocol::results::results_of_step;
 
 mod content_parts;
 mod replayed_step;
@@ -97,36 +101,13 @@ pub(super) fn response_format(protocol: &OpenAiChat, name: &str, schema: &Schema
     if protocol.quirks.response_format == ResponseFormatSupport::JsonObject {
         return json!({"type": "json_object"});
     }
-    let dialect = response_format_dialect(protocol, schema);
-    let lowered = dialect.and_then(|dialect| schema.lower(dialect).ok());
-    let schema = lowered.map_or_else(|| schema.as_value(), |lowered| lowered.schema());
-    let strict = dialect.is_some_and(Dialect::is_strict);
-    let name: String = name
-        .chars()
-        .map(|letter| match letter {
-            'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-' => letter,
-            _ => '_',
-        })
-        .take(64)
-        .collect();
-    let name = if name.is_empty() { "answer" } else { &name };
-    json!({
-        "type": "json_schema",
-        "json_schema": {"name": name, "schema": schema, "strict": strict},
-    })
-}
-
-/// The dialect of the schema: strict if that loses nothing.
-pub(super) fn response_format_dialect(protocol: &OpenAiChat, schema: &Schema) -> Option<Dialect> {
-    if protocol.quirks.response_format == ResponseFormatSupport::JsonObject {
-        return None;
-    }
-    let plain = protocol.dialect.non_strict();
-    let strict = plain.strict().filter(|strict| {
-        let lowered = schema.lower(*strict);
-        lowered.is_ok_and(|lowered| lowered.is_lossless())
+    let dialect = protocol.response_format_dialect(schema);
+    let json_schema = json!({
+        "name": valid_name(name, "answer"),
+        "schema": lower_schema(schema, dialect),
+        "strict": dialect.is_some_and(Dialect::is_strict),
     });
-    strict.or_else(|| schema.lower(plain).ok().map(|_| plain))
+    json!({"type": "json_schema", "json_schema": json_schema})
 }
 
 /// The system message, with the schema of the response format if the API has no field for it.
@@ -154,34 +135,35 @@ pub(super) fn schema_instruction(schema: &Schema) -> String {
 /// Writes the `messages` of a request.
 struct MessageWriter<'a> {
     protocol: &'a OpenAiChat,
-    tools: &'a ToolPlan,
     messages: Vec<Value>,
-    /// The calls of the last step, whose results must come next.
-    pending_calls: Vec<ToolCall>,
-    pending_results: Vec<&'a ToolResult>,
 }
 
 fn messages(protocol: &OpenAiChat, request: &ModelRequest, tools: &ToolPlan) -> Vec<Value> {
     let mut writer = MessageWriter {
         protocol,
-        tools,
         messages: Vec::new(),
-        pending_calls: Vec::new(),
-        pending_results: Vec::new(),
     };
     if let Some(system) = system_text(protocol, request) {
         writer.push_message(protocol.quirks.system_role, system.into());
     }
-    for message in &request.messages {
+    for (index, message) in request.messages.iter().enumerate() {
         match message {
-            Message::Results(results) => writer.pending_results.extend(results),
-            other => {
-                writer.push_results();
-                writer.push_history_message(other);
+            Message::User(contents) => {
+                let parts = ContentParts::from_contents(contents, &protocol.quirks);
+                writer.push_unless_blank("user", parts.into_content());
             }
+            Message::Assistant(contents) => {
+                writer.push_unless_blank("assistant", Content::join_text(contents).into());
+            }
+            Message::Step(step) => {
+                let message = replayed_step::assistant_message(protocol, step, tools);
+                writer.messages.extend(message);
+                writer.push_results(step, &results_of_step(&request.messages, index));
+            }
+            // Written with their step.
+            _ => {}
         }
     }
-    writer.push_results();
     writer.messages
 }
 
@@ -199,33 +181,12 @@ impl MessageWriter<'_> {
         }
     }
 
-    fn push_history_message(&mut self, message: &Message) {
-        match message {
-            Message::User(contents) => {
-                let content =
-                    ContentParts::from_contents(contents, &self.protocol.quirks).into_content();
-                self.push_unless_blank("user", content);
-            }
-            Message::Assistant(contents) => {
-                self.push_unless_blank("assistant", Content::join_text(contents).into())
-            }
-            Message::Step(step) => {
-                self.pending_calls = step.calls().cloned().collect();
-                let message = replayed_step::assistant_message(self.protocol, step, self.tools);
-                self.messages.extend(message);
-            }
-            _ => {}
-        }
-    }
-
-    /// Writes one result for each call of the last step, in the order of the calls.
+    /// Writes one result for each call of a step, in the order of the calls.
     ///
     /// A result without its call is left out: the API rejects it, as it does a call without its result.
-    fn push_results(&mut self) {
-        let calls = std::mem::take(&mut self.pending_calls);
-        let results = std::mem::take(&mut self.pending_results);
+    fn push_results(&mut self, step: &Step, results: &[&ToolResult]) {
         let mut images = Vec::new();
-        for call in calls {
+        for call in step.calls() {
             let result = results.iter().find(|result| result.call_id == call.id);
             let content = match result {
                 Some(result) => self.result_content(result, &mut images),

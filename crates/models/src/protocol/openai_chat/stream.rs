@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use serde_json::value::to_raw_value;
 use serde_json::{Map, Value, json};
 use toolwright_chat::{Item, ItemKind, ModelError, ModelErrorKind, ModelEvent, StopReason, Usage};
 use toolwright_core::ToolCall;
@@ -13,9 +12,9 @@ use super::merge_delta::{is_empty_value, merge_reasoning_detail, merge_value};
 use super::wire::{Choice, Chunk, Delta};
 use super::{OpenAiChat, Protocol as _};
 use crate::excerpt::excerpt;
-use crate::limits::too_many_calls;
-use crate::protocol::ResponseParser;
+use crate::limits::{protocol_error, response_cut_off, too_many_calls};
 use crate::protocol::call_assembler::{CallAssembler, CallDelta, CompleteCall};
+use crate::protocol::{ResponseParser, item_with_raw, tool_name};
 
 /// The data of the last frame.
 const END_OF_STREAM: &str = "[DONE]";
@@ -61,7 +60,7 @@ impl StreamParser {
     ) -> Result<Vec<ModelEvent>, ModelError> {
         let value: Value = serde_json::from_str(data).map_err(|error| {
             let message = format!("a chunk of the answer is not JSON: {}", excerpt(data));
-            ModelError::new(ModelErrorKind::Protocol, message).with_source(error)
+            protocol_error(message).with_source(error)
         })?;
         let is_error = value.get("object").and_then(Value::as_str) == Some("error");
         if is_error || name == "error" {
@@ -254,12 +253,7 @@ impl StreamParser {
     fn with_tool_name(&self, event: ModelEvent) -> ModelEvent {
         match event {
             ModelEvent::CallBegins { index, id, name } => {
-                let tool = self
-                    .plan
-                    .tools()
-                    .iter()
-                    .find(|tool| name == tool.wire_name.as_str());
-                let name = tool.map_or(name, |tool| tool.name.as_str().into());
+                let name = tool_name(&self.plan, name.as_str());
                 ModelEvent::CallBegins { index, id, name }
             }
             other => other,
@@ -278,18 +272,30 @@ impl StreamParser {
         let reasoning = std::mem::take(&mut self.reasoning_fields);
         let text = std::mem::take(&mut self.reasoning_text);
         if !reasoning.is_empty() {
-            items.push(item_with_raw(ItemKind::Reasoning { text }, &reasoning));
+            items.push(item_with_raw(
+                OpenAiChat::NAME,
+                ItemKind::Reasoning { text },
+                &reasoning,
+            ));
         }
         let text = std::mem::take(&mut self.text);
         if !text.is_empty() {
             let raw = json!({"content": text});
-            items.push(item_with_raw(ItemKind::Text { text }, &raw));
+            items.push(item_with_raw(
+                OpenAiChat::NAME,
+                ItemKind::Text { text },
+                &raw,
+            ));
         }
         let text = std::mem::take(&mut self.refusal);
         let has_refusal = !text.is_empty();
         if has_refusal {
             let raw = json!({"refusal": text});
-            items.push(item_with_raw(ItemKind::Refusal { text }, &raw));
+            items.push(item_with_raw(
+                OpenAiChat::NAME,
+                ItemKind::Refusal { text },
+                &raw,
+            ));
         }
         let mut has_calls = false;
         for call in calls {
@@ -299,7 +305,7 @@ impl StreamParser {
         for (name, value) in std::mem::take(&mut self.extra_fields) {
             if !is_empty_value(&value) {
                 let raw = Map::from_iter([(name, value)]);
-                items.push(item_with_raw(ItemKind::Other, &raw));
+                items.push(item_with_raw(OpenAiChat::NAME, ItemKind::Other, &raw));
             }
         }
         events.extend(items.into_iter().map(ModelEvent::Item));
@@ -320,11 +326,15 @@ impl StreamParser {
         }
         raw.extend(complete.extra_fields);
         if complete.name.is_empty() {
-            return item_with_raw(ItemKind::Other, &json!({"tool_calls": [raw]}));
+            return item_with_raw(
+                OpenAiChat::NAME,
+                ItemKind::Other,
+                &json!({"tool_calls": [raw]}),
+            );
         }
         let call = ToolCall::new(complete.name, complete.arguments).with_id(complete.id);
         let call = self.plan.lift(call);
-        item_with_raw(ItemKind::Call { call }, &raw)
+        item_with_raw(OpenAiChat::NAME, ItemKind::Call { call }, &raw)
     }
 }
 
@@ -353,10 +363,7 @@ impl ResponseParser for StreamParser {
         if self.finish_reason.is_some() {
             return Ok(self.finish());
         }
-        Err(ModelError::new(
-            ModelErrorKind::Protocol,
-            "the answer was cut off",
-        ))
+        Err(response_cut_off())
     }
 }
 
@@ -375,13 +382,6 @@ fn stop_reason(reason: Option<String>, has_calls: bool, has_refusal: bool) -> St
         "" | "stop" | "tool_calls" | "function_call" | "eos" | "eos_token" | "stop_sequence"
         | "end_turn" => StopReason::End,
         _ => StopReason::Other(reason),
-    }
-}
-
-fn item_with_raw(kind: ItemKind, raw: &impl serde::Serialize) -> Item {
-    match to_raw_value(raw) {
-        Ok(raw) => Item::new(kind).with_raw(OpenAiChat::NAME, raw),
-        Err(_) => Item::new(kind),
     }
 }
 

@@ -9,7 +9,8 @@ use toolwright_core::{Content, Outcome, ToolResult};
 
 use super::{OpenAiResponses, wire};
 use crate::protocol::Protocol as _;
-use crate::protocol::call_identifiers::{self, UniqueCallIds};
+use crate::protocol::call_identifiers::{UniqueCallIds, valid_tool_name};
+use crate::protocol::results::results_of_step;
 
 /// Writes the history as items.
 pub(super) fn input_items(messages: &[Message], tools: &ToolPlan) -> Vec<Value> {
@@ -27,8 +28,7 @@ pub(super) fn input_items(messages: &[Message], tools: &ToolPlan) -> Vec<Value> 
                 items.extend(assistant_text(&Content::join_text(content)))
             }
             Message::Step(step) => {
-                let later = messages.get(index + 1..).unwrap_or_default();
-                let results = results_for_step(later);
+                let results = results_of_step(messages, index);
                 write_step(step, &results, tools, &mut ids, &mut items);
             }
             // Written with their step; the API rejects a result without its call.
@@ -50,18 +50,6 @@ pub(crate) fn approval_response(id: &str, approve: bool, reason: Option<&str>) -
         fields.insert("reason".to_owned(), json!(reason));
     }
     item
-}
-
-/// The results between a step and the next one.
-fn results_for_step(later: &[Message]) -> Vec<&ToolResult> {
-    let until = later
-        .iter()
-        .take_while(|message| !matches!(message, Message::Step(_)));
-    let results = until.filter_map(|message| match message {
-        Message::Results(results) => Some(results),
-        _ => None,
-    });
-    results.flatten().collect()
 }
 
 /// The API rejects longer ids.
@@ -139,7 +127,7 @@ fn set_valid_id_and_name(call: &mut Value, id: &str) {
         return;
     };
     let name = fields.get("name").and_then(Value::as_str);
-    let name = call_identifiers::valid_tool_name(name.unwrap_or_default()).into_owned();
+    let name = valid_tool_name(name.unwrap_or_default());
     fields.insert("call_id".to_owned(), id.into());
     fields.insert("name".to_owned(), name.into());
 }

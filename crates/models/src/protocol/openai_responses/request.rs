@@ -6,8 +6,12 @@ use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::ToolPlan;
 use toolwright_core::{McpServerConfig, WebSearchConfig};
 
+use super::OpenAiResponses;
 use super::input::input_items;
+use crate::protocol::Protocol as _;
+use crate::protocol::call_identifiers::valid_name;
 use crate::protocol::json::{merge_objects, number_from_f32};
+use crate::protocol::response_format::lower_schema;
 
 pub(super) fn request_body(
     request: &ModelRequest,
@@ -142,39 +146,13 @@ fn named_tool_choice(name: &str, request: &ModelRequest, plan: &ToolPlan) -> Val
 
 /// The response format, strict if that loses nothing.
 pub(super) fn response_format(name: &str, schema: &Schema) -> Value {
-    let dialect = response_format_dialect(schema);
-    let lowered = dialect.and_then(|dialect| schema.lower(dialect).ok());
-    let schema = lowered.map_or_else(|| schema.as_value(), |lowered| lowered.schema());
+    let dialect = OpenAiResponses.response_format_dialect(schema);
     json!({
         "type": "json_schema",
-        "name": valid_format_name(name),
-        "schema": schema,
+        "name": valid_name(name, "answer"),
+        "schema": lower_schema(schema, dialect),
         "strict": dialect.is_some_and(Dialect::is_strict),
     })
-}
-
-/// The dialect of the schema: strict if that loses nothing.
-pub(super) fn response_format_dialect(schema: &Schema) -> Option<Dialect> {
-    let strict = schema.lower(Dialect::OPENAI_STRICT);
-    if strict.is_ok_and(|lowered| lowered.is_lossless()) {
-        return Some(Dialect::OPENAI_STRICT);
-    }
-    schema.lower(Dialect::OPENAI).ok()?;
-    Some(Dialect::OPENAI)
-}
-
-/// A valid name: at most 64 ASCII letters, digits, `_` and `-`.
-fn valid_format_name(name: &str) -> String {
-    let plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
-    let letters = name.chars().take(64);
-    let name: String = letters
-        .map(|letter| if plain(letter) { letter } else { '_' })
-        .collect();
-    if name.is_empty() {
-        "answer".to_owned()
-    } else {
-        name
-    }
 }
 
 fn write_options(options: &ModelOptions, body: &mut Map<String, Value>) {

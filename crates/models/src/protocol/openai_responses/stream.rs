@@ -7,17 +7,15 @@ use std::sync::Arc;
 
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
-use toolwright_chat::{
-    Item, ItemKind, ModelError, ModelErrorKind, ModelEvent, StopReason, Usage as Tokens,
-};
+use toolwright_chat::{Item, ItemKind, ModelError, ModelEvent, StopReason, Usage as Tokens};
 use toolwright_core::ToolCall;
 use toolwright_core::wire::ToolPlan;
 
 use super::pending_items::{PendingItem, PendingItems, PendingKind};
 use super::wire::{self, Frame, Response};
 use super::{OpenAiResponses, error, item};
-use crate::limits::{MAX_ITEMS, too_many_items};
-use crate::protocol::{Protocol as _, ResponseParser};
+use crate::limits::{MAX_ITEMS, response_cut_off, too_many_items};
+use crate::protocol::{Protocol as _, ResponseParser, tool_name};
 
 /// Parses one response.
 pub(super) struct StreamParser {
@@ -127,10 +125,7 @@ impl ResponseParser for StreamParser {
             return Ok(Vec::new());
         }
         self.is_finished = true;
-        Err(ModelError::new(
-            ModelErrorKind::Protocol,
-            "the answer was is_incomplete off",
-        ))
+        Err(response_cut_off())
     }
 }
 
@@ -411,10 +406,9 @@ fn start_call(
     let index = *call_count;
     *call_count += 1;
     pending.call_index = Some(index);
-    let call = tools.lift(ToolCall::new(pending.name.as_str(), ""));
     events.push(ModelEvent::CallBegins {
         index,
         id: pending.call_id.as_str().into(),
-        name: call.name,
+        name: tool_name(tools, &pending.name),
     });
 }

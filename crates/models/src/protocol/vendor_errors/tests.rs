@@ -81,6 +81,8 @@ fn what_is_more_exact_than_the_status_comes_first() {
         // No other code changes the meaning of a 5xx.
         (503, "rate_limit_error", "", Some(Overloaded)),
         (504, "server_error", "", Some(Timeout)),
+        (408, "", "", Some(Timeout)),
+        (409, "invalid_request_error", "", Some(Overloaded)),
         (400, "SERVER_ERROR", "", Some(Overloaded)),
         (422, "something_new", "", Some(BadRequest)),
         (0, "rate_limit_exceeded", "", Some(RateLimit)),

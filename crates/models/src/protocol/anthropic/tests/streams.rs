@@ -149,7 +149,7 @@ fn a_call_starts_grows_and_is_whole() {
     assert_eq!(
         item_kinds(&events)[..3],
         [
-            r#"CallStarted { index: 0, id: "toolu_1", name: "get_weather" }"#,
+            r#"CallBegins { index: 0, id: "toolu_1", name: "get_weather" }"#,
             r#"CallDelta { index: 0, delta: "{\"city\": " }"#,
             r#"CallDelta { index: 0, delta: "\"Rome\"}" }"#,
         ]

@@ -7,7 +7,7 @@ use toolwright_core::ToolCall;
 use toolwright_core::wire::ToolPlan;
 
 use crate::protocol::Protocol as _;
-use crate::protocol::call_identifiers;
+use crate::protocol::call_identifiers::valid_tool_name;
 use crate::protocol::openai_chat::{OpenAiChat, Quirks};
 
 /// Writes a step; `None` if nothing of it can be replayed.
@@ -104,7 +104,7 @@ impl AssistantMessageBuilder<'_> {
         }
         if let Some(Value::Object(function)) = entry.get_mut("function") {
             let name = function.get("name").and_then(Value::as_str);
-            let name = call_identifiers::valid_tool_name(name.unwrap_or_default()).into_owned();
+            let name = valid_tool_name(name.unwrap_or_default());
             function.insert("name".to_owned(), name.into());
             if self.quirks.arguments_must_be_object
                 && let Some(arguments) = function.get_mut("arguments")

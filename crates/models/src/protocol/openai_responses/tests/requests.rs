@@ -5,8 +5,10 @@ use toolwright_chat::{HostedTool, Item, ItemKind, Message, ModelRequest, ToolCho
 use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::{Config, ConfigSources, Content, ToolCall, ToolResult};
 
-use super::super::request::{response_format, response_format_dialect};
+use super::super::OpenAiResponses;
+use super::super::request::response_format;
 use super::{body, input, no_tools, plan, request_with, result, step};
+use crate::protocol::Protocol as _;
 
 fn hosted() -> Vec<HostedTool> {
     let sources = ConfigSources::new().defaults([
@@ -378,7 +380,7 @@ fn an_answer_is_held_to_its_schema_where_that_loses_nothing() {
     });
     let schema = Schema::check(plain).unwrap();
     assert_eq!(
-        response_format_dialect(&schema),
+        OpenAiResponses.response_format_dialect(&schema),
         Some(Dialect::OPENAI_STRICT)
     );
     assert_eq!(
@@ -406,7 +408,10 @@ fn an_answer_that_strictness_would_change_is_asked_for_as_it_is() {
         "additionalProperties": false,
     });
     let schema = Schema::check(odd).unwrap();
-    assert_eq!(response_format_dialect(&schema), Some(Dialect::OPENAI));
+    assert_eq!(
+        OpenAiResponses.response_format_dialect(&schema),
+        Some(Dialect::OPENAI)
+    );
     assert_eq!(response_format("", &schema)["strict"], false);
     assert_eq!(response_format("", &schema)["name"], "answer");
 }
