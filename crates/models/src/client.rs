@@ -1,7 +1,8 @@
-//! A protocol and a transport in, a model out.
+//! A [`Model`] from a protocol and a transport: sends requests, retries them and streams the events of the responses.
 
 mod backoff;
 mod body_decoder;
+mod model_list;
 mod redact_body;
 mod response_stream;
 mod structured_output;
@@ -19,21 +20,22 @@ use toolwright_core::RegisteredTool;
 use toolwright_core::wire::{ToolPlan, ToolPlanner};
 use url::Url;
 
+pub(crate) use self::model_list::list_ollama_models;
 use self::response_stream::ResponseStream;
 use crate::protocol::Protocol;
 use crate::transport::{Transport, WireHeader, WireRequest};
 
-/// How long to wait for what.
+/// How long a request may take, and how often it is retried.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Timeouts {
-    /// For a connection; a transport of your own has its own.
+    /// The timeout of connecting, 10 s by default; ignored with a custom transport.
     pub connect: Duration,
-    /// For the beginning of an answer.
+    /// The timeout until the response starts, 120 s by default.
     pub first_byte: Duration,
-    /// For the next piece of it.
+    /// The timeout between two chunks of the response, 90 s by default.
     pub idle: Duration,
-    /// How often a request that may well succeed later is made again.
+    /// How often a request is retried after a transient error, 3 times by default.
     pub retries: u32,
 }
 
@@ -48,17 +50,17 @@ impl Default for Timeouts {
     }
 }
 
-/// Where a model is and how it is reached.
+/// Where and how requests are sent.
 pub(crate) struct ConnectionSettings {
     pub(crate) base_url: Url,
     pub(crate) headers: Vec<WireHeader>,
     pub(crate) transport: Arc<dyn Transport>,
     pub(crate) timeouts: Timeouts,
-    /// Whether answers are asked for piece by piece.
+    /// Whether streamed responses are requested.
     pub(crate) streaming: bool,
 }
 
-/// A model behind a wire protocol.
+/// A model that is called over a wire protocol.
 pub(crate) struct RemoteModel<P>(Arc<ModelClient<P>>);
 
 struct ModelClient<P> {
@@ -66,14 +68,14 @@ struct ModelClient<P> {
     protocol: P,
     connection: ConnectionSettings,
     url: Url,
-    /// The plan for the tools of the last request: a turn asks many times with the same.
+    /// The plan for the tools of the last request: all requests of a turn have the same tools.
     cached_plan: Mutex<Option<CachedPlan>>,
 }
 
-/// Tools, whether a name is kept free for a search, and the plan for them.
+/// Tools, whether [`WEB_SEARCH_TOOL`] is reserved, and the plan for both.
 type CachedPlan = (Arc<[RegisteredTool]>, bool, Arc<ToolPlan>);
 
-/// The name under which vendors run their own search.
+/// The name of the vendors' hosted search tool.
 const WEB_SEARCH_TOOL: &str = "web_search";
 
 impl<P: Protocol> RemoteModel<P> {
@@ -87,12 +89,12 @@ impl<P: Protocol> RemoteModel<P> {
         } else {
             protocol.non_streaming_path(&id.name)
         };
-        let address = endpoint_url(&connection.base_url, &path)?;
+        let url = endpoint_url(&connection.base_url, &path)?;
         Ok(Self(Arc::new(ModelClient {
             id,
             protocol,
             connection,
-            url: address,
+            url,
             cached_plan: Mutex::default(),
         })))
     }
@@ -104,11 +106,11 @@ impl<P: Protocol> Model for RemoteModel<P> {
     }
 
     fn stream(&self, request: ModelRequest) -> ModelStream {
-        // Boxed, because it changes hands with every event.
-        let answer = Box::new(ResponseStream::new(Arc::clone(&self.0), &request));
-        stream::unfold(answer, |mut answer| async move {
-            let event = answer.next_event().await?;
-            Some((event, answer))
+        // Boxed, because every event moves it.
+        let response = Box::new(ResponseStream::new(Arc::clone(&self.0), &request));
+        stream::unfold(response, |mut response| async move {
+            let event = response.next_event().await?;
+            Some((event, response))
         })
         .boxed()
     }
@@ -117,37 +119,41 @@ impl<P: Protocol> Model for RemoteModel<P> {
         self.0.protocol.supports_hosted_tool(hosted)
     }
 
-    fn parse_structured_output(&self, form: &ResponseFormat, text: &str) -> Result<Value, String> {
-        let dialect = self.0.protocol.response_format_dialect(&form.schema);
-        structured_output::parse_structured_output(&form.schema, dialect, text)
+    fn parse_structured_output(
+        &self,
+        format: &ResponseFormat,
+        text: &str,
+    ) -> Result<Value, String> {
+        let dialect = self.0.protocol.response_format_dialect(&format.schema);
+        structured_output::parse_structured_output(&format.schema, dialect, text)
     }
 }
 
 impl<P: Protocol> ModelClient<P> {
     fn plan_tools(&self, request: &ModelRequest) -> Arc<ToolPlan> {
-        let searches = |hosted: &HostedTool| {
+        let is_search = |hosted: &HostedTool| {
             matches!(hosted, HostedTool::WebSearch(_)) && self.protocol.supports_hosted_tool(hosted)
         };
-        let search = request.hosted_tools.iter().any(searches);
-        let mut planned = self
+        let has_search = request.hosted_tools.iter().any(is_search);
+        let mut cached = self
             .cached_plan
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        if let Some((tools, searched, plan)) = &*planned
+        if let Some((tools, had_search, plan)) = &*cached
             && Arc::ptr_eq(tools, &request.tools)
-            && *searched == search
+            && *had_search == has_search
         {
             return Arc::clone(plan);
         }
         let planner = ToolPlanner::new(self.protocol.dialect())
             .shape(self.protocol.tool_shape())
-            .reserve(search.then_some(WEB_SEARCH_TOOL));
+            .reserve(has_search.then_some(WEB_SEARCH_TOOL));
         let plan = Arc::new(planner.plan(request.tools.iter()));
-        *planned = Some((Arc::clone(&request.tools), search, Arc::clone(&plan)));
+        *cached = Some((Arc::clone(&request.tools), has_search, Arc::clone(&plan)));
         plan
     }
 
-    /// What is sent, and the same as it may be shown.
+    /// Returns the request, and its body with secrets redacted.
     fn build_request(&self, request: &ModelRequest, plan: &ToolPlan) -> (WireRequest, Arc<str>) {
         let mut body = self.protocol.body(request, plan, &self.id.name);
         if !self.connection.streaming {
@@ -162,37 +168,37 @@ impl<P: Protocol> ModelClient<P> {
         let mut wire = WireRequest::new(self.url.clone(), sent);
         wire.headers
             .push(WireHeader::new("content-type", "application/json"));
-        let mut own = self.protocol.headers(request);
+        let mut protocol_headers = self.protocol.headers(request);
         for header in &self.connection.headers {
             let mut header = header.clone();
             let same = |(name, _): &(&str, String)| header.name.eq_ignore_ascii_case(name);
-            // What the protocol needs is a list: what the user adds to it comes behind.
-            if let Some(place) = own.iter().position(same) {
-                let (_, needed) = own.swap_remove(place);
-                header.value = format!("{needed},{}", header.value);
+            // The header is a comma-separated list: the protocol's values first, then the user's.
+            if let Some(index) = protocol_headers.iter().position(same) {
+                let (_, required) = protocol_headers.swap_remove(index);
+                header.value = format!("{required},{}", header.value);
             }
             wire.headers.push(header);
         }
-        let own = own.into_iter();
+        let rest = protocol_headers.into_iter();
         wire.headers
-            .extend(own.map(|(name, value)| WireHeader::new(name, value)));
+            .extend(rest.map(|(name, value)| WireHeader::new(name, value)));
         (wire, shown)
     }
 }
 
-/// The address of a path below a base, which may bring a query of its own.
+/// Appends a path to the base URL, and joins the queries of both.
 fn endpoint_url(base: &Url, path: &str) -> Result<Url, ModelError> {
     if base.cannot_be_a_base() {
         let message = format!("`{base}` is no address that requests can be sent to");
         return Err(ModelError::new(ModelErrorKind::BadRequest, message));
     }
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
-    let mut address = base.clone();
-    address.set_path(&format!("{}{path}", base.path().trim_end_matches('/')));
+    let mut url = base.clone();
+    url.set_path(&format!("{}{path}", base.path().trim_end_matches('/')));
     let queries = [base.query().unwrap_or_default(), query];
     let queries = queries.into_iter().filter(|query| !query.is_empty());
     let query = queries.collect::<Vec<_>>().join("&");
-    address.set_query((!query.is_empty()).then_some(&query));
-    address.set_fragment(None);
-    Ok(address)
+    url.set_query((!query.is_empty()).then_some(&query));
+    url.set_fragment(None);
+    Ok(url)
 }

@@ -1,4 +1,4 @@
-//! A vendor's text in, an excerpt without secrets out.
+//! Excerpts of a vendor's text for error messages, without secrets.
 //!
 //! Every function redacts before it truncates: the first half of a key no longer looks like a key, so redaction would miss it.
 
@@ -6,18 +6,18 @@ use std::borrow::Cow;
 
 use toolwright_core::schema::redact;
 
-/// The longest excerpt of a text that is not in the protocol, in bytes.
+/// The maximum length of an excerpt of a text that is not in the protocol, in bytes.
 const MAX_EXCERPT_BYTES: usize = 200;
 
-/// The most of a text that is searched for secrets, in bytes: a frame may have megabytes, and little of it is shown.
+/// How much of a text is searched for secrets, in bytes: a frame may have megabytes, and little of it is shown.
 const MAX_REDACTED_BYTES: usize = 64 << 10;
 
 /// Redacts a text that is not in the protocol, and truncates it to 200 bytes.
 pub(crate) fn excerpt(text: &str) -> String {
     let text = text.trim();
-    let (redacted, is_cut) = redact_prefix(text);
+    let (redacted, is_truncated) = redact_prefix(text);
     let end = redacted.floor_char_boundary(MAX_EXCERPT_BYTES);
-    truncate_with_ellipsis(&redacted, end, is_cut)
+    truncate_with_ellipsis(&redacted, end, is_truncated)
 }
 
 /// Does the same to the start of a text whose rest was not kept.
@@ -28,11 +28,11 @@ pub(crate) fn excerpt_of_prefix(text: &str) -> String {
 }
 
 /// Redacts a text, and truncates it to a number of characters.
-pub(crate) fn redact_and_truncate(text: &str, longest: usize) -> String {
-    let (redacted, is_cut) = redact_prefix(text);
-    let end = redacted.char_indices().nth(longest);
+pub(crate) fn redact_and_truncate(text: &str, max_chars: usize) -> String {
+    let (redacted, is_truncated) = redact_prefix(text);
+    let end = redacted.char_indices().nth(max_chars);
     let end = end.map_or(redacted.len(), |(end, _)| end);
-    truncate_with_ellipsis(&redacted, end, is_cut)
+    truncate_with_ellipsis(&redacted, end, is_truncated)
 }
 
 /// Describes an error whose body has no message: its status, and an excerpt of the body.
@@ -46,13 +46,13 @@ pub(crate) fn describe_error_status(status: u16, body: &str) -> String {
 /// Drops the last word of a text that was cut, because it may be the first half of a key.
 ///
 /// A word ends at white space, a quote or an angle bracket: no key, and no address with a password, contains any of them.
-pub(crate) fn without_last_word(cut: &str) -> &str {
+pub(crate) fn without_last_word(prefix: &str) -> &str {
     let ends_word = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '<' | '>');
-    let end = cut.rfind(ends_word).unwrap_or_default();
-    cut.get(..end).unwrap_or_default()
+    let end = prefix.rfind(ends_word).unwrap_or_default();
+    prefix.get(..end).unwrap_or_default()
 }
 
-/// Redacts a text as far as it is searched; returns true if there is more.
+/// Redacts at most [`MAX_REDACTED_BYTES`] of a text; returns true if the rest was dropped.
 fn redact_prefix(text: &str) -> (Cow<'_, str>, bool) {
     if text.len() <= MAX_REDACTED_BYTES {
         return (redact(text), false);
@@ -62,8 +62,8 @@ fn redact_prefix(text: &str) -> (Cow<'_, str>, bool) {
     (redact(without_last_word(start)), true)
 }
 
-fn truncate_with_ellipsis(text: &str, end: usize, is_cut: bool) -> String {
-    let more = if is_cut || end < text.len() {
+fn truncate_with_ellipsis(text: &str, end: usize, is_truncated: bool) -> String {
+    let more = if is_truncated || end < text.len() {
         "…"
     } else {
         ""

@@ -1,6 +1,6 @@
-//! Bytes in as they arrive, whole frames out: server-sent events, or one JSON value per line.
+//! Splits the bytes of a response into frames: server-sent events, or one JSON value per line.
 //!
-//! Bytes are cut anywhere by the network, in the middle of a letter too; the frames do not depend on where.
+//! The frames do not depend on where the network splits the bytes, which may be in the middle of a character.
 
 use std::str;
 
@@ -8,7 +8,7 @@ use toolwright_chat::{ModelError, ModelErrorKind};
 
 use crate::limits::{MAX_FRAME_BYTES, frame_too_long};
 
-/// How frames follow each other.
+/// How a body is split into frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Framing {
     /// Server-sent events.
@@ -17,21 +17,21 @@ pub(crate) enum Framing {
     JsonLines,
 }
 
-/// One frame.
+/// One event or line of a streamed response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Frame {
     /// The event's name, empty if it has none.
     pub(crate) event_name: String,
-    /// Its data.
+    /// The text of its `data` fields, or the line.
     pub(crate) data: String,
 }
 
-/// Puts frames together.
+/// Collects bytes until they form frames.
 pub(crate) struct FrameDecoder {
     framing: Framing,
-    /// What has arrived of the current line.
+    /// The bytes of the current line so far.
     partial_line: Vec<u8>,
-    /// Whether the last line ended in a carriage return, whose line feed is still to come.
+    /// Whether the last line ended in a carriage return, which a line feed may follow.
     ended_in_carriage_return: bool,
     has_first_line: bool,
     event_name: String,
@@ -50,11 +50,11 @@ impl FrameDecoder {
         }
     }
 
-    /// Takes the bytes that have arrived, and adds the frames they complete.
+    /// Appends received bytes, and pushes the frames they complete.
     ///
     /// # Errors
     ///
-    /// A frame is too long, or not UTF-8; those before it are added all the same.
+    /// A frame is too long, or not UTF-8; the frames before it are pushed nevertheless.
     pub(crate) fn push_bytes(
         &mut self,
         bytes: &[u8],
@@ -71,7 +71,7 @@ impl FrameDecoder {
             self.ended_in_carriage_return = is_return;
             rest = tail.get(1..).unwrap_or_default();
             if skipped {
-                // The line feed of a carriage return that ended the line before.
+                // The line feed after a carriage return that ended the previous line.
                 continue;
             }
             if self.partial_line.is_empty() {
@@ -89,11 +89,11 @@ impl FrameDecoder {
         self.append_to_line(rest)
     }
 
-    /// Nothing more comes: a last line that was not ended counts for lines, an open event does not.
+    /// Ends the body: the last JSON line needs no line feed, but an event without its blank line is dropped.
     ///
     /// # Errors
     ///
-    /// As [`FrameDecoder::feed`].
+    /// As [`FrameDecoder::push_bytes`].
     pub(crate) fn finish(&mut self, frames: &mut Vec<Frame>) -> Result<(), ModelError> {
         let line = std::mem::take(&mut self.partial_line);
         if self.framing == Framing::JsonLines {
@@ -108,16 +108,16 @@ impl FrameDecoder {
         Ok(())
     }
 
-    /// Refuses bytes with which the frame would be too long.
+    /// Returns an error if the frame would be too long with these bytes.
     fn check_frame_size(&self, bytes: &[u8]) -> Result<(), ModelError> {
-        let held = self.partial_line.len() + self.data.as_ref().map_or(0, String::len);
-        match held + bytes.len() > MAX_FRAME_BYTES {
+        let pending = self.partial_line.len() + self.data.as_ref().map_or(0, String::len);
+        match pending + bytes.len() > MAX_FRAME_BYTES {
             true => Err(frame_too_long()),
             false => Ok(()),
         }
     }
 
-    /// One whole line, without its end.
+    /// Decodes one complete line, without its line end.
     fn decode_line(&mut self, line: &[u8]) -> Result<Option<Frame>, ModelError> {
         let text = str::from_utf8(line)
             .map_err(|_| ModelError::new(ModelErrorKind::Protocol, "a frame is not UTF-8"))?;
@@ -137,12 +137,9 @@ impl FrameDecoder {
 
     fn decode_event_field(&mut self, line: &str) -> Option<Frame> {
         if line.is_empty() {
-            let name = std::mem::take(&mut self.event_name);
+            let event_name = std::mem::take(&mut self.event_name);
             let data = self.data.take()?;
-            return Some(Frame {
-                event_name: name,
-                data,
-            });
+            return Some(Frame { event_name, data });
         }
         let (field, value) = line.split_once(':').unwrap_or((line, ""));
         let value = value.strip_prefix(' ').unwrap_or(value);
@@ -153,21 +150,21 @@ impl FrameDecoder {
             }
             ("data", data @ None) => *data = Some(value.to_owned()),
             ("event", _) => self.event_name = value.to_owned(),
-            // Comments, ids and times to wait are for others.
+            // Comments, `id` and `retry` are not used.
             _ => {}
         }
         None
     }
 }
 
-/// Where a line ends. Blocks are looked at as a whole, which is several times as fast as byte by byte.
+/// The position of the first line end. Searching block by block is several times as fast as byte by byte.
 fn line_end(bytes: &[u8]) -> Option<usize> {
     const BLOCK: usize = 32;
     let ends = |byte: &u8| matches!(byte, b'\n' | b'\r');
     let has_none = |block: &&[u8]| !block.iter().fold(false, |any, byte| any | ends(byte));
-    let passed = BLOCK * bytes.chunks_exact(BLOCK).take_while(has_none).count();
-    let place = bytes.get(passed..)?.iter().position(ends)?;
-    Some(passed + place)
+    let skipped = BLOCK * bytes.chunks_exact(BLOCK).take_while(has_none).count();
+    let offset = bytes.get(skipped..)?.iter().position(ends)?;
+    Some(skipped + offset)
 }
 
 #[cfg(test)]

@@ -1,23 +1,23 @@
-//! Models behind wire protocols: a request as JSON out, frames of a stream in.
+//! Clients of model APIs: OpenAI Responses and Chat Completions, Anthropic, Gemini and Ollama.
 //!
-//! A [`Vendor`] is a row of a table, [`Connect`] makes one of its models, and a [`Transport`] carries what the model says. Each
-//! protocol is a folder with the same files: `request` (what is asked, as JSON), `stream` (frames, as events), `wire` (what the
-//! frames look like), `error` (where its errors have their codes and messages; one table gives their kinds) and `tests`. None of
-//! them opens a connection.
+//! A [`Vendor`] is a row of a table, a [`ModelBuilder`] builds a client for one of its models, and a [`Transport`] carries the
+//! client's HTTP requests. Each wire protocol is a folder of `protocol/` with the same files: `request` (a `ModelRequest` as a
+//! JSON body), `stream` (frames of the response as `ModelEvent`s), `wire` (the JSON types), `error` (where an error body has its
+//! code and message; one table maps them to kinds) and `tests`. None of them opens a connection.
 //!
 //! ```no_run
 //! use futures::StreamExt as _;
 //! use toolwright_chat::{Message, Model as _, ModelEvent, ModelRequest};
 //! use toolwright_core::{Config, Content, ConfigSources};
-//! use toolwright_models::Connect;
+//! use toolwright_models::ModelBuilder;
 //!
-//! # async fn ask() -> Result<(), Box<dyn std::error::Error>> {
+//! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
 //! let config = Config::load(ConfigSources::from_process())?.config;
-//! let model = Connect::to("openai:gpt-5")?.config(&config).build()?;
+//! let model = ModelBuilder::for_model("openai:gpt-5")?.config(&config).build()?;
 //! let mut request = ModelRequest::default();
 //! request.messages = vec![Message::User(vec![Content::text("Hello!")])];
-//! let mut answer = model.stream(request);
-//! while let Some(event) = answer.next().await {
+//! let mut events = model.stream(request);
+//! while let Some(event) = events.next().await {
 //!     if let ModelEvent::Text(text) = event? {
 //!         print!("{text}");
 //!     }
@@ -25,22 +25,10 @@
 //! # Ok(()) }
 //! ```
 
-mod call_identifiers;
 mod excerpt;
-mod json;
-mod limits;
-mod vendor_errors;
-
-mod protocol;
-
-mod anthropic;
-mod gemini;
-mod ollama;
-mod openai_chat;
-mod openai_responses;
-
-mod call_assembler;
 mod framing;
+mod limits;
+mod protocol;
 
 mod transport;
 
@@ -53,7 +41,7 @@ pub use client::Timeouts;
 #[cfg(feature = "http")]
 pub use transport::HttpTransport;
 pub use transport::{
-    Recorder, Recording, Replayer, Transport, WireHeader, WireRequest, WireResponse,
+    Recorder, Recording, Replayer, Transport, WireHeader, WireMethod, WireRequest, WireResponse,
     forbid_live_requests,
 };
 pub use vendor::{ModelBuilder, VENDORS, Vendor};

@@ -1,26 +1,26 @@
-//! How much of an answer is read: whoever answers is not trusted to stop.
+//! Limits on the size of a response: a server is not trusted to end one.
 
 use toolwright_chat::{ModelError, ModelErrorKind};
 
-/// The longest frame, in bytes.
+/// The maximum length of a frame, in bytes.
 pub(crate) const MAX_FRAME_BYTES: usize = 16 << 20;
 
-/// The longest answer, in bytes.
+/// The maximum length of a response, in bytes.
 pub(crate) const MAX_RESPONSE_BYTES: usize = 32 << 20;
 
-/// The longest body of a refusal that is read, in bytes.
+/// The maximum length of an error response that is read, in bytes.
 pub(crate) const MAX_ERROR_BODY_BYTES: usize = 64 << 10;
 
-/// The most calls of one answer.
+/// The maximum number of calls in one response.
 pub(crate) const MAX_CALLS: usize = 1_024;
 
-/// The most items of one answer.
+/// The maximum number of items in one response.
 pub(crate) const MAX_ITEMS: usize = 16_384;
 
-/// The most labels that one call is remembered by.
+/// The maximum number of indexes under which the deltas of one call may come.
 pub(crate) const MAX_INDEXES_PER_CALL: usize = 64;
 
-/// The longest name of the vendor's that ids are made of: each call gets one, so a long name would come back a thousand times.
+/// The maximum length of a vendor's text that call ids are derived from, in bytes: each call's id contains it.
 pub(crate) const MAX_ID_SEED_BYTES: usize = 128;
 
 pub(crate) fn frame_too_long() -> ModelError {
@@ -41,6 +41,11 @@ pub(crate) fn too_many_items() -> ModelError {
     protocol_error(format!("the answer has more than {MAX_ITEMS} items"))
 }
 
-fn protocol_error(message: String) -> ModelError {
+/// The response ended before its last frame.
+pub(crate) fn response_cut_off() -> ModelError {
+    protocol_error("the answer was cut off")
+}
+
+pub(crate) fn protocol_error(message: impl Into<String>) -> ModelError {
     ModelError::new(ModelErrorKind::Protocol, message)
 }

@@ -1,9 +1,26 @@
-//! What every wire protocol has to say: how a request is written, and how its answer is read.
+//! The wire protocols: each writes a request as JSON and parses the frames of its response.
+
+pub(crate) mod anthropic;
+pub(crate) mod gemini;
+pub(crate) mod ollama;
+pub(crate) mod openai_chat;
+pub(crate) mod openai_responses;
+
+mod call_assembler;
+mod call_identifiers;
+mod item_builder;
+pub(crate) mod json;
+mod response_format;
+mod results;
+mod vendor_errors;
 
 use std::sync::Arc;
 
+use serde::Serialize;
+use serde_json::value::to_raw_value;
 use serde_json::{Map, Value};
-use toolwright_chat::{HostedTool, ModelError, ModelEvent, ModelRequest};
+use toolwright_chat::{HostedTool, Item, ItemKind, ModelError, ModelEvent, ModelRequest};
+use toolwright_core::ToolName;
 use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::{Shape, ToolPlan};
 
@@ -11,69 +28,87 @@ use crate::framing::Framing;
 
 /// A wire protocol.
 pub(crate) trait Protocol: Send + Sync + 'static {
-    /// The name that raw items are kept under.
+    /// The key under which the provider's raw JSON is stored with an item.
     const NAME: &'static str;
 
     /// The dialect that tools are lowered to.
     fn dialect(&self) -> Dialect;
 
-    /// The shape in which tools are defined.
+    /// The JSON shape of a tool definition.
     fn tool_shape(&self) -> Shape;
 
-    /// Where the request goes, below the base address.
+    /// The path of the endpoint below the base URL.
     fn path(&self, model: &str) -> String;
 
-    /// Where a request for an answer in one piece goes.
+    /// The path of the endpoint that responds without streaming.
     fn non_streaming_path(&self, model: &str) -> String {
         self.path(model)
     }
 
-    /// What is sent; `tools` is planned already, and written with [`Plan::text`].
+    /// The JSON body of a streaming request; `tools` holds the tool definitions.
     fn body(&self, request: &ModelRequest, tools: &ToolPlan, model: &str) -> Map<String, Value>;
 
-    /// Turns what asks for a stream into what asks for an answer in one piece.
+    /// Turns the body of a streaming request into that of a non-streaming one.
     fn disable_streaming(&self, body: &mut Map<String, Value>) {
         body.insert("stream".to_owned(), false.into());
         body.shift_remove("stream_options");
     }
 
-    /// The dialect that the form of an answer is written in; none where it goes out as it is.
+    /// The dialect that the schema of a response format is lowered to; `None` if it is sent unchanged.
+    ///
+    /// Structured output is lifted from the same dialect.
     fn response_format_dialect(&self, schema: &Schema) -> Option<Dialect>;
 
-    /// Whether the vendor runs this hosted tool itself.
+    /// Returns true if the vendor runs this hosted tool itself.
     fn supports_hosted_tool(&self, _: &HostedTool) -> bool {
         false
     }
 
-    /// Headers that depend on what is asked.
+    /// Headers that depend on the request.
     fn headers(&self, _: &ModelRequest) -> Vec<(&'static str, String)> {
         Vec::new()
     }
 
-    /// How the frames of an answer follow each other.
+    /// How a streamed response is split into frames.
     fn framing(&self) -> Framing {
         Framing::ServerSentEvents
     }
 
-    /// Reads the body of a refusal.
+    /// Parses the body of an error response.
     fn parse_error(&self, status: u16, body: &str) -> ModelError;
 
-    /// Reads the answer to a request that carried these tools.
+    /// Returns a parser for the response to a request with these tools.
     fn parser(&self, tools: Arc<ToolPlan>) -> Box<dyn ResponseParser>;
 }
 
-/// Reads one answer, frame by frame.
+/// Parses one response, frame by frame.
 ///
-/// Whatever comes, a reader never panics; what it does not know it keeps or skips.
+/// A parser never panics, whatever it receives; unknown items are kept as raw JSON, unknown frames skipped.
 pub(crate) trait ResponseParser: Send {
-    /// One frame: the name of the event, where the protocol has names, and its JSON.
+    /// Parses one frame: the event's name, empty if the protocol has none, and its JSON.
     fn parse_frame(&mut self, name: &str, data: &str) -> Result<Vec<ModelEvent>, ModelError>;
 
-    /// The whole answer as one JSON value; [`Reader::end`] comes after it all the same.
+    /// Parses a complete response of one JSON value; the caller calls [`Self::end_of_stream`] afterwards, as for a stream.
     fn parse_complete_body(&mut self, json: &str) -> Result<Vec<ModelEvent>, ModelError> {
         self.parse_frame("", json)
     }
 
-    /// Nothing more comes: what is still open, or that the answer is cut off.
+    /// Returns the remaining events, or an error if the response is cut off.
     fn end_of_stream(&mut self) -> Result<Vec<ModelEvent>, ModelError>;
+}
+
+/// An item with the provider's JSON, which is replayed verbatim in later requests.
+fn item_with_raw(protocol: &str, kind: ItemKind, raw: &(impl Serialize + ?Sized)) -> Item {
+    let item = Item::new(kind);
+    match to_raw_value(raw) {
+        Ok(raw) => item.with_raw(protocol, raw),
+        Err(_) => item,
+    }
+}
+
+/// The name of a tool by its name on the wire; an unknown name is returned unchanged.
+fn tool_name(tools: &ToolPlan, wire_name: &str) -> ToolName {
+    let mut tools = tools.tools().iter();
+    let tool = tools.find(|tool| tool.wire_name == wire_name);
+    tool.map_or(wire_name, |tool| tool.name.as_str()).into()
 }

@@ -1,14 +1,14 @@
-//! WireRequest in, WireResponse out: what carries a request to a vendor, and its answer back.
+//! Transports: [`WireRequest`] in, [`WireResponse`] out.
 //!
-//! Everything above this line is decided without a connection. [`Http`] opens real ones, [`Recorder`] writes down what another
-//! transport carried, and [`Replayer`] answers from what was written down, so that a test needs neither a network nor a key.
+//! The rest of the crate does no I/O. [`HttpTransport`] sends real requests, [`Recorder`] records the exchanges of another
+//! transport, and [`Replayer`] responds from a recording, so that a test needs neither a network nor a key.
 
 #[cfg(feature = "http")]
 mod http;
 mod json_diff;
 #[cfg_attr(
     not(feature = "http"),
-    allow(dead_code, reason = "only what opens connections is forbidden any")
+    allow(dead_code, reason = "only `HttpTransport` checks the switch")
 )]
 mod offline;
 mod recorder;
@@ -34,9 +34,9 @@ pub use recorder::Recorder;
 pub use recording::Recording;
 pub use replayer::Replayer;
 
-/// What carries requests to a vendor.
+/// Sends the requests of a model's client.
 ///
-/// Waiting, retrying and reading the answer are not its business: it sends what it is given, once.
+/// It sends a request once; timeouts, retries and parsing are up to its caller.
 ///
 /// # Cancellation
 ///
@@ -44,7 +44,7 @@ pub use replayer::Replayer;
 ///
 /// # Examples
 ///
-/// A transport that answers everything alike, for a test:
+/// A transport with a fixed response, for a test:
 ///
 /// ```
 /// use futures::future::BoxFuture;
@@ -62,18 +62,18 @@ pub use replayer::Replayer;
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
 /// let line = r#"{"message":{"role":"assistant","content":"Hello."},"done":true,"done_reason":"stop"}"#;
-/// let model = Vendor::named("ollama")?.model("qwen3").transport(Always(line)).build()?;
+/// let model = Vendor::by_name("ollama")?.model("qwen3").transport(Always(line)).build()?;
 /// let events: Vec<ModelEvent> = model.stream(ModelRequest::default()).try_collect().await?;
 /// assert!(matches!(&events[1], ModelEvent::Text(text) if text == "Hello."));
 /// # Ok::<(), ModelError>(()) })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Transport: Send + Sync + 'static {
-    /// Sends a request, and returns as soon as the answer begins; a refusal is an answer too.
+    /// Sends a request, and returns when the response's head has arrived, whatever its status.
     ///
     /// # Errors
     ///
-    /// Nobody answers, or the request is not one to be made.
+    /// No response arrives, or the request is invalid or not allowed.
     fn send(&self, request: WireRequest) -> BoxFuture<'_, Result<WireResponse, ModelError>>;
 }
 
@@ -83,29 +83,59 @@ impl<T: Transport + ?Sized> Transport for Arc<T> {
     }
 }
 
-/// One request, as it goes over the wire; always a `POST`.
+/// The method of a [`WireRequest`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WireMethod {
+    /// `GET`, without a body.
+    Get,
+    /// `POST`.
+    Post,
+}
+
+impl fmt::Display for WireMethod {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+        })
+    }
+}
+
+/// An HTTP request.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct WireRequest {
-    /// Where it goes.
+    /// The method; `POST` for all requests of a model.
+    pub method: WireMethod,
+    /// The URL with its query.
     pub url: Url,
-    /// Its headers.
+    /// The headers, in the order they are sent.
     pub headers: Vec<WireHeader>,
-    /// Its body, which is JSON.
+    /// The JSON body; empty for `GET`.
     pub body: Arc<str>,
 }
 
 impl WireRequest {
-    /// Makes a request without headers.
+    /// Makes a `POST` request without headers.
     pub fn new(url: Url, body: impl Into<Arc<str>>) -> Self {
         Self {
+            method: WireMethod::Post,
             url,
             headers: Vec::new(),
             body: body.into(),
         }
     }
 
-    /// The value of a header, whatever the letter case of its name.
+    /// Makes a `GET` request without headers.
+    pub fn get(url: Url) -> Self {
+        Self {
+            method: WireMethod::Get,
+            ..Self::new(url, "")
+        }
+    }
+
+    /// The value of a header; the case of its name is ignored.
     pub fn header(&self, name: &str) -> Option<&str> {
         let mut headers = self.headers.iter();
         let header = headers.find(|header| header.name.eq_ignore_ascii_case(name))?;
@@ -116,6 +146,7 @@ impl WireRequest {
 impl fmt::Debug for WireRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("WireRequest")
+            .field("method", &self.method)
             .field("url", &redact(self.url.as_str()))
             .field("headers", &self.headers)
             .field("body", &format_args!("{} bytes", self.body.len()))
@@ -127,16 +158,16 @@ impl fmt::Debug for WireRequest {
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WireHeader {
-    /// Its name.
+    /// The name, in any case.
     pub name: String,
-    /// Its value.
+    /// The value, sent as it is.
     pub value: String,
-    /// Whether the value is a secret: then it is neither shown nor recorded.
+    /// Whether the value is a secret, which is neither shown by `Debug` nor recorded.
     pub sensitive: bool,
 }
 
 impl WireHeader {
-    /// Makes a header that anybody may see.
+    /// Makes a header whose value is not a secret.
     pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -161,25 +192,24 @@ impl fmt::Debug for WireHeader {
     }
 }
 
-/// An answer as it arrives.
+/// An HTTP response whose body is still being received.
 #[non_exhaustive]
 pub struct WireResponse {
     /// The status code.
     pub status: u16,
     /// The headers, their names in lower case.
     pub headers: Vec<(String, String)>,
-    /// The body, in pieces cut anywhere.
+    /// The body, in chunks that may end anywhere.
     pub body: BoxStream<'static, Result<Bytes, ModelError>>,
 }
 
 impl WireResponse {
-    /// Makes an answer whose body comes in one piece.
+    /// Makes a response whose body comes in one chunk.
     pub fn new(status: u16, body: impl Into<Bytes>) -> Self {
-        let piece = body.into();
-        Self::streamed(status, futures::stream::iter([Ok(piece)]))
+        Self::streamed(status, futures::stream::iter([Ok(body.into())]))
     }
 
-    /// Makes an answer whose body comes in pieces.
+    /// Makes a response whose body comes in several chunks.
     pub fn streamed(
         status: u16,
         body: impl futures::Stream<Item = Result<Bytes, ModelError>> + Send + 'static,
@@ -198,7 +228,7 @@ impl WireResponse {
         self
     }
 
-    /// The value of a header, whatever the letter case of its name.
+    /// The value of a header; the case of its name is ignored.
     pub fn header(&self, name: &str) -> Option<&str> {
         let mut headers = self.headers.iter();
         let (_, value) = headers.find(|(known, _)| known.eq_ignore_ascii_case(name))?;

@@ -1,4 +1,4 @@
-//! The vendors, one row each: what they speak, where, and which variables say otherwise.
+//! The table of vendors: the protocol, base URL, API key and environment variables of each.
 
 mod base_url;
 mod model_builder;
@@ -10,36 +10,39 @@ mod tests;
 use toolwright_chat::{ModelError, ModelErrorKind};
 use toolwright_core::Config;
 use toolwright_core::schema::{Dialect, nearest};
+use url::Url;
 
-use crate::anthropic::Anthropic;
-use crate::gemini::Gemini;
-use crate::ollama::Ollama;
-use crate::openai_chat::Quirks;
-use crate::openai_responses::OpenAiResponses;
+use crate::client::list_ollama_models;
 use crate::protocol::Protocol as _;
+use crate::protocol::anthropic::Anthropic;
+use crate::protocol::gemini::Gemini;
+use crate::protocol::ollama::Ollama;
+use crate::protocol::openai_chat::Quirks;
+use crate::protocol::openai_responses::OpenAiResponses;
+use crate::transport::Transport;
 
 pub use model_builder::ModelBuilder;
 
-/// A company or a program that answers, and how it is spoken to.
+/// A company or a program that serves models, and how its API is called.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Vendor {
-    /// The name before the colon of `VENDOR:MODEL`.
+    /// The part before the colon in `VENDOR:MODEL`.
     pub name: &'static str,
-    /// Where it is, unless said otherwise; none where everybody has an address of their own.
+    /// The default base URL; `None` if every account has its own.
     pub base_url: Option<&'static str>,
-    /// The variable that says otherwise, where the vendor's own programs read one.
+    /// The environment variable for the base URL, if the vendor's own programs read one.
     pub base_url_variable: Option<&'static str>,
-    /// The variable that holds the key.
+    /// The environment variable for the API key.
     pub api_key_variable: &'static str,
-    /// Whether it answers nobody without a key.
+    /// Whether building a model without an API key is an error.
     pub requires_api_key: bool,
-    /// The header that carries the key; behind `authorization` it is a bearer's.
+    /// The header for the API key; in `authorization` it is a bearer token.
     api_key_header: &'static str,
     protocol: ProtocolKind,
 }
 
-/// The protocol a vendor speaks.
+/// The protocol of a vendor, with its parameters.
 #[derive(Clone, Copy, Debug)]
 enum ProtocolKind {
     OpenAiResponses,
@@ -49,21 +52,21 @@ enum ProtocolKind {
     Ollama,
 }
 
-/// A row to start from: a key is needed, and is a bearer's.
+/// A row with the defaults: an API key is required, and sent as a bearer token.
 const fn vendor_with_bearer_key(
     name: &'static str,
-    base: &'static str,
-    key_variable: &'static str,
-    wire: ProtocolKind,
+    base_url: &'static str,
+    api_key_variable: &'static str,
+    protocol: ProtocolKind,
 ) -> Vendor {
     Vendor {
         name,
-        base_url: Some(base),
+        base_url: Some(base_url),
         base_url_variable: None,
-        api_key_variable: key_variable,
+        api_key_variable,
         requires_api_key: true,
         api_key_header: "authorization",
-        protocol: wire,
+        protocol,
     }
 }
 
@@ -72,9 +75,9 @@ const OPENAI_CHAT: ProtocolKind = ProtocolKind::OpenAiChat(Dialect::OPENAI, Quir
 const OPENAI_COMPATIBLE: ProtocolKind =
     ProtocolKind::OpenAiChat(Dialect::OPENAI, Quirks::COMPATIBLE);
 
-/// Azure has no address that would do for everybody: it is that of a resource, and models are its deployments.
+/// Azure has no default base URL: each resource has its own, and its deployments are the models.
 ///
-/// Requests go to `/openai/v1`, which speaks what OpenAI speaks and needs no `api-version`.
+/// Requests go to `/openai/v1`, which implements OpenAI's API and needs no `api-version`.
 const AZURE: Vendor = Vendor {
     base_url: None,
     base_url_variable: Some("AZURE_OPENAI_ENDPOINT"),
@@ -87,7 +90,7 @@ const AZURE: Vendor = Vendor {
     )
 };
 
-/// Every vendor.
+/// All supported vendors.
 pub static VENDORS: &[Vendor] = &[
     Vendor {
         base_url_variable: Some("OPENAI_BASE_URL"),
@@ -215,27 +218,28 @@ pub static VENDORS: &[Vendor] = &[
 ];
 
 impl Vendor {
-    /// Finds a vendor by its name.
+    /// Returns the vendor with this name.
     ///
     /// # Errors
     ///
-    /// There is none of that name; the error names those there are.
+    /// There is no such vendor; the message lists all names.
     pub fn by_name(name: &str) -> Result<&'static Self, ModelError> {
         let found = VENDORS.iter().find(|vendor| vendor.name == name);
         found.ok_or_else(|| {
             let names: Vec<&str> = VENDORS.iter().map(|vendor| vendor.name).collect();
-            let near = nearest(name, names.iter().copied(), 1);
-            let near = near.first();
-            let meant = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
+            let nearest = nearest(name, names.iter().copied(), 1);
+            let suggestion = nearest.first();
+            let suggestion =
+                suggestion.map_or(String::new(), |name| format!("did you mean `{name}`? "));
             let message = format!(
-                "there is no vendor `{name}`: {meant}there are {}",
+                "there is no vendor `{name}`: {suggestion}there are {}",
                 names.join(", ")
             );
             ModelError::new(ModelErrorKind::BadRequest, message)
         })
     }
 
-    /// Returns the dialect that its tools are lowered to, without strict mode.
+    /// Returns the dialect that tool schemas are lowered to, without strict mode.
     pub fn dialect(&self) -> Dialect {
         match self.protocol {
             ProtocolKind::OpenAiResponses => OpenAiResponses.dialect(),
@@ -246,13 +250,44 @@ impl Vendor {
         }
     }
 
-    /// Whether settings or variables hold a key for it, by the rules of [`Connect`].
+    /// Returns true if settings or environment variables have an API key, with the precedence of [`ModelBuilder`].
     pub fn has_api_key(&'static self, config: &Config) -> bool {
         let key = self.model("").config(config).resolve_api_key();
         key.is_ok_and(|key| key.is_some())
     }
 
-    /// Starts to connect to one of its models.
+    /// Returns the base URL that its models use, with the precedence of [`ModelBuilder`].
+    ///
+    /// # Errors
+    ///
+    /// It is missing, or not a URL.
+    pub fn resolve_base_url(&'static self, config: &Config) -> Result<Url, ModelError> {
+        let (base_url, _) = self.model("").config(config).resolve_base_url()?;
+        Ok(base_url)
+    }
+
+    /// Lists the names of its models, the last changed first; only for Ollama.
+    ///
+    /// The request goes to the same base URL, with the same headers, as those of a model with these settings. There is no
+    /// timeout besides the transport's.
+    ///
+    /// # Errors
+    ///
+    /// The vendor is not Ollama, a setting is invalid, or there is no valid response.
+    pub async fn list_models(
+        &'static self,
+        config: &Config,
+        transport: &dyn Transport,
+    ) -> Result<Vec<String>, ModelError> {
+        let ProtocolKind::Ollama = self.protocol else {
+            let message = format!("the models of {} cannot be listed", self.name);
+            return Err(ModelError::new(ModelErrorKind::BadRequest, message));
+        };
+        let (base_url, headers) = self.model("").config(config).resolve_endpoint()?;
+        list_ollama_models(transport, &base_url, headers).await
+    }
+
+    /// Returns a builder for one of its models.
     pub fn model(&'static self, name: impl Into<String>) -> ModelBuilder {
         ModelBuilder::new(self, name.into())
     }

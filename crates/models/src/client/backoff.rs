@@ -1,19 +1,19 @@
-//! What went wrong in, how long to wait before asking again out.
+//! Delays between the retries of a request.
 
 use std::hash::{BuildHasher as _, RandomState};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
 use toolwright_chat::ModelError;
 
 use crate::transport::WireResponse;
 
-/// Nobody waits longer here: who is asked to should decide for himself.
+/// The maximum delay: if a vendor demands more, the error goes to the caller instead.
 const MAX_DELAY: Duration = Duration::from_secs(60);
 
-/// The first wait, where the vendor names none.
+/// The delay before the first retry, if the vendor demands none.
 const INITIAL_DELAY: Duration = Duration::from_millis(500);
 
-/// The waits of one request.
+/// Counts the retries of one request; the delay doubles with each.
 pub(super) struct Backoff {
     retries_left: u32,
     next_delay: Duration,
@@ -27,30 +27,30 @@ impl Backoff {
         }
     }
 
-    /// How long to wait after an error; nothing if asking again is of no use.
+    /// Returns the delay before the next retry; `None` if the request must not be retried.
     pub(super) fn delay_after(&mut self, error: &ModelError) -> Option<Duration> {
         if !error.is_transient() || error.retry_after.is_some_and(|wait| wait > MAX_DELAY) {
             return None;
         }
         self.retries_left = self.retries_left.checked_sub(1)?;
-        let grown = self.next_delay;
-        self.next_delay = grown.saturating_mul(2).min(MAX_DELAY);
+        let delay = self.next_delay;
+        self.next_delay = delay.saturating_mul(2).min(MAX_DELAY);
         Some(match error.retry_after {
             Some(wait) if wait.is_zero() => wait,
-            // Those who were refused together should not come back together.
+            // Jitter: clients that were rejected together should not retry together.
             Some(wait) => wait + wait.mul_f64(0.1 * random_fraction()),
-            None => grown.mul_f64(0.75 + 0.5 * random_fraction()),
+            None => delay.mul_f64(0.75 + 0.5 * random_fraction()),
         })
     }
 }
 
-/// A number from 0 to 1, another one each time.
+/// A random number from 0 to 1.
 fn random_fraction() -> f64 {
     let random = RandomState::new().hash_one(());
     (random >> 11) as f64 / (1_u64 << 53) as f64
 }
 
-/// How long the vendor asks to wait: in milliseconds, in seconds, or until a date.
+/// The delay that the vendor demands: in milliseconds, in seconds, or until a date.
 pub(super) fn retry_after(response: &WireResponse) -> Option<Duration> {
     let number = |name| response.header(name)?.trim().parse::<f64>().ok();
     if let Some(milliseconds) = number("retry-after-ms") {
@@ -59,41 +59,11 @@ pub(super) fn retry_after(response: &WireResponse) -> Option<Duration> {
     if let Some(seconds) = number("retry-after") {
         return Duration::try_from_secs_f64(seconds).ok();
     }
-    let until = parse_http_date(response.header("retry-after")?)?;
-    // By the vendor's own clock, if it tells the time.
-    let now = response.header("date").and_then(parse_http_date);
-    let now = now.unwrap_or_else(SystemTime::now);
+    let date = |name| httpdate::parse_http_date(response.header(name)?).ok();
+    let until = date("retry-after")?;
+    // By the server's own clock, if it sends a `Date`.
+    let now = date("date").unwrap_or_else(SystemTime::now);
     Some(until.duration_since(now).unwrap_or_default())
-}
-
-/// Reads `Sun, 06 Nov 1994 08:49:37 GMT`.
-fn parse_http_date(text: &str) -> Option<SystemTime> {
-    let mut words = text.split_whitespace().skip(1);
-    let day: i64 = words.next()?.parse().ok()?;
-    let month = words.next()?;
-    let year: i64 = words.next()?.parse().ok()?;
-    let mut time = words.next()?.split(':');
-    let mut part = || time.next()?.parse::<u64>().ok();
-    let (hours, minutes, seconds) = (part()?, part()?, part()?);
-    if words.next() != Some("GMT") || !(1..=31).contains(&day) || !(1970..=9999).contains(&year) {
-        return None;
-    }
-    let names = "JanFebMarAprMayJunJulAugSepOctNovDec";
-    let month = i64::try_from(
-        names
-            .find(month)
-            .filter(|at| at % 3 == 0 && month.len() == 3)?
-            / 3,
-    )
-    .ok()?
-        + 1;
-    // Years that begin in March have their leap day at the end.
-    let year = if month <= 2 { year - 1 } else { year };
-    let in_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    let days = 365 * year + year / 4 - year / 100 + year / 400 + in_year - 719_468;
-    let days = u64::try_from(days).ok()?;
-    let seconds = days * 86_400 + hours.min(23) * 3_600 + minutes.min(59) * 60 + seconds.min(60);
-    Some(UNIX_EPOCH + Duration::from_secs(seconds))
 }
 
 #[cfg(test)]
@@ -102,7 +72,7 @@ mod tests {
 
     use super::*;
 
-    fn asked(headers: &[(&str, &str)]) -> Option<Duration> {
+    fn parse_retry_after(headers: &[(&str, &str)]) -> Option<Duration> {
         let mut response = WireResponse::new(429, "");
         for (name, value) in headers {
             response = response.with_header(name, *value);
@@ -111,43 +81,18 @@ mod tests {
     }
 
     #[test]
-    fn dates_are_those_of_the_calendar() {
-        for (text, seconds) in [
-            ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
-            ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777),
-            ("Tue, 29 Feb 2000 23:59:59 GMT", 951_868_799),
-            ("Wed, 01 Mar 2000 00:00:00 GMT", 951_868_800),
-            ("Fri, 31 Dec 2100 12:00:00 GMT", 4_133_937_600),
-        ] {
-            let at = parse_http_date(text)
-                .unwrap()
-                .duration_since(UNIX_EPOCH)
-                .unwrap();
-            assert_eq!(at.as_secs(), seconds, "{text}");
-        }
-        for text in [
-            "",
-            "tomorrow",
-            "Sun, 06 Foo 1994 08:49:37 GMT",
-            "Sun, 06 Nov 1994 08:49:37 CET",
-        ] {
-            assert_eq!(parse_http_date(text), None, "{text}");
-        }
-    }
-
-    #[test]
-    fn a_wait_comes_in_three_forms() {
-        let seconds = |text| asked(&[("Retry-After", text)]);
+    fn a_delay_comes_in_three_forms() {
+        let seconds = |text| parse_retry_after(&[("Retry-After", text)]);
         assert_eq!(seconds("2"), Some(Duration::from_secs(2)));
         assert_eq!(seconds(" 0.5 "), Some(Duration::from_millis(500)));
         assert_eq!(seconds("-1"), None);
         assert_eq!(seconds("soon"), None);
         assert_eq!(
-            asked(&[("retry-after-ms", "250"), ("retry-after", "9")]),
+            parse_retry_after(&[("retry-after-ms", "250"), ("retry-after", "9")]),
             Some(Duration::from_millis(250))
         );
         assert_eq!(
-            asked(&[
+            parse_retry_after(&[
                 ("date", "Sun, 06 Nov 1994 08:49:37 GMT"),
                 ("retry-after", "Sun, 06 Nov 1994 08:50:07 GMT")
             ]),
@@ -160,10 +105,10 @@ mod tests {
     }
 
     #[test]
-    fn waits_grow_and_end() {
+    fn delays_double_and_end() {
         let busy = ModelError::new(ModelErrorKind::Overloaded, "busy");
-        let mut waits = Backoff::new(3);
-        let times: Vec<Duration> = std::iter::from_fn(|| waits.delay_after(&busy)).collect();
+        let mut backoff = Backoff::new(3);
+        let times: Vec<Duration> = std::iter::from_fn(|| backoff.delay_after(&busy)).collect();
         assert_eq!(times.len(), 3);
         for (time, middle) in times.iter().zip([500, 1_000, 2_000]) {
             let middle = Duration::from_millis(middle);
@@ -172,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_will_not_help_soon_is_not_waited_for() {
+    fn a_long_delay_and_a_permanent_error_are_not_retried() {
         let hours = ModelError::new(ModelErrorKind::RateLimit, "quota")
             .retry_after(Some(Duration::from_secs(7_200)));
         assert_eq!(Backoff::new(3).delay_after(&hours), None);

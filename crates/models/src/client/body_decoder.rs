@@ -1,6 +1,7 @@
-//! Pieces of a body in; frames out, or the whole of it where it is one JSON value.
+//! Decodes the chunks of a body into frames, or into one JSON value.
 //!
-//! Not everybody who is asked for a stream sends one, and not everybody who sends one says so: what comes first tells.
+//! Some servers do not stream although the request demands it, and some stream with the wrong content type. So the first byte
+//! that is not white space decides.
 
 use serde::de::IgnoredAny;
 use toolwright_chat::{ModelError, ModelErrorKind};
@@ -9,23 +10,23 @@ use crate::excerpt::{excerpt, excerpt_of_prefix};
 use crate::framing::{Frame, FrameDecoder, Framing};
 use crate::limits::{MAX_FRAME_BYTES, MAX_RESPONSE_BYTES, frame_too_long, response_too_long};
 
-/// The mark of byte order, which some put before everything.
+/// Some servers start the body with it.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// So much of a page is read to show what it is.
+/// How much of an HTML page is read, for the excerpt in the error.
 const MAX_SHOWN_BYTES: usize = 256;
 
-/// A part of a body that can be read.
+/// A part of a body that a protocol can parse.
 #[derive(Debug, PartialEq)]
 pub(super) enum DecodedPart {
     Frame(Frame),
     CompleteBody(String),
 }
 
-/// A body that arrives.
+/// Decodes one body; its format is detected from the first bytes.
 pub(super) struct BodyDecoder {
     framing: Framing,
-    /// Whether one JSON value is expected where lines and one value look alike.
+    /// Whether a body of JSON lines is tried as one JSON value first: the first byte does not distinguish them.
     expects_single_json: bool,
     format: BodyFormat,
     received_bytes: usize,
@@ -34,11 +35,11 @@ pub(super) struct BodyDecoder {
 }
 
 enum BodyFormat {
-    /// Nothing has come but white space.
+    /// Only white space so far.
     Unknown(Vec<u8>),
     Frames(FrameDecoder),
     SingleJson(Vec<u8>),
-    /// A page for people.
+    /// An HTML page, which is an error.
     HtmlPage(Vec<u8>),
 }
 
@@ -55,15 +56,15 @@ impl BodyDecoder {
         }
     }
 
-    /// Takes the bytes that have arrived, and adds what they complete.
+    /// Appends a chunk, and pushes the parts it completes.
     ///
     /// # Errors
     ///
-    /// The body is too long, or not what it should be; what came before is added all the same.
+    /// The body is too long, or not in the protocol; the parts before are pushed nevertheless.
     pub(super) fn push_bytes(
         &mut self,
         bytes: &[u8],
-        read: &mut Vec<DecodedPart>,
+        parts: &mut Vec<DecodedPart>,
     ) -> Result<(), ModelError> {
         self.received_bytes = self.received_bytes.saturating_add(bytes.len());
         if self.received_bytes > MAX_RESPONSE_BYTES {
@@ -72,29 +73,29 @@ impl BodyDecoder {
         let room = MAX_SHOWN_BYTES.saturating_sub(self.first_bytes.len());
         self.first_bytes.extend(bytes.iter().take(room));
         match &mut self.format {
-            BodyFormat::Unknown(held) => {
-                let seen = held.len();
-                held.extend_from_slice(bytes);
-                let held = std::mem::take(held);
-                let Some(state) = self.detect_format(&held, seen) else {
-                    self.format = BodyFormat::Unknown(held);
+            BodyFormat::Unknown(buffer) => {
+                let checked = buffer.len();
+                buffer.extend_from_slice(bytes);
+                let buffer = std::mem::take(buffer);
+                let Some(format) = self.detect_format(&buffer, checked) else {
+                    self.format = BodyFormat::Unknown(buffer);
                     return Ok(());
                 };
-                self.format = state;
-                self.decode_bytes(&held, read)
+                self.format = format;
+                self.decode_bytes(&buffer, parts)
             }
-            _ => self.decode_bytes(bytes, read),
+            _ => self.decode_bytes(bytes, parts),
         }
     }
 
-    /// What the first byte that says anything makes of it; those seen before said nothing.
-    fn detect_format(&self, bytes: &[u8], seen: usize) -> Option<BodyFormat> {
+    /// The format by the first byte that is not white space; the first `checked` bytes are known to be white space.
+    fn detect_format(&self, bytes: &[u8], checked: usize) -> Option<BodyFormat> {
         if BYTE_ORDER_MARK.starts_with(bytes) {
             return None;
         }
-        // The beginning of a mark says something after all if no mark came of it.
-        let from = match bytes.starts_with(BYTE_ORDER_MARK) || seen >= BYTE_ORDER_MARK.len() {
-            true => seen.max(BYTE_ORDER_MARK.len()),
+        // The first bytes of an incomplete mark count as content.
+        let from = match bytes.starts_with(BYTE_ORDER_MARK) || checked >= BYTE_ORDER_MARK.len() {
+            true => checked.max(BYTE_ORDER_MARK.len()),
             false => 0,
         };
         let first = bytes.get(from..)?.trim_ascii_start().first()?;
@@ -111,26 +112,26 @@ impl BodyDecoder {
     fn decode_bytes(
         &mut self,
         bytes: &[u8],
-        read: &mut Vec<DecodedPart>,
+        parts: &mut Vec<DecodedPart>,
     ) -> Result<(), ModelError> {
         match &mut self.format {
             BodyFormat::Frames(decoder) => {
                 let mut frames = Vec::new();
-                let fed = decoder.push_bytes(bytes, &mut frames);
-                self.push_frames(frames, read);
-                fed
+                let result = decoder.push_bytes(bytes, &mut frames);
+                self.push_frames(frames, parts);
+                result
             }
-            BodyFormat::SingleJson(held) => {
-                held.extend_from_slice(bytes);
-                if held.len() > MAX_FRAME_BYTES {
+            BodyFormat::SingleJson(buffer) => {
+                buffer.extend_from_slice(bytes);
+                if buffer.len() > MAX_FRAME_BYTES {
                     return Err(frame_too_long());
                 }
                 Ok(())
             }
-            BodyFormat::HtmlPage(held) => {
-                held.extend_from_slice(bytes);
-                if held.len() >= MAX_SHOWN_BYTES {
-                    return Err(html_page_error(held));
+            BodyFormat::HtmlPage(buffer) => {
+                buffer.extend_from_slice(bytes);
+                if buffer.len() >= MAX_SHOWN_BYTES {
+                    return Err(html_page_error(buffer));
                 }
                 Ok(())
             }
@@ -138,60 +139,60 @@ impl BodyDecoder {
         }
     }
 
-    /// Nothing more comes.
+    /// Ends the body, and pushes the remaining parts.
     ///
     /// # Errors
     ///
-    /// As [`BodyDecoder::feed`].
-    pub(super) fn finish(&mut self, read: &mut Vec<DecodedPart>) -> Result<(), ModelError> {
+    /// As [`BodyDecoder::push_bytes`].
+    pub(super) fn finish(&mut self, parts: &mut Vec<DecodedPart>) -> Result<(), ModelError> {
         match &mut self.format {
             BodyFormat::Unknown(_) => Ok(()),
-            BodyFormat::HtmlPage(held) => Err(html_page_error(held)),
+            BodyFormat::HtmlPage(buffer) => Err(html_page_error(buffer)),
             BodyFormat::Frames(decoder) => {
                 let mut frames = Vec::new();
                 decoder.finish(&mut frames)?;
-                self.push_frames(frames, read);
+                self.push_frames(frames, parts);
                 Ok(())
             }
-            BodyFormat::SingleJson(held) => {
-                let held = std::mem::take(held);
-                let text = String::from_utf8(held).map_err(|error| {
+            BodyFormat::SingleJson(buffer) => {
+                let buffer = std::mem::take(buffer);
+                let text = String::from_utf8(buffer).map_err(|error| {
                     ModelError::new(ModelErrorKind::Protocol, "the answer is not UTF-8")
                         .with_source(error)
                 })?;
-                let is_one = || serde_json::from_str::<IgnoredAny>(&text).is_ok();
-                if self.framing == Framing::JsonLines && !is_one() {
+                let is_single_json = || serde_json::from_str::<IgnoredAny>(&text).is_ok();
+                if self.framing == Framing::JsonLines && !is_single_json() {
                     let mut decoder = FrameDecoder::new(Framing::JsonLines);
                     let mut frames = Vec::new();
                     decoder.push_bytes(text.as_bytes(), &mut frames)?;
                     decoder.finish(&mut frames)?;
-                    self.push_frames(frames, read);
+                    self.push_frames(frames, parts);
                     return Ok(());
                 }
                 self.has_frames = true;
-                read.push(DecodedPart::CompleteBody(text));
+                parts.push(DecodedPart::CompleteBody(text));
                 Ok(())
             }
         }
     }
 
-    fn push_frames(&mut self, frames: Vec<Frame>, read: &mut Vec<DecodedPart>) {
+    fn push_frames(&mut self, frames: Vec<Frame>, parts: &mut Vec<DecodedPart>) {
         self.has_frames |= !frames.is_empty();
-        read.extend(frames.into_iter().map(DecodedPart::Frame));
+        parts.extend(frames.into_iter().map(DecodedPart::Frame));
     }
 
-    /// What is wrong, if nothing that came was a frame.
+    /// An error with an excerpt of the body, if the body had no frame.
     pub(super) fn no_frames_error(&self) -> Option<ModelError> {
         if self.has_frames {
             return None;
         }
-        let beginning = String::from_utf8_lossy(&self.first_bytes);
-        let message = if beginning.trim().is_empty() {
+        let start = String::from_utf8_lossy(&self.first_bytes);
+        let message = if start.trim().is_empty() {
             "the answer is empty".to_owned()
         } else {
             let excerpt = match self.received_bytes > MAX_SHOWN_BYTES {
-                true => excerpt_of_prefix(&beginning),
-                false => excerpt(&beginning),
+                true => excerpt_of_prefix(&start),
+                false => excerpt(&start),
             };
             format!("the answer is not in the protocol: {excerpt}")
         };
@@ -200,11 +201,12 @@ impl BodyDecoder {
 }
 
 fn html_page_error(bytes: &[u8]) -> ModelError {
-    let shown = match bytes.get(..MAX_SHOWN_BYTES) {
+    let excerpt = match bytes.get(..MAX_SHOWN_BYTES) {
         Some(start) => excerpt_of_prefix(&String::from_utf8_lossy(start)),
         None => excerpt(&String::from_utf8_lossy(bytes)),
     };
-    let message = format!("the answer is a page, not the protocol; is the address right? {shown}");
+    let message =
+        format!("the answer is a page, not the protocol; is the address right? {excerpt}");
     ModelError::new(ModelErrorKind::Protocol, message)
 }
 

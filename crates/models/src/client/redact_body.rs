@@ -1,15 +1,15 @@
-//! What is sent in, the same as it may be shown out: keys of MCP servers travel inside the body.
+//! Redacts the keys of MCP servers in a request body, so that it can be shown.
 
 use serde_json::Value;
 use toolwright_chat::{HostedTool, ModelRequest};
 
-/// What stands for a secret.
+/// Replaces a secret.
 const REDACTED: &str = "***";
 
-/// Shorter texts are too likely to be part of something else.
+/// Shorter secrets are not searched for: they are too likely to be part of another text.
 const MIN_SECRET_BYTES: usize = 6;
 
-/// Masks secrets in a body, and says whether there could have been any.
+/// Redacts secrets in a body; returns false if it cannot contain any.
 pub(super) fn redact_secrets(body: &mut Value, request: &ModelRequest) -> bool {
     let secrets: Vec<&str> = request
         .hosted_tools
@@ -19,11 +19,11 @@ pub(super) fn redact_secrets(body: &mut Value, request: &ModelRequest) -> bool {
             _ => None,
         })
         .collect();
-    // Fields that were added as they are may bring servers of their own.
-    let extra = ["tools", "mcp_servers"]
+    // Extra fields of the request may define further servers.
+    let has_extra_servers = ["tools", "mcp_servers"]
         .iter()
         .any(|name| request.options.extra.contains_key(*name));
-    if secrets.is_empty() && !extra {
+    if secrets.is_empty() && !has_extra_servers {
         return false;
     }
     for (list, field) in [
@@ -39,8 +39,8 @@ pub(super) fn redact_secrets(body: &mut Value, request: &ModelRequest) -> bool {
         }
     }
     for secret in secrets {
-        let bare = secret.split_once(' ').map_or(secret, |(_, token)| token);
-        for text in [secret.trim(), bare.trim()] {
+        let token = secret.split_once(' ').map_or(secret, |(_, token)| token);
+        for text in [secret.trim(), token.trim()] {
             if text.len() >= MIN_SECRET_BYTES {
                 replace_secret(body, text);
             }
@@ -49,7 +49,7 @@ pub(super) fn redact_secrets(body: &mut Value, request: &ModelRequest) -> bool {
     true
 }
 
-/// A secret, or an object whose values are.
+/// Redacts a secret, or an object whose values are secrets.
 fn redact_value(value: &mut Value) {
     match value {
         Value::Object(fields) => fields.values_mut().for_each(redact_value),
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn servers_that_were_added_by_hand_are_masked_as_well() {
+    fn servers_in_extra_fields_are_redacted_as_well() {
         let mut request = ModelRequest::default();
         let tools = json!([
             {"type": "mcp", "authorization": "hunter2", "headers": {"x-key": "hunter3"}},
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn where_there_is_no_secret_nothing_is_done() {
+    fn a_body_without_secrets_is_unchanged() {
         let mut body = json!({"tools": [{"authorization": "plain"}]});
         assert!(!redact_secrets(&mut body, &ModelRequest::default()));
         assert_eq!(body["tools"][0]["authorization"], "plain");

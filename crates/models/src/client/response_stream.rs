@@ -1,6 +1,6 @@
-//! A request that is sent, and its answer that is being read: events out, one after the other.
+//! Sends a request, and reads its response as a stream of [`ModelEvent`]s.
 //!
-//! A request is made again only as long as nothing has been told: what the model said cannot be unsaid.
+//! A request is retried only until the first event is emitted: emitted text cannot be taken back.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -16,32 +16,32 @@ use super::ModelClient;
 use super::backoff::{Backoff, retry_after};
 use super::body_decoder::{BodyDecoder, DecodedPart};
 use crate::excerpt::{excerpt, without_last_word};
-use crate::json::replace_lone_surrogates;
 use crate::limits::{MAX_CALLS, MAX_ERROR_BODY_BYTES, MAX_ITEMS, too_many_calls, too_many_items};
+use crate::protocol::json::replace_lone_surrogates;
 use crate::protocol::{Protocol, ResponseParser};
 use crate::transport::{WireRequest, WireResponse};
 
-/// So many pieces, and so long, are waited for after the last word.
+/// How many chunks, and how long, the connection is drained after the last event.
 const MAX_DRAINED_CHUNKS: usize = 64;
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// An answer, from the question on.
+/// One request and its response.
 pub(super) struct ResponseStream<P> {
     client: Arc<ModelClient<P>>,
     plan: Arc<ToolPlan>,
     request: WireRequest,
     backoff: Backoff,
-    /// None until somebody answers.
+    /// `None` until the response starts, and before each retry.
     open_response: Option<OpenResponse>,
     events: VecDeque<ModelEvent>,
     pending_error: Option<ModelError>,
-    /// Whether anything of the answer has been told.
+    /// Whether any event of the response was emitted.
     has_emitted: bool,
     emitted_counts: EmittedCounts,
     is_finished: bool,
 }
 
-/// What has been told, as far as it is bounded.
+/// The numbers of emitted events that are limited.
 #[derive(Default)]
 struct EmittedCounts {
     items: usize,
@@ -56,20 +56,20 @@ struct OpenResponse {
 }
 
 impl<P: Protocol> ResponseStream<P> {
-    pub(super) fn new(shared: Arc<ModelClient<P>>, request: &ModelRequest) -> Self {
-        let plan = shared.plan_tools(request);
-        let (request, shown) = shared.build_request(request, &plan);
+    pub(super) fn new(client: Arc<ModelClient<P>>, request: &ModelRequest) -> Self {
+        let plan = client.plan_tools(request);
+        let (request, redacted_body) = client.build_request(request, &plan);
         Self {
             plan,
             request,
-            backoff: Backoff::new(shared.connection.timeouts.retries),
+            backoff: Backoff::new(client.connection.timeouts.retries),
             open_response: None,
-            events: VecDeque::from([ModelEvent::RequestSent(shown)]),
+            events: VecDeque::from([ModelEvent::RequestSent(redacted_body)]),
             pending_error: None,
             has_emitted: false,
             emitted_counts: EmittedCounts::default(),
             is_finished: false,
-            client: shared,
+            client,
         }
     }
 
@@ -80,7 +80,7 @@ impl<P: Protocol> ResponseStream<P> {
             }
             if let Some(error) = self.pending_error.take() {
                 self.is_finished = true;
-                // Whoever keeps the stream does not keep the connection.
+                // A caller that keeps the stream must not keep the connection open.
                 self.open_response = None;
                 return Some(Err(error));
             }
@@ -98,10 +98,10 @@ impl<P: Protocol> ResponseStream<P> {
         }
     }
 
-    /// Hears out who has said everything, so that the connection serves again; but not for long.
+    /// Reads the rest of the body, so that the connection can be reused; gives up soon.
     async fn drain_connection(&mut self) {
-        if let Some(reading) = self.open_response.take() {
-            let rest = reading
+        if let Some(response) = self.open_response.take() {
+            let rest = response
                 .chunks
                 .take(MAX_DRAINED_CHUNKS)
                 .for_each(|_| async {});
@@ -109,17 +109,17 @@ impl<P: Protocol> ResponseStream<P> {
         }
     }
 
-    /// Keeps an error for when all before it is told, unless the question may be asked again.
+    /// Waits for a retry; if there is none, stores the error to emit it after the pending events.
     async fn retry_or_fail(&mut self, error: ModelError) {
-        let wait = match self.has_emitted {
+        let delay = match self.has_emitted {
             true => None,
             false => self.backoff.delay_after(&error),
         };
-        match wait {
-            Some(wait) => {
-                tracing::debug!(model = %self.client.id, %error, ?wait, "asking again");
+        match delay {
+            Some(delay) => {
+                tracing::debug!(model = %self.client.id, %error, ?delay, "retrying");
                 self.open_response = None;
-                sleep(wait).await;
+                sleep(delay).await;
             }
             None => self.pending_error = Some(error),
         }
@@ -127,20 +127,20 @@ impl<P: Protocol> ResponseStream<P> {
 
     async fn send_request(&mut self) -> Result<(), ModelError> {
         let connection = &self.client.connection;
-        let sent = connection.transport.send(self.request.clone());
-        let first = connection.timeouts.first_byte;
-        let response = timeout(first, sent)
+        let response = connection.transport.send(self.request.clone());
+        let limit = connection.timeouts.first_byte;
+        let response = timeout(limit, response)
             .await
-            .map_err(|_| timeout_error("nothing was answered", first))??;
+            .map_err(|_| timeout_error("nothing was answered", limit))??;
         if !(200..300).contains(&response.status) {
             return Err(self.client.error_from_response(response).await);
         }
-        let said = response.header("content-type").unwrap_or_default();
+        let content_type = response.header("content-type").unwrap_or_default();
         self.open_response = Some(OpenResponse {
             parser: self.client.protocol.parser(Arc::clone(&self.plan)),
             decoder: BodyDecoder::new(
                 self.client.protocol.framing(),
-                said,
+                content_type,
                 self.client.connection.streaming,
             ),
             chunks: response.body,
@@ -149,53 +149,53 @@ impl<P: Protocol> ResponseStream<P> {
         Ok(())
     }
 
-    /// Reads one more piece.
+    /// Reads and parses the next chunk.
     async fn read_chunk(&mut self) -> Result<(), ModelError> {
-        let Some(reading) = &mut self.open_response else {
+        let Some(response) = &mut self.open_response else {
             return Ok(());
         };
-        let patience = self.client.connection.timeouts;
-        let (wait, what) = match reading.has_first_chunk {
-            false => (patience.first_byte, "the answer did not begin"),
-            true => (patience.idle, "the answer stopped: nothing more came"),
+        let timeouts = self.client.connection.timeouts;
+        let (limit, message) = match response.has_first_chunk {
+            false => (timeouts.first_byte, "the answer did not begin"),
+            true => (timeouts.idle, "the answer stopped: nothing more came"),
         };
-        let piece = timeout(wait, reading.chunks.next())
+        let chunk = timeout(limit, response.chunks.next())
             .await
-            .map_err(|_| timeout_error(what, wait))?
+            .map_err(|_| timeout_error(message, limit))?
             .transpose()?;
-        reading.has_first_chunk = true;
-        let mut read = Vec::new();
-        let fed = match &piece {
-            Some(bytes) => reading.decoder.push_bytes(bytes, &mut read),
-            None => reading.decoder.finish(&mut read),
+        response.has_first_chunk = true;
+        let mut parts = Vec::new();
+        let decoded = match &chunk {
+            Some(bytes) => response.decoder.push_bytes(bytes, &mut parts),
+            None => response.decoder.finish(&mut parts),
         };
-        for read in read {
-            let events = match read {
+        for part in parts {
+            let events = match part {
                 DecodedPart::Frame(frame) => {
                     let data = replace_lone_surrogates(&frame.data);
-                    reading.parser.parse_frame(&frame.event_name, &data)?
+                    response.parser.parse_frame(&frame.event_name, &data)?
                 }
-                DecodedPart::CompleteBody(json) => reading
+                DecodedPart::CompleteBody(json) => response
                     .parser
                     .parse_complete_body(&replace_lone_surrogates(&json))?,
             };
             self.emitted_counts.count_events(&events)?;
             self.events.extend(events);
             self.has_emitted |= !self.events.is_empty();
-            // Not everybody hangs up after the last word, and what comes after it is nothing to us.
+            // Some servers keep the connection open after the last frame; further bytes are ignored.
             let last = self.events.back();
             if last.is_some_and(|event| matches!(event, ModelEvent::Finished { .. })) {
                 self.is_finished = true;
                 return Ok(());
             }
         }
-        fed?;
-        if piece.is_none() {
+        decoded?;
+        if chunk.is_none() {
             let rest = match (
-                reading.parser.end_of_stream(),
-                reading.decoder.no_frames_error(),
+                response.parser.end_of_stream(),
+                response.decoder.no_frames_error(),
             ) {
-                // Where nothing was in the protocol, that is what is wrong.
+                // More precise than the parser's error, which is that the response is cut off.
                 (Err(_), Some(error)) => return Err(error),
                 (rest, _) => rest?,
             };
@@ -208,26 +208,23 @@ impl<P: Protocol> ResponseStream<P> {
 }
 
 impl<P: Protocol> ModelClient<P> {
-    /// What an answer means that is none.
+    /// Converts a response whose status is not 2xx.
     async fn error_from_response(&self, response: WireResponse) -> ModelError {
         let status = response.status;
-        let wait = retry_after(&response);
+        let delay = retry_after(&response);
         if (300..400).contains(&status) {
-            let to = response.header("location").unwrap_or("somewhere else");
+            let target = response.header("location").unwrap_or("somewhere else");
             let message = format!(
                 "the address is answered with a redirect to {}, which is not followed: a key goes nowhere else; \
                  set the base address to where it leads",
-                excerpt(to)
+                excerpt(target)
             );
             return ModelError::new(ModelErrorKind::BadRequest, message);
         }
         let text = read_error_body(response, self.connection.timeouts.idle).await;
-        let mut error = self.protocol.parse_error(status, &text);
-        if matches!(status, 408 | 409) {
-            error.kind = ModelErrorKind::Overloaded;
-        }
-        let wait = wait.or(error.retry_after);
-        error.retry_after(wait)
+        let error = self.protocol.parse_error(status, &text);
+        let delay = delay.or(error.retry_after);
+        error.retry_after(delay)
     }
 }
 
@@ -249,20 +246,20 @@ impl EmittedCounts {
     }
 }
 
-fn timeout_error(what: &str, patience: Duration) -> ModelError {
-    let message = format!("{what} within {patience:?}");
+fn timeout_error(message: &str, limit: Duration) -> ModelError {
+    let message = format!("{message} within {limit:?}");
     ModelError::new(ModelErrorKind::Timeout, message)
 }
 
-/// The beginning of a refusal's body, as far as it comes.
-async fn read_error_body(mut response: WireResponse, patience: Duration) -> String {
+/// Reads the start of an error body, until its end, an error or the timeout.
+async fn read_error_body(mut response: WireResponse, idle_timeout: Duration) -> String {
     let mut bytes = Vec::new();
-    while let Ok(Some(Ok(piece))) = timeout(patience, response.body.next()).await {
-        bytes.extend_from_slice(&piece);
+    while let Ok(Some(Ok(chunk))) = timeout(idle_timeout, response.body.next()).await {
+        bytes.extend_from_slice(&chunk);
         if bytes.len() > MAX_ERROR_BODY_BYTES {
             bytes.truncate(MAX_ERROR_BODY_BYTES);
             let start = String::from_utf8_lossy(&bytes);
-            // The protocols redact what they show of it, and half a key is not recognised.
+            // The protocols redact their excerpts of it, and would not recognise half a key.
             return without_last_word(&start).to_owned();
         }
     }
@@ -274,7 +271,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_key_across_the_end_of_what_is_read_of_a_refusal_is_redacted() {
+    async fn a_key_across_the_end_of_a_truncated_error_body_is_redacted() {
         let key = format!("sk-{}", "Q7".repeat(20));
         for place in [
             MAX_ERROR_BODY_BYTES - 8,

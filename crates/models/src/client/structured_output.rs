@@ -1,11 +1,11 @@
-//! The text of an answer in, what a program reads out.
+//! Parses structured output: the JSON that a model wrote in a requested format.
 
 use serde_json::Value;
 use toolwright_core::schema::{Dialect, InputLimits, Schema, Tape, repair};
 
 use crate::limits::MAX_RESPONSE_BYTES;
 
-/// Reads an answer that was asked for in a form, and lifts it from the dialect the form was written in.
+/// Parses the text, repaired if necessary, and lifts it from the dialect that the schema was lowered to.
 pub(super) fn parse_structured_output(
     schema: &Schema,
     dialect: Option<Dialect>,
@@ -49,23 +49,23 @@ mod tests {
     }
 
     #[test]
-    fn what_strict_mode_added_is_taken_away() {
+    fn nulls_that_strict_mode_requires_are_removed() {
         let text = r#"{"city": "Rome", "days": null}"#;
-        let read = parse_structured_output(&schema(), Some(Dialect::OPENAI_STRICT), text);
-        assert_eq!(read.unwrap(), json!({"city": "Rome"}));
+        let value = parse_structured_output(&schema(), Some(Dialect::OPENAI_STRICT), text);
+        assert_eq!(value.unwrap(), json!({"city": "Rome"}));
     }
 
     #[test]
-    fn fences_and_untidy_json_are_read() {
+    fn fences_and_malformed_json_are_repaired() {
         let text = "```json\n{'city': 'Rome',}\n```";
-        let read = parse_structured_output(&schema(), None, text);
-        assert_eq!(read.unwrap(), json!({"city": "Rome"}));
+        let value = parse_structured_output(&schema(), None, text);
+        assert_eq!(value.unwrap(), json!({"city": "Rome"}));
     }
 
     #[test]
-    fn what_is_cut_off_or_empty_is_no_answer() {
-        let told = parse_structured_output(&schema(), None, r#"{"city": "Ro"#).unwrap_err();
-        assert_eq!(told, "the JSON is cut off");
+    fn a_truncated_or_empty_text_is_an_error() {
+        let error = parse_structured_output(&schema(), None, r#"{"city": "Ro"#).unwrap_err();
+        assert_eq!(error, "the JSON is cut off");
         assert!(parse_structured_output(&schema(), None, " \n").is_err());
         assert!(parse_structured_output(&schema(), None, "Rome is nice.").is_err());
     }

@@ -8,12 +8,12 @@ use toolwright_core::schema::Dialect;
 use toolwright_core::wire::{ToolDefinition, ToolPlan, ToolPlanner};
 
 use super::*;
-use crate::anthropic::Anthropic;
-use crate::gemini::Gemini;
-use crate::ollama::Ollama;
-use crate::openai_chat::{OpenAiChat, Quirks};
-use crate::openai_responses::OpenAiResponses;
 use crate::protocol::Protocol;
+use crate::protocol::anthropic::Anthropic;
+use crate::protocol::gemini::Gemini;
+use crate::protocol::ollama::Ollama;
+use crate::protocol::openai_chat::{OpenAiChat, Quirks};
+use crate::protocol::openai_responses::OpenAiResponses;
 
 /// What a key contains and nothing around it does.
 const KEY_PART: &str = "Q7";

@@ -1,4 +1,4 @@
-//! WireRequest in, WireResponse out, over a real connection: the one place that opens any.
+//! The transport over HTTP: the only file of the crate that opens connections.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -9,12 +9,12 @@ use reqwest::Client;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use toolwright_chat::{ModelError, ModelErrorKind};
 
-use super::{Transport, WireRequest, WireResponse, offline};
+use super::{Transport, WireMethod, WireRequest, WireResponse, offline};
 
 /// Sends requests over HTTP.
 ///
-/// Connections are kept for the next request. Redirects are not followed: a key goes to the address it is meant for and nowhere
-/// else. Addresses of this machine are never reached through a proxy.
+/// Connections are reused. Redirects are not followed, because they would send the API key to another host. Loopback addresses
+/// are never reached through a proxy.
 #[derive(Debug)]
 pub struct HttpTransport {
     connect_timeout: Duration,
@@ -23,7 +23,7 @@ pub struct HttpTransport {
 }
 
 impl HttpTransport {
-    /// Waits ten seconds for a connection; nothing is set up before the first request.
+    /// The timeout of connecting is ten seconds; clients are set up with the first request.
     pub fn new() -> Self {
         Self {
             connect_timeout: Duration::from_secs(10),
@@ -32,37 +32,37 @@ impl HttpTransport {
         }
     }
 
-    /// Sets how long to wait for a connection.
+    /// Sets the timeout of connecting.
     #[must_use]
-    pub fn connect_timeout(mut self, patience: Duration) -> Self {
-        self.connect_timeout = patience;
+    pub fn connect_timeout(mut self, timeout: Duration) -> Self {
+        self.connect_timeout = timeout;
         self
     }
 
     fn client_for(&self, request: &WireRequest) -> Result<Client, ModelError> {
-        let is_near = offline::is_loopback(&request.url);
-        let kept = if is_near {
+        let is_loopback = offline::is_loopback(&request.url);
+        let cell = if is_loopback {
             &self.loopback_client
         } else {
             &self.remote_client
         };
-        if let Some(client) = kept.get() {
+        if let Some(client) = cell.get() {
             return Ok(client.clone());
         }
-        // Another part of the program may have chosen already: any of them will do.
+        // Fails if the program has installed a provider already, which serves as well.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder = Client::builder()
             .user_agent(concat!("toolwright/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(self.connect_timeout)
             .redirect(reqwest::redirect::Policy::none());
-        if is_near {
+        if is_loopback {
             builder = builder.no_proxy();
         }
         let client = builder
             .build()
             .map_err(|error| network_error("cannot set up connections", error))?;
-        // Whoever was first is kept; this one serves once.
-        let _ = kept.set(client.clone());
+        // If another thread was faster its client is kept, and this one used once.
+        let _ = cell.set(client.clone());
         Ok(client)
     }
 }
@@ -78,23 +78,24 @@ impl Transport for HttpTransport {
         async move {
             offline::check_allowed(&request.url)?;
             let headers = header_map(&request)?;
-            let sent = self
-                .client_for(&request)?
-                .post(request.url)
+            let client = self.client_for(&request)?;
+            let sending = match request.method {
+                WireMethod::Get => client.get(request.url),
+                WireMethod::Post => client.post(request.url).body(request.body.to_string()),
+            };
+            let response = sending
                 .headers(headers)
-                .body(request.body.to_string());
-            let response = sent
                 .send()
                 .await
                 .map_err(|error| network_error("the request did not get through", error))?;
             let status = response.status().as_u16();
-            let told = response.headers().iter().filter_map(|(name, value)| {
+            let headers = response.headers().iter().filter_map(|(name, value)| {
                 Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
             });
-            let headers = told.collect();
+            let headers = headers.collect();
             let body = response
                 .bytes_stream()
-                .map(|piece| piece.map_err(|error| network_error("the answer was cut off", error)))
+                .map(|chunk| chunk.map_err(|error| network_error("the answer was cut off", error)))
                 .boxed();
             Ok(WireResponse {
                 status,
@@ -109,24 +110,24 @@ impl Transport for HttpTransport {
 fn header_map(request: &WireRequest) -> Result<HeaderMap, ModelError> {
     let mut headers = HeaderMap::new();
     for header in &request.headers {
-        let refused = || {
+        let invalid = || {
             let message = format!("the header `{}` cannot be sent", header.name);
             ModelError::new(ModelErrorKind::BadRequest, message)
         };
-        let name = HeaderName::from_bytes(header.name.as_bytes()).map_err(|_| refused())?;
-        let mut value = HeaderValue::from_str(&header.value).map_err(|_| refused())?;
+        let name = HeaderName::from_bytes(header.name.as_bytes()).map_err(|_| invalid())?;
+        let mut value = HeaderValue::from_str(&header.value).map_err(|_| invalid())?;
         value.set_sensitive(header.sensitive);
         headers.insert(name, value);
     }
     Ok(headers)
 }
 
-fn network_error(what: &str, error: reqwest::Error) -> ModelError {
+fn network_error(message: &str, error: reqwest::Error) -> ModelError {
     let kind = if error.is_timeout() {
         ModelErrorKind::Timeout
     } else {
         ModelErrorKind::Network
     };
-    // The address may carry a key, and the cause says enough without it.
-    ModelError::new(kind, what).with_source(error.without_url())
+    // The URL may contain a key.
+    ModelError::new(kind, message).with_source(error.without_url())
 }

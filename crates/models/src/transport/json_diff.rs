@@ -1,24 +1,24 @@
-//! Two JSON values in, the first place where they differ out.
+//! Finds the first difference between two JSON values.
 
 use serde_json::Value;
 
 use super::redactor::REDACTED;
 use crate::excerpt::excerpt;
 
-/// Says where `sent` is not what was `recorded`, and how; the order of keys does not count, and `***` stands for any text.
+/// Describes the first difference; the order of keys is ignored, and `***` in `recorded` matches any text.
 pub(super) fn first_difference(recorded: &Value, sent: &Value) -> Option<String> {
     difference_at("", Some(recorded), Some(sent))
 }
 
-fn difference_at(place: &str, recorded: Option<&Value>, sent: Option<&Value>) -> Option<String> {
+fn difference_at(pointer: &str, recorded: Option<&Value>, sent: Option<&Value>) -> Option<String> {
     match (recorded, sent) {
         (Some(Value::Object(recorded)), Some(Value::Object(sent))) => {
             let mut names: Vec<&String> = recorded.keys().collect();
             names.extend(sent.keys().filter(|name| !recorded.contains_key(*name)));
             names.into_iter().find_map(|name| {
-                let step = name.replace('~', "~0").replace('/', "~1");
+                let token = name.replace('~', "~0").replace('/', "~1");
                 difference_at(
-                    &format!("{place}/{step}"),
+                    &format!("{pointer}/{token}"),
                     recorded.get(name),
                     sent.get(name),
                 )
@@ -27,7 +27,7 @@ fn difference_at(place: &str, recorded: Option<&Value>, sent: Option<&Value>) ->
         (Some(Value::Array(recorded)), Some(Value::Array(sent))) => {
             (0..recorded.len().max(sent.len())).find_map(|index| {
                 difference_at(
-                    &format!("{place}/{index}"),
+                    &format!("{pointer}/{index}"),
                     recorded.get(index),
                     sent.get(index),
                 )
@@ -40,9 +40,13 @@ fn difference_at(place: &str, recorded: Option<&Value>, sent: Option<&Value>) ->
         }
         (Some(recorded), Some(sent)) if scalars_equal(recorded, sent) => None,
         (recorded, sent) => {
-            let place = if place.is_empty() { "the root" } else { place };
+            let pointer = if pointer.is_empty() {
+                "the root"
+            } else {
+                pointer
+            };
             Some(format!(
-                "at {place}: recorded {}, sent {}",
+                "at {pointer}: recorded {}, sent {}",
                 excerpt_of_value(recorded),
                 excerpt_of_value(sent)
             ))
@@ -50,7 +54,7 @@ fn difference_at(place: &str, recorded: Option<&Value>, sent: Option<&Value>) ->
     }
 }
 
-/// Whether a text is the recorded one, given that parts of it may be masked.
+/// Returns true if `sent` matches `recorded`, of which parts may be redacted.
 fn matches_redacted_text(recorded: &str, sent: &str) -> bool {
     let mut parts = recorded.split(REDACTED);
     let first = parts.next().unwrap_or_default();
@@ -70,7 +74,7 @@ fn matches_redacted_text(recorded: &str, sent: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// Whether two scalars are the same; 1 and 1.0 are.
+/// Returns true if two scalars are equal; 1 and 1.0 are.
 fn scalars_equal(recorded: &Value, sent: &Value) -> bool {
     recorded == sent || recorded.is_number() && recorded.as_f64() == sent.as_f64()
 }
@@ -96,9 +100,9 @@ mod tests {
     }
 
     #[test]
-    fn the_first_place_that_differs_is_named() {
+    fn the_first_difference_is_described() {
         let recorded = json!({"model": "m", "messages": [{"content": "a"}, {"content": "b"}]});
-        for (sent, told) in [
+        for (sent, expected) in [
             (
                 json!({"model": "m", "messages": [{"content": "a"}, {"content": "c"}]}),
                 r#"at /messages/1/content: recorded `"b"`, sent `"c"`"#,
@@ -114,12 +118,12 @@ mod tests {
             (json!([]), r#"at the root: recorded `{"model":"m""#),
         ] {
             let found = first_difference(&recorded, &sent).unwrap();
-            assert!(found.starts_with(told), "{found}");
+            assert!(found.starts_with(expected), "{found}");
         }
     }
 
     #[test]
-    fn what_is_masked_fits_any_text() {
+    fn redacted_text_matches_any_text() {
         let recorded = json!(["***", "Bearer ***!", "plain"]);
         assert_eq!(
             first_difference(&recorded, &json!(["x", "Bearer abc!", "plain"])),

@@ -1,4 +1,4 @@
-//! Another transport in, the same out, with everything it carried written down.
+//! A transport that records the exchanges of another one.
 
 use std::collections::BTreeMap;
 use std::io::{Error, ErrorKind, Result as Io};
@@ -15,18 +15,18 @@ use serde_json::Value;
 use toolwright_chat::ModelError;
 use toolwright_core::Secret;
 
-use super::recording::{Exchange, RecordedRequest, RecordedResponse, Recording, post};
+use super::recording::{Exchange, RecordedRequest, RecordedResponse, Recording};
 use super::redactor::Redactor;
 use super::{Transport, WireRequest, WireResponse};
 
-/// The headers of an answer that somebody reads.
+/// The response headers that are recorded: those that the client reads.
 const RECORDED_HEADERS: [&str; 3] = ["content-type", "retry-after", "retry-after-ms"];
 
-/// Writes down what another transport carries; clones write into the same recording.
+/// Records the exchanges of another transport; clones add to the same recording.
 ///
-/// The recording has no host, no header of the request, and no key: sensitive headers, the tokens of MCP servers and what
-/// [`Recorder::secret`] names are `***` wherever they stand. Nothing is written to disk before [`Recorder::save`], so a test
-/// that fails leaves the recording of before as it was.
+/// The recording has no host, no request headers, and no keys: the values of sensitive headers, the tokens of MCP servers and
+/// the secrets of [`Recorder::secret`] are `***` wherever they occur. Nothing is written to disk before [`Recorder::save`], so
+/// a failed test leaves the previous recording unchanged.
 ///
 /// # Examples
 ///
@@ -37,9 +37,9 @@ const RECORDED_HEADERS: [&str; 3] = ["content-type", "retry-after", "retry-after
 /// # use futures::{FutureExt as _, future::BoxFuture};
 /// # use toolwright_chat::ModelError;
 /// # use toolwright_models::{Transport, WireRequest, WireResponse};
-/// # struct Http;
-/// # impl Http { fn new() -> Self { Self } }
-/// # impl Transport for Http {
+/// # struct HttpTransport;
+/// # impl HttpTransport { fn new() -> Self { Self } }
+/// # impl Transport for HttpTransport {
 /// #     fn send(&self, _: WireRequest) -> BoxFuture<'_, Result<WireResponse, ModelError>> {
 /// #         async { Ok(WireResponse::new(200, r#"{"message":{"content":"Hello."},"done":true}"#)) }.boxed()
 /// #     }
@@ -47,15 +47,15 @@ const RECORDED_HEADERS: [&str; 3] = ["content-type", "retry-after", "retry-after
 /// # let directory = tempfile::tempdir()?;
 /// # let file = directory.path().join("hello.json");
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
-/// // Once, with a model at hand:
-/// let recorder = Recorder::new(Http::new());
-/// let model = Vendor::named("ollama")?.model("qwen3").transport(recorder.clone()).build()?;
+/// // Once, with a running model:
+/// let recorder = Recorder::new(HttpTransport::new());
+/// let model = Vendor::by_name("ollama")?.model("qwen3").transport(recorder.clone()).build()?;
 /// let live: Vec<ModelEvent> = model.stream(ModelRequest::default()).try_collect().await?;
 /// recorder.save(&file)?;
 ///
-/// // From then on without one:
-/// let replay = Replayer::new(Recording::load(&file)?);
-/// let model = Vendor::named("ollama")?.model("qwen3").transport(replay).build()?;
+/// // From then on without it:
+/// let replayer = Replayer::new(Recording::load(&file)?);
+/// let model = Vendor::by_name("ollama")?.model("qwen3").transport(replayer).build()?;
 /// let again: Vec<ModelEvent> = model.stream(ModelRequest::default()).try_collect().await?;
 /// assert_eq!(again.len(), live.len());
 /// # Ok::<(), Box<dyn std::error::Error>>(()) })?;
@@ -68,19 +68,19 @@ pub struct Recorder {
     exchanges: SharedExchanges,
 }
 
-/// One place per request in the order they were sent; empty until its answer has ended.
+/// One entry per request, in the order they were sent.
 type SharedExchanges = Arc<Mutex<Vec<ExchangeState>>>;
 
 #[derive(Clone)]
 enum ExchangeState {
     InProgress,
     Complete(Box<Exchange>),
-    /// There was no answer.
+    /// There was no response.
     Failed,
 }
 
 impl Recorder {
-    /// Records what another transport carries.
+    /// Records the exchanges of `inner`.
     pub fn new(inner: impl Transport) -> Self {
         Self {
             inner: Arc::new(inner),
@@ -89,42 +89,42 @@ impl Recorder {
         }
     }
 
-    /// Masks a secret wherever it stands; the key of the request is masked anyway.
+    /// Redacts a secret wherever it occurs; sensitive headers are redacted anyway.
     #[must_use]
     pub fn secret(mut self, secret: &Secret) -> Self {
         self.redactor.add_secret(secret.expose());
         self
     }
 
-    /// Changes every text of a request, and the body of every answer, before they are written down.
+    /// Applies a function to every text of a request, and to the body of every response, before they are recorded.
     ///
-    /// Give [`Replayer::scrub`](crate::Replayer::scrub) the same, so that requests still compare equal.
+    /// Pass the same to [`Replayer::redact_with`](crate::Replayer::redact_with), so that requests still compare equal.
     #[must_use]
-    pub fn redact_with(mut self, scrub: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
-        self.redactor.set_custom(scrub);
+    pub fn redact_with(mut self, redact: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
+        self.redactor.set_custom(redact);
         self
     }
 
-    /// What has been recorded; requests that were never answered are not in it.
+    /// Returns the complete exchanges so far; requests without a response are left out.
     pub fn recording(&self) -> Recording {
-        let slots = lock(&self.exchanges);
-        let whole = slots.iter().filter_map(|slot| match slot {
+        let exchanges = lock(&self.exchanges);
+        let complete = exchanges.iter().filter_map(|state| match state {
             ExchangeState::Complete(exchange) => Some((**exchange).clone()),
             _ => None,
         });
         Recording {
-            exchanges: whole.collect(),
+            exchanges: complete.collect(),
         }
     }
 
-    /// Writes the recording to a file, all of it or nothing.
+    /// Writes the recording to a file, atomically.
     ///
     /// # Errors
     ///
-    /// Nothing was recorded, an answer is still being read, or the file cannot be written.
+    /// Nothing was recorded, a response is still being read, or the file cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> Io<()> {
-        let is_open = |slot: &ExchangeState| matches!(slot, ExchangeState::InProgress);
-        if lock(&self.exchanges).iter().any(is_open) {
+        let in_progress = |state: &ExchangeState| matches!(state, ExchangeState::InProgress);
+        if lock(&self.exchanges).iter().any(in_progress) {
             let message = "an answer is still being read: finish or drop it before saving";
             return Err(Error::new(ErrorKind::ResourceBusy, message));
         }
@@ -139,42 +139,42 @@ impl Recorder {
 
 impl Transport for Recorder {
     fn send(&self, request: WireRequest) -> BoxFuture<'_, Result<WireResponse, ModelError>> {
-        let mut scrub = self.redactor.clone();
-        scrub.collect_secrets(&request);
+        let mut redactor = self.redactor.clone();
+        redactor.collect_secrets(&request);
         let text = || Value::String(request.body.to_string());
         let mut body = serde_json::from_str(&request.body).unwrap_or_else(|_| text());
-        scrub.redact_json(&mut body);
-        let asked = RecordedRequest {
-            method: post(),
-            path: scrub.redacted_path(&request.url),
+        redactor.redact_json(&mut body);
+        let recorded = RecordedRequest {
+            method: request.method.to_string(),
+            path: redactor.redacted_path(&request.url),
             body,
         };
-        let place = {
-            let mut slots = lock(&self.exchanges);
-            slots.push(ExchangeState::InProgress);
-            slots.len() - 1
+        let index = {
+            let mut exchanges = lock(&self.exchanges);
+            exchanges.push(ExchangeState::InProgress);
+            exchanges.len() - 1
         };
-        let mut tap = ExchangeCapture {
+        let mut capture = ExchangeCapture {
             exchanges: Arc::clone(&self.exchanges),
-            index: place,
-            request: asked,
-            redactor: scrub,
+            index,
+            request: recorded,
+            redactor,
             response_head: None,
             chunks: Vec::new(),
             is_complete: false,
         };
         async move {
             let response = self.inner.send(request).await?;
-            let known = RECORDED_HEADERS
+            let headers = RECORDED_HEADERS
                 .iter()
                 .filter_map(|name| Some(((*name).to_owned(), response.header(name)?.to_owned())));
-            tap.response_head = Some((response.status, known.collect()));
+            capture.response_head = Some((response.status, headers.collect()));
             let WireResponse {
                 status,
                 headers,
                 body,
             } = response;
-            let body = CapturedBody { body, capture: tap }.boxed();
+            let body = CapturedBody { body, capture }.boxed();
             Ok(WireResponse {
                 status,
                 headers,
@@ -185,7 +185,7 @@ impl Transport for Recorder {
     }
 }
 
-/// Keeps what passes, and files it when it goes: the answer has ended, failed, or was given up.
+/// Collects one exchange, and stores it on drop: when the response has ended, failed, or was dropped.
 struct ExchangeCapture {
     exchanges: SharedExchanges,
     index: usize,
@@ -198,7 +198,7 @@ struct ExchangeCapture {
 
 impl Drop for ExchangeCapture {
     fn drop(&mut self) {
-        let filed = match self.response_head.take() {
+        let state = match self.response_head.take() {
             None => ExchangeState::Failed,
             Some((status, headers)) => {
                 let mut response = RecordedResponse::new(status, headers);
@@ -208,13 +208,13 @@ impl Drop for ExchangeCapture {
                 ExchangeState::Complete(Box::new(Exchange { request, response }))
             }
         };
-        if let Some(slot) = lock(&self.exchanges).get_mut(self.index) {
-            *slot = filed;
+        if let Some(entry) = lock(&self.exchanges).get_mut(self.index) {
+            *entry = state;
         }
     }
 }
 
-/// The body of an answer, listened to.
+/// The body of a response, whose chunks are captured.
 struct CapturedBody {
     body: BoxStream<'static, Result<Bytes, ModelError>>,
     capture: ExchangeCapture,
@@ -226,7 +226,7 @@ impl Stream for CapturedBody {
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let polled = self.body.poll_next_unpin(cx);
         match &polled {
-            Poll::Ready(Some(Ok(piece))) => self.capture.chunks.push(piece.clone()),
+            Poll::Ready(Some(Ok(chunk))) => self.capture.chunks.push(chunk.clone()),
             Poll::Ready(None) => self.capture.is_complete = true,
             _ => {}
         }
@@ -234,6 +234,6 @@ impl Stream for CapturedBody {
     }
 }
 
-fn lock(slots: &SharedExchanges) -> MutexGuard<'_, Vec<ExchangeState>> {
-    slots.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(exchanges: &SharedExchanges) -> MutexGuard<'_, Vec<ExchangeState>> {
+    exchanges.lock().unwrap_or_else(PoisonError::into_inner)
 }

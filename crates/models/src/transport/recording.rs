@@ -1,4 +1,4 @@
-//! Exchanges in, one readable file out, and back.
+//! The file format of recorded exchanges.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,7 +11,7 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What was asked and answered in one conversation.
+/// The recorded exchanges of a test: requests and their responses.
 ///
 /// A file is a JSON array with one object per exchange, readable and fit for review:
 ///
@@ -29,16 +29,16 @@ use serde_json::Value;
 /// ]
 /// ```
 ///
-/// The body of an answer stands line by line; `pieces` are the lengths in bytes in which it came, left out if it came whole. A
-/// body that is not text stands as `base64` instead, and `cut` says that it was never read to its end. There is no host and no
-/// key in it.
+/// The body of a response is an array of its lines; `pieces` are the lengths of its chunks in bytes, left out if there was
+/// only one. A body that is not text is in `base64` instead, and `cut` is true if it was not read to its end. Hosts and keys
+/// are not recorded.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Recording {
     pub(super) exchanges: Vec<Exchange>,
 }
 
-/// One request and its answer.
+/// One request and its response.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Exchange {
     pub(super) request: RecordedRequest,
@@ -68,7 +68,7 @@ pub(super) struct RecordedResponse {
     pub(super) cut: bool,
 }
 
-pub(super) fn post() -> String {
+fn post() -> String {
     "POST".to_owned()
 }
 
@@ -81,21 +81,21 @@ fn is_false(value: &bool) -> bool {
 }
 
 impl Recording {
-    /// Reads a file.
+    /// Loads a file.
     ///
     /// # Errors
     ///
-    /// It cannot be read, or is no recording.
+    /// It cannot be read, or is not a recording.
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let named = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-        let text =
-            fs::read_to_string(path).map_err(|error| Error::new(error.kind(), named(&error)))?;
+        let with_path = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+        let text = fs::read_to_string(path)
+            .map_err(|error| Error::new(error.kind(), with_path(&error)))?;
         serde_json::from_str(&text)
-            .map_err(|error| Error::new(ErrorKind::InvalidData, named(&error)))
+            .map_err(|error| Error::new(ErrorKind::InvalidData, with_path(&error)))
     }
 
-    /// Writes a file, all of it or none: what was there before stays until the new one is whole.
+    /// Writes a file atomically: an existing one is replaced only when the new one is complete.
     ///
     /// # Errors
     ///
@@ -112,18 +112,18 @@ impl Recording {
         let partial = path.with_file_name(name);
         let written = fs::write(&partial, text).and_then(|()| fs::rename(&partial, path));
         if written.is_err() {
-            // What is left of it is of no use, and the first error says more than a second one.
+            // The first error is returned; a second one would add nothing.
             let _ = fs::remove_file(&partial);
         }
         written
     }
 
-    /// How many exchanges it holds.
+    /// The number of exchanges.
     pub fn len(&self) -> usize {
         self.exchanges.len()
     }
 
-    /// Whether it holds nothing.
+    /// Returns true if there are no exchanges.
     pub fn is_empty(&self) -> bool {
         self.exchanges.is_empty()
     }
@@ -138,22 +138,22 @@ impl RecordedResponse {
         }
     }
 
-    /// Keeps a body, each text of it as `scrubbed` returns it.
-    pub(super) fn set_body(&mut self, pieces: &[Bytes], scrubbed: impl Fn(&str) -> String) {
-        let whole = pieces.concat();
-        let text = str::from_utf8(&whole).ok().map(scrubbed);
-        // Where a secret was cut out the pieces are as long as before: only that they are cut anywhere matters.
-        if pieces.len() > 1 {
-            self.pieces = pieces.iter().map(Bytes::len).collect();
+    /// Sets the body, redacted with `redact` if it is text.
+    pub(super) fn set_body(&mut self, chunks: &[Bytes], redact: impl Fn(&str) -> String) {
+        let body = chunks.concat();
+        let text = str::from_utf8(&body).ok().map(redact);
+        // Redaction may change the length; the old chunk lengths still split the body somewhere, which is all that matters.
+        if chunks.len() > 1 {
+            self.pieces = chunks.iter().map(Bytes::len).collect();
         }
         match text {
             Some(text) if text.is_empty() => {}
             Some(text) => self.body = text.split('\n').map(str::to_owned).collect(),
-            None => self.base64 = Some(STANDARD.encode(&whole)),
+            None => self.base64 = Some(STANDARD.encode(&body)),
         }
     }
 
-    /// The body in pieces as it came.
+    /// The body in chunks as it was received.
     pub(super) fn body_chunks(&self) -> Result<Vec<Bytes>> {
         let mut rest = match &self.base64 {
             Some(base64) => STANDARD
@@ -162,12 +162,12 @@ impl RecordedResponse {
                 .into(),
             None => Bytes::from(self.body.join("\n")),
         };
-        let mut pieces = Vec::new();
+        let mut chunks = Vec::new();
         for length in &self.pieces {
-            pieces.push(rest.split_to((*length).min(rest.len())));
+            chunks.push(rest.split_to((*length).min(rest.len())));
         }
-        pieces.push(rest);
-        pieces.retain(|piece| !piece.is_empty());
-        Ok(pieces)
+        chunks.push(rest);
+        chunks.retain(|chunk| !chunk.is_empty());
+        Ok(chunks)
     }
 }

@@ -1,4 +1,4 @@
-//! What was said on the wire in, the same without secrets out.
+//! Redacts secrets in what a recording keeps of requests and responses.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,21 +9,21 @@ use url::Url;
 
 use super::WireRequest;
 
-/// What stands for a secret.
+/// Replaces a secret.
 pub(super) const REDACTED: &str = "***";
 
-/// Shorter texts are too likely to be part of something else.
+/// Shorter secrets are not searched for: they are too likely to be part of another text.
 const MIN_SECRET_BYTES: usize = 6;
 
-/// The fields of a body that carry a key of somebody else's: an MCP server's.
+/// The fields of a body that hold the key of an MCP server.
 const SECRET_FIELDS: [&str; 2] = ["authorization", "authorization_token"];
 
-/// The names under which an address carries a key.
+/// The query parameters that hold a key.
 const SECRET_QUERY_PARAMETERS: [&str; 5] = ["key", "api_key", "api-key", "access_token", "token"];
 
 type CustomRedaction = dyn Fn(&str) -> String + Send + Sync;
 
-/// Knows what must not be written down.
+/// The secrets to redact, and the user's own redaction.
 #[derive(Clone, Default)]
 pub(super) struct Redactor {
     secrets: Vec<Secret>,
@@ -37,15 +37,15 @@ impl Redactor {
         }
     }
 
-    pub(super) fn set_custom(&mut self, own: impl Fn(&str) -> String + Send + Sync + 'static) {
-        self.custom = Some(Arc::new(own));
+    pub(super) fn set_custom(&mut self, redact: impl Fn(&str) -> String + Send + Sync + 'static) {
+        self.custom = Some(Arc::new(redact));
     }
 
-    /// Learns the secrets that a request itself gives away.
+    /// Adds the secrets in a request's headers, URL and body.
     pub(super) fn collect_secrets(&mut self, request: &WireRequest) {
         for header in request.headers.iter().filter(|header| header.sensitive) {
             self.add_secret(&header.value);
-            // The word before it, as in `Bearer …`, is not part of the key.
+            // The scheme, as in `Bearer …`, is not part of the key.
             if let Some((_, token)) = header.value.split_once(' ') {
                 self.add_secret(token.trim());
             }
@@ -77,7 +77,7 @@ impl Redactor {
         }
     }
 
-    /// The path of an address: the host is nobody's business, nor are keys behind the question mark.
+    /// The path and query of a URL, without keys.
     pub(super) fn redacted_path(&self, url: &Url) -> String {
         let mut path = url.path().to_owned();
         let pairs = url.query_pairs().map(|(name, value)| {
@@ -92,7 +92,7 @@ impl Redactor {
         self.replace_secrets(&path)
     }
 
-    /// The body of a request.
+    /// Redacts the body of a request.
     pub(super) fn redact_json(&self, value: &mut Value) {
         match value {
             Value::String(text) => *text = self.redact_text(text),
@@ -111,12 +111,12 @@ impl Redactor {
         }
     }
 
-    /// One text, or the whole body of an answer.
+    /// Redacts one text, or the whole body of a response.
     pub(super) fn redact_text(&self, text: &str) -> String {
-        let masked = self.replace_secrets(text);
+        let redacted = self.replace_secrets(text);
         match &self.custom {
-            Some(own) => own(&masked),
-            None => masked,
+            Some(custom) => custom(&redacted),
+            None => redacted,
         }
     }
 
@@ -130,9 +130,9 @@ impl Redactor {
 
 impl fmt::Debug for Redactor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Scrub")
+        f.debug_struct("Redactor")
             .field("secrets", &self.secrets.len())
-            .field("own", &self.custom.is_some())
+            .field("custom", &self.custom.is_some())
             .finish()
     }
 }

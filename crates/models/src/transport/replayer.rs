@@ -1,9 +1,9 @@
-//! A recording in, a transport out that answers from it and from nothing else.
+//! A transport that responds from a recording.
 
 use std::collections::VecDeque;
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use futures::future::{self, BoxFuture};
@@ -16,13 +16,13 @@ use super::recording::{Exchange, Recording};
 use super::redactor::Redactor;
 use super::{Transport, WireRequest, WireResponse};
 
-/// Answers requests from a recording, in its order; clones share it.
+/// Responds to requests from a recording, in its order; clones share the position.
 ///
-/// A request must be the recorded one: the same path and the same JSON, the order of keys aside, and any text where the
-/// recording says `***`. Another request, and one more than was recorded, fails with [`ModelErrorKind::Forbidden`] and says
-/// where it differs. Waits that the vendor once asked for are not waited for again.
+/// A request must match the recorded one: the same path and the same JSON, except for the order of keys, and any text where
+/// the recording has `***`. A request that does not match, or exceeds the recording, fails with [`ModelErrorKind::Forbidden`]
+/// and a message that has the first difference. `retry-after` is replayed as 0.
 ///
-/// [`Recorder`](crate::Recorder) shows how a recording is made.
+/// See [`Recorder`](crate::Recorder) for how to make a recording.
 #[derive(Clone, Debug)]
 pub struct Replayer {
     remaining: Arc<Mutex<VecDeque<Exchange>>>,
@@ -31,7 +31,7 @@ pub struct Replayer {
 }
 
 impl Replayer {
-    /// Answers from a recording.
+    /// Responds from a recording.
     pub fn new(recording: Recording) -> Self {
         Self {
             total: recording.len(),
@@ -40,77 +40,84 @@ impl Replayer {
         }
     }
 
-    /// Answers from a file.
+    /// Responds from the recording in a file.
     ///
     /// # Errors
     ///
-    /// It cannot be read, or is no recording.
+    /// It cannot be read, or is not a recording.
     pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
         Recording::load(path).map(Self::new)
     }
 
-    /// Changes every text of a request before it is compared, as [`Recorder::scrub`](crate::Recorder::scrub) did.
+    /// Applies a function to every text of a request before it is compared, as
+    /// [`Recorder::redact_with`](crate::Recorder::redact_with) does.
     #[must_use]
-    pub fn redact_with(mut self, scrub: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
-        self.redactor.set_custom(scrub);
+    pub fn redact_with(mut self, redact: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
+        self.redactor.set_custom(redact);
         self
     }
 
-    /// How many exchanges have not been asked for yet.
+    /// The number of exchanges that have not been replayed yet.
     pub fn remaining(&self) -> usize {
-        let left = self
-            .remaining
+        self.lock_remaining().len()
+    }
+
+    fn lock_remaining(&self) -> MutexGuard<'_, VecDeque<Exchange>> {
+        self.remaining
             .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        left.len()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     fn respond(&self, request: &WireRequest) -> Result<WireResponse, ModelError> {
-        let mut left = self
-            .remaining
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let place = self.total.saturating_sub(left.len()) + 1;
-        let Some(exchange) = left.front() else {
+        let mut remaining = self.lock_remaining();
+        let number = self.total.saturating_sub(remaining.len()) + 1;
+        let Some(exchange) = remaining.front() else {
             let message = format!(
                 "the recording has {} requests, and this is one more: record it again",
                 self.total
             );
             return Err(ModelError::new(ModelErrorKind::Forbidden, message));
         };
-        if let Some(differs) = self.difference_from(exchange, request) {
+        if let Some(difference) = self.difference_from(exchange, request) {
             let message = format!(
-                "request {place} is not the recorded one {differs}; record it again if it is right"
+                "request {number} is not the recorded one {difference}; record it again if it is right"
             );
             return Err(ModelError::new(ModelErrorKind::Forbidden, message));
         }
-        let pieces = exchange.response.body_chunks().map_err(|error| {
-            let message = format!("answer {place} of the recording cannot be read");
+        let chunks = exchange.response.body_chunks().map_err(|error| {
+            let message = format!("answer {number} of the recording cannot be read");
             ModelError::new(ModelErrorKind::Protocol, message).with_source(error)
         })?;
         let cut = exchange.response.cut.then(|| {
             let message = "the answer was cut off, and so is its recording";
             Err(ModelError::new(ModelErrorKind::Network, message))
         });
-        let pieces = pieces.into_iter().map(Ok::<Bytes, ModelError>).chain(cut);
+        let chunks = chunks.into_iter().map(Ok::<Bytes, ModelError>).chain(cut);
         let mut response = WireResponse::streamed(
             exchange.response.status,
-            stream::iter(pieces.collect::<Vec<_>>()).boxed(),
+            stream::iter(chunks.collect::<Vec<_>>()).boxed(),
         );
         for (name, value) in &exchange.response.headers {
-            // Nobody has to wait for a vendor that is not there.
-            let waits = name.starts_with("retry-after");
-            response = response.with_header(name, if waits { "0" } else { value });
+            // A recording needs no delay between retries.
+            let is_delay = name.starts_with("retry-after");
+            response = response.with_header(name, if is_delay { "0" } else { value });
         }
-        left.pop_front();
+        remaining.pop_front();
         Ok(response)
     }
 
     fn difference_from(&self, exchange: &Exchange, request: &WireRequest) -> Option<String> {
-        let mut scrub = self.redactor.clone();
-        scrub.collect_secrets(request);
+        let mut redactor = self.redactor.clone();
+        redactor.collect_secrets(request);
         let recorded = &exchange.request;
-        let path = scrub.redacted_path(&request.url);
+        let path = redactor.redacted_path(&request.url);
+        let method = request.method.to_string();
+        if method != recorded.method {
+            return Some(format!(
+                "in its method: recorded `{}`, sent `{method}`",
+                recorded.method
+            ));
+        }
         if path != recorded.path {
             return Some(format!(
                 "in its path: recorded `{}`, sent `{path}`",
@@ -119,7 +126,7 @@ impl Replayer {
         }
         let text = || Value::String(request.body.to_string());
         let mut body = serde_json::from_str(&request.body).unwrap_or_else(|_| text());
-        scrub.redact_json(&mut body);
+        redactor.redact_json(&mut body);
         first_difference(&recorded.body, &body)
     }
 }

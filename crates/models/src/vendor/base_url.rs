@@ -1,4 +1,4 @@
-//! What somebody wrote for an address in, the address out.
+//! Parses the base URL of a vendor, which settings may abbreviate.
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -8,16 +8,16 @@ use url::Url;
 
 use super::{ProtocolKind, Vendor};
 
-/// Where Azure speaks what OpenAI speaks.
+/// The path of Azure's implementation of OpenAI's API.
 const AZURE_PATH: &str = "/openai/v1";
 
-/// Reads the base address of a vendor.
+/// Parses a base URL; Ollama's may lack scheme and port, Azure's its path.
 pub(super) fn parse_base_url(vendor: &Vendor, text: &str) -> Result<Url, ModelError> {
-    let written = match vendor.protocol {
+    let completed = match vendor.protocol {
         ProtocolKind::Ollama => ollama_base_url(text),
         _ => text.trim().to_owned(),
     };
-    let url = Url::parse(&written).ok();
+    let url = Url::parse(&completed).ok();
     let url = url.filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
     let Some(mut url) = url else {
         let message = format!(
@@ -38,29 +38,29 @@ pub(super) fn parse_base_url(vendor: &Vendor, text: &str) -> Result<Url, ModelEr
     Ok(url)
 }
 
-/// Reads `OLLAMA_HOST` as Ollama does: a scheme, a port and a path may each be there or not.
+/// Completes `OLLAMA_HOST` as Ollama does: scheme, port and path are optional.
 fn ollama_base_url(text: &str) -> String {
     let text = text.trim().trim_matches(['"', '\'']).trim();
     let (scheme, rest, port) = match text.split_once("://") {
         Some(("https", rest)) => ("https", rest, "443"),
         Some(("http", rest)) => ("http", rest, "80"),
         Some((other, rest)) => (other, rest, "11434"),
-        // Its cloud has no other door.
+        // Ollama's cloud is available only over TLS.
         None if text == "ollama.com" => ("https", text, "443"),
         None => ("http", text, "11434"),
     };
     let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
-    let bare = |host: &str| host.trim_matches(['[', ']']).parse::<IpAddr>().ok();
+    let as_ip = |host: &str| host.trim_matches(['[', ']']).parse::<IpAddr>().ok();
     let (host, port) = match host.rsplit_once(':') {
-        // A colon may belong to an address of six.
-        Some((name, given)) if bare(host).is_none() || name.ends_with(']') => {
-            let known = given.parse::<u16>().is_ok();
-            (name, if known { given } else { port })
+        // The colon may be part of an IPv6 address.
+        Some((name, digits)) if as_ip(host).is_none() || name.ends_with(']') => {
+            let is_valid = digits.parse::<u16>().is_ok();
+            (name, if is_valid { digits } else { port })
         }
         _ => (host, port),
     };
-    let host = match bare(host) {
-        // A server listens everywhere, but who asks has to go somewhere.
+    let host = match as_ip(host) {
+        // A server can listen on all addresses, but a client has to connect to one.
         Some(IpAddr::V4(ip)) if ip.is_unspecified() => "127.0.0.1".to_owned(),
         Some(IpAddr::V6(ip)) if ip.is_unspecified() => format!("[{}]", Ipv6Addr::LOCALHOST),
         Some(IpAddr::V6(ip)) => format!("[{ip}]"),
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_host_of_ollama_is_read_as_ollama_reads_it() {
+    fn ollama_host_is_completed_as_ollama_does() {
         for (text, address) in [
             ("", "http://127.0.0.1:11434/"),
             ("0.0.0.0", "http://127.0.0.1:11434/"),
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn an_endpoint_of_azure_need_not_say_the_path() {
+    fn the_path_of_an_azure_endpoint_is_optional() {
         for text in [
             "https://mine.openai.azure.com",
             "https://mine.openai.azure.com/",
@@ -121,13 +121,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_told_without_secrets() {
+    fn an_invalid_base_url_is_an_error_without_secrets() {
         for text in ["", "openai", "ftp://host", "file:///etc", "mailto:a@b"] {
-            let told = parse_base_url(Vendor::by_name("openai").unwrap(), text).unwrap_err();
-            assert!(told.message.contains("is no address of openai"), "{told}");
+            let error = parse_base_url(Vendor::by_name("openai").unwrap(), text).unwrap_err();
+            assert!(error.message.contains("is no address of openai"), "{error}");
         }
-        let told =
+        let error =
             parse_base_url(Vendor::by_name("groq").unwrap(), "ftp://me:hunter2@host").unwrap_err();
-        assert!(!told.message.contains("hunter2"), "{told}");
+        assert!(!error.message.contains("hunter2"), "{error}");
     }
 }

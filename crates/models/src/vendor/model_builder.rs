@@ -1,4 +1,4 @@
-//! A vendor, a model's name and some settings in, the model out.
+//! Builds the client of a model from its vendor, its name and settings.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,31 +7,31 @@ use toolwright_chat::{Model, ModelError, ModelErrorKind, ModelId};
 use toolwright_core::{Config, Secret};
 
 use super::{ProtocolKind, Vendor};
-use crate::anthropic::Anthropic;
 use crate::client::{ConnectionSettings, RemoteModel, Timeouts};
-use crate::gemini::Gemini;
-use crate::ollama::Ollama;
-use crate::openai_chat::OpenAiChat;
-use crate::openai_responses::OpenAiResponses;
+use crate::protocol::anthropic::Anthropic;
+use crate::protocol::gemini::Gemini;
+use crate::protocol::ollama::Ollama;
+use crate::protocol::openai_chat::OpenAiChat;
+use crate::protocol::openai_responses::OpenAiResponses;
 #[cfg(feature = "http")]
 use crate::transport::HttpTransport;
-use crate::transport::{Transport, is_loopback};
+use crate::transport::Transport;
 
-/// How a model is reached; made by [`Vendor::model`].
+/// Builds the client of a model; made by [`Vendor::model`] or [`ModelBuilder::for_model`].
 ///
-/// Nothing is read from anywhere unless [`Connect::config`] says where. Then each of these counts unless the one before it is
-/// set, and a blank value is not set:
+/// Settings and environment variables are read only after [`ModelBuilder::config`]. The first of these that is set and not
+/// blank counts:
 ///
-/// | | key | address | headers |
+/// | | API key | base URL | headers |
 /// |---|---|---|---|
-/// | said here | [`Connect::key`] | [`Connect::base`] | [`Connect::header`] |
-/// | a flag, or our variable | `models.<vendor>.key`, `TOOLWRIGHT_MODELS_<VENDOR>_KEY` | `models.<vendor>.base_url`, … | `models.<vendor>.headers.<name>`, … |
-/// | the vendor's variable | [`Vendor::key_variable`] | [`Vendor::base_variable`] | |
+/// | the builder | [`ModelBuilder::api_key`] | [`ModelBuilder::base_url`] | [`ModelBuilder::header`] |
+/// | a flag or Toolwright's variable | `models.<vendor>.key`, `TOOLWRIGHT_MODELS_<VENDOR>_KEY` | `models.<vendor>.base_url`, … | `models.<vendor>.headers.<name>`, … |
+/// | the vendor's variable | [`Vendor::api_key_variable`] | [`Vendor::base_url_variable`] | |
 /// | the config file | `models.<vendor>.key` | `models.<vendor>.base_url` | `models.<vendor>.headers.<name>` |
-/// | the vendor's row | | [`Vendor::base`] | |
+/// | the vendor's default | | [`Vendor::base_url`] | |
 ///
-/// A key is sent over plain `http` only to this machine, or to an address that was said here or in our own settings: not to one
-/// that a vendor's variable happens to hold.
+/// An API key is sent over plain `http` only to this machine, or to a base URL of the builder or of Toolwright's own settings:
+/// not to one of a vendor's variable, which may have been set for another program.
 ///
 /// # Examples
 ///
@@ -41,7 +41,7 @@ use crate::transport::{Transport, is_loopback};
 ///
 /// let environment = [("ANTHROPIC_API_KEY".to_owned(), "a key".to_owned())];
 /// let config = Config::load(ConfigSources::new().environment(environment))?.config;
-/// let model = Vendor::named("anthropic")?.model("claude-sonnet-4-5").config(&config).build()?;
+/// let model = Vendor::by_name("anthropic")?.model("claude-sonnet-4-5").config(&config).build()?;
 /// assert_eq!(model.id().to_string(), "anthropic:claude-sonnet-4-5");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -74,11 +74,11 @@ impl ModelBuilder {
         }
     }
 
-    /// Starts to connect to a model that is named with its vendor, as `openai:gpt-5`.
+    /// Returns a builder for a model named with its vendor, as `openai:gpt-5`.
     ///
     /// # Errors
     ///
-    /// It is not named so, or there is no such vendor.
+    /// The text is not `VENDOR:NAME`, or there is no such vendor.
     pub fn for_model(model: &str) -> Result<Self, ModelError> {
         match model.split_once(':') {
             Some((vendor, name)) if !name.trim().is_empty() => {
@@ -91,74 +91,62 @@ impl ModelBuilder {
         }
     }
 
-    /// Sets the key.
+    /// Sets the API key.
     pub fn api_key(mut self, key: Secret) -> Self {
         self.api_key = Some(key);
         self
     }
 
-    /// Sets the address that paths are below, as `https://api.openai.com/v1`.
+    /// Sets the base URL that the endpoints' paths are appended to, as `https://api.openai.com/v1`.
     pub fn base_url(mut self, url: impl Into<String>) -> Self {
         self.base_url = Some(url.into());
         self
     }
 
-    /// Adds a header to every request; its value is kept as a secret.
+    /// Adds a header to every request; its value is treated as a secret.
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), Secret::new(value)));
         self
     }
 
-    /// Sets how long to wait for what.
-    pub fn timeouts(mut self, patience: Timeouts) -> Self {
-        self.timeouts = patience;
+    /// Sets the timeouts and the number of retries.
+    pub fn timeouts(mut self, timeouts: Timeouts) -> Self {
+        self.timeouts = timeouts;
         self
     }
 
-    /// Sets what carries the requests, instead of an [`Http`] of its own.
+    /// Sets the transport; the default is an [`HttpTransport`](crate::HttpTransport).
     pub fn transport(mut self, transport: impl Transport) -> Self {
         self.transport = Some(Arc::new(transport));
         self
     }
 
-    /// Sets whether answers are asked for piece by piece, which is usual; otherwise each comes at once when it is whole.
+    /// Sets whether responses are streamed, which is the default; otherwise the events come when the response is complete.
     pub fn streaming(mut self, streaming: bool) -> Self {
         self.streaming = streaming;
         self
     }
 
-    /// Reads what is not said here from settings and variables.
+    /// Reads settings and environment variables for everything that is not set with the builder.
     pub fn config(mut self, config: &Config) -> Self {
         self.config = Some(config.clone());
         self
     }
 
-    /// Makes the model; nothing is connected before it is asked something.
+    /// Builds the model; it connects with its first request.
     ///
     /// # Errors
     ///
-    /// A key or an address is missing where one is needed, or a setting cannot be used.
+    /// A required API key or base URL is missing, or a setting is invalid.
     pub fn build(self) -> Result<Arc<dyn Model>, ModelError> {
-        let (base, is_ours) = self.resolve_base_url()?;
-        let headers = self.resolve_headers()?;
-        let has_secret = headers.iter().any(|header| header.sensitive);
-        if has_secret && base.scheme() == "http" && !is_loopback(&base) && !is_ours {
-            let host = base.host_str().unwrap_or_default();
-            let message = format!(
-                "the key of {} would go to {host} unencrypted, because {} says so: if that is meant, set {}",
-                self.vendor.name,
-                self.vendor.base_url_variable.unwrap_or("a variable"),
-                self.setting_key("base_url"),
-            );
-            return Err(ModelError::new(ModelErrorKind::BadRequest, message));
-        }
+        let (base_url, headers) = self.resolve_endpoint()?;
         let id = ModelId::new(self.vendor.name, self.model_name);
         let transport = match self.transport {
             Some(transport) => transport,
             None => default_transport(&self.timeouts)?,
         };
         let connection = ConnectionSettings {
-            base_url: base,
+            base_url,
             headers,
             transport,
             timeouts: self.timeouts,
@@ -187,9 +175,9 @@ impl ModelBuilder {
 }
 
 #[cfg(feature = "http")]
-fn default_transport(patience: &Timeouts) -> Result<Arc<dyn Transport>, ModelError> {
+fn default_transport(timeouts: &Timeouts) -> Result<Arc<dyn Transport>, ModelError> {
     Ok(Arc::new(
-        HttpTransport::new().connect_timeout(patience.connect),
+        HttpTransport::new().connect_timeout(timeouts.connect),
     ))
 }
 
@@ -201,10 +189,10 @@ fn default_transport(_: &Timeouts) -> Result<Arc<dyn Transport>, ModelError> {
 
 impl fmt::Debug for ModelBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Connect")
+        f.debug_struct("ModelBuilder")
             .field("vendor", &self.vendor.name)
-            .field("name", &self.model_name)
-            .field("patience", &self.timeouts)
+            .field("model_name", &self.model_name)
+            .field("timeouts", &self.timeouts)
             .field("streaming", &self.streaming)
             .finish_non_exhaustive()
     }

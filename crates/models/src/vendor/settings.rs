@@ -1,64 +1,89 @@
-//! What is said, set and listed of a vendor in, the address and the headers of its requests out.
+//! Resolves the base URL, API key and headers of a [`ModelBuilder`] from its own values, settings and the vendor's row.
 
 use toolwright_chat::{ModelError, ModelErrorKind};
 use toolwright_core::{Origin, Secret};
 use url::Url;
 
-use super::{ModelBuilder, ProtocolKind, base_url};
-use crate::anthropic::API_VERSION;
-use crate::transport::WireHeader;
+use super::base_url::parse_base_url;
+use super::{ModelBuilder, ProtocolKind};
+use crate::protocol::anthropic::API_VERSION;
+use crate::transport::{WireHeader, is_loopback};
 
 impl ModelBuilder {
-    /// The address, and whether it is ours: said here, in our settings, or in the table.
+    /// Returns the base URL and the headers; rejects an API key that would be sent unencrypted to an untrusted base URL.
+    pub(super) fn resolve_endpoint(&self) -> Result<(Url, Vec<WireHeader>), ModelError> {
+        let (base_url, is_trusted) = self.resolve_base_url()?;
+        let headers = self.resolve_headers()?;
+        let has_secret = headers.iter().any(|header| header.sensitive);
+        if has_secret && base_url.scheme() == "http" && !is_loopback(&base_url) && !is_trusted {
+            let host = base_url.host_str().unwrap_or_default();
+            let message = format!(
+                "the key of {} would go to {host} unencrypted, because {} says so: if that is meant, set {}",
+                self.vendor.name,
+                self.vendor.base_url_variable.unwrap_or("a variable"),
+                self.setting_key("base_url"),
+            );
+            return Err(ModelError::new(ModelErrorKind::BadRequest, message));
+        }
+        Ok((base_url, headers))
+    }
+
+    /// Returns the base URL, and whether it is trusted: from the builder, Toolwright's settings or the vendor's row.
     pub(super) fn resolve_base_url(&self) -> Result<(Url, bool), ModelError> {
         let vendor = self.vendor;
-        let said = self
+        let explicit = self
             .base_url
             .as_deref()
             .filter(|base| !base.trim().is_empty());
-        if let Some(said) = said {
-            return Ok((base_url::parse_base_url(vendor, said)?, true));
+        if let Some(explicit) = explicit {
+            return Ok((parse_base_url(vendor, explicit)?, true));
         }
-        if let Some((set, is_ours)) = self.configured_value("base_url", vendor.base_url_variable)? {
-            return Ok((base_url::parse_base_url(vendor, set.expose())?, is_ours));
+        if let Some((configured, is_trusted)) =
+            self.configured_value("base_url", vendor.base_url_variable)?
+        {
+            return Ok((parse_base_url(vendor, configured.expose())?, is_trusted));
         }
         let Some(base) = vendor.base_url else {
             let message = format!(
                 "{} needs an address: {}",
                 vendor.name,
-                self.how_to_set("base")
+                self.how_to_set("base_url")
             );
             return Err(ModelError::new(ModelErrorKind::BadRequest, message));
         };
-        Ok((base_url::parse_base_url(vendor, base)?, true))
+        Ok((parse_base_url(vendor, base)?, true))
     }
 
-    pub(super) fn resolve_headers(&self) -> Result<Vec<WireHeader>, ModelError> {
+    fn resolve_headers(&self) -> Result<Vec<WireHeader>, ModelError> {
         let vendor = self.vendor;
         let mut headers = Vec::new();
         if let ProtocolKind::Anthropic = vendor.protocol {
             headers.push(WireHeader::new("anthropic-version", API_VERSION));
         }
-        let mut given = self.configured_headers()?;
-        given.extend(self.headers.iter().cloned());
-        let by_hand = given
+        let mut custom = self.configured_headers()?;
+        custom.extend(self.headers.iter().cloned());
+        let has_key_header = custom
             .iter()
             .any(|(name, _)| name.eq_ignore_ascii_case(vendor.api_key_header));
         match self.resolve_api_key()? {
-            Some(key) if !by_hand => {
+            Some(key) if !has_key_header => {
                 let value = match vendor.api_key_header {
                     "authorization" => format!("Bearer {}", key.expose()),
                     _ => key.expose().to_owned(),
                 };
                 headers.push(WireHeader::sensitive(vendor.api_key_header, value));
             }
-            None if vendor.requires_api_key && !by_hand => {
-                let message = format!("{} needs a key: {}", vendor.name, self.how_to_set("key"));
+            None if vendor.requires_api_key && !has_key_header => {
+                let message = format!(
+                    "{} needs a key: {}",
+                    vendor.name,
+                    self.how_to_set("api_key")
+                );
                 return Err(ModelError::new(ModelErrorKind::Auth, message));
             }
             _ => {}
         }
-        for (name, value) in given {
+        for (name, value) in custom {
             headers.push(WireHeader::sensitive(name, value.expose()));
         }
         for header in &headers {
@@ -80,8 +105,8 @@ impl ModelBuilder {
         {
             return Ok(Some(key));
         }
-        let found = self.configured_value("key", Some(self.vendor.api_key_variable))?;
-        Ok(found.map(|(key, _)| trimmed(&key)))
+        let configured = self.configured_value("key", Some(self.vendor.api_key_variable))?;
+        Ok(configured.map(|(key, _)| trimmed(&key)))
     }
 
     fn configured_headers(&self) -> Result<Vec<(String, Secret)>, ModelError> {
@@ -103,7 +128,7 @@ impl ModelBuilder {
         Ok(headers)
     }
 
-    /// A setting of the vendor, and whether it is ours: the vendor's own variable stands above the file, ours above both.
+    /// Returns a setting of the vendor, and whether it is trusted: not from the vendor's variable, which precedes the config file.
     fn configured_value(
         &self,
         key: &str,
@@ -113,50 +138,52 @@ impl ModelBuilder {
             return Ok(None);
         };
         let key = self.setting_key(key);
-        let ours = config.secret(&key).map_err(config_error)?;
-        let is_above = matches!(
+        let setting = config.secret(&key).map_err(config_error)?;
+        let precedes_variable = matches!(
             config.origin(&key),
             Some(Origin::Environment { .. } | Origin::Flag { .. })
         );
-        let theirs = || Some((config.env_var(variable?)?, false));
-        let ours = ours.map(|value| (value, true));
-        Ok(match is_above {
-            true => ours.or_else(theirs),
-            false => theirs().or(ours),
+        let from_variable = || Some((config.env_var(variable?)?, false));
+        let setting = setting.map(|value| (value, true));
+        Ok(match precedes_variable {
+            true => setting.or_else(from_variable),
+            false => from_variable().or(setting),
         })
     }
 
-    pub(super) fn setting_key(&self, key: &str) -> String {
+    fn setting_key(&self, key: &str) -> String {
         format!("models.{}.{key}", self.vendor.name)
     }
 
-    /// How a key or an address could be set.
-    fn how_to_set(&self, what: &str) -> String {
+    /// Advice for an error: how to set what the builder's method `method` sets.
+    fn how_to_set(&self, method: &str) -> String {
         let vendor = self.vendor;
-        let (variable, key) = match what {
-            "key" => (Some(vendor.api_key_variable), self.setting_key("key")),
+        let (variable, key) = match method {
+            "api_key" => (Some(vendor.api_key_variable), self.setting_key("key")),
             _ => (vendor.base_url_variable, self.setting_key("base_url")),
         };
         match (&self.config, variable) {
             (Some(_), Some(variable)) => format!("set {variable}, or {key} in the config file"),
             (Some(_), None) => format!("set {key} in the config file"),
             (None, _) => {
-                format!("say it with `Connect::{what}`, or where to read it with `Connect::config`")
+                format!(
+                    "set it with `ModelBuilder::{method}`, or read it with `ModelBuilder::config`"
+                )
             }
         }
     }
 }
 
 fn is_header_name(name: &str) -> bool {
-    let sign = |letter: u8| b"!#$%&'*+-.^_`|~".contains(&letter);
+    let is_symbol = |byte: u8| b"!#$%&'*+-.^_`|~".contains(&byte);
     !name.is_empty()
         && name
             .bytes()
-            .all(|letter| letter.is_ascii_alphanumeric() || sign(letter))
+            .all(|byte| byte.is_ascii_alphanumeric() || is_symbol(byte))
 }
 
-fn is_header_value_byte(letter: u8) -> bool {
-    letter == b'\t' || !letter.is_ascii_control()
+fn is_header_value_byte(byte: u8) -> bool {
+    byte == b'\t' || !byte.is_ascii_control()
 }
 
 fn config_error(error: toolwright_core::ConfigError) -> ModelError {

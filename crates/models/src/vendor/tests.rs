@@ -8,16 +8,33 @@ use toolwright_chat::{HostedTool, ModelErrorKind, ModelRequest};
 use toolwright_core::{Config, ConfigSources, Secret};
 
 use super::*;
-use crate::transport::{Transport, WireRequest, WireResponse};
+use crate::transport::{WireMethod, WireRequest, WireResponse};
 
-/// Keeps the request, and answers with nothing.
-#[derive(Clone, Default)]
-struct CapturingTransport(Arc<Mutex<Option<WireRequest>>>);
+/// Keeps the request, and responds with a fixed status and body.
+#[derive(Clone)]
+struct CapturingTransport {
+    request: Arc<Mutex<Option<WireRequest>>>,
+    response: (u16, &'static str),
+}
+
+impl CapturingTransport {
+    fn new(status: u16, body: &'static str) -> Self {
+        Self {
+            request: Arc::default(),
+            response: (status, body),
+        }
+    }
+
+    fn take_request(&self) -> WireRequest {
+        self.request.lock().unwrap().take().unwrap()
+    }
+}
 
 impl Transport for CapturingTransport {
     fn send(&self, request: WireRequest) -> BoxFuture<'_, Result<WireResponse, ModelError>> {
-        *self.0.lock().unwrap() = Some(request);
-        async { Ok(WireResponse::new(400, "no")) }.boxed()
+        *self.request.lock().unwrap() = Some(request);
+        let (status, body) = self.response;
+        async move { Ok(WireResponse::new(status, body)) }.boxed()
     }
 }
 
@@ -26,15 +43,15 @@ fn sent_request(connect: ModelBuilder) -> WireRequest {
 }
 
 fn sent_request_for(connect: ModelBuilder, request: ModelRequest) -> WireRequest {
-    let kept = CapturingTransport::default();
-    let model = connect.transport(kept.clone()).build().unwrap();
+    let transport = CapturingTransport::new(400, "no");
+    let model = connect.transport(transport.clone()).build().unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .build()
         .unwrap();
     let events = model.stream(request).collect::<Vec<_>>();
     drop(runtime.block_on(events));
-    kept.0.lock().unwrap().take().unwrap()
+    transport.take_request()
 }
 
 fn build_error(connect: ModelBuilder) -> ModelError {
@@ -101,7 +118,7 @@ fn a_missing_key_names_its_variable_and_its_setting() {
         "anthropic needs a key: set ANTHROPIC_API_KEY, or models.anthropic.key in the config file"
     );
     let error = build_error(vendor.model("m").api_key(Secret::new("")));
-    assert!(error.message.contains("Connect::key"), "{error}");
+    assert!(error.message.contains("ModelBuilder::api_key"), "{error}");
 }
 
 #[test]
@@ -274,4 +291,39 @@ fn nothing_is_shown_that_is_a_secret() {
         .api_key(Secret::new("hunter2"))
         .header("x-key", "hunter3");
     assert!(!format!("{connect:?}").contains("hunter"));
+}
+
+#[test]
+fn the_models_of_ollama_are_listed_from_the_base_url_that_models_use() {
+    let ollama = Vendor::by_name("ollama").unwrap();
+    let body = r#"{"models":[{"name":"qwen3:8b","size":1},{"name":"llama3"}]}"#;
+    let transport = CapturingTransport::new(200, body);
+    let config = config(
+        &[("OLLAMA_HOST", "gpu-box/ollama")],
+        &[("models.ollama.base_url", "http://file.example")],
+    );
+    let names = ollama.list_models(&config, &transport).now_or_never();
+    assert_eq!(names.unwrap().unwrap(), ["qwen3:8b", "llama3"]);
+    let request = transport.take_request();
+    assert_eq!(request.method, WireMethod::Get);
+    assert_eq!(request.url.as_str(), "http://gpu-box:11434/ollama/api/tags");
+    let base_url = ollama.resolve_base_url(&config).unwrap();
+    assert_eq!(base_url.as_str(), "http://gpu-box:11434/ollama");
+    let model = sent_request(ollama.model("qwen3").config(&config));
+    assert_eq!(model.url.as_str(), "http://gpu-box:11434/ollama/api/chat");
+}
+
+#[test]
+fn a_list_of_models_that_is_missing_is_an_error() {
+    let config = config(&[("OPENAI_API_KEY", "a key")], &[]);
+    for (vendor, status, body, kind) in [
+        ("ollama", 503, "", ModelErrorKind::Overloaded),
+        ("ollama", 200, "<html>", ModelErrorKind::Protocol),
+        ("openai", 200, "{}", ModelErrorKind::BadRequest),
+    ] {
+        let vendor = Vendor::by_name(vendor).unwrap();
+        let transport = CapturingTransport::new(status, body);
+        let names = vendor.list_models(&config, &transport).now_or_never();
+        assert_eq!(names.unwrap().unwrap_err().kind, kind);
+    }
 }

@@ -204,7 +204,7 @@ async fn live() -> ModelErrorKind {
         .api_key(Secret::new("a key"));
     let model = connect.timeouts(patience).build().unwrap();
     let error = ask(&model, weather_request()).await.error.unwrap();
-    let helps = error.message.contains("`Replay`") && error.message.contains("scripted model");
+    let helps = error.message.contains("`Replayer`") && error.message.contains("scripted model");
     assert_eq!(helps, error.kind == ModelErrorKind::Forbidden, "{error}");
     error.kind
 }

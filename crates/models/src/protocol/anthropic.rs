@@ -1,0 +1,124 @@
+//! Anthropic's Messages API.
+//!
+//! Messages and responses are lists of content blocks. Blocks are replayed in their order and with all their fields: the API
+//! verifies the signatures of its models' reasoning.
+
+mod block;
+mod content;
+mod error;
+mod messages;
+mod model_traits;
+mod request;
+mod stream;
+mod wire;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use toolwright_chat::{HostedTool, Message, ModelError, ModelRequest};
+use toolwright_core::schema::{Dialect, Schema};
+use toolwright_core::wire::{Shape, ToolPlan};
+
+use crate::protocol::{Protocol, ResponseParser};
+
+/// The value of the `anthropic-version` header, which every request needs.
+///
+/// The newer `2026-10-21` rejects `temperature` and `top_p` even for models that still accept them.
+pub(crate) const API_VERSION: &str = "2023-06-01";
+
+/// The value of `anthropic-beta` that hosted MCP servers require.
+const MCP_BETA: &str = "mcp-client-2025-11-20";
+
+/// The Messages API.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Anthropic {
+    /// Whether the vendor should cache tools and system prompt for the next request; true by default.
+    pub(crate) prompt_caching: bool,
+}
+
+impl Default for Anthropic {
+    fn default() -> Self {
+        Self {
+            prompt_caching: true,
+        }
+    }
+}
+
+impl Protocol for Anthropic {
+    const NAME: &'static str = "anthropic";
+
+    fn dialect(&self) -> Dialect {
+        Dialect::ANTHROPIC
+    }
+
+    fn tool_shape(&self) -> Shape {
+        Shape::Anthropic
+    }
+
+    fn headers(&self, request: &ModelRequest) -> Vec<(&'static str, String)> {
+        match beta_features(request).as_slice() {
+            [] => Vec::new(),
+            betas => vec![("anthropic-beta", betas.join(","))],
+        }
+    }
+
+    fn path(&self, _: &str) -> String {
+        "/v1/messages".to_owned()
+    }
+
+    fn body(&self, request: &ModelRequest, tools: &ToolPlan, model: &str) -> Map<String, Value> {
+        request::request_body(request, tools, model, self.prompt_caching)
+    }
+
+    fn response_format_dialect(&self, schema: &Schema) -> Option<Dialect> {
+        [Dialect::ANTHROPIC_STRICT, Dialect::ANTHROPIC]
+            .into_iter()
+            .find(|dialect| schema.lower(*dialect).is_ok())
+    }
+
+    fn supports_hosted_tool(&self, hosted: &HostedTool) -> bool {
+        matches!(hosted, HostedTool::WebSearch(_) | HostedTool::Mcp(_))
+    }
+
+    fn parse_error(&self, status: u16, body: &str) -> ModelError {
+        error::parse_error_body(status, body)
+    }
+
+    fn parser(&self, tools: Arc<ToolPlan>) -> Box<dyn ResponseParser> {
+        Box::new(stream::StreamParser::new(tools))
+    }
+}
+
+/// The values of the `anthropic-beta` header that a request requires.
+pub(crate) fn beta_features(request: &ModelRequest) -> Vec<&'static str> {
+    let mut hosted = request.hosted_tools.iter();
+    let has_mcp = hosted.any(|tool| matches!(tool, HostedTool::Mcp(_)));
+    // Earlier blocks require it as well, even if the server is no longer attached.
+    if has_mcp || request.messages.iter().any(contains_mcp_blocks) {
+        vec![MCP_BETA]
+    } else {
+        Vec::new()
+    }
+}
+
+fn contains_mcp_blocks(message: &Message) -> bool {
+    #[derive(Deserialize)]
+    struct Block<'a> {
+        #[serde(borrow, rename = "type")]
+        kind: std::borrow::Cow<'a, str>,
+    }
+
+    let Message::Step(step) = message else {
+        return false;
+    };
+    let raw = step
+        .items
+        .iter()
+        .filter_map(|item| item.raw_json(Anthropic::NAME));
+    raw.filter_map(|raw| serde_json::from_str::<Block<'_>>(raw.get()).ok())
+        .any(|block| block.kind.starts_with("mcp_"))
+}

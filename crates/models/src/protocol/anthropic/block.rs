@@ -1,0 +1,291 @@
+//! One content block: assembled from its deltas, then converted to an item with its raw JSON.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+use toolwright_chat::{Item, ItemKind, ModelEvent};
+use toolwright_core::wire::ToolPlan;
+use toolwright_core::{CallId, ToolCall};
+
+use super::wire::{Delta, JsonFields, text_field};
+use crate::protocol::anthropic::Anthropic;
+use crate::protocol::{Protocol as _, item_with_raw, tool_name};
+
+/// A block that is being streamed.
+pub(super) struct Block {
+    kind: BlockKind,
+    fields: JsonFields,
+    /// The streamed JSON of its input.
+    input_json: String,
+    /// Its index among the calls of the response.
+    call_index: usize,
+}
+
+/// The type of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BlockKind {
+    Text,
+    Thinking,
+    RedactedThinking,
+    ToolUse,
+    ServerToolUse,
+    ServerToolResult,
+    Other,
+}
+
+impl BlockKind {
+    fn from_type(name: &str) -> Self {
+        match name {
+            "text" => Self::Text,
+            "thinking" => Self::Thinking,
+            "redacted_thinking" => Self::RedactedThinking,
+            "tool_use" => Self::ToolUse,
+            "server_tool_use" | "mcp_tool_use" => Self::ServerToolUse,
+            name if name.ends_with("_tool_result") => Self::ServerToolResult,
+            _ => Self::Other,
+        }
+    }
+}
+
+impl Block {
+    /// A block as it starts; `call_index` is the number of calls before it.
+    pub(super) fn new(mut fields: JsonFields, call_index: usize) -> Self {
+        let kind = BlockKind::from_type(text_field(&fields, "type"));
+        if kind == BlockKind::ToolUse && text_field(&fields, "id").is_empty() {
+            // Without an id its result could not be matched.
+            let id = ToolCall::new("", "").id;
+            fields.insert("id".to_owned(), id.as_str().into());
+        }
+        Self {
+            kind,
+            fields,
+            input_json: String::new(),
+            call_index,
+        }
+    }
+
+    /// The block for a delta whose block never started, if its type is clear.
+    pub(super) fn for_orphan_delta(delta: &Delta<'_>, call_index: usize) -> Option<Self> {
+        let name = match delta.kind.as_str() {
+            "text_delta" => "text",
+            "thinking_delta" => "thinking",
+            _ => return None,
+        };
+        let mut fields = JsonFields::new();
+        fields.insert("type".to_owned(), name.into());
+        Some(Self::new(fields, call_index))
+    }
+
+    pub(super) fn is_call(&self) -> bool {
+        self.kind == BlockKind::ToolUse
+    }
+
+    /// The events of the start of the block.
+    pub(super) fn start_events(&self, tools: &ToolPlan) -> Vec<ModelEvent> {
+        let field = |name| text_field(&self.fields, name).to_owned();
+        let event = match self.kind {
+            BlockKind::Text => ModelEvent::Text(field("text")),
+            BlockKind::Thinking => ModelEvent::Reasoning(field("thinking")),
+            BlockKind::ToolUse => {
+                let started = ModelEvent::CallBegins {
+                    index: self.call_index,
+                    id: field("id").into(),
+                    name: tool_name(tools, &field("name")),
+                };
+                let mut events = vec![started];
+                let input = self.initial_input();
+                // Usually the initial input is an empty object, and the arguments follow in deltas.
+                if input != "{}" {
+                    events.extend(self.call_delta(input));
+                }
+                return events;
+            }
+            _ => return Vec::new(),
+        };
+        non_empty(event).into_iter().collect()
+    }
+
+    /// Adds a delta, and returns its event, if any.
+    pub(super) fn apply_delta(&mut self, delta: Delta<'_>) -> Option<ModelEvent> {
+        match (self.kind, delta.kind.as_str()) {
+            (BlockKind::Text, "text_delta") => {
+                append_text(&mut self.fields, "text", &delta.text);
+                non_empty(ModelEvent::Text(delta.text))
+            }
+            (BlockKind::Text, "citations_delta") => {
+                let citation = delta.all_fields().remove("citation")?;
+                match self.fields.get_mut("citations") {
+                    Some(Value::Array(citations)) => citations.push(citation),
+                    _ => {
+                        let citations = vec![citation];
+                        self.fields.insert("citations".to_owned(), citations.into());
+                    }
+                }
+                None
+            }
+            (BlockKind::Thinking, "thinking_delta") => {
+                append_text(&mut self.fields, "thinking", &delta.thinking);
+                non_empty(ModelEvent::Reasoning(delta.thinking))
+            }
+            (BlockKind::Thinking, "signature_delta") => {
+                let signature = delta.all_fields().remove("signature")?;
+                self.fields.insert("signature".to_owned(), signature);
+                None
+            }
+            (
+                BlockKind::ToolUse | BlockKind::ServerToolUse | BlockKind::Other,
+                "input_json_delta",
+            ) => {
+                self.input_json.push_str(&delta.partial_json);
+                self.call_delta(delta.partial_json)
+            }
+            (BlockKind::Other, _) => {
+                merge_unknown_delta(&mut self.fields, &delta.all_fields());
+                None
+            }
+            _ => None,
+        }
+    }
+
+    /// Converts the complete block; `hosted` has the names of hosted tools by the ids of their calls.
+    pub(super) fn into_item(
+        mut self,
+        tools: &ToolPlan,
+        hosted: &mut HashMap<String, String>,
+    ) -> Item {
+        let arguments = if self.input_json.is_empty() {
+            self.initial_input()
+        } else {
+            std::mem::take(&mut self.input_json)
+        };
+        let has_input = matches!(self.kind, BlockKind::ToolUse | BlockKind::ServerToolUse)
+            || (self.kind == BlockKind::Other && !arguments.is_empty());
+        if has_input {
+            self.fields
+                .insert("input".to_owned(), input_object(&arguments));
+        }
+        let field = |name| text_field(&self.fields, name).to_owned();
+        let kind = match self.kind {
+            BlockKind::Text => ItemKind::Text {
+                text: field("text"),
+            },
+            BlockKind::Thinking => ItemKind::Reasoning {
+                text: field("thinking"),
+            },
+            BlockKind::RedactedThinking => ItemKind::Reasoning {
+                text: String::new(),
+            },
+            BlockKind::ToolUse => {
+                let id: CallId = field("id").into();
+                let call = ToolCall::new(field("name"), arguments).with_id(id);
+                ItemKind::Call {
+                    call: tools.lift(call),
+                }
+            }
+            BlockKind::ServerToolUse => {
+                let tool = match text_field(&self.fields, "server_name") {
+                    "" => field("name"),
+                    server => format!("{server}/{}", text_field(&self.fields, "name")),
+                };
+                hosted.insert(field("id"), tool.clone());
+                ItemKind::HostedCall {
+                    tool,
+                    input: arguments,
+                    output: String::new(),
+                    failed: false,
+                }
+            }
+            BlockKind::ServerToolResult => self.hosted_result(hosted),
+            BlockKind::Other => ItemKind::Other,
+        };
+        item_with_raw(Anthropic::NAME, kind, &self.fields)
+    }
+
+    fn hosted_result(&self, hosted: &mut HashMap<String, String>) -> ItemKind {
+        let kind = text_field(&self.fields, "type");
+        // A call has one result, so the name is not needed again.
+        let tool = hosted.remove(text_field(&self.fields, "tool_use_id"));
+        let content = self.fields.get("content").unwrap_or(&Value::Null);
+        let is_error = self.fields.get("is_error").and_then(Value::as_bool);
+        ItemKind::HostedCall {
+            tool: tool.unwrap_or_else(|| kind.trim_end_matches("_tool_result").to_owned()),
+            input: String::new(),
+            output: hosted_output_text(content),
+            failed: is_error.unwrap_or(false) || content.get("error_code").is_some(),
+        }
+    }
+
+    /// The input of the block when it started, as text.
+    fn initial_input(&self) -> String {
+        match self.fields.get("input") {
+            None | Some(Value::Null) => String::new(),
+            Some(Value::String(text)) => text.clone(),
+            Some(value) => value.to_string(),
+        }
+    }
+
+    fn call_delta(&self, delta: String) -> Option<ModelEvent> {
+        let has_event = self.is_call() && !delta.is_empty();
+        has_event.then_some(ModelEvent::CallDelta {
+            index: self.call_index,
+            delta,
+        })
+    }
+}
+
+/// Parses arguments into the object that the API requires; text that is not one is wrapped.
+pub(super) fn input_object(arguments: &str) -> Value {
+    if arguments.trim().is_empty() {
+        return json!({});
+    }
+    match serde_json::from_str(arguments) {
+        Ok(Value::Object(fields)) => fields.into(),
+        // The vendor recommends this key, so that the model sees what it wrote.
+        _ => json!({"INVALID_JSON": arguments}),
+    }
+}
+
+/// The readable text in the output of a hosted tool.
+fn hosted_output_text(content: &Value) -> String {
+    let field = |name: &str| content.get(name).and_then(Value::as_str);
+    let lines: Vec<String> = match content {
+        Value::String(text) => return text.clone(),
+        Value::Array(items) => items.iter().map(hosted_output_text).collect(),
+        _ => ["error_code", "text", "title", "url", "stdout", "stderr"]
+            .into_iter()
+            .filter_map(|name| field(name).map(str::to_owned))
+            .collect(),
+    };
+    let separator = if content.is_array() { "\n" } else { " " };
+    let lines: Vec<String> = lines.into_iter().filter(|line| !line.is_empty()).collect();
+    lines.join(separator)
+}
+
+fn non_empty(event: ModelEvent) -> Option<ModelEvent> {
+    match &event {
+        ModelEvent::Text(text) | ModelEvent::Reasoning(text) if text.is_empty() => None,
+        _ => Some(event),
+    }
+}
+
+fn append_text(fields: &mut JsonFields, name: &str, delta: &str) {
+    match fields.get_mut(name) {
+        Some(Value::String(text)) => text.push_str(delta),
+        _ => {
+            fields.insert(name.to_owned(), delta.into());
+        }
+    }
+}
+
+/// Adds a delta of an unknown type: texts and lists are appended, other values replaced.
+fn merge_unknown_delta(fields: &mut JsonFields, delta: &JsonFields) {
+    for (name, value) in delta.iter().filter(|(name, _)| *name != "type") {
+        match (fields.get_mut(name), value) {
+            (Some(Value::String(text)), Value::String(more)) => text.push_str(more),
+            (Some(Value::Array(list)), Value::Array(more)) => list.extend(more.iter().cloned()),
+            _ => {
+                fields.insert(name.clone(), value.clone());
+            }
+        }
+    }
+}

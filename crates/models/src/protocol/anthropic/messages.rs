@@ -1,0 +1,134 @@
+//! Writes the `messages` of a request: roles alternate, and every call has its result.
+
+use serde_json::{Map, Value, json};
+use toolwright_chat::{Item, ItemKind, Message, Step};
+use toolwright_core::wire::ToolPlan;
+use toolwright_core::{ToolCall, ToolResult};
+
+use super::block::input_object;
+use super::content;
+use crate::protocol::Protocol as _;
+use crate::protocol::anthropic::Anthropic;
+use crate::protocol::call_identifiers::{UniqueCallIds, valid_chars, valid_tool_name};
+use crate::protocol::results::{results_of_step, take_result};
+
+/// Writes the history; `requires_signature` leaves out reasoning without a signature.
+pub(super) fn messages(
+    history: &[Message],
+    tools: &ToolPlan,
+    requires_signature: bool,
+) -> Vec<Value> {
+    let mut writer = MessageWriter {
+        tools,
+        requires_signature,
+        ids: UniqueCallIds::default(),
+        messages: Vec::new(),
+    };
+    for (index, message) in history.iter().enumerate() {
+        match message {
+            Message::User(content) => writer.push_blocks(USER, content::content_blocks(content)),
+            Message::Assistant(content) => {
+                writer.push_blocks(ASSISTANT, content::text_blocks(content))
+            }
+            Message::Step(step) => {
+                writer.push_step(step, results_of_step(history, index));
+            }
+            // Written with their calls. The API rejects a result without its call, and text would read as the user's.
+            Message::Results(_) => {}
+            _ => {}
+        }
+    }
+    let messages = writer.messages.into_iter();
+    messages
+        .map(|(role, content)| json!({"role": role, "content": content}))
+        .collect()
+}
+
+/// The API documents no limit; no vendor's id is as long.
+const MAX_ID_BYTES: usize = 128;
+
+const USER: &str = "user";
+const ASSISTANT: &str = "assistant";
+
+struct MessageWriter<'a> {
+    tools: &'a ToolPlan,
+    requires_signature: bool,
+    /// The ids of all calls so far: the API rejects duplicates.
+    ids: UniqueCallIds,
+    messages: Vec<(&'static str, Vec<Value>)>,
+}
+
+impl MessageWriter<'_> {
+    /// Adds blocks to the last message if it has the same role, else to a new one.
+    fn push_blocks(&mut self, role: &'static str, blocks: Vec<Value>) {
+        if blocks.is_empty() {
+            return;
+        }
+        match self.messages.last_mut() {
+            Some((last, content)) if *last == role => content.extend(blocks),
+            _ => self.messages.push((role, blocks)),
+        }
+    }
+
+    /// Writes a step, and directly after it the results of its calls.
+    fn push_step(&mut self, step: &Step, mut results: Vec<&ToolResult>) {
+        let mut blocks = Vec::with_capacity(step.items.len());
+        let mut result_blocks = Vec::new();
+        for item in &step.items {
+            let Some(mut block) = self.item_block(item) else {
+                continue;
+            };
+            if let ItemKind::Call { call } = &item.kind {
+                let id = self.unique_call_id(call.id.as_str());
+                let result = take_result(&mut results, &call.id);
+                result_blocks.push(content::tool_result_block(&id, result));
+                block.insert("id".to_owned(), id.into());
+                let name = block.get("name").and_then(Value::as_str);
+                let name = valid_tool_name(name.unwrap_or_default());
+                block.insert("name".to_owned(), name.into());
+            }
+            blocks.push(Value::Object(block));
+        }
+        self.push_blocks(ASSISTANT, blocks);
+        self.push_blocks(USER, result_blocks);
+    }
+
+    /// The block of an item: as the API sent it, or made from the item's kind.
+    fn item_block(&self, item: &Item) -> Option<Map<String, Value>> {
+        let raw = item.raw_json(Anthropic::NAME);
+        if let Some(raw) = raw.and_then(|raw| serde_json::from_str(raw.get()).ok()) {
+            return Some(raw).filter(|block| self.is_accepted(block));
+        }
+        let block = match &item.kind {
+            ItemKind::Text { text } | ItemKind::Refusal { text } => content::text_block(text)?,
+            ItemKind::Call { call } => self.tool_use_block(call),
+            // Reasoning and hosted calls of another protocol are left out.
+            _ => return None,
+        };
+        match block {
+            Value::Object(block) => Some(block),
+            _ => None,
+        }
+    }
+
+    fn tool_use_block(&self, call: &ToolCall) -> Value {
+        let call = self.tools.lower(call.clone());
+        let input = input_object(call.arguments.as_str());
+        json!({"type": "tool_use", "id": call.id, "name": call.name, "input": input})
+    }
+
+    /// Returns false for blank texts and reasoning without a signature, which the API rejects.
+    fn is_accepted(&self, block: &Map<String, Value>) -> bool {
+        let text = |field| block.get(field).and_then(Value::as_str).unwrap_or_default();
+        match text("type") {
+            "text" => !text("text").trim().is_empty(),
+            "thinking" => !self.requires_signature || !text("signature").is_empty(),
+            _ => true,
+        }
+    }
+
+    /// A valid id that no earlier call has.
+    fn unique_call_id(&mut self, id: &str) -> String {
+        self.ids.unique_id(&valid_chars(id), MAX_ID_BYTES)
+    }
+}

@@ -1,0 +1,250 @@
+//! Parses the frames of a response into [`ModelEvent`]s.
+//!
+//! Items are emitted in the order in which their blocks started, even if they end in another.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use toolwright_chat::{Item, ItemKind, ModelError, ModelEvent, StopReason};
+use toolwright_core::wire::ToolPlan;
+
+use super::block::Block;
+use super::error::parse_error_frame;
+use super::wire::{CompleteMessage, Delta, Frame, Usage, text_field};
+use crate::excerpt::excerpt;
+use crate::limits::{MAX_ITEMS, protocol_error, response_cut_off, too_many_items};
+use crate::protocol::ResponseParser;
+
+/// Parses one response.
+pub(super) struct StreamParser {
+    tools: Arc<ToolPlan>,
+    blocks: VecDeque<OpenBlock>,
+    call_count: usize,
+    /// The names of hosted tools by the ids of their calls.
+    hosted_tool_names: HashMap<String, String>,
+    usage: Usage,
+    wire_stop_reason: String,
+    /// Why the model refused, if the API explains it.
+    refusal_explanation: String,
+    is_finished: bool,
+}
+
+struct OpenBlock {
+    index: Option<u64>,
+    block: Block,
+    is_ended: bool,
+}
+
+impl StreamParser {
+    pub(super) fn new(tools: Arc<ToolPlan>) -> Self {
+        Self {
+            tools,
+            blocks: VecDeque::new(),
+            call_count: 0,
+            hosted_tool_names: HashMap::new(),
+            usage: Usage::default(),
+            wire_stop_reason: String::new(),
+            refusal_explanation: String::new(),
+            is_finished: false,
+        }
+    }
+
+    fn start_block(
+        &mut self,
+        index: Option<u64>,
+        block: Block,
+    ) -> Result<Vec<ModelEvent>, ModelError> {
+        if self.blocks.len() >= MAX_ITEMS {
+            return Err(too_many_items());
+        }
+        // Servers that give all blocks the same index do not always end one before the next.
+        if let Some(previous) = self.open_block(index) {
+            previous.is_ended = true;
+        }
+        self.call_count = self.call_count.saturating_add(usize::from(block.is_call()));
+        let mut events = self.take_ended_items();
+        events.extend(block.start_events(&self.tools));
+        self.blocks.push_back(OpenBlock {
+            index,
+            block,
+            is_ended: false,
+        });
+        Ok(events)
+    }
+
+    fn apply_delta(
+        &mut self,
+        index: Option<u64>,
+        delta: Delta<'_>,
+    ) -> Result<Vec<ModelEvent>, ModelError> {
+        let mut events = Vec::new();
+        if self.open_block(index).is_none() {
+            let Some(block) = Block::for_orphan_delta(&delta, self.call_count) else {
+                return Ok(events);
+            };
+            events = self.start_block(index, block)?;
+        }
+        let open = self.open_block(index);
+        events.extend(open.and_then(|open| open.block.apply_delta(delta)));
+        Ok(events)
+    }
+
+    /// The block that a frame belongs to: the last one with this index that has not ended.
+    fn open_block(&mut self, index: Option<u64>) -> Option<&mut OpenBlock> {
+        let mut blocks = self.blocks.iter_mut().rev();
+        blocks.find(|open| !open.is_ended && open.index == index)
+    }
+
+    /// Removes the ended blocks up to the first that has not ended, and returns their items.
+    fn take_ended_items(&mut self) -> Vec<ModelEvent> {
+        let mut events = Vec::new();
+        while let Some(open) = self.blocks.pop_front() {
+            if !open.is_ended {
+                self.blocks.push_front(open);
+                break;
+            }
+            let item = open
+                .block
+                .into_item(&self.tools, &mut self.hosted_tool_names);
+            events.push(ModelEvent::Item(item));
+        }
+        events
+    }
+
+    fn finish(&mut self) -> Vec<ModelEvent> {
+        self.is_finished = true;
+        for open in &mut self.blocks {
+            open.is_ended = true;
+        }
+        let mut events = self.take_ended_items();
+        let stop = self.stop_reason();
+        if stop == StopReason::Refused && !self.refusal_explanation.is_empty() {
+            let text = std::mem::take(&mut self.refusal_explanation);
+            events.push(ModelEvent::Item(Item::new(ItemKind::Refusal { text })));
+        }
+        events.push(ModelEvent::Finished {
+            stop,
+            usage: self.usage.to_usage(),
+        });
+        events
+    }
+
+    fn stop_reason(&self) -> StopReason {
+        match self.wire_stop_reason.as_str() {
+            "tool_use" => StopReason::Calls,
+            // Some servers that implement the protocol do not send `tool_use`.
+            "end_turn" | "stop_sequence" | "" if self.call_count > 0 => StopReason::Calls,
+            "end_turn" | "stop_sequence" | "" => StopReason::End,
+            "max_tokens" | "model_context_window_exceeded" => StopReason::Length,
+            "pause_turn" => StopReason::Paused,
+            "refusal" => StopReason::Refused,
+            other => StopReason::Other(other.to_owned()),
+        }
+    }
+}
+
+impl ResponseParser for StreamParser {
+    fn parse_frame(&mut self, name: &str, data: &str) -> Result<Vec<ModelEvent>, ModelError> {
+        let data = data.trim();
+        if self.is_finished || data.is_empty() || data == "[DONE]" {
+            return Ok(Vec::new());
+        }
+        let frame: Frame<'_> = match serde_json::from_str(data) {
+            Ok(frame) => frame,
+            Err(_) if !is_known_event(name) => return Ok(Vec::new()),
+            Err(error) => return Err(invalid_json_error(data).with_source(error)),
+        };
+        let kind = match frame.kind.as_str() {
+            "" => name,
+            kind => kind,
+        };
+        let events = match kind {
+            "message_start" => {
+                self.usage.update(frame.message.usage);
+                Vec::new()
+            }
+            "content_block_start" => {
+                let block = Block::new(frame.content_block, self.call_count);
+                self.start_block(frame.index, block)?
+            }
+            "content_block_delta" => self.apply_delta(frame.index, Delta::parse(frame.delta))?,
+            "content_block_stop" => {
+                if let Some(open) = self.open_block(frame.index) {
+                    open.is_ended = true;
+                }
+                self.take_ended_items()
+            }
+            "message_delta" => {
+                self.usage.update(frame.usage);
+                let delta = Delta::parse(frame.delta).all_fields();
+                let stop = text_field(&delta, "stop_reason");
+                if !stop.is_empty() {
+                    self.wire_stop_reason = stop.to_owned();
+                }
+                let details = delta.get("stop_details");
+                if let Some(details) = details.and_then(|details| details.as_object()) {
+                    self.refusal_explanation = text_field(details, "explanation").to_owned();
+                }
+                Vec::new()
+            }
+            "message_stop" => self.finish(),
+            "error" => return Err(parse_error_frame(&frame.error.unwrap_or_default())),
+            // Proxies report their own errors without the type `error`.
+            "" => match frame.error {
+                Some(error) => return Err(parse_error_frame(&error)),
+                None => Vec::new(),
+            },
+            _ => Vec::new(),
+        };
+        Ok(events)
+    }
+
+    fn parse_complete_body(&mut self, json: &str) -> Result<Vec<ModelEvent>, ModelError> {
+        let Ok(message) = serde_json::from_str::<CompleteMessage>(json) else {
+            return self.parse_frame("", json);
+        };
+        self.usage.update(message.usage);
+        self.wire_stop_reason = message.stop_reason.unwrap_or_default();
+        self.refusal_explanation = text_field(&message.stop_details, "explanation").to_owned();
+        let mut events = Vec::new();
+        for (index, fields) in message.content.into_iter().enumerate() {
+            let index = u64::try_from(index).ok();
+            events.extend(self.start_block(index, Block::new(fields, self.call_count))?);
+            if let Some(open) = self.open_block(index) {
+                open.is_ended = true;
+            }
+            events.extend(self.take_ended_items());
+        }
+        events.extend(self.finish());
+        Ok(events)
+    }
+
+    fn end_of_stream(&mut self) -> Result<Vec<ModelEvent>, ModelError> {
+        if self.is_finished {
+            return Ok(Vec::new());
+        }
+        Err(response_cut_off())
+    }
+}
+
+/// Returns true if an event's data must be JSON; an event without a name may be any.
+fn is_known_event(name: &str) -> bool {
+    matches!(
+        name,
+        "" | "message"
+            | "message_start"
+            | "content_block_start"
+            | "content_block_delta"
+            | "content_block_stop"
+            | "message_delta"
+            | "message_stop"
+            | "error"
+    )
+}
+
+fn invalid_json_error(data: &str) -> ModelError {
+    protocol_error(format!(
+        "a frame of the answer is not JSON: {}",
+        excerpt(data)
+    ))
+}

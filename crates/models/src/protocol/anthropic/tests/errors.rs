@@ -1,0 +1,78 @@
+//! Refused requests, by status and by what the body says.
+
+use toolwright_chat::ModelErrorKind::{
+    Auth, BadRequest, ContentFilter, ContextTooLong, Overloaded, Quota, RateLimit, Timeout,
+};
+
+use crate::protocol::Protocol as _;
+use crate::protocol::anthropic::Anthropic;
+
+#[test]
+fn every_refusal_has_its_kind_and_the_vendors_words() {
+    let rows = [
+        (401, "authentication_error", "invalid x-api-key", Auth),
+        (403, "permission_error", "not allowed", Auth),
+        (402, "billing_error", "pay first", Quota),
+        (
+            400,
+            "invalid_request_error",
+            "Your credit balance is too low to access the Anthropic API.",
+            Quota,
+        ),
+        (404, "not_found_error", "model: nope", BadRequest),
+        (413, "request_too_large", "too many bytes", ContextTooLong),
+        (429, "rate_limit_error", "slow down", RateLimit),
+        (500, "api_error", "internal", Overloaded),
+        (503, "api_error", "unavailable", Overloaded),
+        (504, "timeout_error", "took too long", Timeout),
+        (529, "overloaded_error", "Overloaded", Overloaded),
+        (
+            400,
+            "invalid_request_error",
+            "max_tokens: too large",
+            BadRequest,
+        ),
+        (
+            400,
+            "invalid_request_error",
+            "prompt is too long: 207791 tokens > 200000 maximum",
+            ContextTooLong,
+        ),
+        (
+            400,
+            "exceed_context_size_error",
+            "the request is too long",
+            ContextTooLong,
+        ),
+        (
+            400,
+            "invalid_request_error",
+            "Output blocked by content filtering policy",
+            ContentFilter,
+        ),
+    ];
+    for (status, kind, message, expected) in rows {
+        let body = format!(
+            r#"{{"type":"error","error":{{"type":"{kind}","message":"{message}"}},"request_id":"req_1"}}"#
+        );
+        let error = Anthropic::default().parse_error(status, &body);
+        assert_eq!(error.kind, expected, "{status} {kind} {message}");
+        assert_eq!(error.message, message);
+    }
+}
+
+#[test]
+fn a_body_that_is_not_the_apis_is_told_as_it_is() {
+    let told = |status, body: &str| Anthropic::default().parse_error(status, body);
+    assert_eq!(
+        told(502, "<html>bad gateway</html>").message,
+        "<html>bad gateway</html>"
+    );
+    assert_eq!(told(502, "").message, "the API answered with status 502");
+    assert_eq!(
+        told(400, r#"{"error":"no such model"}"#).message,
+        "no such model"
+    );
+    assert_eq!(told(400, r#"{"message":"nope"}"#).message, "nope");
+    assert!(told(400, &"x".repeat(10_000)).message.chars().count() < 400);
+}

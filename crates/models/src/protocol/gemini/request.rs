@@ -1,0 +1,263 @@
+//! Writes the JSON body of a request.
+
+use serde_json::{Map, Value, json};
+use toolwright_chat::{
+    HostedTool, Item, ItemKind, Message, ModelOptions, ModelRequest, Step, ToolChoice,
+};
+use toolwright_core::schema::Schema;
+use toolwright_core::wire::ToolPlan;
+use toolwright_core::{ToolCall, ToolResult};
+
+use super::content::{content_parts, result_response, text_part};
+use super::{Gemini, ModelGeneration};
+use crate::protocol::Protocol as _;
+use crate::protocol::call_identifiers;
+use crate::protocol::json::{arguments_object, merge_objects, number_from_f32};
+use crate::protocol::response_format::lower_schema;
+use crate::protocol::results::{CallReference, results_of_step, take_result};
+
+/// Replaces the required signature in a call that another model made.
+const PLACEHOLDER_SIGNATURE: &str = "skip_thought_signature_validator";
+
+pub(super) fn request_body(
+    request: &ModelRequest,
+    tools: &ToolPlan,
+    model: &str,
+) -> Map<String, Value> {
+    let generation = ModelGeneration::for_model(model);
+    let mut body = Map::new();
+    if let Some(system) = request.system.as_deref().filter(|text| !text.is_empty()) {
+        body.insert(
+            "systemInstruction".to_owned(),
+            json!({"parts": [text_part(system)]}),
+        );
+    }
+    let contents = contents(&request.messages, tools, generation);
+    body.insert("contents".to_owned(), contents.into());
+    write_tools(&mut body, request, tools);
+    let mut config = generation_config(&request.options, generation);
+    if let Some(format) = &request.response_format {
+        config.insert("responseMimeType".to_owned(), "application/json".into());
+        config.insert(
+            "responseJsonSchema".to_owned(),
+            response_schema(&format.schema),
+        );
+    }
+    if !config.is_empty() {
+        body.insert("generationConfig".to_owned(), config.into());
+    }
+    merge_objects(&mut body, &request.options.extra);
+    body
+}
+
+fn contents(messages: &[Message], tools: &ToolPlan, generation: ModelGeneration) -> Vec<Value> {
+    let mut contents: Vec<(&str, Vec<Value>)> = Vec::new();
+    let mut push = |role: &'static str, parts: Vec<Value>| match contents.last_mut() {
+        // The API rejects a content without parts,
+        _ if parts.is_empty() => {}
+        // and calls that do not follow a user message or results: consecutive model messages become one content.
+        Some((MODEL, last)) if role == MODEL => last.extend(parts),
+        _ => contents.push((role, parts)),
+    };
+    for (index, message) in messages.iter().enumerate() {
+        match message {
+            Message::User(items) => push(USER, content_parts(items)),
+            Message::Assistant(items) => push(MODEL, content_parts(items)),
+            Message::Step(step) => {
+                let (parts, calls) = replay_step(step, tools, generation);
+                push(MODEL, parts);
+                let results = results_of_step(messages, index);
+                push(USER, function_responses(&calls, results, generation));
+            }
+            // The API rejects results without their calls.
+            _ => {}
+        }
+    }
+    let contents = contents.into_iter();
+    contents
+        .map(|(role, parts)| json!({"role": role, "parts": parts}))
+        .collect()
+}
+
+const USER: &str = "user";
+const MODEL: &str = "model";
+
+/// Writes a step as parts; also returns its calls.
+fn replay_step<'a>(
+    step: &'a Step,
+    tools: &ToolPlan,
+    generation: ModelGeneration,
+) -> (Vec<Value>, Vec<CallReference<'a>>) {
+    let mut parts = Vec::new();
+    let mut calls = Vec::new();
+    for item in &step.items {
+        let part = match raw_part(item) {
+            // Sources are not sent back.
+            Some(part) if part.contains_key("groundingMetadata") => continue,
+            Some(part) => part,
+            None => {
+                let Some(mut part) = part_from_kind(&item.kind, tools) else {
+                    continue;
+                };
+                if matches!(item.kind, ItemKind::Call { .. })
+                    && generation == ModelGeneration::ThinkingLevel
+                    && calls.is_empty()
+                {
+                    part.insert("thoughtSignature".to_owned(), PLACEHOLDER_SIGNATURE.into());
+                }
+                part
+            }
+        };
+        if let ItemKind::Call { call } = &item.kind {
+            let function = part.get("functionCall");
+            let field = |name| function?.get(name)?.as_str().map(str::to_owned);
+            calls.push(CallReference {
+                id: &call.id,
+                name: field("name").unwrap_or_default(),
+                wire_id: field("id"),
+            });
+        }
+        parts.push(Value::Object(part));
+    }
+    (parts, calls)
+}
+
+/// The part as the API sent it.
+fn raw_part(item: &Item) -> Option<Map<String, Value>> {
+    let raw = item.raw_json(Gemini::NAME)?;
+    let mut part: Map<String, Value> = serde_json::from_str(raw.get()).ok()?;
+    if part
+        .keys()
+        .all(|key| matches!(key.as_str(), "thought" | "thoughtSignature"))
+    {
+        // The API omits an empty text, but requires it in a request.
+        part.insert("text".to_owned(), "".into());
+    }
+    Some(part)
+}
+
+/// A part for an item without raw JSON of this protocol.
+fn part_from_kind(kind: &ItemKind, tools: &ToolPlan) -> Option<Map<String, Value>> {
+    let part = match kind {
+        ItemKind::Text { text } | ItemKind::Refusal { text } if !text.is_empty() => text_part(text),
+        ItemKind::Call { call } => {
+            let ToolCall {
+                name, arguments, ..
+            } = tools.lower(call.clone());
+            let (name, args) = (
+                call_identifiers::valid_tool_name(name.as_str()),
+                arguments_object(arguments.as_str()),
+            );
+            json!({"functionCall": {"name": name, "args": args}})
+        }
+        _ => return None,
+    };
+    match part {
+        Value::Object(part) => Some(part),
+        _ => None,
+    }
+}
+
+/// One response per call, in their order: the API rejects a call without one.
+fn function_responses(
+    calls: &[CallReference<'_>],
+    mut results: Vec<&ToolResult>,
+    generation: ModelGeneration,
+) -> Vec<Value> {
+    let responses = calls.iter().map(|call| {
+        let (response, media) = match take_result(&mut results, call.id) {
+            Some(result) => result_response(result, generation == ModelGeneration::ThinkingLevel),
+            None => (
+                json!({"error": "no result of this call is known"}),
+                Vec::new(),
+            ),
+        };
+        let mut function = Map::new();
+        if let Some(id) = &call.wire_id {
+            function.insert("id".to_owned(), id.as_str().into());
+        }
+        function.insert("name".to_owned(), call.name.as_str().into());
+        function.insert("response".to_owned(), response);
+        if !media.is_empty() {
+            function.insert("parts".to_owned(), media.into());
+        }
+        json!({"functionResponse": function})
+    });
+    responses.collect()
+}
+
+/// Writes the tools, the hosted tools, and which of them the model may call.
+fn write_tools(body: &mut Map<String, Value>, request: &ModelRequest, tools: &ToolPlan) {
+    let mut definitions: Vec<Value> = serde_json::from_str(tools.json()).unwrap_or_default();
+    let has_functions = !definitions.is_empty();
+    let mut hosted = request.hosted_tools.iter();
+    let has_search = hosted.any(|hosted| matches!(hosted, HostedTool::WebSearch(_)));
+    if has_search {
+        definitions.push(json!({"googleSearch": {}}));
+    }
+    if !definitions.is_empty() {
+        body.insert("tools".to_owned(), definitions.into());
+    }
+    let mut config = Map::new();
+    if has_functions && let Some(calling) = function_calling_config(&request.tool_choice, tools) {
+        config.insert("functionCallingConfig".to_owned(), calling);
+    }
+    if has_functions && has_search {
+        // Without it the API rejects hosted tools beside functions.
+        config.insert("includeServerSideToolInvocations".to_owned(), true.into());
+    }
+    if !config.is_empty() {
+        body.insert("toolConfig".to_owned(), config.into());
+    }
+}
+
+fn function_calling_config(choice: &ToolChoice, tools: &ToolPlan) -> Option<Value> {
+    match choice {
+        ToolChoice::None => Some(json!({"mode": "NONE"})),
+        ToolChoice::Required => Some(json!({"mode": "ANY"})),
+        ToolChoice::Named(name) => {
+            let name = tools.wire_name(name).unwrap_or(name);
+            Some(json!({"mode": "ANY", "allowedFunctionNames": [name]}))
+        }
+        _ => None,
+    }
+}
+
+fn generation_config(options: &ModelOptions, generation: ModelGeneration) -> Map<String, Value> {
+    let mut config = Map::new();
+    if let Some(max_tokens) = options.max_tokens {
+        config.insert("maxOutputTokens".to_owned(), max_tokens.into());
+    }
+    if let Some(temperature) = options.temperature.and_then(number_from_f32) {
+        config.insert("temperature".to_owned(), temperature);
+    }
+    if let Some(top_p) = options.top_p.and_then(number_from_f32) {
+        config.insert("topP".to_owned(), top_p);
+    }
+    if let Some(effort) = options.effort.as_deref() {
+        let thinking = match generation {
+            ModelGeneration::ThinkingBudget => {
+                json!({"includeThoughts": true, "thinkingBudget": thinking_budget(effort)})
+            }
+            _ => json!({"includeThoughts": true, "thinkingLevel": effort.to_ascii_uppercase()}),
+        };
+        config.insert("thinkingConfig".to_owned(), thinking);
+    }
+    config
+}
+
+/// Google's own number of tokens for a level; -1 leaves it to the model.
+fn thinking_budget(effort: &str) -> i32 {
+    match effort.to_ascii_lowercase().as_str() {
+        "none" => 0,
+        "minimal" | "low" => 1024,
+        "medium" => 8192,
+        "high" => 24_576,
+        _ => -1,
+    }
+}
+
+/// The schema of a response format, in the vendor's dialect if possible.
+pub(super) fn response_schema(schema: &Schema) -> Value {
+    lower_schema(schema, Gemini.response_format_dialect(schema))
+}

@@ -1,0 +1,132 @@
+//! JSON helpers of all protocols: lenient parsing, merging, repair.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+use toolwright_core::schema::{InputLimits, repair};
+
+/// Deserializes a field; `None` if its value has another type, so that one odd field does not fail the frame.
+pub(crate) fn lenient<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    let raw = <&RawValue>::deserialize(deserializer)?;
+    // A `RawValue` also holds null.
+    if raw.get() == "null" {
+        return Ok(None);
+    }
+    Ok(serde_json::from_str(raw.get()).ok())
+}
+
+/// Replaces escaped lone surrogates by `\ufffd`.
+///
+/// A server that splits a text by UTF-16 code units sends such halves. JSON allows them, but a `String` cannot hold them, and
+/// the whole frame would fail to parse.
+pub(crate) fn replace_lone_surrogates(json: &str) -> Cow<'_, str> {
+    let unit = |at: usize| {
+        let digits = json.get(at..at + 6)?.strip_prefix("\\u")?;
+        u16::from_str_radix(digits, 16).ok()
+    };
+    let mut replaced = String::new();
+    let mut copied = 0;
+    let mut from = 0;
+    while let Some(offset) = json.get(from..).and_then(|rest| rest.find('\\')) {
+        let at = from + offset;
+        from = match (unit(at), unit(at + 6)) {
+            (Some(0xd800..0xdc00), Some(0xdc00..0xe000)) => at + 12,
+            (Some(0xd800..0xe000), _) => {
+                replaced.push_str(json.get(copied..at).unwrap_or_default());
+                replaced.push_str("\\ufffd");
+                copied = at + 6;
+                copied
+            }
+            _ => at + 2,
+        };
+    }
+    if copied == 0 {
+        return Cow::Borrowed(json);
+    }
+    replaced.push_str(json.get(copied..).unwrap_or_default());
+    Cow::Owned(replaced)
+}
+
+/// Merges `extra` into `into`: objects are merged recursively, other values replaced.
+pub(crate) fn merge_objects(into: &mut Map<String, Value>, extra: &Map<String, Value>) {
+    for (name, value) in extra {
+        match (into.get_mut(name), value) {
+            (Some(Value::Object(into)), Value::Object(extra)) => merge_objects(into, extra),
+            _ => {
+                into.insert(name.clone(), value.clone());
+            }
+        }
+    }
+}
+
+/// Converts an `f32` by its shortest decimal form: 0.7, not 0.699999988; `None` if it is not finite.
+pub(crate) fn number_from_f32(number: f32) -> Option<Value> {
+    let wide: f64 = number.to_string().parse().ok()?;
+    wide.is_finite().then(|| wide.into())
+}
+
+/// Parses the arguments of an earlier call, repaired if necessary, into the object that an API requires.
+pub(crate) fn arguments_object(arguments: &str) -> Value {
+    if arguments.trim().is_empty() {
+        return json!({});
+    }
+    let repaired = repair(arguments, &InputLimits::default()).ok();
+    let repaired = repaired.as_ref().map(|repair| repair.text.as_str());
+    [Some(arguments), repaired]
+        .into_iter()
+        .flatten()
+        .find_map(|text| serde_json::from_str(text).ok().filter(Value::is_object))
+        // The model still needs to see what it sent: the call's result refers to it.
+        .unwrap_or_else(|| json!({"malformed": arguments}))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{arguments_object, number_from_f32, replace_lone_surrogates};
+
+    #[test]
+    fn a_lone_surrogate_becomes_a_replacement_character() {
+        for (json, replaced) in [
+            (r#""plain""#, r#""plain""#),
+            (
+                r#""\ud83c\udf0d \n \\ud83c""#,
+                r#""\ud83c\udf0d \n \\ud83c""#,
+            ),
+            (r#""a\ud83c""#, r#""a\ufffd""#),
+            (
+                r#""\uDF0D\ud83cé\ud83c\ud83c\udf0d""#,
+                r#""\ufffd\ufffdé\ufffd\ud83c\udf0d""#,
+            ),
+            (r#""\ud8"#, r#""\ud8"#),
+            (r"\é\", r"\é\"),
+        ] {
+            assert_eq!(replace_lone_surrogates(json), replaced);
+        }
+    }
+
+    #[test]
+    fn numbers_are_written_as_they_were_meant() {
+        assert_eq!(number_from_f32(0.7), Some(json!(0.7)));
+        assert_eq!(number_from_f32(f32::NAN), None);
+        assert_eq!(number_from_f32(f32::INFINITY), None);
+    }
+
+    #[test]
+    fn arguments_become_an_object_whatever_they_are() {
+        assert_eq!(arguments_object(" "), json!({}));
+        assert_eq!(arguments_object("{'a': 1,}"), json!({"a": 1}));
+        assert_eq!(arguments_object("[1]"), json!({"malformed": "[1]"}));
+        assert_eq!(
+            arguments_object("{\"a\": "),
+            json!({"malformed": "{\"a\": "})
+        );
+    }
+}

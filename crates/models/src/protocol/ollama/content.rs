@@ -1,0 +1,38 @@
+//! Writes content as text and images: the API supports nothing else.
+
+use serde_json::{Map, Value};
+use toolwright_core::Content;
+
+/// A message with this role and content.
+pub(super) fn message_with_content(role: &str, items: &[Content]) -> Map<String, Value> {
+    let mut images: Vec<Value> = Vec::new();
+    let mut texts = Vec::new();
+    for item in items {
+        match image_data(item) {
+            Some(data) => images.push(data.into()),
+            None => texts.push(item.to_text()),
+        }
+    }
+    let mut message = Map::new();
+    message.insert("role".to_owned(), role.into());
+    message.insert("content".to_owned(), texts.join("\n").into());
+    if !images.is_empty() {
+        message.insert("images".to_owned(), images.into());
+    }
+    message
+}
+
+/// The base64 data of an image.
+fn image_data(item: &Content) -> Option<&str> {
+    match item {
+        Content::Image { data, .. } => Some(data),
+        Content::Resource { resource } => {
+            let mime = resource.mime_type.as_deref()?;
+            resource
+                .blob
+                .as_deref()
+                .filter(|_| mime.starts_with("image/"))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,72 @@
+//! OpenAI's Chat Completions, and the vendors that imitate it.
+//!
+//! The vendors differ in details, which are rows of [`Quirks`]. A response is one message: its items are the message's fields,
+//! and the raw JSON of an item is the field as it is replayed. The protocol has no hosted tools.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use toolwright_chat::{ModelError, ModelRequest};
+use toolwright_core::schema::{Dialect, Schema};
+use toolwright_core::wire::{Shape, ToolPlan};
+
+use self::quirks::ResponseFormatSupport;
+use crate::protocol::response_format::strict_if_lossless;
+use crate::protocol::{Protocol, ResponseParser};
+
+mod error;
+mod merge_delta;
+mod quirks;
+mod request;
+mod stream;
+#[cfg(test)]
+mod tests;
+mod wire;
+
+pub(crate) use self::quirks::Quirks;
+
+/// Chat Completions, as one vendor implements it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OpenAiChat {
+    /// The vendor's name, compared with that of a replayed step's model.
+    pub(crate) vendor: &'static str,
+    /// The dialect of the vendor's schemas.
+    pub(crate) dialect: Dialect,
+    /// The vendor's deviations.
+    pub(crate) quirks: Quirks,
+}
+
+impl Protocol for OpenAiChat {
+    const NAME: &'static str = "openai_chat";
+
+    fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    fn tool_shape(&self) -> Shape {
+        Shape::OpenAiChat
+    }
+
+    fn path(&self, _: &str) -> String {
+        "/chat/completions".to_owned()
+    }
+
+    fn body(&self, request: &ModelRequest, tools: &ToolPlan, model: &str) -> Map<String, Value> {
+        request::request_body(self, request, tools, model)
+    }
+
+    fn response_format_dialect(&self, schema: &Schema) -> Option<Dialect> {
+        match self.quirks.response_format {
+            ResponseFormatSupport::JsonSchema => strict_if_lossless(schema, self.dialect),
+            ResponseFormatSupport::JsonObject => None,
+        }
+    }
+
+    fn parse_error(&self, status: u16, body: &str) -> ModelError {
+        error::parse_error_body(status, body)
+    }
+
+    fn parser(&self, tools: Arc<ToolPlan>) -> Box<dyn ResponseParser> {
+        Box::new(stream::StreamParser::new(tools))
+    }
+}

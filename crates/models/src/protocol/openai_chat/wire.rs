@@ -1,0 +1,172 @@
+//! The JSON of a chunk: every field may be missing, or have another type.
+
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use crate::protocol::json::lenient;
+
+/// One frame of the stream.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Chunk {
+    #[serde(deserialize_with = "lenient")]
+    pub(super) id: Option<String>,
+    /// The type, which may be `error`.
+    #[serde(deserialize_with = "lenient")]
+    pub(super) object: Option<String>,
+    #[serde(deserialize_with = "list")]
+    pub(super) choices: Vec<Choice>,
+    #[serde(deserialize_with = "lenient")]
+    pub(super) usage: Option<Usage>,
+    /// Where older Groq responses have the usage.
+    #[serde(deserialize_with = "lenient")]
+    pub(super) x_groq: Option<GroqExtension>,
+    pub(super) error: Value,
+}
+
+/// One of the completions; only one is ever requested.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Choice {
+    #[serde(deserialize_with = "lenient")]
+    pub(super) index: Option<i64>,
+    #[serde(deserialize_with = "lenient")]
+    pub(super) delta: Option<Delta>,
+    /// The complete message, from servers that do not stream.
+    #[serde(deserialize_with = "lenient")]
+    pub(super) message: Option<Delta>,
+    #[serde(deserialize_with = "lenient")]
+    pub(super) finish_reason: Option<String>,
+    /// Where Moonshot has the usage.
+    #[serde(deserialize_with = "lenient")]
+    pub(super) usage: Option<Usage>,
+    /// Where OpenRouter has the error of the vendor behind it.
+    pub(super) error: Value,
+}
+
+/// The next part of the message.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Delta {
+    /// Text, or a list of parts.
+    pub(super) content: Value,
+    #[serde(deserialize_with = "lenient")]
+    pub(super) refusal: Option<String>,
+    #[serde(deserialize_with = "lenient")]
+    pub(super) reasoning_content: Option<String>,
+    #[serde(deserialize_with = "lenient")]
+    pub(super) reasoning: Option<String>,
+    #[serde(deserialize_with = "list")]
+    pub(super) reasoning_details: Vec<Map<String, Value>>,
+    #[serde(deserialize_with = "list")]
+    pub(super) tool_calls: Vec<Map<String, Value>>,
+    #[serde(deserialize_with = "lenient")]
+    pub(super) function_call: Option<Function>,
+    /// Always `assistant`.
+    #[serde(rename = "role")]
+    pub(super) _role: IgnoredAny,
+    #[serde(flatten)]
+    pub(super) rest: Map<String, Value>,
+}
+
+/// The next part of a call.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Function {
+    pub(super) name: Value,
+    pub(super) arguments: Value,
+}
+
+/// Groq's extension of a chunk.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct GroqExtension {
+    #[serde(deserialize_with = "lenient")]
+    pub(super) usage: Option<Usage>,
+    pub(super) error: Value,
+}
+
+/// The number of tokens so far.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Usage {
+    #[serde(deserialize_with = "number")]
+    pub(super) prompt_tokens: u64,
+    #[serde(deserialize_with = "number")]
+    pub(super) completion_tokens: u64,
+    #[serde(deserialize_with = "number")]
+    pub(super) total_tokens: u64,
+    /// DeepSeek's name for cached tokens.
+    #[serde(deserialize_with = "number")]
+    pub(super) prompt_cache_hit_tokens: u64,
+    #[serde(deserialize_with = "lenient")]
+    pub(super) prompt_tokens_details: Option<PromptTokensDetails>,
+    #[serde(deserialize_with = "lenient")]
+    pub(super) completion_tokens_details: Option<CompletionTokensDetails>,
+}
+
+/// A breakdown of the input tokens.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct PromptTokensDetails {
+    #[serde(deserialize_with = "number")]
+    pub(super) cached_tokens: u64,
+    #[serde(deserialize_with = "number")]
+    pub(super) cache_write_tokens: u64,
+}
+
+/// A breakdown of the output tokens.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct CompletionTokensDetails {
+    #[serde(deserialize_with = "number")]
+    pub(super) reasoning_tokens: u64,
+}
+
+impl From<Usage> for toolwright_chat::Usage {
+    fn from(wire: Usage) -> Self {
+        let input = wire.prompt_tokens_details.unwrap_or_default();
+        let reasoning = wire
+            .completion_tokens_details
+            .unwrap_or_default()
+            .reasoning_tokens;
+        let counted = wire.prompt_tokens.saturating_add(wire.completion_tokens);
+        // xAI does not include reasoning in the completion tokens, which only the total shows.
+        let uncounted = if wire.total_tokens.checked_sub(counted) == Some(reasoning) {
+            reasoning
+        } else {
+            0
+        };
+        let output = wire.completion_tokens.saturating_add(uncounted);
+        let mut usage = Self::new(wire.prompt_tokens, output);
+        usage.cached = input.cached_tokens.max(wire.prompt_cache_hit_tokens);
+        usage.cache_written = input.cache_write_tokens;
+        usage.reasoning = reasoning;
+        usage
+    }
+}
+
+/// Deserializes the elements that have the expected type; a single value counts as a list of one.
+fn list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Vec<T>, D::Error> {
+    let raw = <&RawValue>::deserialize(deserializer)?;
+    if raw.get() == "null" {
+        return Ok(Vec::new());
+    }
+    let elements = serde_json::from_str(raw.get()).unwrap_or_else(|_| vec![raw]);
+    let parsed = elements
+        .into_iter()
+        .map(|raw: &RawValue| serde_json::from_str(raw.get()));
+    Ok(parsed.filter_map(Result::ok).collect())
+}
+
+/// Deserializes a count; 0 if it has another type.
+fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    let value = Value::deserialize(deserializer)?;
+    // The cast saturates; a negative count is 0.
+    let rounded = value.as_f64().map(|number| number as u64);
+    Ok(value.as_u64().or(rounded).unwrap_or_default())
+}

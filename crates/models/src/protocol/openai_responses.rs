@@ -1,0 +1,65 @@
+//! OpenAI's Responses API.
+//!
+//! `store` is off, so that the vendor keeps no conversation. Therefore each request has all earlier items as they came, the
+//! encrypted reasoning included.
+
+mod error;
+mod input;
+mod item;
+mod pending_items;
+mod request;
+mod stream;
+mod wire;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use toolwright_chat::{HostedTool, ModelError, ModelRequest};
+use toolwright_core::schema::{Dialect, Schema};
+use toolwright_core::wire::{Shape, ToolPlan};
+
+use crate::protocol::response_format::strict_if_lossless;
+use crate::protocol::{Protocol, ResponseParser};
+
+/// The Responses API, of OpenAI and of vendors that imitate it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct OpenAiResponses;
+
+impl Protocol for OpenAiResponses {
+    const NAME: &'static str = "openai_responses";
+
+    fn dialect(&self) -> Dialect {
+        Dialect::OPENAI
+    }
+
+    fn tool_shape(&self) -> Shape {
+        Shape::OpenAiResponses
+    }
+
+    fn path(&self, _: &str) -> String {
+        "/responses".to_owned()
+    }
+
+    fn body(&self, request: &ModelRequest, tools: &ToolPlan, model: &str) -> Map<String, Value> {
+        request::request_body(request, tools, model)
+    }
+
+    fn response_format_dialect(&self, schema: &Schema) -> Option<Dialect> {
+        strict_if_lossless(schema, Dialect::OPENAI)
+    }
+
+    fn supports_hosted_tool(&self, hosted: &HostedTool) -> bool {
+        matches!(hosted, HostedTool::WebSearch(_) | HostedTool::Mcp(_))
+    }
+
+    fn parse_error(&self, status: u16, body: &str) -> ModelError {
+        error::parse_error_body(status, body)
+    }
+
+    fn parser(&self, tools: Arc<ToolPlan>) -> Box<dyn ResponseParser> {
+        Box::new(stream::StreamParser::new(tools))
+    }
+}

@@ -1,0 +1,208 @@
+//! The output items of a response while they are streamed, and which of them a frame belongs to.
+//!
+//! Neither ids nor output indexes are reliable: servers omit either, and some gateways generate a new id for each frame.
+
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+use super::wire::{Frame, Item};
+
+/// An output item that has started, and may be done.
+#[derive(Default)]
+pub(super) struct PendingItem {
+    pub(super) kind: PendingKind,
+    /// Its position in the output, if a frame had it.
+    pub(super) output_index: Option<u64>,
+    pub(super) id: String,
+    pub(super) call_id: String,
+    pub(super) name: String,
+    /// The item in its `response.output_item.added`.
+    pub(super) added_item: Option<Map<String, Value>>,
+    /// The deltas so far: text, reasoning or arguments.
+    pub(super) text: String,
+    pub(super) refusal: String,
+    /// Its index among the calls, once its start was emitted.
+    pub(super) call_index: Option<usize>,
+    /// Whether deltas of its arguments were emitted.
+    pub(super) arguments_streamed: bool,
+    pub(super) is_done: bool,
+}
+
+impl PendingItem {
+    /// The content of a message, as the API writes it.
+    pub(super) fn content_parts(&self) -> Value {
+        let mut parts = Vec::new();
+        if !self.text.is_empty() {
+            parts.push(json!({"type": "output_text", "text": self.text, "annotations": []}));
+        }
+        if !self.refusal.is_empty() {
+            parts.push(json!({"type": "refusal", "refusal": self.refusal}));
+        }
+        Value::Array(parts)
+    }
+}
+
+/// The kind of an item, which decides the events of its deltas.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum PendingKind {
+    Message,
+    Reasoning,
+    Call,
+    #[default]
+    Other,
+}
+
+impl PendingKind {
+    pub(super) fn from_type(kind: Option<&str>) -> Self {
+        match kind {
+            Some("message") => Self::Message,
+            Some("reasoning") => Self::Reasoning,
+            Some("function_call") => Self::Call,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// The items that have started, in this order.
+#[derive(Default)]
+pub(super) struct PendingItems(Vec<PendingItem>);
+
+impl PendingItems {
+    /// Returns true if an item with this id has started and is not done.
+    pub(super) fn has_pending(&self, id: &str) -> bool {
+        !id.is_empty()
+            && self
+                .0
+                .iter()
+                .any(|pending| !pending.is_done && pending.id == id)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(super) fn push(&mut self, pending: PendingItem) {
+        self.0.push(pending);
+    }
+
+    /// The item that a delta belongs to; a new one if there was no `response.output_item.added`.
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "the index is found or pushed just before"
+    )]
+    pub(super) fn find_or_insert(
+        &mut self,
+        kind: PendingKind,
+        frame: &Frame<'_>,
+    ) -> &mut PendingItem {
+        let id = frame.item_id.as_deref().unwrap_or_default();
+        let is_pending = |pending: &PendingItem| !pending.is_done && pending.kind == kind;
+        let has_id =
+            |pending: &PendingItem| !id.is_empty() && (pending.id == id || pending.call_id == id);
+        let has_index = |pending: &PendingItem| {
+            frame.output_index.is_some() && pending.output_index == frame.output_index
+        };
+        let frame_has_index = frame.output_index.is_some();
+        let index = self.position(|pending| is_pending(pending) && has_id(pending));
+        // If the id is unknown the output index decides, and without it the item that started last.
+        let index =
+            index.or_else(|| self.position(|pending| is_pending(pending) && has_index(pending)));
+        let index = index.or_else(|| {
+            let last = |pending: &PendingItem| {
+                is_pending(pending) && !(frame_has_index && pending.output_index.is_some())
+            };
+            self.0.iter().rposition(last)
+        });
+        let index = index.unwrap_or_else(|| {
+            self.0.push(PendingItem {
+                kind,
+                output_index: frame.output_index,
+                id: id.to_owned(),
+                ..PendingItem::default()
+            });
+            self.0.len() - 1
+        });
+        &mut self.0[index]
+    }
+
+    fn position(&self, matches: impl Fn(&PendingItem) -> bool) -> Option<usize> {
+        self.0.iter().position(matches)
+    }
+
+    /// Takes the pending item of an item that is done, with its index for [`Self::put_back`]; `None` if it was done before.
+    pub(super) fn take_completed(
+        &mut self,
+        item: &Item,
+        output_index: Option<u64>,
+    ) -> Option<(usize, PendingItem)> {
+        let kind = PendingKind::from_type(item.kind.as_deref());
+        let id = item.id.as_deref().unwrap_or_default();
+        let call = item.call_id.as_deref().unwrap_or_default();
+        let done = |pending: &PendingItem| pending.is_done && pending.kind == kind;
+        if !id.is_empty()
+            && self
+                .0
+                .iter()
+                .any(|pending| done(pending) && pending.id == id)
+        {
+            return None;
+        }
+        let is_pending = |pending: &PendingItem| !pending.is_done && pending.kind == kind;
+        let has_id = |pending: &PendingItem| !id.is_empty() && pending.id == id;
+        let has_call_id = |pending: &PendingItem| !call.is_empty() && pending.call_id == call;
+        let has_index =
+            |pending: &PendingItem| output_index.is_some() && pending.output_index == output_index;
+        // Without any of these the order decides.
+        let may_be_next = |pending: &PendingItem| {
+            (output_index.is_none() || pending.output_index.is_none())
+                && (kind != PendingKind::Call || pending.call_id.is_empty() || call.is_empty())
+        };
+        let index = self
+            .position(|pending| is_pending(pending) && has_id(pending))
+            .or_else(|| self.position(|pending| is_pending(pending) && has_call_id(pending)))
+            .or_else(|| self.position(|pending| is_pending(pending) && has_index(pending)))
+            .or_else(|| self.position(|pending| is_pending(pending) && may_be_next(pending)));
+        let mut pending = index.map_or_else(PendingItem::default, |index| self.0.remove(index));
+        pending.kind = kind;
+        pending.output_index = output_index.or(pending.output_index);
+        pending.is_done = true;
+        if !id.is_empty() {
+            id.clone_into(&mut pending.id);
+        }
+        if !call.is_empty() {
+            call.clone_into(&mut pending.call_id);
+        }
+        Some((index.unwrap_or(self.0.len()), pending))
+    }
+
+    pub(super) fn put_back(&mut self, index: usize, pending: PendingItem) {
+        self.0.insert(index.min(self.0.len()), pending);
+    }
+
+    /// The number of items that are done.
+    pub(super) fn done_count(&self) -> usize {
+        self.0.iter().filter(|pending| pending.is_done).count()
+    }
+
+    /// Returns true if an item in the output of the last frame was done before.
+    pub(super) fn is_done(&self, raw: &RawValue, output_index: Option<u64>) -> bool {
+        let item: Item = serde_json::from_str(raw.get()).unwrap_or_default();
+        let kind = PendingKind::from_type(item.kind.as_deref());
+        let same = |known: &str, other: &Option<String>| {
+            !known.is_empty() && other.as_deref() == Some(known)
+        };
+        self.0.iter().any(|pending| {
+            pending.is_done
+                && pending.kind == kind
+                && (same(&pending.id, &item.id)
+                    || same(&pending.call_id, &item.call_id)
+                    || (pending.output_index.is_some() && pending.output_index == output_index))
+        })
+    }
+
+    /// Takes the items that are not done.
+    pub(super) fn take_unfinished(&mut self) -> Vec<PendingItem> {
+        let items = std::mem::take(&mut self.0).into_iter();
+        items.filter(|pending| !pending.is_done).collect()
+    }
+}
