@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::chat::ChatArgs;
-use crate::check::CheckArgs;
-use crate::model_selection::vendor_names;
-use crate::serve::ServeArgs;
+use crate::commands::chat::ChatArgs;
+use crate::commands::check::CheckArgs;
+use crate::commands::serve::ServeArgs;
+use crate::config::model_selection::vendor_names;
 
 const ROOT_HELP: &str = "\
 Try next:

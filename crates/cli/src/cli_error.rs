@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use toolwright_core::schema::redact;
 
-use crate::output;
+use crate::terminal::output;
 
 /// A message for stderr and an exit code.
 #[derive(Debug)]

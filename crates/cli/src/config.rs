@@ -8,9 +8,13 @@ use toolwright_core::{Config, ConfigSources, InvokerBuilder};
 
 use crate::args::GlobalArgs;
 use crate::cli_error::CliError;
-use crate::output;
+use crate::terminal::output;
 
+pub(crate) mod conversation_store;
+pub(crate) mod data_dir;
 mod known_keys;
+pub(crate) mod model_selection;
+pub(crate) mod prices;
 
 /// Where and under which settings a command runs.
 pub(crate) struct ProjectConfig {

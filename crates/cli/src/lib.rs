@@ -16,31 +16,21 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, FromArgMatches as _};
 use toolwright_core::{AppKind, InvokerBuilder, Registry, RegistryError};
 
-mod approval;
 mod args;
-mod chat;
-mod check;
 mod cli_error;
+mod commands;
 mod config;
-mod conversation_store;
-mod conversations;
-mod data_dir;
-mod mcp;
-mod model_selection;
-mod new;
-mod output;
-mod prompts;
 mod remote_servers;
-mod sanitize;
-mod serve;
+mod runtime;
 #[cfg(feature = "otlp")]
 mod telemetry;
-mod tool_call;
-mod tools;
+mod terminal;
 
 use args::{Cli, Command};
 use cli_error::CliError;
+use commands::{chat, check, conversations, mcp, new, prompts, serve, tools};
 use config::ProjectConfig;
+use terminal::{output, sanitize};
 
 /// Runs the command line with every linked tool that is not restricted to an application.
 pub fn run() -> ExitCode {

@@ -19,9 +19,9 @@ use toolwright_mcp::{
 
 use crate::cli_error::{CliError, error_chain};
 use crate::config::ProjectConfig;
-use crate::output;
-use crate::sanitize::sanitize;
-use crate::tool_call;
+use crate::runtime;
+use crate::terminal::output;
+use crate::terminal::sanitize::sanitize;
 
 mod connect_progress;
 mod connector;
@@ -86,7 +86,7 @@ pub(crate) fn with_servers<T>(
     work: impl FnOnce(&Runtime, &RemoteServers) -> Result<T, CliError>,
 ) -> Result<T, CliError> {
     let wanted = configured_servers(surroundings.config(), false)?;
-    let runtime = tool_call::build_runtime()?;
+    let runtime = runtime::build_runtime()?;
     // Whoever stays serves others: what it reads from stdin is not for us.
     let person = (stay == CommandLifetime::OneShot).then(Arc::default);
     let servers = RemoteServers::new(registry, open_pins(surroundings, stay), person, stay);

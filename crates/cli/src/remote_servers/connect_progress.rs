@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::connector::ServerConnector;
-use crate::sanitize::to_single_line;
+use crate::terminal::sanitize::to_single_line;
 
 /// How often the line is written; the first time, nobody has become impatient yet.
 const REFRESH_INTERVAL: Duration = Duration::from_secs(1);

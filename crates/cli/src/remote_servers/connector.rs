@@ -8,7 +8,7 @@ use toolwright_core::Registry;
 use toolwright_mcp::{AttachError, AttachedServer, PinStore, RemoteServer};
 
 use super::{CommandLifetime, TerminalElicitor, describe_attach_error, hidden_warning};
-use crate::output;
+use crate::terminal::output;
 
 /// How long to wait before a server is tried for the second time, and at most.
 const INITIAL_BACKOFF: Duration = Duration::from_secs(2);

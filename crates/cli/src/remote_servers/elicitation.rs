@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 use toolwright_core::schema::{Schema, coerce};
 use toolwright_mcp::{ElicitAnswer, ElicitHandler, ElicitInput, ElicitRequest};
 
-use crate::approval::{LineReader, StdinReader, discard_typeahead};
-use crate::sanitize::{sanitize_label, sanitize_strict, to_safe_json, to_single_line};
+use crate::terminal::approval::{LineReader, StdinReader, discard_typeahead};
+use crate::terminal::sanitize::{sanitize_label, sanitize_strict, to_safe_json, to_single_line};
 
 /// More of a description is not asked with.
 const MAX_DESCRIPTION_CHARS: usize = 300;

@@ -1,0 +1,77 @@
+//! Tool arguments as they are written on the command line.
+
+use std::io::{self, IsTerminal as _, Read as _};
+
+use serde_json::{Map, Value};
+use toolwright_core::schema::coerce;
+use toolwright_core::{Arguments, ToolSpec};
+
+use crate::cli_error::CliError;
+
+/// How much is read from stdin before it is certainly too much.
+const MAX_STDIN_BYTES: u64 = 16 << 20;
+
+/// Reads `key=value …`, one JSON text, or stdin.
+pub(crate) fn parse_arguments(
+    arguments: &[String],
+    spec: &ToolSpec,
+) -> Result<Arguments, CliError> {
+    match arguments {
+        [only] if only == "-" => {
+            if io::stdin().is_terminal() {
+                eprintln!("reading JSON from stdin; end it with Ctrl-D");
+            }
+            let mut text = String::new();
+            let read = io::stdin().take(MAX_STDIN_BYTES).read_to_string(&mut text);
+            read.map_err(|error| CliError::usage(format!("stdin: {error}")))?;
+            Ok(Arguments::from(text))
+        }
+        [only] if only.trim_start().starts_with('{') => Ok(Arguments::from(only.as_str())),
+        pairs => parse_pairs(pairs, spec),
+    }
+}
+
+/// Makes an object of `key=value` pairs, each value of the type its parameter has.
+fn parse_pairs(pairs: &[String], spec: &ToolSpec) -> Result<Arguments, CliError> {
+    let mut object = Map::new();
+    for pair in pairs {
+        let Some((key, value)) = pair.split_once('=').filter(|(key, _)| !key.is_empty()) else {
+            return Err(CliError::usage(format!(
+                "`{pair}` is no argument: write key=value, one JSON object, or `-` for stdin"
+            )));
+        };
+        let value = Value::from(value);
+        match object.get_mut(key) {
+            None => drop(object.insert(key.to_owned(), value)),
+            Some(Value::Array(values)) => values.push(value),
+            Some(first) => *first = Value::Array(vec![first.take(), value]),
+        }
+    }
+    let mut arguments = Value::Object(object);
+    coerce(&mut arguments, &spec.input);
+    Ok(Arguments::from(arguments))
+}
+
+/// Splits at white space; quotes hold words together, and a JSON object is one word.
+pub(crate) fn split_words(text: &str) -> Result<Vec<String>, String> {
+    if text.starts_with('{') {
+        return Ok(vec![text.to_owned()]);
+    }
+    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
+    for c in text.chars() {
+        match (c, quote) {
+            (c, Some(open)) if c == open => quote = None,
+            ('"' | '\'', None) => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (c, None) if c.is_whitespace() => words.extend(word.take()),
+            (c, _) => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    match quote {
+        Some(open) => Err(format!("a quote is not closed: {open}")),
+        None => Ok(words),
+    }
+}
