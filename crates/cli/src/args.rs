@@ -1,4 +1,4 @@
-//! The command line as it is written.
+//! The command line: flags, subcommands and their help texts.
 
 use std::path::PathBuf;
 
@@ -83,7 +83,7 @@ line was wrong, an unknown ID included.";
 
 fn chat_help() -> String {
     let vendors: Vec<&str> = vendor_names().filter(|name| *name != "demo").collect();
-    let lines: Vec<String> = vendors.chunks(10).map(|some| some.join(", ")).collect();
+    let lines: Vec<String> = vendors.chunks(10).map(|row| row.join(", ")).collect();
     CHAT_HELP.replace("@vendors@", &lines.join(",\n  "))
 }
 

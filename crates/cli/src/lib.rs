@@ -1,4 +1,4 @@
-//! Every command, as a library: anyone's `main` is one line.
+//! The command line as a library: the `main` of a program is one line.
 //!
 //! ```no_run
 //! fn main() -> std::process::ExitCode {
@@ -82,10 +82,10 @@ fn run_command_line(
     };
     #[cfg(feature = "otlp")]
     let _telemetry = telemetry::install();
-    let done = registry
-        .map_err(|error| CliError::from_error(&error))
+    let outcome = registry
+        .map_err(CliError::from)
         .and_then(|registry| dispatch_command(options, &registry, setup));
-    match done {
+    match outcome {
         Ok(code) => code,
         Err(failure) => failure.report(),
     }
@@ -96,7 +96,7 @@ fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
     Cli::from_arg_matches(&command.try_get_matches_from(arguments)?)
 }
 
-/// What this program is called, for commands that a message tells to run.
+/// The name this program was started under, for the commands that messages suggest.
 fn program_name() -> String {
     let first = std::env::args_os().next().unwrap_or_default();
     match Path::new(&first).file_stem() {
@@ -111,7 +111,7 @@ fn dispatch_command(
     setup: impl FnOnce(InvokerBuilder) -> InvokerBuilder,
 ) -> Result<ExitCode, CliError> {
     let command = options.command.unwrap_or_default();
-    // Read only where needed: a new project must not fail because of the settings where it is made.
+    // Loaded only by the commands that need it: `new` must not fail because of the settings in the current directory.
     let load = || ProjectConfig::load(&options.global);
     let json = options.global.json;
     match command {

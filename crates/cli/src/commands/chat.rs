@@ -1,17 +1,17 @@
-//! `chat`: a person, a model and the tools it may call, in a terminal.
+//! `chat`: a conversation with a model that may call tools, in the terminal.
 
 use std::io::{self, IsTerminal as _};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use toolwright_core::{Invoker, InvokerBuilder, Registry};
+use tokio::runtime::Runtime;
+use toolwright_core::{InvokerBuilder, Registry};
 
 use crate::cli_error::CliError;
 use crate::config::ProjectConfig;
 use crate::config::conversation_store::{ConversationStore, DefaultStore};
 use crate::config::model_selection;
-use crate::remote_servers::{CommandLifetime, RemoteServers, TerminalElicitor, open_pins};
-use crate::runtime;
+use crate::remote_servers::{self, CommandLifetime, RemoteServers, TerminalElicitor};
 
 pub(crate) mod chat_factory;
 mod error_advice;
@@ -27,7 +27,7 @@ use chat_factory::ChatFactory;
 use interrupt::InterruptHandler;
 use one_shot::OutputFormat;
 
-/// What to ask, whom, and on which terms.
+/// The flags of `chat`.
 #[derive(clap::Args)]
 pub(crate) struct ChatArgs {
     /// Ask this one question and leave; `-` reads it from stdin
@@ -56,7 +56,7 @@ pub(crate) struct ChatArgs {
 pub(crate) fn execute(
     command: &ChatArgs,
     json: bool,
-    surroundings: &ProjectConfig,
+    project: &ProjectConfig,
     registry: &Registry,
     setup: impl FnOnce(InvokerBuilder) -> InvokerBuilder,
 ) -> Result<ExitCode, CliError> {
@@ -68,52 +68,40 @@ pub(crate) fn execute(
     if json && command.once.is_none() {
         return Err(CliError::usage("--json is for one question: pass --once"));
     }
-    let question = command
+    let message = command
         .once
         .as_deref()
         .map(one_shot::read_message)
         .transpose()?;
-    let config = surroundings.config().clone();
-    let chosen = model_selection::select_model(&config)?;
-    let runtime = runtime::build_runtime()?;
-    let stay = match question {
+    let config = project.config().clone();
+    let selected = model_selection::select_model(&config)?;
+    let lifetime = match message {
         Some(_) => CommandLifetime::OneShot,
         None => CommandLifetime::LongRunning,
     };
-    let person = Arc::<TerminalElicitor>::default();
-    let servers = RemoteServers::new(
-        registry,
-        open_pins(surroundings, stay),
-        Some(Arc::clone(&person)),
-        stay,
-    );
-    runtime.block_on(chat_factory::attach_configured_servers(
-        &servers,
-        &config,
-        &*chosen.model,
-    ))?;
-    let builder = setup(surroundings.configure_invoker(Invoker::builder(registry)));
-    let invoker = servers.build_invoker(builder, &config)?;
-    let otherwise = match (&question, &command.conversation) {
+    let default_store = match (&message, &command.conversation) {
         (Some(_), None) => DefaultStore::Memory,
         _ => DefaultStore::UserDataFile,
     };
-    let store = runtime.block_on(ConversationStore::open(&config, otherwise))?;
-    let setup = ChatFactory::new(command, config, invoker, store, servers)?;
-    let interrupts = InterruptHandler::install(&runtime);
-    let done = match question {
-        Some(question) => {
-            one_shot::execute(&setup, &chosen, question, format, &interrupts, &runtime)
+    let elicitor = Arc::<TerminalElicitor>::default();
+    let work = |runtime: &Runtime, servers: &RemoteServers| {
+        runtime.block_on(servers.attach_configured(&config, &*selected.model))?;
+        let invoker = servers.build_invoker(project, setup)?;
+        let store = runtime.block_on(ConversationStore::open(&config, default_store))?;
+        let factory = ChatFactory::new(command, config, invoker, store, servers)?;
+        let interrupts = InterruptHandler::install(runtime);
+        match message {
+            Some(message) => {
+                one_shot::execute(&factory, &selected, message, format, &interrupts, runtime)
+            }
+            None => session::execute(&factory, selected, &elicitor, &interrupts, runtime),
         }
-        None => session::execute(&setup, chosen, &person, &interrupts, &runtime),
     };
-    runtime.block_on(setup.servers.detach());
-    // A blocking tool that nobody waits for any more must not keep the process.
-    runtime.shutdown_background();
-    done
+    let elicitor = Some(Arc::clone(&elicitor));
+    remote_servers::with_runtime(project, registry, lifetime, elicitor, work)
 }
 
-/// Whether a person types and reads here.
+/// Returns true if stdin and stdout are terminals: a line editor can be used.
 fn is_terminal() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal()
 }

@@ -1,4 +1,4 @@
-//! `check`: tools in, what each provider's dialect makes of them out.
+//! `check`: lowers the schemas of tools to the dialects of providers, and reports what is lost.
 
 mod dialect_result;
 mod live_server;
@@ -22,7 +22,7 @@ use dialect_result::CheckedTool;
 use progress::Progress;
 use tool_sources::{SourceRejection, ToolsToCheck};
 
-/// The dialects to check where no vendor is named.
+/// The dialects if neither flags, settings nor keys name one.
 const DEFAULT_DIALECTS: [Dialect; 5] = [
     Dialect::OPENAI,
     Dialect::ANTHROPIC,
@@ -31,7 +31,7 @@ const DEFAULT_DIALECTS: [Dialect; 5] = [
     Dialect::MCP,
 ];
 
-/// What to check, and what to do about it.
+/// The flags of `check`.
 #[derive(clap::Args)]
 pub(crate) struct CheckArgs {
     /// Files of tool definitions as OpenAI, Anthropic, Gemini, Ollama, Bedrock or MCP write them; `-` is stdin. Without
@@ -65,24 +65,24 @@ enum DenyLevel {
 pub(crate) fn execute(
     command: &CheckArgs,
     json: bool,
-    surroundings: &ProjectConfig,
+    project: &ProjectConfig,
     registry: &Registry,
     setup: impl FnOnce(InvokerBuilder) -> InvokerBuilder,
 ) -> Result<ExitCode, CliError> {
     let dialects = match &command.dialects[..] {
-        [] => default_dialects(surroundings.config()),
+        [] => default_dialects(project.config()),
         names => parse_dialects(names)?,
     };
-    let found = match (&command.mcp, &command.files[..]) {
-        (Some(place), _) => live_server::list_server_tools(place)?,
-        (None, []) => ToolsToCheck::from_registry(surroundings, registry, setup)?,
+    let sources = match (&command.mcp, &command.files[..]) {
+        (Some(server), _) => live_server::list_server_tools(server)?,
+        (None, []) => ToolsToCheck::from_registry(project, registry, setup)?,
         (None, files) => ToolsToCheck::from_files(files)?,
     };
     if command.emit {
-        return print_tools_array(command, &dialects, &found);
+        return print_tools_array(command, &dialects, &sources);
     }
-    let mut progress = Progress::new(found.len());
-    let checked: Vec<CheckedTool<'_>> = found
+    let mut progress = Progress::new(sources.len());
+    let checked: Vec<CheckedTool<'_>> = sources
         .tools()
         .map(|tool| {
             let checked = CheckedTool::new(tool, &dialects);
@@ -92,9 +92,9 @@ pub(crate) fn execute(
         .collect();
     progress.clear_line();
     if json {
-        output::print_json(&report::to_json(&checked, &found))?;
+        output::print_json(&report::to_json(&checked, &sources))?;
     } else {
-        output::print_text(&report::to_text(&checked, &dialects, &found))?;
+        output::print_text(&report::to_text(&checked, &dialects, &sources))?;
     }
     let denied = checked
         .iter()
@@ -104,9 +104,9 @@ pub(crate) fn execute(
                 || !verdict.refused.is_empty()
                 || command.deny.is_some() && verdict.is_lossy()
         });
-    let refused = found.rejected.iter().any(SourceRejection::is_error);
+    let refused = sources.rejected.iter().any(SourceRejection::is_error);
     Ok(
-        if denied || refused || !found.unavailable_servers.is_empty() {
+        if denied || refused || !sources.unavailable_servers.is_empty() {
             ExitCode::FAILURE
         } else {
             ExitCode::SUCCESS
@@ -122,15 +122,15 @@ fn parse_dialects(names: &[String]) -> Result<Vec<Dialect>, CliError> {
     Ok(deduplicate(named.collect::<Result<Vec<_>, _>>()?))
 }
 
-/// Returns the dialects of the vendors that the settings or keys name, else the usual ones.
+/// The dialects of the vendors that the settings or keys name, else [`DEFAULT_DIALECTS`].
 fn default_dialects(config: &Config) -> Vec<Dialect> {
     let model: Option<String> = config.get_optional("model").unwrap_or_default();
     let model = model.as_deref().unwrap_or_default();
-    let chosen = model.split(':').next().unwrap_or_default().trim();
+    let model_vendor = model.split(':').next().unwrap_or_default().trim();
     let entries = config.entries();
     let is_named = |vendor: &&'static Vendor| {
         let section = format!("models.{}.", vendor.name);
-        vendor.name == chosen
+        vendor.name == model_vendor
             || vendor.has_api_key(config)
             || entries.iter().any(|entry| entry.key.starts_with(&section))
     };
@@ -155,7 +155,6 @@ fn deduplicate(dialects: Vec<Dialect>) -> Vec<Dialect> {
     distinct
 }
 
-/// The dialect of a name.
 pub(crate) fn parse_dialect(name: &str) -> Result<Dialect, CliError> {
     name.parse()
         .map_err(|error| CliError::usage(format!("{error}")))
@@ -164,7 +163,7 @@ pub(crate) fn parse_dialect(name: &str) -> Result<Dialect, CliError> {
 fn print_tools_array(
     command: &CheckArgs,
     dialects: &[Dialect],
-    found: &ToolsToCheck,
+    sources: &ToolsToCheck,
 ) -> Result<ExitCode, CliError> {
     let [dialect] = dialects else {
         return Err(CliError::usage(
@@ -172,7 +171,7 @@ fn print_tools_array(
         ));
     };
     let mut owners: HashMap<&str, &str> = HashMap::new();
-    for tool in found.tools() {
+    for tool in sources.tools() {
         if let Some(other) = owners.insert(tool.candidate.name, tool.source) {
             return Err(CliError::usage(format!(
                 "two tools are named `{}`, one in {other}, one in {}: a request can carry one of them",
@@ -187,17 +186,17 @@ fn print_tools_array(
             .map_err(|error| CliError::usage(format!("{error}")))?;
         planner = planner.shape(shape);
     }
-    let plan = planner.plan(found.tools().map(|tool| tool.candidate));
+    let plan = planner.plan(sources.tools().map(|tool| tool.candidate));
     output::print_text(&format!("{}\n", plan.json()))?;
-    for left in plan.omitted() {
-        output::print_stderr(&format!("left out: {}: {}\n", left.name, left.reason));
+    for tool in plan.omitted() {
+        output::print_stderr(&format!("left out: {}: {}\n", tool.name, tool.reason));
     }
-    for refused in &found.rejected {
+    for refused in &sources.rejected {
         output::print_stderr(&format!("left out: {refused}\n"));
     }
-    let refused = found.rejected.iter().any(SourceRejection::is_error);
-    let whole = plan.omitted().is_empty() && !refused && found.unavailable_servers.is_empty();
-    Ok(if whole {
+    let refused = sources.rejected.iter().any(SourceRejection::is_error);
+    let complete = plan.omitted().is_empty() && !refused && sources.unavailable_servers.is_empty();
+    Ok(if complete {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE

@@ -3,18 +3,19 @@
 use std::io::{self, IsTerminal as _};
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use toolwright_chat::{ConversationSummary, Entry, Lease, Store, StoreError};
 use toolwright_core::Config;
 use toolwright_core::schema::nearest;
+use toolwright_server::write_journal;
 
 use crate::args::ConversationsCommand;
 use crate::cli_error::CliError;
 use crate::config::ProjectConfig;
 use crate::config::conversation_store::{ConversationStore, DefaultStore};
 use crate::runtime;
-use crate::terminal::approval::{LineReader as _, StdinReader, discard_typeahead};
+use crate::terminal::input::{LineReader as _, StdinReader, can_prompt, discard_typeahead, is_yes};
 use crate::terminal::output;
 use crate::terminal::sanitize::{self, sanitize, to_single_line};
 
@@ -22,19 +23,19 @@ mod import;
 pub(crate) mod journal_file;
 mod transcript;
 
-/// How long a conversation is held while something is done to it as a whole.
+/// The lease while a conversation is imported or deleted.
 const LEASE_DURATION: Duration = Duration::from_secs(60);
 
-/// How much of a title is shown.
+/// Longer titles are truncated in the list.
 const MAX_TITLE_CHARS: usize = 60;
 
 pub(crate) fn execute(
     command: ConversationsCommand,
     json: bool,
-    surroundings: &ProjectConfig,
+    project: &ProjectConfig,
 ) -> Result<ExitCode, CliError> {
     let runtime = runtime::build_runtime()?;
-    runtime.block_on(run_subcommand(command, json, surroundings.config()))?;
+    runtime.block_on(run_subcommand(command, json, project.config()))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -43,19 +44,19 @@ async fn run_subcommand(
     json: bool,
     config: &Config,
 ) -> Result<(), CliError> {
-    let kept = match command {
+    let opened = match command {
         ConversationsCommand::Import { .. } => {
             ConversationStore::open(config, DefaultStore::UserDataFile).await?
         }
         _ => ConversationStore::open_existing(config).await?,
     };
-    let store = &**kept.store();
-    if !kept.is_persistent() {
-        let nothing = "`memory:` keeps nothing when the program ends; pass --store sqlite:FILE or postgres://…";
+    let store = &**opened.store();
+    if !opened.is_persistent() {
+        let message = "`memory:` keeps nothing when the program ends; pass --store sqlite:FILE or postgres://…";
         if !matches!(command, ConversationsCommand::List) {
-            return Err(CliError::usage(nothing));
+            return Err(CliError::usage(message));
         }
-        eprintln!("{nothing}");
+        eprintln!("{message}");
     }
     match command {
         ConversationsCommand::List => print_list(store, json).await,
@@ -78,7 +79,7 @@ async fn run_subcommand(
 }
 
 async fn print_list(store: &dyn Store, json: bool) -> Result<(), CliError> {
-    let summaries = store.list(usize::MAX).await.map_err(store_error)?;
+    let summaries = store.list(usize::MAX).await?;
     if json {
         return output::print_text(&format!("{}\n", sanitize::to_safe_json_pretty(&summaries)));
     }
@@ -88,7 +89,7 @@ async fn print_list(store: &dyn Store, json: bool) -> Result<(), CliError> {
     output::print_text(&format_list(&summaries))
 }
 
-/// Writes a line for each conversation.
+/// One line per conversation: ID, last change, number of entries, title.
 pub(crate) fn format_list(summaries: &[ConversationSummary]) -> String {
     let ids = summaries.iter().map(|summary| summary.conversation.chars());
     let width = ids.map(Iterator::count).max().unwrap_or_default();
@@ -101,61 +102,54 @@ pub(crate) fn format_list(summaries: &[ConversationSummary]) -> String {
     lines.collect()
 }
 
-/// Everything that was kept of a conversation; of one that nobody knows, which it may be instead.
+/// The entries of a conversation; a usage error with similar IDs if it does not exist.
 async fn load_entries(store: &dyn Store, id: &str) -> Result<Vec<Entry>, CliError> {
-    let entries = store.load(id).await.map_err(store_error)?;
+    let entries = store.load(id).await?;
     match entries.is_empty() {
-        true => Err(CliError::usage(
-            unknown_id_message(store, id).await.map_err(store_error)?,
-        )),
+        true => Err(CliError::usage(unknown_id_message(store, id).await?)),
         false => Ok(entries),
     }
 }
 
-/// Says that there is no such conversation, and which are like it.
+/// The message that there is no such conversation, with up to three similar IDs.
 pub(crate) async fn unknown_id_message(store: &dyn Store, id: &str) -> Result<String, StoreError> {
     let summaries = store.list(usize::MAX).await?;
     let known = summaries
         .iter()
         .map(|summary| summary.conversation.as_str());
-    let near: Vec<String> = nearest(id, known, 3)
+    let similar: Vec<String> = nearest(id, known, 3)
         .into_iter()
-        .map(|near| format!("`{near}`"))
+        .map(|id| format!("`{id}`"))
         .collect();
-    let hint = match near.as_slice() {
-        [] => "`conversations list` shows all there are".to_owned(),
-        near => format!("did you mean {}?", near.join(", ")),
+    let hint = match similar.is_empty() {
+        true => "`conversations list` shows all there are".to_owned(),
+        false => format!("did you mean {}?", similar.join(", ")),
     };
     Ok(sanitize(&format!("there is no conversation `{id}`; {hint}")).into_owned())
 }
 
 fn export_conversation(id: &str, entries: &[Entry], file: Option<&Path>) -> Result<(), CliError> {
-    let written = journal_file::write(id, entries).map_err(|error| CliError::from_error(&error))?;
+    let text = write_journal(id, entries)?;
     if let Some(file) = file {
-        journal_file::write_new_file(file, &written).map_err(CliError::failure)?;
+        journal_file::write_new_file(file, &text).map_err(CliError::failure)?;
         let (count, file) = (entries.len(), file.display());
         output::print_stderr(&format!("{count} entries written to {file}\n"));
         return Ok(());
     }
     match io::stdout().is_terminal() {
-        true => output::print_text(&sanitize::escape_json(written)),
-        false => output::print_text(&written),
+        true => output::print_text(&sanitize::escape_json(text)),
+        false => output::print_text(&text),
     }
 }
 
 async fn delete_conversation(store: &dyn Store, id: &str, yes: bool) -> Result<(), CliError> {
-    let first = store.tail(id, None, 1).await.map_err(store_error)?;
-    if first.is_empty() {
-        return Err(CliError::usage(
-            unknown_id_message(store, id).await.map_err(store_error)?,
-        ));
+    if store.tail(id, None, 1).await?.is_empty() {
+        return Err(CliError::usage(unknown_id_message(store, id).await?));
     }
     if !yes && !confirm_delete(id)? {
         return Err(CliError::failure("nothing was deleted"));
     }
-    let deleted = with_lease(store, id, async |lease| {
-        store.delete(lease).await.map_err(store_error)
-    });
+    let deleted = with_lease(store, id, async |lease| Ok(store.delete(lease).await?));
     match deleted.await? {
         true => eprintln!("deleted {}", sanitize(id)),
         false => eprintln!("{} was deleted by somebody else", sanitize(id)),
@@ -163,48 +157,37 @@ async fn delete_conversation(store: &dyn Store, id: &str, yes: bool) -> Result<(
     Ok(())
 }
 
-/// Asks the person at the terminal; nobody there is no yes.
+/// Asks the user at the terminal; a usage error if there is none.
 fn confirm_delete(id: &str) -> Result<bool, CliError> {
-    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+    if !can_prompt() {
         return Err(CliError::usage(
             "nobody is there to be asked: pass --yes to delete it",
         ));
     }
     let question = format!("Delete {}? It cannot be brought back. [y/N] ", sanitize(id));
     discard_typeahead();
-    let answer = StdinReader.read_line(&question, "");
-    let answer = answer.map_err(|error| CliError::from_error(&error))?;
-    let answer = answer.unwrap_or_default().trim().to_lowercase();
-    Ok(matches!(answer.as_str(), "y" | "yes"))
+    let answer = StdinReader.read_line(&question, "")?;
+    Ok(is_yes(answer.as_deref()))
 }
 
-/// Does something to a conversation while no other process may.
+/// Runs `work` with the lease of a conversation; fails if another process holds it.
 async fn with_lease<T>(
     store: &dyn Store,
     id: &str,
     work: impl AsyncFnOnce(&Lease) -> Result<T, CliError>,
 ) -> Result<T, CliError> {
     let lease = Lease::new(id, unique_node_name());
-    if !store
-        .acquire(&lease, LEASE_DURATION)
-        .await
-        .map_err(store_error)?
-    {
-        return Err(store_error(StoreError::leased_elsewhere(&lease)));
+    if !store.acquire(&lease, LEASE_DURATION).await? {
+        return Err(StoreError::leased_elsewhere(&lease).into());
     }
-    let done = work(&lease).await;
-    // It ends by itself, too.
+    let output = work(&lease).await;
+    // If this fails, the lease expires.
     let _ = store.release(&lease).await;
-    done
+    output
 }
 
-/// A name that no other process has.
+/// A lease owner that no other process uses.
 pub(crate) fn unique_node_name() -> String {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    let nanos = since.map_or(0, |since| since.as_nanos());
+    let nanos = jiff::Timestamp::now().as_nanosecond();
     format!("process-{}-{nanos:x}", std::process::id())
-}
-
-fn store_error(error: StoreError) -> CliError {
-    CliError::from_error(&error)
 }

@@ -1,4 +1,4 @@
-//! `new DIR`: a project with one tool, one test of it and a README.
+//! `new DIR`: creates a project with one tool, a test of it and a README.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use crate::cli_error::CliError;
 use crate::terminal::output;
 
-/// Every file of a new project; `@name@` and `@dependency@` are filled in.
+/// The files of a new project; `@name@` and `@dependency@` are replaced.
 const PROJECT_FILES: [(&str, &str); 5] = [
     ("Cargo.toml", include_str!("new/Cargo.toml.txt")),
     ("README.md", include_str!("new/README.md.txt")),
@@ -16,7 +16,7 @@ const PROJECT_FILES: [(&str, &str); 5] = [
     ("src/tools.rs", include_str!("new/tools.rs.txt")),
 ];
 
-/// Makes the project.
+/// Creates the project in a new or empty directory.
 pub(crate) fn execute(directory: &Path, published: bool) -> Result<ExitCode, CliError> {
     let name = package_name(directory)?;
     if fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_some()) {
@@ -40,22 +40,24 @@ pub(crate) fn execute(directory: &Path, published: bool) -> Result<ExitCode, Cli
 }
 
 fn write_file(file: &Path, text: &str) -> Result<(), CliError> {
-    let told = |error: std::io::Error| CliError::usage(format!("{}: {error}", file.display()));
+    let to_cli_error =
+        |error: std::io::Error| CliError::usage(format!("{}: {error}", file.display()));
     if let Some(folder) = file.parent() {
-        fs::create_dir_all(folder).map_err(told)?;
+        fs::create_dir_all(folder).map_err(to_cli_error)?;
     }
-    fs::write(file, text).map_err(told)
+    fs::write(file, text).map_err(to_cli_error)
 }
 
-/// The directory's own name, if Cargo takes it for a package.
+/// The name of the directory, if it is a valid package name.
 fn package_name(directory: &Path) -> Result<String, CliError> {
     let name = directory
         .file_name()
         .map(|name| name.to_string_lossy().into_owned());
     let name = name.unwrap_or_default();
-    let begins = name.starts_with(|c: char| c.is_ascii_lowercase());
-    let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
-    if begins && name.chars().all(fits) && name != "toolwright" && name != "test" {
+    let starts_with_letter = name.starts_with(|c: char| c.is_ascii_lowercase());
+    let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
+    if starts_with_letter && name.chars().all(is_allowed) && name != "toolwright" && name != "test"
+    {
         return Ok(name);
     }
     Err(CliError::usage(format!(
@@ -63,7 +65,7 @@ fn package_name(directory: &Path) -> Result<String, CliError> {
     )))
 }
 
-/// A checkout that this program was built from and that is still there is the newest there is.
+/// The path of the checkout that this program was built from, if it still exists; else, or with `published`, the version.
 fn dependency_spec(published: bool) -> String {
     let checkout: PathBuf = [env!("CARGO_MANIFEST_DIR"), "..", "toolwright"]
         .iter()

@@ -7,8 +7,7 @@ use toolwright_core::{CallScope, Invoker, InvokerBuilder, Prompt, Registry, Snap
 
 use crate::args::PromptsCommand;
 use crate::cli_error::CliError;
-use crate::commands::tools;
-use crate::commands::tools::arguments;
+use crate::commands::tools::{self, arguments};
 use crate::config::ProjectConfig;
 use crate::remote_servers::{self, CommandLifetime, RemoteServers};
 use crate::runtime;
@@ -17,21 +16,16 @@ use crate::terminal::{output, tool_output};
 pub(crate) fn execute(
     command: PromptsCommand,
     json: bool,
-    surroundings: &ProjectConfig,
+    project: &ProjectConfig,
     registry: &Registry,
     setup: impl FnOnce(InvokerBuilder) -> InvokerBuilder,
 ) -> Result<ExitCode, CliError> {
-    let needed = match &command {
+    let connect = match &command {
         PromptsCommand::List => true,
         PromptsCommand::Render { name, .. } => registry.prompt(name).is_none(),
     };
-    let work = |runtime: &Runtime, servers: &RemoteServers| {
-        servers.print_warnings();
-        let builder = setup(surroundings.configure_invoker(Invoker::builder(registry)));
-        let invoker = servers.build_invoker(builder, surroundings.config())?;
-        let snapshot = invoker
-            .snapshot()
-            .map_err(|error| CliError::from_error(&error))?;
+    let work = |runtime: &Runtime, servers: &RemoteServers, invoker: Invoker| {
+        let snapshot = invoker.snapshot()?;
         match &command {
             PromptsCommand::List => {
                 list_prompts(&snapshot, json)?;
@@ -43,27 +37,23 @@ pub(crate) fn execute(
             }
         }
     };
-    remote_servers::with_servers(
-        surroundings,
-        registry,
-        CommandLifetime::OneShot,
-        needed,
-        work,
-    )
+    let lifetime = CommandLifetime::OneShot;
+    remote_servers::with_invoker(project, registry, lifetime, connect, setup, work)
 }
 
-/// Finds a prompt by its exact name, or says which name is nearest.
+/// Finds a prompt by its exact name; the error suggests the nearest one.
 fn find_prompt<'a>(
     snapshot: &'a Snapshot,
     name: &str,
-    missing: &[String],
+    unavailable: &[String],
 ) -> Result<&'a Prompt, CliError> {
     snapshot.prompt(name).ok_or_else(|| {
         let hint = match snapshot.nearest_prompts(name, 1).first() {
-            Some(near) => format!("did you mean `{near}`?"),
+            Some(nearest) => format!("did you mean `{nearest}`?"),
             None => "`prompts list` shows all there are".to_owned(),
         };
-        remote_servers::unknown_name_error(format!("there is no prompt `{name}`; {hint}"), missing)
+        let message = format!("there is no prompt `{name}`; {hint}");
+        remote_servers::unknown_name_error(message, unavailable)
     })
 }
 
@@ -89,13 +79,12 @@ fn render_prompt(
     json: bool,
 ) -> Result<ExitCode, CliError> {
     let arguments = arguments::parse_arguments(arguments, prompt.spec())?;
-    let rendering = async |scope: &CallScope| {
+    let render = async |scope: &CallScope| {
         invoker
             .render_prompt_in(scope, prompt.name(), arguments)
             .await
     };
-    let rendered = runtime::run_until_ctrl_c(runtime, rendering);
-    let rendered = match rendered {
+    let rendered = match runtime::run_until_ctrl_c(runtime, render) {
         Ok(rendered) => rendered,
         Err(failure) => {
             tool_output::print_result(&failure, json)?;

@@ -1,4 +1,4 @@
-//! `serve`: the console, the endpoints and MCP at one address; what a plain `cargo run` does.
+//! `serve`: the console, the endpoints and MCP at one address; the default command.
 
 use std::io::{self, Write as _};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -6,35 +6,33 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
 use toolwright_chat::{HostedTool, Model};
 use toolwright_core::{Config, Invoker, InvokerBuilder, Registry, Secret};
 use toolwright_mcp::ResourceServer;
 use toolwright_server::{Endpoint, Server, ServerBuilder};
 
 use crate::cli_error::CliError;
-use crate::commands::chat::chat_factory::{
-    DEFAULT_SYSTEM_MESSAGE, LEASE_DURATION, attach_configured_servers,
-};
 use crate::commands::conversations::unique_node_name;
 use crate::config::ProjectConfig;
+use crate::config::assistant::{LEASE_DURATION, hosted_tools, system_message};
 use crate::config::conversation_store::{ConversationStore, DefaultStore};
 use crate::config::model_selection::{self, SelectedModel};
 use crate::config::prices::load_prices;
-use crate::remote_servers::{CommandLifetime, RemoteServers, open_pins};
-use crate::runtime;
+use crate::remote_servers::{self, CommandLifetime, RemoteServers};
 use crate::terminal::output;
 
 mod browser;
 mod log;
 mod open_file_limit;
 
-/// Where it listens unless somebody says otherwise.
+/// The address without `--addr` and `--port`.
 const DEFAULT_ADDR: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8787);
 
-/// How many ports are tried after the default one.
+/// How many ports after the default one are tried if it is in use.
 const EXTRA_PORT_ATTEMPTS: u16 = 20;
 
-/// Where to listen, and who is let in.
+/// The flags of `serve`.
 #[derive(clap::Args, Default)]
 pub(crate) struct ServeArgs {
     /// Where to listen: ADDR:PORT, or a port of this machine alone [default: 127.0.0.1:8787, or the next port that is free]
@@ -69,20 +67,19 @@ pub(crate) struct ServeArgs {
 pub(crate) fn execute(
     command: ServeArgs,
     json: bool,
-    surroundings: &ProjectConfig,
+    project: &ProjectConfig,
     registry: &Registry,
     setup: impl FnOnce(InvokerBuilder) -> InvokerBuilder,
 ) -> Result<ExitCode, CliError> {
-    let config = surroundings.config().clone();
-    let chosen = model_selection::select_model(&config)?;
+    let config = project.config().clone();
+    let selected = model_selection::select_model(&config)?;
     let token = resolve_token(&command, &config)?;
-    let oauth =
-        ResourceServer::from_config(&config).map_err(|error| CliError::from_error(&error))?;
-    let wanted = command
+    let oauth = ResourceServer::from_config(&config)?;
+    let port_addr = command
         .port
         .map(|port| SocketAddr::new(DEFAULT_ADDR.ip(), port));
-    let wanted = command.addr.or(wanted);
-    if let Some(addr) = wanted.filter(|addr| !addr.ip().is_loopback())
+    let requested_addr = command.addr.or(port_addr);
+    if let Some(addr) = requested_addr.filter(|addr| !addr.ip().is_loopback())
         && token.is_none()
         && oauth.is_none()
     {
@@ -92,60 +89,50 @@ pub(crate) fn execute(
     }
     log::init_logging(command.log, json);
     open_file_limit::raise_open_file_limit();
-    let runtime = runtime::build_runtime()?;
-    // Nobody sits at stdin to be asked.
-    let servers = RemoteServers::new(
-        registry,
-        open_pins(surroundings, CommandLifetime::LongRunning),
-        None,
-        CommandLifetime::LongRunning,
-    );
-    // The log says what goes wrong later.
-    servers.set_warning_handler(|_| {});
-    runtime.block_on(attach_configured_servers(&servers, &config, &*chosen.model))?;
-    let builder = setup(surroundings.configure_invoker(Invoker::builder(registry)));
-    let invoker = servers.build_invoker(builder, &config)?;
-    let hosted = hosted_tools(&config, &servers)?;
-    let guard = AuthConfig { token, oauth };
-    let served = runtime.block_on(async {
-        let (listener, note) = bind_listener(wanted).await?;
-        let addr = listener
-            .local_addr()
-            .map_err(|error| CliError::from_error(&error))?;
-        let store = ConversationStore::open(&config, DefaultStore::UserDataFile).await?;
-        let answered = AssistantConfig {
-            invoker,
-            hosted_tools: hosted,
-            selected_model: &chosen,
-            store,
-        };
-        let warnings = servers.warnings_fn();
-        let site = build_server(&command, &config, answered, guard, addr, warnings)?;
-        let url = format!("http://{}/", browser_addr(addr));
-        announce_url(&url, &chosen, note.as_deref(), json)?;
-        for warning in servers.warnings().into_iter().chain(site.warnings()) {
-            eprintln!("warning: {warning}");
-        }
-        if command.open {
-            browser::open_url(&url);
-        }
-        let served = site.serve(listener, shutdown_signal()).await;
-        served.map_err(|error| CliError::from_error(&error))
-    });
-    runtime.block_on(servers.detach());
-    // A blocking tool that nobody waits for any more must not keep the process.
-    runtime.shutdown_background();
-    served.map(|()| ExitCode::SUCCESS)
+    let work = |runtime: &Runtime, servers: &RemoteServers| {
+        // Later warnings are in the log.
+        servers.set_warning_handler(|_| {});
+        runtime.block_on(servers.attach_configured(&config, &*selected.model))?;
+        let invoker = servers.build_invoker(project, setup)?;
+        let mut hosted_tools = hosted_tools(&config)?;
+        hosted_tools.retain(|tool| !servers.is_attached_locally(tool));
+        runtime.block_on(async {
+            let (listener, note) = bind_listener(requested_addr).await?;
+            let addr = listener.local_addr()?;
+            let store = ConversationStore::open(&config, DefaultStore::UserDataFile).await?;
+            let assistant = AssistantConfig {
+                invoker,
+                hosted_tools,
+                selected_model: &selected,
+                store,
+            };
+            let auth = AuthConfig { token, oauth };
+            let warnings = servers.warnings_fn();
+            let server = build_server(&command, &config, assistant, auth, addr, warnings)?;
+            let url = format!("http://{}/", browser_addr(addr));
+            announce_url(&url, &selected, note.as_deref(), json)?;
+            for warning in servers.warnings().into_iter().chain(server.warnings()) {
+                eprintln!("warning: {warning}");
+            }
+            if command.open {
+                browser::open_url(&url);
+            }
+            server.serve(listener, shutdown_signal()).await?;
+            Ok(ExitCode::SUCCESS)
+        })
+    };
+    // No elicitor: there is no user at the stdin of a server.
+    remote_servers::with_runtime(project, registry, CommandLifetime::LongRunning, None, work)
 }
 
-/// Reads `ADDR:PORT`, or a port alone: of this machine, as `localhost` is.
-fn parse_addr(written: &str) -> Result<SocketAddr, String> {
-    if let Ok(addr) = written.parse() {
+/// Parses `ADDR:PORT`, or a port alone, which is on localhost.
+fn parse_addr(text: &str) -> Result<SocketAddr, String> {
+    if let Ok(addr) = text.parse() {
         return Ok(addr);
     }
-    let (host, port) = match written.rsplit_once(':') {
+    let (host, port) = match text.rsplit_once(':') {
         Some((host, port)) => (host, port),
-        None => ("", written),
+        None => ("", text),
     };
     if !matches!(host, "" | "localhost") {
         return Err(format!(
@@ -162,13 +149,13 @@ fn parse_addr(written: &str) -> Result<SocketAddr, String> {
     }
 }
 
-/// Who is let in.
+/// How clients authenticate.
 struct AuthConfig {
     token: Option<Secret>,
     oauth: Option<ResourceServer>,
 }
 
-/// Who answers, with what, and where it is kept.
+/// The model, its tools and the store.
 struct AssistantConfig<'a> {
     invoker: Invoker,
     hosted_tools: Vec<HostedTool>,
@@ -177,24 +164,22 @@ struct AssistantConfig<'a> {
 }
 
 fn resolve_token(command: &ServeArgs, config: &Config) -> Result<Option<Secret>, CliError> {
-    let set: Option<String> = config
-        .get_optional("server.token")
-        .map_err(|error| CliError::from_error(&error))?;
-    let token = command.token.clone().or(set);
+    let configured: Option<String> = config.get_optional("server.token")?;
+    let token = command.token.clone().or(configured);
     Ok(token.map(Secret::new))
 }
 
-/// Takes an address: the one that was asked for, else the first that is free.
+/// Binds the requested address, else the first free port from the default one on; the note names a port in use.
 async fn bind_listener(
-    wanted: Option<SocketAddr>,
+    requested_addr: Option<SocketAddr>,
 ) -> Result<(TcpListener, Option<String>), CliError> {
-    if let Some(addr) = wanted {
+    if let Some(addr) = requested_addr {
         let listener = TcpListener::bind(addr).await;
         let listener = listener
             .map_err(|error| CliError::failure(format!("cannot listen on {addr}: {error}")))?;
         return Ok((listener, None));
     }
-    let mut trouble = None;
+    let mut first_error = None;
     for port in DEFAULT_ADDR.port()..=DEFAULT_ADDR.port().saturating_add(EXTRA_PORT_ATTEMPTS) {
         match TcpListener::bind((DEFAULT_ADDR.ip(), port)).await {
             Ok(listener) if port == DEFAULT_ADDR.port() => return Ok((listener, None)),
@@ -205,12 +190,12 @@ async fn bind_listener(
                 );
                 return Ok((listener, Some(note)));
             }
-            Err(error) => trouble = trouble.or(Some(error)),
+            Err(error) => first_error = first_error.or(Some(error)),
         }
     }
-    let trouble = trouble.map_or_else(String::new, |error| format!(": {error}"));
+    let cause = first_error.map_or_else(String::new, |error| format!(": {error}"));
     Err(CliError::failure(format!(
-        "no port from {} on is free{trouble}; --addr 127.0.0.1:0 takes any",
+        "no port from {} on is free{cause}; --addr 127.0.0.1:0 takes any",
         DEFAULT_ADDR.port()
     )))
 }
@@ -218,87 +203,68 @@ async fn bind_listener(
 fn build_server(
     command: &ServeArgs,
     config: &Config,
-    answered: AssistantConfig<'_>,
-    guard: AuthConfig,
+    assistant: AssistantConfig<'_>,
+    auth: AuthConfig,
     addr: SocketAddr,
     warnings: impl Fn() -> Vec<String> + Send + Sync + 'static,
 ) -> Result<Server, CliError> {
     let AssistantConfig {
         invoker,
-        hosted_tools: hosted,
-        selected_model: chosen,
+        hosted_tools,
+        selected_model: selected,
         store,
-    } = answered;
-    let unreadable = |error| CliError::from_error(&error);
-    let system = match &command.system {
-        Some(system) => system.clone(),
-        None => config
-            .get_or("system", DEFAULT_SYSTEM_MESSAGE.to_owned())
-            .map_err(unreadable)?,
-    };
+    } = assistant;
+    let system = system_message(command.system.as_deref(), config)?;
     let prices = load_prices(config)?;
-    let mut assistant = Endpoint::assistant().system(system);
+    let mut endpoint = Endpoint::assistant().system(system);
     if command.ask {
-        assistant = assistant.ask_before_each_call();
+        endpoint = endpoint.ask_before_each_call();
     }
-    let (names, resolve) = selectable_models(config, chosen);
+    let (names, resolve) = selectable_models(config, selected);
     let mut hosts = command.hosts.clone();
     if !addr.ip().is_loopback() && !addr.ip().is_unspecified() {
         hosts.push(addr.ip().to_string());
     }
-    let mut server = ServerBuilder::new(invoker, Arc::clone(&chosen.model))
+    let mut server = ServerBuilder::new(invoker, Arc::clone(&selected.model))
         .name("toolwright", env!("CARGO_PKG_VERSION"))
-        .model_reason(&*chosen.reason)
+        .model_reason(&*selected.reason)
         .warnings(warnings)
         .models(names, resolve)
         .store(Arc::clone(store.store()), store.location())
         .node_name(unique_node_name())
         .configure_chat(move |chat| {
             let chat = chat.prices(prices.clone()).lease_duration(LEASE_DURATION);
-            hosted
+            hosted_tools
                 .iter()
-                .fold(chat, |chat, hosted| chat.hosted_tool(hosted.clone()))
+                .fold(chat, |chat, tool| chat.hosted_tool(tool.clone()))
         })
-        .configure_auth(move |guard| guard.allowed_hosts(hosts))
+        .configure_auth(move |auth| auth.allowed_hosts(hosts))
         .allowed_origins(command.origins.iter().cloned())
-        .endpoint(assistant);
-    if let Some(token) = guard.token {
+        .endpoint(endpoint);
+    if let Some(token) = auth.token {
         server = server.token(token);
     }
-    if let Some(oauth) = guard.oauth {
-        server = server.configure_auth(|guard| guard.oauth(oauth));
+    if let Some(oauth) = auth.oauth {
+        server = server.configure_auth(|auth| auth.oauth(oauth));
     }
-    server.build().map_err(|error| CliError::from_error(&error))
-}
-
-/// What the vendor may run, except what we have attached ourselves.
-fn hosted_tools(config: &Config, servers: &RemoteServers) -> Result<Vec<HostedTool>, CliError> {
-    let unreadable = |error| CliError::from_error(&error);
-    let search = config.web_search().map_err(unreadable)?;
-    let groups = config.mcp_servers().map_err(unreadable)?;
-    let groups = groups
-        .into_iter()
-        .filter(|group| !servers.contains(&group.name));
-    let search = search.into_iter().map(HostedTool::WebSearch);
-    Ok(search.chain(groups.map(HostedTool::Mcp)).collect())
+    Ok(server.build()?)
 }
 
 type ModelResolver = Box<dyn Fn(&str) -> Result<Arc<dyn Model>, String> + Send + Sync>;
 
-/// The models that a page may choose: the one that was chosen, those whose keys are set, and the demo.
-fn selectable_models(config: &Config, chosen: &SelectedModel) -> (Vec<String>, ModelResolver) {
-    let mut names = vec![chosen.model.id().to_string()];
+/// The models that a client may select: the one of the command line, those whose keys are set, and the demo.
+fn selectable_models(config: &Config, selected: &SelectedModel) -> (Vec<String>, ModelResolver) {
+    let mut names = vec![selected.model.id().to_string()];
     for name in model_selection::available_models(config) {
         if !names.contains(&name) {
             names.push(name);
         }
     }
-    let (config, first) = (config.clone(), Arc::clone(&chosen.model));
+    let (config, first) = (config.clone(), Arc::clone(&selected.model));
     let resolve = move |name: &str| match first.id().to_string() == name {
         true => Ok(Arc::clone(&first)),
-        false => {
-            model_selection::resolve_model(name, &config, String::new()).map(|chosen| chosen.model)
-        }
+        false => model_selection::resolve_model(name, &config, String::new())
+            .map(|selected| selected.model),
     };
     (names, Box::new(resolve))
 }
@@ -311,31 +277,31 @@ fn browser_addr(addr: SocketAddr) -> SocketAddr {
     }
 }
 
-/// Says where it is, and who answers.
+/// Prints the URL and the model: on stderr, or with `json` on stdout.
 fn announce_url(
     url: &str,
-    chosen: &SelectedModel,
+    selected: &SelectedModel,
     note: Option<&str>,
     json: bool,
 ) -> Result<(), CliError> {
-    let id = chosen.model.id();
+    let id = selected.model.id();
     if json {
         let line = serde_json::json!({
             "url": url,
-            "model": { "vendor": id.vendor, "name": id.name, "why": chosen.reason },
+            "model": { "vendor": id.vendor, "name": id.name, "why": selected.reason },
             "note": note,
         });
         return output::print_text(&format!("{line}\n"));
     }
     let note = note.map(|note| format!(" ({note})")).unwrap_or_default();
-    let line = format!("{url}  {}{note}\n", chosen.summary());
+    let line = format!("{url}  {}{note}\n", selected.summary());
     let mut err = io::stderr().lock();
-    // Whoever reads stderr may have gone; the server serves all the same.
+    // A closed stderr does not stop the server.
     let _ = err.write_all(line.as_bytes());
     Ok(())
 }
 
-/// Waits until somebody ends the program: Ctrl-C, or whoever supervises it.
+/// Waits for Ctrl-C, or SIGTERM on Unix.
 async fn shutdown_signal() {
     let interrupted = async {
         if tokio::signal::ctrl_c().await.is_err() {

@@ -14,7 +14,8 @@ use crate::commands::check;
 use crate::config::ProjectConfig;
 use crate::remote_servers::{self, CommandLifetime, RemoteServers};
 use crate::runtime;
-use crate::terminal::approval::{StdinReader, TerminalApprover};
+use crate::terminal::approval::TerminalApprover;
+use crate::terminal::input::StdinReader;
 use crate::terminal::{output, tool_output};
 
 pub(crate) mod arguments;
@@ -22,30 +23,25 @@ pub(crate) mod arguments;
 pub(crate) fn execute(
     command: ToolsCommand,
     json: bool,
-    surroundings: &ProjectConfig,
+    project: &ProjectConfig,
     registry: &Registry,
     setup: impl FnOnce(InvokerBuilder) -> InvokerBuilder,
 ) -> Result<ExitCode, CliError> {
-    let needed = match &command {
+    let connect = match &command {
         ToolsCommand::List => true,
         ToolsCommand::Show { name }
         | ToolsCommand::Schema { name, .. }
         | ToolsCommand::Call { name, .. } => registry.get(name).is_none(),
     };
-    let work = |runtime: &Runtime, servers: &RemoteServers| {
-        servers.print_warnings();
-        let mut builder = setup(surroundings.configure_invoker(Invoker::builder(registry)));
-        if let ToolsCommand::Call { yes, .. } = &command {
-            let lines = Arc::new(StdinReader);
-            builder = builder.approver(TerminalApprover {
-                approve_all: *yes,
-                reader: lines,
-            });
-        }
-        let invoker = servers.build_invoker(builder, surroundings.config())?;
-        let snapshot = invoker
-            .snapshot()
-            .map_err(|error| CliError::from_error(&error))?;
+    let setup = |builder| match &command {
+        ToolsCommand::Call { yes, .. } => setup(builder).approver(TerminalApprover {
+            approve_all: *yes,
+            reader: Arc::new(StdinReader),
+        }),
+        _ => setup(builder),
+    };
+    let work = |runtime: &Runtime, servers: &RemoteServers, invoker: Invoker| {
+        let snapshot = invoker.snapshot()?;
         let find = |name| find_tool(&snapshot, name, &servers.unavailable());
         match &command {
             ToolsCommand::List => list_tools(&snapshot, json)?,
@@ -67,16 +63,11 @@ pub(crate) fn execute(
         }
         Ok(ExitCode::SUCCESS)
     };
-    remote_servers::with_servers(
-        surroundings,
-        registry,
-        CommandLifetime::OneShot,
-        needed,
-        work,
-    )
+    let lifetime = CommandLifetime::OneShot;
+    remote_servers::with_invoker(project, registry, lifetime, connect, setup, work)
 }
 
-/// Calls one tool and prints what comes of it.
+/// Calls one tool and prints its result.
 fn call_tool(
     runtime: &Runtime,
     invoker: &Invoker,
@@ -100,10 +91,7 @@ fn print_schema(spec: &ToolSpec, dialect: Option<&str>) -> Result<ExitCode, CliE
         output::print_json(&spec.input)?;
         return Ok(ExitCode::SUCCESS);
     };
-    let lowered = spec
-        .input
-        .lower(dialect)
-        .map_err(|error| CliError::from_error(error))?;
+    let lowered = spec.input.lower(dialect)?;
     output::print_json(lowered.schema())?;
     for loss in lowered.losses() {
         output::print_stderr(&format!("{loss}\n"));
@@ -111,18 +99,19 @@ fn print_schema(spec: &ToolSpec, dialect: Option<&str>) -> Result<ExitCode, CliE
     Ok(ExitCode::SUCCESS)
 }
 
-/// Finds a tool by its exact name, or says which name is nearest.
+/// Finds a tool by its exact name; the error suggests the nearest one.
 fn find_tool<'a>(
     snapshot: &'a Snapshot,
     name: &str,
-    missing: &[String],
+    unavailable: &[String],
 ) -> Result<&'a RegisteredTool, CliError> {
     snapshot.get(name).ok_or_else(|| {
         let hint = match snapshot.nearest(name, 1).first() {
-            Some(near) => format!("did you mean `{near}`?"),
+            Some(nearest) => format!("did you mean `{nearest}`?"),
             None => "`tools list` shows all there are".to_owned(),
         };
-        remote_servers::unknown_name_error(format!("there is no tool `{name}`; {hint}"), missing)
+        let message = format!("there is no tool `{name}`; {hint}");
+        remote_servers::unknown_name_error(message, unavailable)
     })
 }
 
@@ -140,7 +129,7 @@ fn list_tools(snapshot: &Snapshot, json: bool) -> Result<(), CliError> {
     output::print_text(&format_list(snapshot.iter().map(RegisteredTool::spec)))
 }
 
-/// Writes a line for each name, under the bundle it belongs to.
+/// One line per name with the first line of its description, grouped by bundle.
 pub(crate) fn format_list<'a>(specs: impl Iterator<Item = &'a ToolSpec> + Clone) -> String {
     let width = specs.clone().map(|spec| spec.name.as_str().len()).max();
     let width = width.unwrap_or_default();
@@ -205,8 +194,8 @@ fn format_parameters(spec: &ToolSpec) -> String {
     if params.is_empty() {
         return format!("no parameters\n\ntools call {}\n", spec.name);
     }
-    let widest = |of: fn(&toolwright_core::ParamInfo) -> usize| {
-        params.iter().map(of).max().unwrap_or_default()
+    let widest = |width: fn(&toolwright_core::ParamInfo) -> usize| {
+        params.iter().map(width).max().unwrap_or_default()
     };
     let (names, kinds) = (
         widest(|param| param.name.len()),

@@ -1,4 +1,4 @@
-//! An address in, the store that keeps conversations out.
+//! Opens the conversation store that `--store` or the setting `store` names.
 
 use std::sync::Arc;
 
@@ -10,19 +10,19 @@ use crate::config::data_dir;
 
 const MEMORY_URL: &str = "memory:";
 
-/// Every address that can be opened, by how it begins.
+/// The schemes of the URLs that can be opened.
 const URL_SCHEMES: [&str; 4] = [MEMORY_URL, "sqlite:", "postgres:", "postgresql:"];
 
-/// Where conversations are kept when nobody says where.
+/// The store if neither `--store` nor the settings name one.
 #[derive(Clone, Copy)]
 pub(crate) enum DefaultStore {
-    /// For as long as the process lives.
+    /// In memory, until the process ends.
     Memory,
-    /// In a SQLite file among the user's data.
+    /// A SQLite file in the user's data directory.
     UserDataFile,
 }
 
-/// The store that a chat and its commands share.
+/// An open store and its URL.
 #[derive(Clone)]
 pub(crate) struct ConversationStore {
     store: Arc<dyn Store>,
@@ -30,9 +30,12 @@ pub(crate) struct ConversationStore {
 }
 
 impl ConversationStore {
-    /// Opens the store that `--store` or the settings name.
-    pub(crate) async fn open(config: &Config, otherwise: DefaultStore) -> Result<Self, CliError> {
-        let url = match (configured_url(config)?, otherwise) {
+    /// Opens the configured store, else the default one; creates it if it does not exist.
+    pub(crate) async fn open(
+        config: &Config,
+        default_store: DefaultStore,
+    ) -> Result<Self, CliError> {
+        let url = match (configured_url(config)?, default_store) {
             (Some(url), _) => url,
             (None, DefaultStore::Memory) => MEMORY_URL.to_owned(),
             (None, DefaultStore::UserDataFile) => user_data_url()?,
@@ -41,7 +44,7 @@ impl ConversationStore {
         Self::from_open_result(config, url, opened)
     }
 
-    /// Opens the store as [`open`](Self::open) does, but makes none where one is named: there is nothing in it to look at.
+    /// Opens the configured store without creating it, else the file in the user's data directory.
     pub(crate) async fn open_existing(config: &Config) -> Result<Self, CliError> {
         match configured_url(config)? {
             Some(url) => {
@@ -63,17 +66,16 @@ impl ConversationStore {
         }
     }
 
-    /// The store.
     pub(crate) fn store(&self) -> &Arc<dyn Store> {
         &self.store
     }
 
-    /// Whether anything is left when the process ends.
+    /// Returns true if conversations outlive the process.
     pub(crate) fn is_persistent(&self) -> bool {
         self.url != MEMORY_URL
     }
 
-    /// Where that is, without the passwords that an address may have.
+    /// Where conversations are stored, without the credentials of the URL.
     pub(crate) fn location(&self) -> &str {
         match self.url.strip_prefix("sqlite:") {
             Some(file) => file,
@@ -83,13 +85,12 @@ impl ConversationStore {
     }
 }
 
-/// The address that `--store` or the settings name.
+/// The URL from `--store` or the setting `store`.
 fn configured_url(config: &Config) -> Result<Option<String>, CliError> {
-    let named = config.get_optional("store");
-    named.map_err(|error| CliError::from_error(&error))
+    Ok(config.get_optional("store")?)
 }
 
-/// The address of the file among the user's data; memory where this program has no SQLite.
+/// The URL of the file in the user's data directory; `memory:` if the program is built without SQLite.
 fn user_data_url() -> Result<String, CliError> {
     if !cfg!(feature = "sqlite") {
         return Ok(MEMORY_URL.to_owned());
@@ -104,7 +105,7 @@ fn user_data_url() -> Result<String, CliError> {
     }
 }
 
-/// Says who named the store that cannot be opened; one that nobody could open is a wrong command line.
+/// Names the setting or flag that the URL came from. An unknown scheme in `--store` is a usage error.
 fn open_error(origin: Option<&Origin>, url: &str, error: &StoreError) -> CliError {
     let known = URL_SCHEMES.iter().any(|scheme| url.starts_with(scheme));
     let message = error_chain(error);

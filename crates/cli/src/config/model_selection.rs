@@ -1,4 +1,4 @@
-//! Settings in, the model that answers and the reason for it out.
+//! Selects the model: from `--model` or the settings, else by the first API key that is set.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use crate::cli_error::{CliError, error_chain};
 
 mod ollama;
 
-/// The model that needs no key and no network.
+/// The name of the model that needs no key and no network.
 const DEMO_MODEL: &str = "demo";
 
-/// Vendors in the order in which a key decides, each with a model for whoever names none.
+/// Vendors in the order in which their API keys are looked for, each with the default model.
 ///
 /// The names are those of the vendors' documentation on 2026-11-15: of each family the middle one.
 const DEFAULT_MODELS: [(&str, &str); 3] = [
@@ -24,53 +24,50 @@ const DEFAULT_MODELS: [(&str, &str); 3] = [
     ("gemini", "gemini-3.5-flash"),
 ];
 
-/// A model, and why it is this one.
+/// The model, and the reason for its selection, which is shown to the user.
 pub(crate) struct SelectedModel {
     pub(crate) model: Arc<dyn Model>,
     pub(crate) reason: String,
 }
 
 impl SelectedModel {
-    /// Who answers and why, in one line.
+    /// `VENDOR:NAME: reason`, in one line.
     pub(crate) fn summary(&self) -> String {
         format!("{}: {}", self.model.id(), self.reason)
     }
 }
 
-/// Chooses: what `--model` or the settings name, else the first vendor whose key is set, else Ollama where it runs, else
-/// the demo.
+/// Selects the model that `--model` or the settings name, else that of the first vendor whose key is set, else Ollama's if
+/// it runs, else the demo.
 pub(crate) fn select_model(config: &Config) -> Result<SelectedModel, CliError> {
-    let wanted: Option<String> = config
-        .get_optional("model")
-        .map_err(|error| CliError::from_error(&error))?;
-    let Some(wanted) = wanted else {
+    let Some(configured) = config.get_optional::<String>("model")? else {
         return select_automatically(config);
     };
     let origin = config.origin("model");
-    let why = origin.map_or_else(String::new, |origin| format!("chosen by {origin}"));
-    resolve_model(&wanted, config, why).map_err(|message| match origin {
+    let reason = origin.map_or_else(String::new, |origin| format!("chosen by {origin}"));
+    resolve_model(&configured, config, reason).map_err(|message| match origin {
         Some(Origin::Flag { name }) => CliError::usage(format!("{name}: {message}")),
         Some(origin) => CliError::failure(format!("{origin}: {message}")),
         None => CliError::failure(message),
     })
 }
 
-/// Makes the model of a name, `VENDOR:NAME`, `VENDOR` or `demo`; an error says what to write instead.
+/// Builds the model of a specification: `VENDOR:NAME`, `VENDOR` or `demo`. The error suggests what to write instead.
 pub(crate) fn resolve_model(
-    wanted: &str,
+    spec: &str,
     config: &Config,
-    why: String,
+    reason: String,
 ) -> Result<SelectedModel, String> {
-    let wanted = wanted.trim();
-    let (vendor, name) = match wanted.split_once(':') {
+    let spec = spec.trim();
+    let (vendor, name) = match spec.split_once(':') {
         Some((vendor, name)) => (vendor.trim(), Some(name.trim())),
-        None => (wanted, None),
+        None => (spec, None),
     };
     let name = name.filter(|name| !name.is_empty());
     if vendor == DEMO_MODEL {
         let demo = SelectedModel {
             model: demo_model(),
-            reason: why,
+            reason,
         };
         return match name {
             None => Ok(demo),
@@ -82,12 +79,12 @@ pub(crate) fn resolve_model(
         Some(name) => name.to_owned(),
         None => default_model_name(vendor, config)?,
     };
-    let connect = vendor.model(name).config(config);
-    let model = connect.build().map_err(|error| error_chain(&error))?;
-    Ok(SelectedModel { model, reason: why })
+    let builder = vendor.model(name).config(config);
+    let model = builder.build().map_err(|error| error_chain(&error))?;
+    Ok(SelectedModel { model, reason })
 }
 
-/// Every name that may stand before the colon.
+/// The names that are valid before the colon.
 pub(crate) fn vendor_names() -> impl Iterator<Item = &'static str> {
     [DEMO_MODEL]
         .into_iter()
@@ -96,35 +93,35 @@ pub(crate) fn vendor_names() -> impl Iterator<Item = &'static str> {
 
 fn find_vendor(name: &str) -> Result<&'static Vendor, String> {
     Vendor::by_name(name).map_err(|_| {
-        let near = nearest(name, vendor_names(), 1);
-        let meant = near
+        let nearest = nearest(name, vendor_names(), 1);
+        let hint = nearest
             .first()
-            .map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+            .map_or_else(String::new, |name| format!("did you mean `{name}`? "));
         let all: Vec<&str> = vendor_names().collect();
         format!(
-            "there is no vendor `{name}`: {meant}there are {}",
+            "there is no vendor `{name}`: {hint}there are {}",
             all.join(", ")
         )
     })
 }
 
-/// The model of a vendor for whoever names none.
+/// The model of a vendor if only the vendor is named.
 fn default_model_name(vendor: &Vendor, config: &Config) -> Result<String, String> {
     let key = format!("models.{}.model", vendor.name);
-    let set = config
+    let configured = config
         .get_optional(&key)
         .map_err(|error| error_chain(&error))?;
-    if let Some(name) = set {
+    if let Some(name) = configured {
         return Ok(name);
     }
     if let Some((_, name)) = DEFAULT_MODELS.iter().find(|(name, _)| *name == vendor.name) {
         return Ok((*name).to_owned());
     }
-    let found = match vendor.name {
+    let installed = match vendor.name {
         "ollama" => ollama::first_model(&ollama_address(config)),
         _ => None,
     };
-    found.ok_or_else(|| {
+    installed.ok_or_else(|| {
         let example = match vendor.name {
             "ollama" => "ollama:qwen3".to_owned(),
             other => format!("{other}:NAME"),
@@ -136,7 +133,7 @@ fn default_model_name(vendor: &Vendor, config: &Config) -> Result<String, String
     })
 }
 
-/// The models that need nothing more to be asked: those of vendors whose key is set, and the demo.
+/// The models that can be used without further configuration: those of vendors whose key is set, and the demo.
 pub(crate) fn available_models(config: &Config) -> Vec<String> {
     let keyed = DEFAULT_MODELS.iter().filter_map(|(vendor, _)| {
         let row = Vendor::by_name(vendor).ok()?;
@@ -154,41 +151,39 @@ fn select_automatically(config: &Config) -> Result<SelectedModel, CliError> {
             continue;
         };
         if row.has_api_key(config) {
-            let set = match config.env_var(row.api_key_variable) {
+            let key_name = match config.env_var(row.api_key_variable) {
                 Some(_) => row.api_key_variable.to_owned(),
                 None => format!("models.{vendor}.key"),
             };
-            let why = format!("{set} is set; --model chooses another");
-            return resolve_model(vendor, config, why).map_err(CliError::failure);
+            let reason = format!("{key_name} is set; --model chooses another");
+            return resolve_model(vendor, config, reason).map_err(CliError::failure);
         }
     }
-    let mut why = "no key is set; set OPENAI_API_KEY or pass --model";
+    let mut reason = "no key is set; set OPENAI_API_KEY or pass --model";
     let address = ollama_address(config);
     if ollama::is_running(&address) {
-        let there =
+        let ollama_reason =
             format!("Ollama is there ({address}) and no key is set; --model chooses another");
-        match resolve_model("ollama", config, there) {
-            Ok(chosen) => return Ok(chosen),
+        match resolve_model("ollama", config, ollama_reason) {
+            Ok(selected) => return Ok(selected),
             Err(_) => {
-                why = "no key is set and Ollama has no model; try `ollama pull qwen3`, or pass --model";
+                reason = "no key is set and Ollama has no model; try `ollama pull qwen3`, or pass --model";
             }
         }
     }
-    let why = why.to_owned();
     Ok(SelectedModel {
         model: demo_model(),
-        reason: why,
+        reason: reason.to_owned(),
     })
 }
 
-/// Where Ollama may be found: as its own programs look for it.
+/// The address of Ollama: the setting, else `OLLAMA_HOST`, else the default of its own programs.
 fn ollama_address(config: &Config) -> String {
-    let set: Option<String> = config
+    let configured: Option<String> = config
         .get_optional("models.ollama.base_url")
         .unwrap_or_default();
-    let theirs = || config.env_var("OLLAMA_HOST");
-    let theirs = || theirs().map(|address| address.expose().to_owned());
-    let address = set.or_else(theirs);
+    let from_env = || Some(config.env_var("OLLAMA_HOST")?.expose().to_owned());
+    let address = configured.or_else(from_env);
     address.unwrap_or_else(|| "127.0.0.1:11434".to_owned())
 }
 

@@ -1,7 +1,7 @@
-//! Settings in, what models cost out.
+//! The prices of models, from the settings.
 //!
-//! A price is set as `[prices."VENDOR:NAME"]` or, where a name has dots that a file takes for sections, as an entry of
-//! `[[prices]]` with its `model`.
+//! A price is set as `[prices."VENDOR:NAME"]` or as an entry of `[[prices]]` with its `model`: names with dots would be read
+//! as sections.
 
 use serde::Deserialize;
 use toolwright_chat::{Price, Prices};
@@ -20,12 +20,10 @@ struct PriceRow {
     cache_written: Option<f64>,
 }
 
-/// Reads what models cost, per million tokens.
+/// Reads the prices, per million tokens.
 pub(crate) fn load_prices(config: &Config) -> Result<Prices, CliError> {
     let rows = match config.origin("prices") {
-        Some(_) => config
-            .get("prices")
-            .map_err(|error| CliError::from_error(&error))?,
+        Some(_) => config.get("prices")?,
         None => read_price_sections(config)?,
     };
     let prices = rows.into_iter().fold(Prices::default(), |prices, row| {
@@ -39,8 +37,8 @@ pub(crate) fn load_prices(config: &Config) -> Result<Prices, CliError> {
 fn read_price_sections(config: &Config) -> Result<Vec<PriceRow>, CliError> {
     let mut models: Vec<&str> = Vec::new();
     for key in config.keys_under("prices") {
-        let below = key.strip_prefix("prices.").unwrap_or(key);
-        let Some((model, "input" | "output" | "cached" | "cache_written")) = below.rsplit_once('.')
+        let rest = key.strip_prefix("prices.").unwrap_or(key);
+        let Some((model, "input" | "output" | "cached" | "cache_written")) = rest.rsplit_once('.')
         else {
             return Err(CliError::failure(format!(
                 "`{key}` is no price: a model has input, output, cached and cache_written, each of a million tokens"
@@ -61,7 +59,7 @@ fn read_price_sections(config: &Config) -> Result<Vec<PriceRow>, CliError> {
         })
     };
     let rows: Result<Vec<PriceRow>, ConfigError> = models.into_iter().map(read).collect();
-    rows.map_err(|error| CliError::from_error(&error))
+    Ok(rows?)
 }
 
 #[cfg(test)]
@@ -93,12 +91,12 @@ mod tests {
     }
 
     #[test]
-    fn a_price_that_is_none_names_its_key() {
+    fn an_invalid_price_names_its_key() {
         let misspelt = config(&[("prices.openai:gpt-5.inptu", "1")]);
-        let told = load_prices(&misspelt).err().unwrap().message();
-        assert!(told.contains("`prices.openai:gpt-5.inptu`"), "{told}");
+        let message = load_prices(&misspelt).err().unwrap().message();
+        assert!(message.contains("`prices.openai:gpt-5.inptu`"), "{message}");
         let half = config(&[("prices.openai:gpt-5.input", "1")]);
-        let told = load_prices(&half).err().unwrap().message();
-        assert!(told.contains("prices.openai:gpt-5.output"), "{told}");
+        let message = load_prices(&half).err().unwrap().message();
+        assert!(message.contains("prices.openai:gpt-5.output"), "{message}");
     }
 }

@@ -1,56 +1,23 @@
-//! A person at the terminal, asked before a dangerous call.
+//! Asks the user at the terminal to approve a call.
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, Write as _};
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use serde_json::Value;
 use toolwright_core::{ApprovalDecision, ApprovalRequest, Approver};
 
+use crate::terminal::input::{LineReader, can_prompt, discard_typeahead};
 use crate::terminal::sanitize::{
     sanitize_label, sanitize_strict, to_safe_json, to_safe_json_pretty,
 };
 
 const CHOICE_PROMPT: &str = "Run it? [y]es, [N]o, [e]dit the arguments, [a]nswer in its place: ";
 
-/// Whoever reads lines that a person types.
-pub(crate) trait LineReader: Send + Sync {
-    /// Shows a prompt and reads a line, which starts out as `initial` where the terminal can do that; nothing when the
-    /// person does not answer any more.
-    fn read_line(&self, prompt: &str, initial: &str) -> io::Result<Option<String>>;
-}
-
-/// Asks on stderr and reads from stdin.
-pub(crate) struct StdinReader;
-
-impl LineReader for StdinReader {
-    fn read_line(&self, prompt: &str, _: &str) -> io::Result<Option<String>> {
-        let mut err = io::stderr().lock();
-        err.write_all(prompt.as_bytes())?;
-        err.flush()?;
-        let mut line = String::new();
-        let read = io::stdin().read_line(&mut line)?;
-        Ok((read > 0).then_some(line))
-    }
-}
-
-/// Discards what was typed before a question is asked: an answer to a question that was not shown yet is none.
-///
-/// What is typed waits in the terminal alone. Neither `StdinReader`, to which a terminal hands one line at a time, nor the editor
-/// of lines keeps any of it from one read to the next.
-pub(crate) fn discard_typeahead() {
-    #[cfg(unix)]
-    {
-        use rustix::termios::{QueueSelector, tcflush};
-        // It fails where stdin is no terminal, and nothing is to be discarded there.
-        let _ = tcflush(io::stdin(), QueueSelector::IFlush);
-    }
-}
-
-/// Asks the person at the terminal; without one the answer is no.
+/// Asks the user at the terminal; denies the call if there is no terminal.
 #[derive(Clone)]
 pub(crate) struct TerminalApprover {
-    /// `--yes` was given: the person has answered already.
+    /// Set by `--yes`.
     pub(crate) approve_all: bool,
     pub(crate) reader: Arc<dyn LineReader>,
 }
@@ -61,17 +28,15 @@ impl Approver for TerminalApprover {
             if self.approve_all {
                 return request.approve();
             }
-            // Who cannot see the question must not be taken to have answered it.
-            if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+            if !can_prompt() {
                 return request.deny("it needs approval: run it in a terminal, or pass --yes");
             }
-            // What was told before is shown before: whoever shows it is polled first.
+            // Lets the task that prints events write the earlier ones before the question.
             tokio::task::yield_now().await;
             let (question, arguments) = (approval_question(&request), request.arguments.clone());
             let lines = Arc::clone(&self.reader);
-            // Reading a line blocks, so it is left to a thread that may.
-            let asked = move || prompt_for_choice(&*lines, &question, &arguments);
-            match tokio::task::spawn_blocking(asked).await {
+            let prompt = move || prompt_for_choice(&*lines, &question, &arguments);
+            match tokio::task::spawn_blocking(prompt).await {
                 Ok(Ok(ApprovalChoice::Approve)) => request.approve(),
                 Ok(Ok(ApprovalChoice::Edit(arguments))) => request.edit(arguments),
                 Ok(Ok(ApprovalChoice::Deny(reason))) => request.deny(reason),
@@ -82,7 +47,7 @@ impl Approver for TerminalApprover {
     }
 }
 
-/// What a person chose.
+/// The user's answer.
 #[derive(Debug, PartialEq)]
 enum ApprovalChoice {
     Approve,
@@ -94,13 +59,13 @@ enum ApprovalChoice {
 fn approval_question(request: &ApprovalRequest<'_>) -> String {
     let tool = request.tool;
     let name = sanitize_label(tool.display_name());
-    // Indented, so that no line of it passes for a line of ours.
+    // Indented, so that no line of the description can imitate a line of this prompt.
     let description = sanitize_strict(tool.description.trim()).replace('\n', "\n  ");
     let arguments = to_safe_json_pretty(request.arguments);
     format!("{name} ({})\n  {description}\n{arguments}\n", tool.name)
 }
 
-/// Asks until the answer is one; silence is a no.
+/// Repeats the question until the answer is valid; an empty line and the end of input deny.
 fn prompt_for_choice(
     lines: &dyn LineReader,
     question: &str,
@@ -108,26 +73,26 @@ fn prompt_for_choice(
 ) -> io::Result<ApprovalChoice> {
     io::stderr().write_all(question.as_bytes())?;
     discard_typeahead();
-    let gone = || ApprovalChoice::Deny("not approved".to_owned());
+    let not_approved = || ApprovalChoice::Deny("not approved".to_owned());
     loop {
         let Some(answer) = lines.read_line(CHOICE_PROMPT, "")? else {
-            return Ok(gone());
+            return Ok(not_approved());
         };
         match answer.trim().to_lowercase().as_str() {
             "y" | "yes" => return Ok(ApprovalChoice::Approve),
-            "" => return Ok(gone()),
+            "" => return Ok(not_approved()),
             "n" | "no" => {
-                let why = lines.read_line("Why not? The model reads it: ", "")?;
-                let why = why.filter(|why| !why.trim().is_empty());
-                return Ok(why.map_or_else(gone, |why| {
-                    ApprovalChoice::Deny(format!("not approved: {}", why.trim()))
+                let reason = lines.read_line("Why not? The model reads it: ", "")?;
+                let reason = reason.filter(|reason| !reason.trim().is_empty());
+                return Ok(reason.map_or_else(not_approved, |reason| {
+                    ApprovalChoice::Deny(format!("not approved: {}", reason.trim()))
                 }));
             }
             "e" | "edit" => {
                 let Some(edited) =
                     lines.read_line("Arguments as JSON: ", &to_safe_json(arguments))?
                 else {
-                    return Ok(gone());
+                    return Ok(not_approved());
                 };
                 match serde_json::from_str(&edited) {
                     Ok(edited @ Value::Object(_)) => return Ok(ApprovalChoice::Edit(edited)),
@@ -138,9 +103,9 @@ fn prompt_for_choice(
             "a" | "answer" => {
                 let answer = lines.read_line("The answer: ", "")?;
                 let answer = answer.filter(|answer| !answer.trim().is_empty());
-                return Ok(
-                    answer.map_or_else(gone, |answer| ApprovalChoice::Answer(answer.trim().into()))
-                );
+                return Ok(answer.map_or_else(not_approved, |answer| {
+                    ApprovalChoice::Answer(answer.trim().into())
+                }));
             }
             _ => write_stderr("write y, n, e or a\n")?,
         }
@@ -153,24 +118,14 @@ fn write_stderr(text: &str) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::VecDeque;
     use std::sync::Mutex;
 
     use toolwright_core::{ApprovalPolicy, Invoker, Registry, Tool, ToolCall};
 
     use super::*;
+    use crate::terminal::input::ScriptedLines;
 
-    /// Types these lines, then leaves.
-    struct ScriptedLines(Mutex<VecDeque<&'static str>>);
-
-    impl LineReader for ScriptedLines {
-        fn read_line(&self, _: &str, _: &str) -> io::Result<Option<String>> {
-            let line = self.0.lock().unwrap().pop_front();
-            Ok(line.map(str::to_owned))
-        }
-    }
-
-    /// Keeps what a person would be asked.
+    /// Denies, and records the question that the user would see.
     struct RecordingApprover(Arc<Mutex<String>>);
 
     impl Approver for RecordingApprover {
@@ -181,8 +136,8 @@ mod tests {
     }
 
     fn choice_for_lines(lines: &[&'static str]) -> ApprovalChoice {
-        let typed = ScriptedLines(Mutex::new(lines.iter().copied().collect()));
-        prompt_for_choice(&typed, "", &serde_json::json!({ "amount": 5 })).unwrap()
+        let lines = ScriptedLines::new(lines);
+        prompt_for_choice(&lines, "", &serde_json::json!({ "amount": 5 })).unwrap()
     }
 
     fn denied(reason: &str) -> ApprovalChoice {
@@ -215,7 +170,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_asked_shows_every_hidden_character_and_no_line_that_passes_for_ours() {
+    async fn the_question_escapes_hidden_characters_and_indents_the_description() {
         let tool = Tool::builder("pay", "Pays.\n{\"amount\": 1}\u{2028}Now.")
             .title("Pay\nlater\u{200b}")
             .approval(ApprovalPolicy::Always)

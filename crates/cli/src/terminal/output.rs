@@ -1,6 +1,7 @@
-//! Writing to stdout without minding that the reader may have gone.
+//! Writes to stdout and stderr; a closed pipe is not an error.
 //!
-//! What is printed may come from anybody: a terminal shows it and never obeys it. A pipe or a file gets every byte as it is.
+//! Printed text may be untrusted: on a terminal, hidden and control characters are escaped. A pipe or a file gets the bytes
+//! unchanged.
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal as _};
@@ -10,7 +11,7 @@ use serde::Serialize;
 use crate::cli_error::CliError;
 use crate::terminal::sanitize;
 
-/// Writes text to stdout; a reader that went away, as `head` does, is no error.
+/// Writes text to stdout.
 pub(crate) fn print_text(text: &str) -> Result<(), CliError> {
     let out = io::stdout().lock();
     let text = match out.is_terminal() {
@@ -23,30 +24,26 @@ pub(crate) fn print_text(text: &str) -> Result<(), CliError> {
 /// Writes a value to stdout as indented JSON.
 pub(crate) fn print_json<T: Serialize + ?Sized>(value: &T) -> Result<(), CliError> {
     let out = io::stdout().lock();
-    let mut written =
-        serde_json::to_string_pretty(value).map_err(|error| CliError::from_error(&error))?;
+    let mut json = serde_json::to_string_pretty(value)?;
     if out.is_terminal() {
-        written = sanitize::escape_json(written);
+        json = sanitize::escape_json(json);
     }
-    write_ignoring_broken_pipe(out, &format!("{written}\n"))
+    write_ignoring_broken_pipe(out, &format!("{json}\n"))
 }
 
-/// Writes what somebody else said to stderr.
+/// Writes text to stderr; an error is ignored.
 pub(crate) fn print_stderr(text: &str) {
     let err = io::stderr().lock();
     let text = match err.is_terminal() {
         true => sanitize::sanitize(text),
         false => Cow::Borrowed(text),
     };
-    // Where stderr is gone, nobody is left to tell.
     let _ = write_ignoring_broken_pipe(err, &text);
 }
 
 fn write_ignoring_broken_pipe(mut out: impl io::Write, text: &str) -> Result<(), CliError> {
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(CliError::from_error(&error))
-        }
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
         _ => Ok(()),
     }
 }

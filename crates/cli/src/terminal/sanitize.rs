@@ -1,12 +1,15 @@
-//! Text from models and tools in, text that a terminal shows and never obeys out.
+//! Escapes control and invisible characters in untrusted text, so that a terminal shows them and does not interpret them.
 
 use std::borrow::Cow;
 
 use serde::Serialize;
 
-/// Every character that is not seen as itself, as ranges of code points: control and format characters, line and paragraph
-/// separators (general categories Cc, Cf, Zl and Zp), whatever fonts may leave out (`Default_Ignorable_Code_Point`), and
-/// the blank Braille pattern. `console/js/visible.js` of the server has the same set, in classes of Unicode.
+/// The limit of arguments and results in one-line previews.
+pub(crate) const MAX_PREVIEW_CHARS: usize = 300;
+
+/// The hidden characters, as ranges of code points: control and format characters, line and paragraph separators (general
+/// categories Cc, Cf, Zl and Zp), characters that fonts may not render (`Default_Ignorable_Code_Point`), and the blank
+/// Braille pattern. `console/js/ui/escape.js` of the server has the same set, as Unicode classes.
 const HIDDEN_RANGES: [(u32, u32); 28] = [
     (0x0000, 0x001f),
     (0x007f, 0x009f),
@@ -38,11 +41,10 @@ const HIDDEN_RANGES: [(u32, u32); 28] = [
     (0xe0000, 0xe0fff),
 ];
 
-/// Returns text that a terminal shows as it is: line ends and tabs stay, hidden characters become their codes, such as
-/// `\u202e`, and control characters their pictures, such as `␛`.
+/// Escapes text that is only read: hidden characters become their codes (`\u202e`), control characters their pictures (`␛`).
+/// Line ends and tabs stay.
 ///
-/// The joiners and variation selectors that emoji and some scripts are written with stay where they stand alone; several in
-/// a row hide something.
+/// Single joiners and variation selectors stay, because emoji and some scripts need them; several in a row can hide text.
 pub(crate) fn sanitize(text: &str) -> Cow<'_, str> {
     replace_chars(text, |c, before| match c {
         '\n' | '\t' => false,
@@ -52,17 +54,17 @@ pub(crate) fn sanitize(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// Returns text that a person decides on: no hidden character stays but line ends and tabs.
+/// Escapes text that the user decides on: all hidden characters but line ends and tabs.
 pub(crate) fn sanitize_strict(text: &str) -> Cow<'_, str> {
     replace_chars(text, |c, _| !matches!(c, '\n' | '\t') && is_hidden_char(c))
 }
 
-/// Returns a name or title that a person decides on: no hidden character stays, and it has one line.
+/// Escapes a name or title that the user decides on: all hidden characters, line ends included.
 pub(crate) fn sanitize_label(text: &str) -> Cow<'_, str> {
     replace_chars(text, |c, _| is_hidden_char(c))
 }
 
-/// Tells whether a character is not seen as itself.
+/// Returns true if a character is in the hidden ranges.
 pub(crate) fn is_hidden_char(c: char) -> bool {
     let code = u32::from(c);
     HIDDEN_RANGES
@@ -70,32 +72,32 @@ pub(crate) fn is_hidden_char(c: char) -> bool {
         .any(|(first, last)| (*first..=*last).contains(&code))
 }
 
-/// Replaces the characters that `replaces` chooses, each seen with the one before it.
-fn replace_chars(text: &str, replaces: impl Fn(char, Option<char>) -> bool) -> Cow<'_, str> {
-    // Text in ASCII is what is shown mostly, and is decided about by its bytes.
+/// Escapes the characters for which `must_escape` returns true; its second argument is the previous character.
+fn replace_chars(text: &str, must_escape: impl Fn(char, Option<char>) -> bool) -> Cow<'_, str> {
+    // Fast path: most text is printable ASCII.
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
         return Cow::Borrowed(text);
     }
-    let mut shown = String::with_capacity(text.len());
+    let mut escaped = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     let mut before = None;
     while let Some(c) = chars.next() {
         match c {
-            // Half of a line end; the other half may come with the next piece.
+            // Half of a CRLF, whose other half may be in the next chunk.
             '\r' if matches!(chars.peek(), Some('\n') | None) => {}
-            c if replaces(c, before) => push_escape(&mut shown, c),
-            c => shown.push(c),
+            c if must_escape(c, before) => push_escape(&mut escaped, c),
+            c => escaped.push(c),
         }
         before = Some(c);
     }
-    match shown == text {
+    match escaped == text {
         true => Cow::Borrowed(text),
-        false => Cow::Owned(shown),
+        false => Cow::Owned(escaped),
     }
 }
 
-/// Writes the picture of a control character, else the code: `\u202e`, or `\u{e0041}` beyond the first plane.
-fn push_escape(shown: &mut String, c: char) {
+/// Appends the picture of a control character, else the code: `\u202e`, or `\u{e0041}` beyond the first plane.
+fn push_escape(out: &mut String, c: char) {
     let code = u32::from(c);
     let picture = match c {
         '\0'..='\u{1f}' => char::from_u32(0x2400 + code),
@@ -103,50 +105,50 @@ fn push_escape(shown: &mut String, c: char) {
         _ => None,
     };
     match picture {
-        Some(picture) => shown.push(picture),
-        None if code <= 0xffff => shown.push_str(&format!("\\u{code:04x}")),
-        None => shown.push_str(&format!("\\u{{{code:x}}}")),
+        Some(picture) => out.push(picture),
+        None if code <= 0xffff => out.push_str(&format!("\\u{code:04x}")),
+        None => out.push_str(&format!("\\u{{{code:x}}}")),
     }
 }
 
-/// Makes one line of a text, of so many characters at most.
-pub(crate) fn to_single_line(text: &str, most: usize) -> String {
+/// Sanitizes text and folds it into one line, truncated to `max_chars`.
+pub(crate) fn to_single_line(text: &str, max_chars: usize) -> String {
     let text = sanitize(text.trim());
     let folded: Vec<&str> = text.lines().map(str::trim_end).collect();
     let mut line = folded.join(" ⏎ ");
-    if let Some((end, _)) = line.char_indices().nth(most) {
+    if let Some((end, _)) = line.char_indices().nth(max_chars) {
         line.truncate(end);
         line.push('…');
     }
     line
 }
 
-/// Writes a value as JSON in which no hidden character stands for itself: it reads back as the same value.
+/// Serializes a value to JSON with all hidden characters escaped; it parses to the same value.
 pub(crate) fn to_safe_json<T: Serialize + ?Sized>(value: &T) -> String {
     escape_result(serde_json::to_string(value))
 }
 
-/// The same, indented.
+/// [`to_safe_json`], indented.
 pub(crate) fn to_safe_json_pretty<T: Serialize + ?Sized>(value: &T) -> String {
     escape_result(serde_json::to_string_pretty(value))
 }
 
-fn escape_result(written: serde_json::Result<String>) -> String {
-    match written {
-        Ok(written) => escape_json(written),
+fn escape_result(json: serde_json::Result<String>) -> String {
+    match json {
+        Ok(json) => escape_json(json),
         Err(error) => format!("(no JSON: {error})"),
     }
 }
 
-/// Makes JSON in which no hidden character stands for itself, of JSON.
-pub(crate) fn escape_json(written: String) -> String {
+/// Escapes the hidden characters of a JSON text.
+pub(crate) fn escape_json(json: String) -> String {
     let layout = |c: char| matches!(c, '\n' | '\t');
-    if !written.contains(|c| is_hidden_char(c) && !layout(c)) {
-        return written;
+    if !json.contains(|c| is_hidden_char(c) && !layout(c)) {
+        return json;
     }
-    let mut escaped = String::with_capacity(written.len());
-    for c in written.chars() {
-        // All others are inside of strings.
+    let mut escaped = String::with_capacity(json.len());
+    for c in json.chars() {
+        // Hidden characters other than layout occur only inside of strings.
         if !is_hidden_char(c) || layout(c) {
             escaped.push(c);
             continue;
@@ -164,13 +166,13 @@ mod tests {
 
     use super::*;
 
-    /// Every character that there is, but line ends and tabs; the planes left out have none, or private ones only.
+    /// Every character but line ends and tabs; the omitted planes are unassigned or for private use.
     fn all_chars() -> impl Iterator<Item = char> {
         let planes = ('\0'..='\u{3ffff}').chain('\u{e0000}'..='\u{effff}');
         planes.filter(|c| !matches!(c, '\n' | '\t'))
     }
 
-    /// Unicode's own word on which characters are not seen.
+    /// The general categories that are hidden.
     fn has_invisible_category(c: char) -> bool {
         use GeneralCategory::{Control, Format, LineSeparator, ParagraphSeparator};
         matches!(

@@ -24,7 +24,7 @@ pub(crate) fn print_event(event: CallEvent) {
     }
 }
 
-/// How far a tool is, in one line.
+/// Progress in one line: a percentage if the total is known, and the message.
 pub(crate) fn format_progress(
     done: Option<f64>,
     total: Option<f64>,
@@ -39,7 +39,7 @@ pub(crate) fn format_progress(
     }
 }
 
-/// Prints a result as people or programs read it.
+/// Prints a result: its text on stdout, notes and errors on stderr; with `json`, the whole result on stdout.
 pub(crate) fn print_result(result: &ToolResult, json: bool) -> Result<(), CliError> {
     if json {
         return output::print_json(result);
@@ -55,7 +55,7 @@ pub(crate) fn print_result(result: &ToolResult, json: bool) -> Result<(), CliErr
     output::print_text(&text)
 }
 
-/// Content as people read it, each item on lines of its own.
+/// Content as plain text, each item on its own lines; binary data is described by its type and size.
 pub(crate) fn content_to_text(content: &[Content]) -> String {
     let mut text = String::new();
     for item in content {

@@ -1,35 +1,30 @@
-//! Flags and settings in, chats out: what stays the same while models and conversations change.
+//! Builds the chats of a process: the settings that stay the same while the model and the conversation change.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use toolwright_chat::{Chat, HostedTool, Model, Prices, TurnLimits};
 use toolwright_core::{Config, Invoker};
 
 use crate::cli_error::CliError;
 use crate::commands::conversations::unique_node_name;
+use crate::config::assistant::{LEASE_DURATION, hosted_tools, system_message};
 use crate::config::conversation_store::ConversationStore;
 use crate::config::prices::load_prices;
-use crate::remote_servers::{RemoteServers, configured_servers};
-use crate::terminal::approval::{LineReader, TerminalApprover};
+use crate::remote_servers::RemoteServers;
+use crate::terminal::approval::TerminalApprover;
+use crate::terminal::input::LineReader;
 
-pub(crate) const DEFAULT_SYSTEM_MESSAGE: &str = "You are a helpful assistant. Use the tools when they help to answer. \
-    Say so when you do not know something or when a tool failed; never make up a result.";
-
-/// How long a conversation stays with a process that died: whoever comes back after a crash does not want to wait long.
-pub(crate) const LEASE_DURATION: Duration = Duration::from_secs(10);
-
-/// What every chat of this process is made with.
-pub(crate) struct ChatFactory {
+/// The settings of every chat of this process.
+pub(crate) struct ChatFactory<'a> {
     pub(crate) config: Config,
     pub(crate) invoker: Invoker,
     pub(crate) store: ConversationStore,
     pub(crate) conversation_id: String,
-    /// Under which name this process holds conversations.
+    /// The owner of the leases that this process acquires.
     pub(crate) node_name: String,
-    pub(crate) servers: RemoteServers,
+    pub(crate) servers: &'a RemoteServers,
     system: String,
-    /// What the vendor may run, the servers among it that are ours included.
+    /// Includes MCP servers that may also be attached locally; those are filtered when a chat is built.
     hosted_tools: Vec<HostedTool>,
     prices: Prices,
     limits: TurnLimits,
@@ -37,30 +32,19 @@ pub(crate) struct ChatFactory {
     approve_all: bool,
 }
 
-impl ChatFactory {
+impl<'a> ChatFactory<'a> {
     /// Reads flags and settings.
     pub(crate) fn new(
         command: &super::ChatArgs,
         config: Config,
         invoker: Invoker,
         store: ConversationStore,
-        servers: RemoteServers,
+        servers: &'a RemoteServers,
     ) -> Result<Self, CliError> {
-        let unreadable = |error| CliError::from_error(&error);
-        let system = match &command.system {
-            Some(system) => system.clone(),
-            None => config
-                .get_or("system", DEFAULT_SYSTEM_MESSAGE.to_owned())
-                .map_err(unreadable)?,
-        };
         let mut limits = TurnLimits::default();
         if let Some(calls) = command.max_calls {
             limits.calls = calls;
         }
-        let search = config.web_search().map_err(unreadable)?;
-        let search = search.into_iter().map(HostedTool::WebSearch);
-        let groups = config.mcp_servers().map_err(unreadable)?.into_iter();
-        let hosted = search.chain(groups.map(HostedTool::Mcp)).collect();
         Ok(Self {
             store,
             conversation_id: command
@@ -68,21 +52,20 @@ impl ChatFactory {
                 .clone()
                 .unwrap_or_else(new_conversation_id),
             node_name: unique_node_name(),
+            system: system_message(command.system.as_deref(), &config)?,
+            hosted_tools: hosted_tools(&config)?,
             prices: load_prices(&config)?,
             config,
             invoker,
             servers,
-            system,
-            hosted_tools: hosted,
             limits,
             ask_before_each_call: command.ask,
             approve_all: command.yes,
         })
     }
 
-    /// Makes the chat of a model; whoever has to be asked is asked through `lines`.
-    pub(crate) fn build_chat(&self, model: &Arc<dyn Model>, lines: Arc<dyn LineReader>) -> Chat {
-        let yes = self.approve_all;
+    /// Builds the chat of a model; approval questions are answered through `reader`.
+    pub(crate) fn build_chat(&self, model: &Arc<dyn Model>, reader: Arc<dyn LineReader>) -> Chat {
         let mut builder = Chat::builder(Arc::clone(model), &self.invoker)
             .system(&self.system)
             .store(Arc::clone(self.store.store()))
@@ -91,46 +74,23 @@ impl ChatFactory {
             .limits(self.limits.clone())
             .prices(self.prices.clone())
             .approver(TerminalApprover {
-                approve_all: yes,
-                reader: lines,
+                approve_all: self.approve_all,
+                reader,
             });
-        for hosted in self
-            .hosted_tools
-            .iter()
-            .filter(|hosted| !self.is_attached_locally(hosted))
-        {
-            builder = builder.hosted_tool(hosted.clone());
+        for tool in &self.hosted_tools {
+            if !self.servers.is_attached_locally(tool) {
+                builder = builder.hosted_tool(tool.clone());
+            }
         }
         if self.ask_before_each_call {
             builder = builder.ask_before_each_call();
         }
         builder.build()
     }
-
-    /// Whether we have attached what the vendor could: then it stays ours, whoever the model is.
-    fn is_attached_locally(&self, hosted: &HostedTool) -> bool {
-        matches!(hosted, HostedTool::Mcp(group) if self.servers.contains(&group.name))
-    }
 }
 
-/// Attaches the servers of the settings, except those that the vendor of the model attaches.
-pub(crate) async fn attach_configured_servers(
-    servers: &RemoteServers,
-    config: &Config,
-    model: &dyn Model,
-) -> Result<(), CliError> {
-    let groups = config.mcp_servers();
-    let mut groups = groups
-        .map_err(|error| CliError::from_error(&error))?
-        .into_iter();
-    let hosted = groups.any(|group| model.supports_hosted_tool(&HostedTool::Mcp(group)));
-    servers.attach(configured_servers(config, hosted)?).await;
-    Ok(())
-}
-
-/// The name of a new conversation: later ones sort after earlier ones.
+/// The ID of a new conversation; IDs sort by time of creation.
 pub(crate) fn new_conversation_id() -> String {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    let millis = since.map_or(0, |since| since.as_millis());
+    let millis = jiff::Timestamp::now().as_millisecond();
     format!("chat-{millis:012x}-{:04x}", std::process::id() & 0xffff)
 }

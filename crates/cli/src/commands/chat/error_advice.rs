@@ -1,15 +1,14 @@
-//! A failed turn in, what went wrong and what to do about it out.
+//! Error messages of failed turns, with advice.
 
 use toolwright_chat::{ChatError, ModelErrorKind, TurnEnd};
 use toolwright_core::schema::redact;
-pub(crate) use toolwright_server::error_kind as kind;
 
 use crate::cli_error::error_chain;
 use crate::terminal::sanitize::sanitize;
 
-/// Tells people what went wrong, and what to do about it.
+/// The error message with secrets redacted, and on a second line what the user can do.
 pub(crate) fn describe_error(error: &ChatError) -> String {
-    let told = sanitize(&redact(&error_chain(error))).into_owned();
+    let message = sanitize(&redact(&error_chain(error))).into_owned();
     let advice = match error {
         ChatError::Model(model) => match (model.kind, model.retry_after) {
             (ModelErrorKind::RateLimit, Some(wait)) => {
@@ -23,9 +22,9 @@ pub(crate) fn describe_error(error: &ChatError) -> String {
             "ask for less at once; --max-calls raises the number of calls".to_owned()
         }
         ChatError::Tools(_) => "`check` tells what is wrong with the tools".to_owned(),
-        _ => return told,
+        _ => return message,
     };
-    format!("{told}\n  {advice}")
+    format!("{message}\n  {advice}")
 }
 
 fn advice(kind: ModelErrorKind) -> &'static str {
@@ -54,12 +53,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_account_without_credit_is_not_told_to_wait() {
+    fn an_exhausted_quota_does_not_advise_to_ask_again() {
         let error = ModelError::new(ModelErrorKind::Quota, "you exceeded your current quota");
-        let told = describe_error(&ChatError::Model(error));
+        let message = describe_error(&ChatError::Model(error));
         assert!(
-            told.contains("billing") && !told.contains("again"),
-            "{told}"
+            message.contains("billing") && !message.contains("again"),
+            "{message}"
         );
     }
 }

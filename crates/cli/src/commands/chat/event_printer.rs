@@ -1,4 +1,4 @@
-//! Events in, lines on a terminal out: the answer on stdout, everything else on stderr.
+//! Prints chat events: the answer on stdout, everything else on stderr.
 
 use std::io::{self, IsTerminal as _, Write};
 
@@ -8,26 +8,23 @@ use toolwright_core::{CallId, ToolCall, ToolResult};
 
 use super::chat_factory::ChatFactory;
 use crate::config::model_selection::SelectedModel;
-use crate::terminal::sanitize::{sanitize, to_safe_json, to_single_line};
+use crate::terminal::sanitize::{MAX_PREVIEW_CHARS, sanitize, to_safe_json, to_single_line};
 use crate::terminal::tool_output::{content_to_text, format_progress};
 
-/// How much of arguments and results is shown; an approval shows arguments whole.
-const MAX_PREVIEW_CHARS: usize = 300;
-
-/// What a person sees of a conversation.
+/// Prints the events of a conversation as they happen.
 pub(crate) struct EventPrinter {
     out: Box<dyn Write + Send>,
     err: Box<dyn Write + Send>,
     colours: bool,
     open_line: OpenLine,
-    /// Whether this step of the model has said something, and the one before.
+    /// Whether the current step of the model has printed text, and the previous one.
     step_has_text: bool,
     previous_step_has_text: bool,
-    /// Calls without a result yet.
+    /// Calls without a result.
     running_calls: Vec<CallId>,
 }
 
-/// What the last line is still open for.
+/// What the unfinished last line belongs to.
 #[derive(Clone, Copy, PartialEq)]
 enum OpenLine {
     Nothing,
@@ -43,18 +40,18 @@ enum Colour {
 }
 
 impl EventPrinter {
-    /// Shows things on stdout and stderr; coloured where stderr is a terminal and nobody minds.
+    /// Prints to stdout and stderr; coloured if stderr is a terminal, unless `NO_COLOR` is set or `TERM` is `dumb`.
     pub(crate) fn new() -> Self {
-        let minds = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        let colours = io::stderr().is_terminal() && !minds("NO_COLOR") && !dumb;
+        let colours = io::stderr().is_terminal() && !no_color && !dumb;
         Self::with_writers(Box::new(io::stdout()), Box::new(io::stderr()), colours)
     }
 
-    /// Shows all of it on stderr: what nobody has asked for just now.
+    /// Prints everything to stderr; for a turn that is not the requested one.
     pub(crate) fn stderr_only() -> Self {
-        let screen = Self::new();
-        Self::with_writers(Box::new(io::stderr()), screen.err, screen.colours)
+        let Self { err, colours, .. } = Self::new();
+        Self::with_writers(Box::new(io::stderr()), err, colours)
     }
 
     fn with_writers(out: Box<dyn Write + Send>, err: Box<dyn Write + Send>, colours: bool) -> Self {
@@ -69,25 +66,25 @@ impl EventPrinter {
         }
     }
 
-    /// Says who answers and why, and what is odd about that.
+    /// Prints the model, the reason for its selection, and the warnings.
     pub(crate) fn print_header(
         &mut self,
-        chosen: &SelectedModel,
-        setup: &ChatFactory,
+        selected: &SelectedModel,
+        factory: &ChatFactory<'_>,
         chat: &Chat,
     ) {
-        self.print_note(&chosen.summary());
-        self.print_warnings(setup, chat);
+        self.print_note(&selected.summary());
+        self.print_warnings(factory, chat);
     }
 
-    /// Says what is odd about the servers that are attached, and about what the vendor lacks.
-    pub(crate) fn print_warnings(&mut self, setup: &ChatFactory, chat: &Chat) {
-        for warning in setup.servers.warnings().iter().chain(&chat.warnings()) {
+    /// Prints the warnings about attached servers and about features that the vendor lacks.
+    pub(crate) fn print_warnings(&mut self, factory: &ChatFactory<'_>, chat: &Chat) {
+        for warning in factory.servers.warnings().iter().chain(&chat.warnings()) {
             self.print_note(&format!("warning: {warning}"));
         }
     }
 
-    /// Shows an event.
+    /// Prints an event; an error means that stdout is closed.
     pub(crate) fn print_event(&mut self, event: &ChatEvent) -> io::Result<()> {
         match event {
             ChatEvent::TurnStarted { .. } => self.running_calls.clear(),
@@ -122,7 +119,7 @@ impl EventPrinter {
             }
             ChatEvent::Result { result, millis } => self.print_result(result, *millis),
             ChatEvent::TurnEnded { end, content, .. } => {
-                // Whatever was not streamed: a tool's own answer, or a refusal.
+                // Content that was not streamed: the direct answer of a tool, or a refusal.
                 if *end == TurnEnd::Direct || !self.previous_step_has_text {
                     self.end_open_line()?;
                     self.print_answer(&content_to_text(content))?;
@@ -134,24 +131,24 @@ impl EventPrinter {
         Ok(())
     }
 
-    /// Prints what a command was asked for.
+    /// Prints the output of a slash command to stdout.
     pub(crate) fn print_output(&mut self, text: &str) -> io::Result<()> {
         self.end_open_line()?;
         self.out.write_all(sanitize(text).as_bytes())?;
         self.out.flush()
     }
 
-    /// Tells something by the way.
+    /// Prints a note to stderr.
     pub(crate) fn print_note(&mut self, text: &str) {
         self.print_line(Colour::Dim, &sanitize(text));
     }
 
-    /// Tells what went wrong.
+    /// Prints an error to stderr.
     pub(crate) fn print_error(&mut self, text: &str) {
         self.print_line(Colour::Red, &format!("error: {}", sanitize(text)));
     }
 
-    /// Ends the line that is open, if one is.
+    /// Ends the unfinished line, if there is one.
     pub(crate) fn end_open_line(&mut self) -> io::Result<()> {
         match std::mem::replace(&mut self.open_line, OpenLine::Nothing) {
             OpenLine::Nothing => {}
@@ -194,7 +191,7 @@ impl EventPrinter {
 
     fn print_call(&mut self, call: &ToolCall) {
         self.running_calls.push(call.id.clone());
-        // As the model wrote it, on one line where it is JSON.
+        // Valid JSON is printed on one line, anything else as the model sent it.
         let arguments = match serde_json::from_str::<Value>(call.arguments.as_str()) {
             Ok(arguments) => to_safe_json(&arguments),
             Err(_) => call.arguments.as_str().to_owned(),
@@ -208,12 +205,12 @@ impl EventPrinter {
     }
 
     fn print_hosted_call(&mut self, tool: &str, input: &str, output: &str, failed: bool) {
-        let asked = format!("→ {tool} (run by the vendor) {input}");
-        self.print_line(Colour::Cyan, &to_single_line(&asked, MAX_PREVIEW_CHARS));
+        let line = format!("→ {tool} (run by the vendor) {input}");
+        self.print_line(Colour::Cyan, &to_single_line(&line, MAX_PREVIEW_CHARS));
         let failed = if failed { "failed: " } else { "" };
         if !output.is_empty() || !failed.is_empty() {
-            let found = to_single_line(&format!("← {failed}{output}"), MAX_PREVIEW_CHARS);
-            self.print_line(Colour::Dim, &found);
+            let line = to_single_line(&format!("← {failed}{output}"), MAX_PREVIEW_CHARS);
+            self.print_line(Colour::Dim, &line);
         }
     }
 
@@ -227,8 +224,8 @@ impl EventPrinter {
     }
 
     fn print_result(&mut self, result: &ToolResult, millis: u64) {
-        // With several under way, it has to say which one it is.
-        let which = match self.running_calls.len() {
+        // The tool is named if several calls are running.
+        let tool = match self.running_calls.len() {
             0 | 1 => String::new(),
             _ => format!("{}: ", result.tool),
         };
@@ -241,11 +238,11 @@ impl EventPrinter {
             false => (Colour::Dim, String::new()),
         };
         let text = to_single_line(&content_to_text(&result.content), MAX_PREVIEW_CHARS);
-        let line = format!("← {which}{outcome}{text} ({millis} ms)");
+        let line = format!("← {tool}{outcome}{text} ({millis} ms)");
         self.print_line(colour, &sanitize(&line));
     }
 
-    /// Writes a line to stderr; that nobody reads it is no reason to stop.
+    /// Writes a line to stderr; errors are ignored.
     fn print_line(&mut self, colour: Colour, text: &str) {
         self.start_line();
         let line = self.colorize(colour, text);
@@ -253,7 +250,7 @@ impl EventPrinter {
     }
 
     fn start_line(&mut self) {
-        // If stdout is gone, the next piece of the answer tells.
+        // If stdout is closed, the next write to it reports that.
         let _ = self.end_open_line();
     }
 

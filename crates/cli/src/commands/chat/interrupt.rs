@@ -1,14 +1,16 @@
-//! Ctrl-C: the first ends the turn, the next one the program.
+//! Ctrl-C: cancels the running turn; without one, ends the program.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use tokio::runtime::Runtime;
 use toolwright_core::CancellationToken;
 
-/// The exit code of a program that Ctrl-C ended.
+use crate::runtime::lock;
+
+/// The exit code after Ctrl-C, as shells have it.
 pub(crate) const EXIT_INTERRUPTED: u8 = 130;
 
-/// What Ctrl-C ends next.
+/// The token of the running turn; it is cancelled if no turn is running.
 #[derive(Clone)]
 pub(crate) struct InterruptHandler(Arc<Mutex<CancellationToken>>);
 
@@ -19,7 +21,7 @@ impl InterruptHandler {
         interrupts.current_token().cancel();
         let watched = interrupts.clone();
         runtime.spawn(async move {
-            // Without a signal handler, Ctrl-C ends the process: that is fine too.
+            // If no signal handler can be installed, Ctrl-C ends the process.
             while tokio::signal::ctrl_c().await.is_ok() {
                 if !watched.cancel_turn() {
                     std::process::exit(EXIT_INTERRUPTED.into());
@@ -29,28 +31,28 @@ impl InterruptHandler {
         interrupts
     }
 
-    /// Begins a turn; the token is cancelled when Ctrl-C ends it.
+    /// Starts a turn; Ctrl-C cancels the returned token.
     pub(crate) fn begin_turn(&self) -> CancellationToken {
         let token = CancellationToken::new();
         *self.current_token() = token.clone();
         token
     }
 
-    /// Ends the turn; from then on Ctrl-C ends the program.
+    /// Ends the turn; the next Ctrl-C ends the program.
     pub(crate) fn end_turn(&self) {
         self.cancel_turn();
     }
 
-    /// Cancels the turn, if one runs that is not cancelled yet.
+    /// Cancels the running turn; returns false if there is none.
     pub(crate) fn cancel_turn(&self) -> bool {
         let current = self.current_token();
-        let runs = !current.is_cancelled();
+        let was_running = !current.is_cancelled();
         current.cancel();
-        runs
+        was_running
     }
 
     fn current_token(&self) -> MutexGuard<'_, CancellationToken> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

@@ -1,139 +1,116 @@
-//! `chat --once`: one question in, its answer out.
+//! `chat --once`: sends one message and prints the answer.
 
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use serde_json::json;
 use tokio::runtime::Runtime;
 use toolwright_chat::{Chat, ChatError, ChatEvent, TurnEnd};
+use toolwright_server::error_kind;
 
 use super::chat_factory::ChatFactory;
-use super::error_advice;
 use super::event_printer::EventPrinter;
 use super::interrupt::{EXIT_INTERRUPTED, InterruptHandler};
 use super::resume::{self, ConversationState};
-use super::turn::{TurnOutcome, run_turn};
+use super::turn::{TurnOutcome, print_outcome, run_turn};
 use crate::cli_error::CliError;
 use crate::config::model_selection::SelectedModel;
-use crate::terminal::approval::StdinReader;
+use crate::terminal::input::{StdinReader, read_stdin};
 use crate::terminal::sanitize;
 
-/// How much is read from stdin before it is certainly too much.
-const MAX_STDIN_BYTES: u64 = 16 << 20;
-
-/// What is printed on stdout.
+/// The format on stdout.
 #[derive(Clone, Copy)]
 pub(crate) enum OutputFormat {
-    /// The answer.
+    /// The text of the answer.
     Text,
-    /// Everything that happens, an object per line.
+    /// All events, one JSON object per line.
     Json {
-        /// What goes over the wire to the model, too.
+        /// Include the requests to the model.
         wire: bool,
     },
 }
 
-/// The question as it was written, or from stdin.
-pub(crate) fn read_message(written: &str) -> Result<String, CliError> {
-    let mut question = written.to_owned();
-    if written == "-" {
-        question.clear();
-        let read = io::stdin()
-            .take(MAX_STDIN_BYTES)
-            .read_to_string(&mut question);
-        read.map_err(|error| CliError::usage(format!("stdin: {error}")))?;
-    }
-    match question.trim() {
+/// The message of `--once`; `-` reads it from stdin.
+pub(crate) fn read_message(argument: &str) -> Result<String, CliError> {
+    let message = match argument {
+        "-" => read_stdin()?,
+        message => message.to_owned(),
+    };
+    match message.trim() {
         "" => Err(CliError::usage("--once: the question is empty")),
-        asked => Ok(asked.to_owned()),
+        message => Ok(message.to_owned()),
     }
 }
 
-/// Asks it.
 pub(crate) fn execute(
-    setup: &ChatFactory,
-    chosen: &SelectedModel,
-    question: String,
+    factory: &ChatFactory<'_>,
+    selected: &SelectedModel,
+    message: String,
     format: OutputFormat,
     interrupts: &InterruptHandler,
     runtime: &Runtime,
 ) -> Result<ExitCode, CliError> {
-    let mut screen = EventPrinter::new();
-    let chat = setup.build_chat(&chosen.model, Arc::new(StdinReader));
-    screen.print_header(chosen, setup, &chat);
-    if setup.store.is_persistent()
-        && finish_interrupted_turn(setup, &chat, format, interrupts, runtime)?
+    let mut printer = EventPrinter::new();
+    let chat = factory.build_chat(&selected.model, Arc::new(StdinReader));
+    printer.print_header(selected, factory, &chat);
+    if factory.store.is_persistent()
+        && finish_interrupted_turn(factory, &chat, format, interrupts, runtime)?
     {
-        screen.print_note("cancelled");
+        printer.print_note("cancelled");
         return Ok(ExitCode::from(EXIT_INTERRUPTED));
     }
-    let ask = chat.message().conversation(&setup.conversation_id);
-    let ask = ask.user(question).cancel_on(interrupts.begin_turn());
-    let mut show = |event: &ChatEvent| print_event(event, format, &mut screen);
-    let over = runtime.block_on(run_turn(ask, &mut show));
-    match over {
-        TurnOutcome::Ended(TurnEnd::Cancelled) => {
-            screen.print_note("cancelled");
-            Ok(ExitCode::from(EXIT_INTERRUPTED))
-        }
-        TurnOutcome::Ended(TurnEnd::Length) => {
-            screen.print_error(
-                "the answer is cut off: the model reached the most tokens of an answer",
-            );
-            Ok(ExitCode::FAILURE)
-        }
+    let request = chat.message().conversation(&factory.conversation_id);
+    let request = request.user(message).cancel_on(interrupts.begin_turn());
+    let mut show = |event: &ChatEvent| print_event(event, format, &mut printer);
+    let outcome = runtime.block_on(run_turn(request, &mut show));
+    if let (OutputFormat::Json { .. }, TurnOutcome::Failed(error)) = (format, &outcome)
+        // Its event has been printed.
+        && !matches!(error, ChatError::Ended { .. })
+    {
+        let kind = error_kind(error);
+        let message = CliError::from(error).message();
+        // A closed stdout does not matter here: the exit code reports the failure too.
+        let _ = print_json_line(&json!({ "type": "error", "message": message, "kind": kind }));
+    }
+    print_outcome(&outcome, &mut printer);
+    match outcome {
+        TurnOutcome::Ended(TurnEnd::Cancelled) => Ok(ExitCode::from(EXIT_INTERRUPTED)),
+        TurnOutcome::Ended(TurnEnd::Length) | TurnOutcome::Failed(_) => Ok(ExitCode::FAILURE),
         TurnOutcome::Ended(_) => Ok(ExitCode::SUCCESS),
-        TurnOutcome::Failed(error) => {
-            let told = !matches!(error, ChatError::Ended { .. });
-            if let (OutputFormat::Json { .. }, true) = (format, told) {
-                let message = CliError::from_error(&error).message();
-                let kind = error_advice::kind(&error);
-                // Whoever read it may have gone; the exit code says it too.
-                let _ =
-                    print_json_line(&json!({ "type": "error", "message": message, "kind": kind }));
-            }
-            screen.print_error(&error_advice::describe_error(&error));
-            Ok(ExitCode::FAILURE)
-        }
         TurnOutcome::OutputFailed(error) if error.kind() == io::ErrorKind::BrokenPipe => {
             Ok(ExitCode::SUCCESS)
         }
-        TurnOutcome::OutputFailed(error) => Err(CliError::from_error(&error)),
+        TurnOutcome::OutputFailed(error) => Err(error.into()),
     }
 }
 
-/// Finishes the conversation's last turn if that was interrupted, aside from the answer; tells whether it was cancelled.
+/// Finishes the last turn of the conversation if it was interrupted, on stderr; returns true if the user cancelled it.
 fn finish_interrupted_turn(
-    setup: &ChatFactory,
+    factory: &ChatFactory<'_>,
     chat: &Chat,
     format: OutputFormat,
     interrupts: &InterruptHandler,
     runtime: &Runtime,
 ) -> Result<bool, CliError> {
-    let mut screen = EventPrinter::stderr_only();
-    let mut busy = || screen.print_note("another process has this conversation: waiting for it");
-    let standing = runtime.block_on(resume::acquire_conversation(
-        setup,
-        &setup.conversation_id,
-        &mut busy,
-    ));
-    let standing = standing.map_err(|error| CliError::from_error(&error))?;
-    if !matches!(standing, ConversationState::Interrupted) {
+    let mut printer = EventPrinter::stderr_only();
+    let id = &factory.conversation_id;
+    let acquire = resume::acquire_conversation(factory, id, &mut printer);
+    let state = runtime.block_on(acquire)?;
+    if !matches!(state, ConversationState::Interrupted) {
         return Ok(false);
     }
-    screen.print_note(resume::RESUMING_NOTE);
-    let ask = chat.resume(&setup.conversation_id);
-    let ask = ask.cancel_on(interrupts.begin_turn());
-    let mut show = |event: &ChatEvent| print_event(event, format, &mut screen);
-    let over = runtime.block_on(run_turn(ask, &mut show));
-    match over {
+    printer.print_note(resume::RESUMING_NOTE);
+    let request = chat.resume(id).cancel_on(interrupts.begin_turn());
+    let mut show = |event: &ChatEvent| print_event(event, format, &mut printer);
+    let outcome = runtime.block_on(run_turn(request, &mut show));
+    match outcome {
         TurnOutcome::Ended(TurnEnd::Cancelled) => return Ok(true),
         TurnOutcome::Ended(_) => {}
-        // The question is asked all the same: what is wrong now, its answer says.
-        TurnOutcome::Failed(error) => screen.print_error(&error_advice::describe_error(&error)),
+        // The message is sent all the same; its turn reports an error that persists.
+        TurnOutcome::Failed(_) => print_outcome(&outcome, &mut printer),
         TurnOutcome::OutputFailed(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
-        TurnOutcome::OutputFailed(error) => return Err(CliError::from_error(&error)),
+        TurnOutcome::OutputFailed(error) => return Err(error.into()),
     }
     Ok(false)
 }
@@ -141,10 +118,10 @@ fn finish_interrupted_turn(
 fn print_event(
     event: &ChatEvent,
     format: OutputFormat,
-    screen: &mut EventPrinter,
+    printer: &mut EventPrinter,
 ) -> io::Result<()> {
     match format {
-        OutputFormat::Text => screen.print_event(event),
+        OutputFormat::Text => printer.print_event(event),
         OutputFormat::Json { wire: false } if matches!(event, ChatEvent::RequestSent { .. }) => {
             Ok(())
         }

@@ -1,47 +1,49 @@
-//! The name of a conversation in; whether its last turn was interrupted out.
+//! Acquires a conversation, and finds out whether its last turn was interrupted.
 
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 use toolwright_chat::{EntryBody, Lease, StoreError};
 
-use super::chat_factory::{ChatFactory, LEASE_DURATION};
+use super::chat_factory::ChatFactory;
+use super::event_printer::EventPrinter;
+use crate::config::assistant::LEASE_DURATION;
 
-/// How long another process is waited for.
+/// How long to wait for the lease of another process.
 const LEASE_WAIT_TIMEOUT: Duration = Duration::from_secs(60);
 const LEASE_RETRY_INTERVAL: Duration = Duration::from_millis(100);
 
-/// What is said before a turn goes on.
+/// Printed before an interrupted turn is resumed.
 pub(crate) const RESUMING_NOTE: &str = "the last turn was interrupted: finishing it first";
 
-/// How a conversation stands, while nobody else goes on with it.
+/// The state of a conversation whose lease this process holds.
 pub(crate) enum ConversationState {
-    /// Nothing was said in it yet.
+    /// It has no entries.
     Empty,
-    /// Its last turn is over.
+    /// Its last turn has ended.
     Idle,
-    /// Its last turn was interrupted: by a crash, or by somebody who left.
+    /// Its last turn has not ended, because the process did.
     Interrupted,
 }
 
-/// Takes a conversation into this process's hands and tells how it stands; `busy` is told if another process has it.
+/// Acquires the lease of a conversation and returns its state; prints a note if another process holds the lease.
 ///
-/// The chats of this process go on with it at once, under the same name.
+/// The chats of this process can use the lease, because they have the same node name.
 pub(crate) async fn acquire_conversation(
-    setup: &ChatFactory,
+    factory: &ChatFactory<'_>,
     conversation: &str,
-    busy: &mut dyn FnMut(),
+    printer: &mut EventPrinter,
 ) -> Result<ConversationState, StoreError> {
-    let store = setup.store.store();
-    let lease = Lease::new(conversation, &setup.node_name);
-    let began = Instant::now();
-    let mut told = false;
+    let store = factory.store.store();
+    let lease = Lease::new(conversation, &factory.node_name);
+    let started = Instant::now();
+    let mut is_noted = false;
     while !store.acquire(&lease, LEASE_DURATION).await? {
-        if began.elapsed() >= LEASE_WAIT_TIMEOUT {
+        if started.elapsed() >= LEASE_WAIT_TIMEOUT {
             return Err(StoreError::leased_elsewhere(&lease));
         }
-        if !std::mem::replace(&mut told, true) {
-            busy();
+        if !std::mem::replace(&mut is_noted, true) {
+            printer.print_note("another process has this conversation: waiting for it");
         }
         sleep(LEASE_RETRY_INTERVAL).await;
     }
@@ -53,11 +55,11 @@ pub(crate) async fn acquire_conversation(
     })
 }
 
-/// Gives a conversation back, for as long as nothing is asked in it.
+/// Releases the lease, so that other processes can use the conversation until the next message.
 pub(crate) async fn release_conversation(
-    setup: &ChatFactory,
+    factory: &ChatFactory<'_>,
     conversation: &str,
 ) -> Result<(), StoreError> {
-    let lease = Lease::new(conversation, &setup.node_name);
-    setup.store.store().release(&lease).await
+    let lease = Lease::new(conversation, &factory.node_name);
+    factory.store.store().release(&lease).await
 }

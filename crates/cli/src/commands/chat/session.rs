@@ -1,18 +1,17 @@
-//! `chat` as a person knows it: question, answer, question, and commands in between.
+//! An interactive session: messages and slash commands, until the end of input.
 
 use std::io;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use tokio::runtime::Runtime;
-use toolwright_chat::{Chat, TurnEnd, TurnRequest};
+use toolwright_chat::{Chat, TurnRequest};
 
 use super::chat_factory::ChatFactory;
-use super::error_advice;
 use super::event_printer::EventPrinter;
 use super::interrupt::InterruptHandler;
 use super::resume::{self, ConversationState};
-use super::turn::{TurnOutcome, run_turn};
+use super::turn::{TurnOutcome, print_outcome, run_turn};
 use super::usage::UsageTotals;
 use crate::cli_error::{CliError, error_chain};
 use crate::config::model_selection::{self, SelectedModel};
@@ -27,9 +26,9 @@ use input::{InputEvent, LineInput};
 use line_helper::LineHelper;
 use slash_command::SlashCommand;
 
-/// A conversation under way, and what its commands change.
+/// The state that messages and slash commands change.
 struct Session<'a> {
-    setup: &'a ChatFactory,
+    factory: &'a ChatFactory<'a>,
     runtime: &'a Runtime,
     interrupts: &'a InterruptHandler,
     input: Arc<LineInput>,
@@ -37,52 +36,51 @@ struct Session<'a> {
     selected_model: SelectedModel,
     chat: Chat,
     conversation_id: String,
-    /// Words to put into the model's mouth before the next question.
+    /// Rendered prompts in the role of the assistant, which are sent before the next message.
     pending_assistant_texts: Vec<String>,
     usage: UsageTotals,
 }
 
-/// Talks until somebody leaves.
+/// Runs a session until the user leaves.
 pub(crate) fn execute(
-    setup: &ChatFactory,
-    chosen: SelectedModel,
-    person: &TerminalElicitor,
+    factory: &ChatFactory<'_>,
+    selected: SelectedModel,
+    elicitor: &TerminalElicitor,
     interrupts: &InterruptHandler,
     runtime: &Runtime,
 ) -> Result<ExitCode, CliError> {
     let input = Arc::new(LineInput::open(
-        build_line_helper(setup)?,
+        build_line_helper(factory)?,
         interrupts.clone(),
     ));
-    person.set_reader(Arc::clone(&input) as _);
-    let shown = Arc::clone(&input);
-    setup.servers.set_warning_handler(move |warning| {
-        shown.print_above_input(&format!("warning: {warning}"))
+    elicitor.set_reader(Arc::clone(&input) as _);
+    let warning_input = Arc::clone(&input);
+    factory.servers.set_warning_handler(move |warning| {
+        warning_input.print_above_input(&format!("warning: {warning}"))
     });
-    let chat = setup.build_chat(&chosen.model, Arc::clone(&input) as _);
+    let chat = factory.build_chat(&selected.model, Arc::clone(&input) as _);
     let mut session = Session {
-        setup,
+        factory,
         runtime,
         interrupts,
         input,
         printer: EventPrinter::new(),
-        selected_model: chosen,
+        selected_model: selected,
         chat,
-        conversation_id: setup.conversation_id.clone(),
+        conversation_id: factory.conversation_id.clone(),
         pending_assistant_texts: Vec::new(),
         usage: UsageTotals::default(),
     };
     match session.run_loop() {
-        // Whoever read has gone, as `head` does.
+        // The reader of stdout has ended, as `head` does.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
-        Err(error) => Err(CliError::from_error(&error)),
+        Err(error) => Err(error.into()),
         Ok(()) => Ok(ExitCode::SUCCESS),
     }
 }
 
-fn build_line_helper(setup: &ChatFactory) -> Result<LineHelper, CliError> {
-    let snapshot = setup.invoker.snapshot();
-    let snapshot = snapshot.map_err(|error| CliError::from_error(&error))?;
+fn build_line_helper(factory: &ChatFactory<'_>) -> Result<LineHelper, CliError> {
+    let snapshot = factory.invoker.snapshot()?;
     let tools = snapshot.iter().map(|tool| tool.spec().name.to_string());
     let prompts = snapshot.prompts().map(|prompt| prompt.name().to_string());
     let vendors = model_selection::vendor_names().map(str::to_owned);
@@ -95,7 +93,7 @@ fn build_line_helper(setup: &ChatFactory) -> Result<LineHelper, CliError> {
 impl Session<'_> {
     fn run_loop(&mut self) -> io::Result<()> {
         self.printer
-            .print_header(&self.selected_model, self.setup, &self.chat);
+            .print_header(&self.selected_model, self.factory, &self.chat);
         if self.input.is_terminal() {
             self.printer
                 .print_note("/help says what to type; Ctrl-D leaves");
@@ -124,31 +122,28 @@ impl Session<'_> {
             match SlashCommand::parse(command) {
                 Ok(SlashCommand::Quit) => return Ok(()),
                 Ok(command) => self.run_command(command)?,
-                Err(wrong) => self.printer.print_error(&wrong),
+                Err(message) => self.printer.print_error(&message),
             }
         }
     }
 
-    /// Says which conversation this is, and finishes its last turn if that was interrupted.
+    /// Prints which conversation this is, and finishes its last turn if that was interrupted.
     fn open_conversation(&mut self) -> io::Result<()> {
         let conversation = self.conversation_id.clone();
-        let screen = &mut self.printer;
-        let mut busy =
-            || screen.print_note("another process has this conversation: waiting for it");
-        let taking = resume::acquire_conversation(self.setup, &conversation, &mut busy);
-        let standing = match self.runtime.block_on(taking) {
-            Ok(standing) => standing,
+        let acquire = resume::acquire_conversation(self.factory, &conversation, &mut self.printer);
+        let state = match self.runtime.block_on(acquire) {
+            Ok(state) => state,
             Err(error) => {
                 self.printer.print_error(&error_chain(&error));
                 return Ok(());
             }
         };
-        let kept = &self.setup.store;
-        match standing {
-            ConversationState::Empty if kept.is_persistent() => {
-                let place = kept.location();
+        let store = &self.factory.store;
+        match state {
+            ConversationState::Empty if store.is_persistent() => {
+                let location = store.location();
                 self.printer
-                    .print_note(&format!("conversation {conversation}, kept in {place}"));
+                    .print_note(&format!("conversation {conversation}, kept in {location}"));
             }
             ConversationState::Empty => self.printer.print_note("this conversation is not kept"),
             ConversationState::Idle => self
@@ -156,48 +151,39 @@ impl Session<'_> {
                 .print_note(&format!("going on with conversation {conversation}")),
             ConversationState::Interrupted => {
                 self.printer.print_note(resume::RESUMING_NOTE);
-                let ask = self.chat.resume(&conversation);
-                return self.run_turn(ask);
+                return self.run_turn(self.chat.resume(&conversation));
             }
         }
-        let given_back = resume::release_conversation(self.setup, &conversation);
-        if let Err(error) = self.runtime.block_on(given_back) {
+        let release = resume::release_conversation(self.factory, &conversation);
+        if let Err(error) = self.runtime.block_on(release) {
             self.printer.print_error(&error_chain(&error));
         }
         Ok(())
     }
 
-    /// Asks a question; whatever comes of it, the session goes on.
-    fn send_message(&mut self, question: &str) -> io::Result<()> {
-        let mut ask = self.chat.message().conversation(&self.conversation_id);
-        for words in self.pending_assistant_texts.drain(..) {
-            ask = ask.assistant(words);
+    /// Sends a message. A failed turn is printed; the error is only that of stdout.
+    fn send_message(&mut self, message: &str) -> io::Result<()> {
+        let mut request = self.chat.message().conversation(&self.conversation_id);
+        for text in self.pending_assistant_texts.drain(..) {
+            request = request.assistant(text);
         }
-        self.run_turn(ask.user(question.trim()))
+        self.run_turn(request.user(message.trim()))
     }
 
-    fn run_turn(&mut self, ask: TurnRequest) -> io::Result<()> {
-        let ask = ask.cancel_on(self.interrupts.begin_turn());
-        let (screen, tally) = (&mut self.printer, &mut self.usage);
+    fn run_turn(&mut self, request: TurnRequest) -> io::Result<()> {
+        let request = request.cancel_on(self.interrupts.begin_turn());
+        let (printer, usage) = (&mut self.printer, &mut self.usage);
         let mut show = |event: &_| {
-            tally.record_event(event);
-            screen.print_event(event)
+            usage.record_event(event);
+            printer.print_event(event)
         };
-        let over = self.runtime.block_on(run_turn(ask, &mut show));
+        let outcome = self.runtime.block_on(run_turn(request, &mut show));
         self.interrupts.end_turn();
         self.printer.end_open_line()?;
-        match over {
-            TurnOutcome::Ended(TurnEnd::Cancelled) => self.printer.print_note("cancelled"),
-            TurnOutcome::Ended(TurnEnd::Length) => {
-                let cut = "the answer is cut off: the model reached the most tokens of an answer";
-                self.printer.print_error(cut);
-            }
-            TurnOutcome::Ended(_) => {}
-            TurnOutcome::Failed(error) => self
-                .printer
-                .print_error(&error_advice::describe_error(&error)),
-            TurnOutcome::OutputFailed(error) => return Err(error),
+        print_outcome(&outcome, &mut self.printer);
+        match outcome {
+            TurnOutcome::OutputFailed(error) => Err(error),
+            _ => Ok(()),
         }
-        Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! What a conversation took so far.
+//! The token usage and cost of a conversation.
 
 use toolwright_chat::{ChatEvent, Usage};
 
@@ -8,19 +8,19 @@ pub(crate) struct UsageTotals {
     steps: usize,
     usage: Usage,
     cost: f64,
-    /// Steps of models whose price nobody knows.
+    /// Steps of models whose price is not configured.
     unpriced_steps: usize,
 }
 
 impl UsageTotals {
-    /// Counts what an event says.
+    /// Adds the usage of a step event; ignores other events.
     pub(crate) fn record_event(&mut self, event: &ChatEvent) {
         if let ChatEvent::Step { usage, cost, .. } = event {
             self.add_step(*usage, *cost);
         }
     }
 
-    /// Adds what one step took.
+    /// Adds the usage and cost of one step.
     pub(crate) fn add_step(&mut self, usage: Usage, cost: Option<f64>) {
         self.steps += 1;
         self.usage += usage;
@@ -28,7 +28,7 @@ impl UsageTotals {
         self.unpriced_steps += usize::from(cost.is_none());
     }
 
-    /// Says it in words.
+    /// Three lines: steps, tokens and cost.
     pub(crate) fn summary(&self) -> String {
         let Usage { input, output, .. } = self.usage;
         let mut tokens = format!("tokens  {input} in, {output} out");
@@ -70,15 +70,15 @@ mod tests {
 
     #[test]
     fn an_unknown_price_is_never_a_number() {
-        let mut tally = UsageTotals::default();
-        tally.record_event(&step(None));
-        assert!(tally.summary().contains("price unknown"));
-        tally.record_event(&step(Some(0.25)));
-        let told = tally.summary();
-        assert!(told.contains("20 in, 10 out"), "{told}");
+        let mut totals = UsageTotals::default();
+        totals.record_event(&step(None));
+        assert!(totals.summary().contains("price unknown"));
+        totals.record_event(&step(Some(0.25)));
+        let summary = totals.summary();
+        assert!(summary.contains("20 in, 10 out"), "{summary}");
         assert!(
-            told.contains("0.250000, and 1 steps of unknown price"),
-            "{told}"
+            summary.contains("0.250000, and 1 steps of unknown price"),
+            "{summary}"
         );
     }
 }

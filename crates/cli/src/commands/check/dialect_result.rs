@@ -1,27 +1,27 @@
-//! One tool and the dialects in, a verdict for each out.
+//! The result of lowering one tool to each dialect.
 
 use serde::Serialize;
 use toolwright_core::schema::{Dialect, Loss, Rejection, Severity, validate_for};
 
 use super::tool_sources::ToolToCheck;
 
-/// A tool and what each dialect makes of it.
+/// A tool and its result in each dialect.
 pub(super) struct CheckedTool<'f> {
     pub(super) tool: ToolToCheck<'f>,
     pub(super) dialect_results: Vec<DialectResult<'f>>,
 }
 
-/// What one dialect makes of one tool.
+/// The result of lowering one tool to one dialect.
 #[derive(Serialize)]
 pub(super) struct DialectResult<'f> {
     #[serde(skip)]
     pub(super) dialect: Dialect,
     pub(super) verdict: LoweringVerdict,
     pub(super) losses: &'f [Loss],
-    /// Why it is impossible.
+    /// The error, if the verdict is impossible.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) reason: Option<String>,
-    /// What the provider would still refuse; anything here is a mistake of the lowering.
+    /// Violations of the provider's rules in the lowered schema; any is a bug of the lowering.
     pub(super) refused: Vec<Rejection>,
 }
 
@@ -35,13 +35,13 @@ pub(super) enum LoweringVerdict {
 
 impl<'f> CheckedTool<'f> {
     pub(super) fn new(tool: ToolToCheck<'f>, dialects: &[Dialect]) -> Self {
-        let verdicts = dialects
+        let dialect_results = dialects
             .iter()
             .map(|dialect| DialectResult::new(&tool, *dialect))
             .collect();
         Self {
             tool,
-            dialect_results: verdicts,
+            dialect_results,
         }
     }
 }
@@ -78,14 +78,14 @@ impl<'f> DialectResult<'f> {
         self.verdict == LoweringVerdict::Impossible
     }
 
-    /// What changed the arguments a model may send.
+    /// The losses that change which arguments are valid.
     pub(super) fn significant_losses(&self) -> impl Iterator<Item = &Loss> {
         self.losses
             .iter()
             .filter(|loss| loss.severity != Severity::Note)
     }
 
-    /// The verdict in a word or two.
+    /// The cell in the table.
     pub(super) fn label(&self) -> String {
         match self.verdict {
             LoweringVerdict::Lossless => "ok".to_owned(),

@@ -1,4 +1,4 @@
-//! The address or command of an MCP server in, the tools that it lists out.
+//! Lists the tools of a live MCP server, for `check --mcp`.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,9 +14,9 @@ use crate::remote_servers::{CommandLifetime, RemoteServers};
 use crate::runtime;
 use crate::terminal::output;
 
-/// Connects, lists, and leaves.
-pub(super) fn list_server_tools(place: &str) -> Result<ToolsToCheck, CliError> {
-    let server = parse_server(place.trim())?;
+/// Connects to the server at a URL or of a command, and disconnects after it has listed its tools.
+pub(super) fn list_server_tools(server: &str) -> Result<ToolsToCheck, CliError> {
+    let server = parse_server(server.trim())?;
     let runtime = runtime::build_runtime()?;
     let pins = Arc::new(MemoryPins::new());
     let servers = RemoteServers::new(&Registry::new(), pins, None, CommandLifetime::OneShot);
@@ -26,31 +26,31 @@ pub(super) fn list_server_tools(place: &str) -> Result<ToolsToCheck, CliError> {
     runtime.block_on(servers.detach());
     let status = match status {
         Some(Ok(status)) => status,
-        Some(Err(why)) => return Err(CliError::failure(why)),
+        Some(Err(reason)) => return Err(CliError::failure(reason)),
         None => return Ok(ToolsToCheck::default()),
     };
     let source = status.implementation.unwrap_or(status.server);
-    let mut found = ToolsToCheck::default();
+    let mut sources = ToolsToCheck::default();
     if definitions.is_empty() {
         output::print_stderr(&format!("server `{source}` lists no tools\n"));
-        return Ok(found);
+        return Ok(sources);
     }
     let text = json!({ "tools": definitions }).to_string();
-    let read = found.add_definitions(&source, &text);
-    read.map_err(|error| CliError::from_error(&error))?;
-    Ok(found)
+    sources.add_definitions(&source, &text)?;
+    Ok(sources)
 }
 
-/// An address, or a command with its arguments; its name is what trouble with it is told by.
-fn parse_server(place: &str) -> Result<RemoteServer, CliError> {
+/// Parses a URL, or a command with its arguments; the name of the server is for error messages.
+fn parse_server(text: &str) -> Result<RemoteServer, CliError> {
     let name = |text: &str| text.chars().take(64).collect::<String>();
-    if let Some((_, rest)) = place.split_once("://") {
-        // What stands before and after may be a secret.
+    if let Some((_, rest)) = text.split_once("://") {
+        // User info and query may be secrets.
         let host = rest.split(['?', '#']).next().unwrap_or_default();
         let host = host.rsplit('@').next().unwrap_or_default();
-        return Ok(RemoteServer::url(name(host), place));
+        return Ok(RemoteServer::url(name(host), text));
     }
-    let words = split_words(place).map_err(|wrong| CliError::usage(format!("--mcp: {wrong}")))?;
+    let words =
+        split_words(text).map_err(|message| CliError::usage(format!("--mcp: {message}")))?;
     let [program, args @ ..] = &words[..] else {
         return Err(CliError::usage(
             "--mcp: write the server's address, or the command that starts it",

@@ -1,8 +1,8 @@
-//! How far a long check is, for whoever waits at a terminal.
+//! The progress line of a long check, on a terminal.
 
 use std::io::{IsTerminal as _, Write as _, stderr};
 
-/// Fewer tools are checked before anybody looks.
+/// No progress line for fewer tools: they are checked in an instant.
 const MIN_TOOLS_TO_SHOW: usize = 200;
 
 pub(super) struct Progress {
@@ -12,11 +12,11 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    pub(super) fn new(all: usize) -> Self {
+    pub(super) fn new(total: usize) -> Self {
         Self {
             checked: 0,
-            total: all,
-            is_enabled: all > MIN_TOOLS_TO_SHOW && stderr().is_terminal(),
+            total,
+            is_enabled: total > MIN_TOOLS_TO_SHOW && stderr().is_terminal(),
         }
     }
 
@@ -24,7 +24,7 @@ impl Progress {
         self.checked += 1;
         if self.is_enabled && self.checked.is_multiple_of(50) {
             let mut out = stderr().lock();
-            // A terminal that is gone misses nothing.
+            // A closed terminal is not an error.
             let _ = write!(out, "\rchecked {} of {} tools", self.checked, self.total)
                 .and_then(|()| out.flush());
         }

@@ -1,4 +1,4 @@
-//! Verdicts in, a table and the losses by path out.
+//! Formats the results of `check`: a table, then the losses of each tool.
 
 use std::fmt::Write as _;
 
@@ -8,8 +8,8 @@ use toolwright_core::schema::{Dialect, Loss};
 use super::dialect_result::{CheckedTool, DialectResult, LoweringVerdict};
 use super::tool_sources::ToolsToCheck;
 
-/// What `--json` prints.
-pub(super) fn to_json(checked: &[CheckedTool<'_>], found: &ToolsToCheck) -> Value {
+/// The output of `--json`.
+pub(super) fn to_json(checked: &[CheckedTool<'_>], sources: &ToolsToCheck) -> Value {
     let tools: Vec<Value> = checked
         .iter()
         .map(|checked| {
@@ -27,20 +27,20 @@ pub(super) fn to_json(checked: &[CheckedTool<'_>], found: &ToolsToCheck) -> Valu
             })
         })
         .collect();
-    json!({"tools": tools, "refused": found.rejected})
+    json!({"tools": tools, "refused": sources.rejected})
 }
 
-/// What a person reads.
+/// The output without `--json`.
 pub(super) fn to_text(
     checked: &[CheckedTool<'_>],
     dialects: &[Dialect],
-    found: &ToolsToCheck,
+    sources: &ToolsToCheck,
 ) -> String {
     let mut out = format_table(checked, dialects);
     for checked in checked {
         out.push_str(&format_details(checked));
     }
-    for refused in &found.rejected {
+    for refused in &sources.rejected {
         let word = if refused.is_error() {
             "refused"
         } else {
@@ -48,11 +48,11 @@ pub(super) fn to_text(
         };
         let _ = writeln!(out, "\n{word}: {refused}");
     }
-    out.push_str(&format_summary(checked, dialects.len(), found));
+    out.push_str(&format_summary(checked, dialects.len(), sources));
     out
 }
 
-/// A line per tool, a column per dialect; the parts of a dialect's name stand above each other.
+/// One row per tool, one column per dialect; the header has two rows, for the two parts of a dialect's name.
 fn format_table(checked: &[CheckedTool<'_>], dialects: &[Dialect]) -> String {
     let mut columns: Vec<Vec<String>> = vec![
         ["", "tool"]
@@ -102,24 +102,24 @@ fn format_table(checked: &[CheckedTool<'_>], dialects: &[Dialect]) -> String {
     out
 }
 
-/// What each dialect gave up, those that gave up the same told once.
+/// The losses of a tool; dialects with the same losses are grouped.
 fn format_details(checked: &CheckedTool<'_>) -> String {
     let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
     for verdict in &checked.dialect_results {
-        let mut told = String::new();
+        let mut details = String::new();
         if let Some(reason) = &verdict.reason {
-            let _ = writeln!(told, "    impossible: {reason}");
+            let _ = writeln!(details, "    impossible: {reason}");
         }
-        told.push_str(&format_losses(verdict));
+        details.push_str(&format_losses(verdict));
         for refusal in &verdict.refused {
-            let _ = writeln!(told, "    would still be refused: {refusal}");
+            let _ = writeln!(details, "    would still be refused: {refusal}");
         }
-        if told.is_empty() {
+        if details.is_empty() {
             continue;
         }
-        match groups.iter_mut().find(|(known, _)| *known == told) {
+        match groups.iter_mut().find(|(known, _)| *known == details) {
             Some((_, dialects)) => dialects.push(verdict.dialect.name()),
-            None => groups.push((told, vec![verdict.dialect.name()])),
+            None => groups.push((details, vec![verdict.dialect.name()])),
         }
     }
     let undescribed = undescribed_parameters(checked);
@@ -136,16 +136,16 @@ fn format_details(checked: &CheckedTool<'_>) -> String {
     if !undescribed.is_empty() {
         let _ = writeln!(out, "  without a description: {}", undescribed.join(", "));
     }
-    for (told, dialects) in groups {
-        let _ = write!(out, "  {}\n{told}", dialects.join(", "));
+    for (details, dialects) in groups {
+        let _ = write!(out, "  {}\n{details}", dialects.join(", "));
     }
     out
 }
 
-/// More places at which the same is lost are counted.
+/// More locations of the same loss are only counted.
 const MAX_LOCATIONS: usize = 3;
 
-/// Each loss with the places it happens at.
+/// Each loss with its first locations.
 fn format_losses(verdict: &DialectResult<'_>) -> String {
     let mut out = String::new();
     let mut groups: Vec<(&Loss, usize)> = Vec::new();
@@ -179,11 +179,11 @@ fn format_losses(verdict: &DialectResult<'_>) -> String {
     out
 }
 
-/// The parameters that nobody has described.
+/// The parameters without a description.
 fn undescribed_parameters<'f>(checked: &CheckedTool<'f>) -> Vec<&'f str> {
     let properties = checked.tool.candidate.input.as_value().get("properties");
-    let told = |part: &Value| {
-        // What a reference leads to may have a description of its own.
+    let is_described = |part: &Value| {
+        // The target of a reference may have a description.
         part.get("$ref").is_some()
             || part
                 .get("description")
@@ -192,12 +192,12 @@ fn undescribed_parameters<'f>(checked: &CheckedTool<'f>) -> Vec<&'f str> {
     };
     let properties = properties.and_then(Value::as_object).into_iter().flatten();
     properties
-        .filter(|(_, part)| !told(part))
+        .filter(|(_, part)| !is_described(part))
         .map(|(name, _)| name.as_str())
         .collect()
 }
 
-fn format_summary(checked: &[CheckedTool<'_>], dialects: usize, found: &ToolsToCheck) -> String {
+fn format_summary(checked: &[CheckedTool<'_>], dialects: usize, sources: &ToolsToCheck) -> String {
     let (mut lossless, mut lossy, mut impossible) = (0, 0, 0);
     for verdict in checked.iter().flat_map(|checked| &checked.dialect_results) {
         match verdict.verdict {
@@ -211,7 +211,7 @@ fn format_summary(checked: &[CheckedTool<'_>], dialects: usize, found: &ToolsToC
         pluralize(checked.len(), "tool"),
         pluralize(dialects, "dialect"),
     );
-    let refused = found.rejected.iter().filter(|refused| refused.is_error());
+    let refused = sources.rejected.iter().filter(|refused| refused.is_error());
     match refused.count() {
         0 => {}
         count => out.push_str(&format!("; {} refused", pluralize(count, "definition"))),

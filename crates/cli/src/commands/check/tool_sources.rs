@@ -1,9 +1,7 @@
-//! The tools to check: those linked or attached, those that files define, or those of a live server.
+//! The tools to check: linked or attached ones, those in files, or those of a live server.
 
 use std::fmt;
-use std::fs;
-use std::io::{self, Read as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -15,14 +13,15 @@ use toolwright_core::{Invoker, InvokerBuilder, RegisteredTool, Registry, Snapsho
 use crate::cli_error::CliError;
 use crate::config::ProjectConfig;
 use crate::remote_servers::{self, CommandLifetime, RemoteServers};
+use crate::terminal::input::read_file_or_stdin;
 
-/// Everything there is to check.
+/// All tools to check; either a snapshot of the registry or imported definitions.
 #[derive(Default)]
 pub(super) struct ToolsToCheck {
     snapshot: Option<Arc<Snapshot>>,
     definitions: Vec<(String, ToolDefinition)>,
     pub(super) rejected: Vec<SourceRejection>,
-    /// Servers whose tools are not checked, because they could not be attached.
+    /// Names of the servers that could not be attached; their tools are not checked.
     pub(super) unavailable_servers: Vec<String>,
 }
 
@@ -35,7 +34,7 @@ pub(super) struct SourceRejection {
 }
 
 impl SourceRejection {
-    /// Whether somebody should mend it; a tool that the API hosts is no definition to begin with.
+    /// Returns false for a tool that the vendor hosts: it has no definition to check.
     pub(super) fn is_error(&self) -> bool {
         !self.rejection.hosted
     }
@@ -53,23 +52,18 @@ pub(super) struct ToolToCheck<'f> {
     pub(super) candidate: CandidateTool<'f>,
     /// Its bundle, or the file that defines it.
     pub(super) source: &'f str,
-    /// What was mended when its definition was read.
+    /// Corrections that were made when its definition was imported.
     pub(super) notes: &'f [SchemaFix],
 }
 
 impl ToolsToCheck {
     pub(super) fn from_registry(
-        surroundings: &ProjectConfig,
+        project: &ProjectConfig,
         registry: &Registry,
         setup: impl FnOnce(InvokerBuilder) -> InvokerBuilder,
     ) -> Result<Self, CliError> {
-        let work = |_: &Runtime, servers: &RemoteServers| {
-            servers.print_warnings();
-            let builder = setup(surroundings.configure_invoker(Invoker::builder(registry)));
-            let invoker = servers.build_invoker(builder, surroundings.config())?;
-            let snapshot = invoker
-                .snapshot()
-                .map_err(|error| CliError::from_error(&error))?;
+        let work = |_: &Runtime, servers: &RemoteServers, invoker: Invoker| {
+            let snapshot = invoker.snapshot()?;
             if snapshot.is_empty() {
                 eprintln!("no tools are linked; name a file of definitions to check those");
             }
@@ -79,30 +73,31 @@ impl ToolsToCheck {
                 ..Self::default()
             })
         };
-        remote_servers::with_servers(surroundings, registry, CommandLifetime::OneShot, true, work)
+        let lifetime = CommandLifetime::OneShot;
+        remote_servers::with_invoker(project, registry, lifetime, true, setup, work)
     }
 
     pub(super) fn from_files(files: &[PathBuf]) -> Result<Self, CliError> {
-        let mut found = Self::default();
+        let mut sources = Self::default();
         for file in files {
             let source = file.display().to_string();
-            let text =
-                read_text(file).map_err(|error| CliError::usage(format!("{source}: {error}")))?;
-            let read = found.add_definitions(&source, &text);
-            read.map_err(|error| CliError::usage(format!("{source}: {error}")))?;
+            let text = read_file_or_stdin(file)
+                .map_err(|error| CliError::usage(format!("{source}: {error}")))?;
+            let added = sources.add_definitions(&source, &text);
+            added.map_err(|error| CliError::usage(format!("{source}: {error}")))?;
         }
-        Ok(found)
+        Ok(sources)
     }
 
-    /// Adds what a text defines.
+    /// Adds the definitions in a JSON text of any known shape.
     pub(super) fn add_definitions(&mut self, source: &str, text: &str) -> Result<(), ImportError> {
         let source = source.to_owned();
         for definition in wire::import_definitions(text)? {
             match definition {
                 Ok(definition) => self.definitions.push((source.clone(), definition)),
-                Err(refused) => self.rejected.push(SourceRejection {
+                Err(rejection) => self.rejected.push(SourceRejection {
                     source: source.clone(),
-                    rejection: refused,
+                    rejection,
                 }),
             }
         }
@@ -125,7 +120,7 @@ impl ToolsToCheck {
                 source: &entry.spec().bundle,
                 notes: &[],
             });
-        let read = self
+        let imported = self
             .definitions
             .iter()
             .map(|(source, definition)| ToolToCheck {
@@ -133,15 +128,6 @@ impl ToolsToCheck {
                 source,
                 notes: &definition.notes,
             });
-        linked.chain(read)
+        linked.chain(imported)
     }
-}
-
-fn read_text(file: &Path) -> io::Result<String> {
-    if file == Path::new("-") {
-        let mut text = String::new();
-        io::stdin().read_to_string(&mut text)?;
-        return Ok(text);
-    }
-    fs::read_to_string(file)
 }

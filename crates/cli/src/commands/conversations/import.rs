@@ -1,61 +1,47 @@
-//! A file in, a conversation out: all of it or nothing, and nothing in it runs.
+//! Imports a conversation from a file: all entries or none; no call in it is run.
 
-use std::io::{self, Read as _};
 use std::path::Path;
 
 use toolwright_chat::{Store, import_journal};
 
-use super::{journal_file, store_error, with_lease};
+use super::{journal_file, with_lease};
 use crate::cli_error::CliError;
+use crate::terminal::input::read_file_or_stdin;
 use crate::terminal::sanitize::sanitize;
 
-/// Reads a conversation from a file, or from stdin, under its own name or another.
+/// Imports a conversation under `id`, else under the ID in the file; `-` reads stdin.
 pub(super) async fn import_file(
     store: &dyn Store,
     file: &Path,
     id: Option<String>,
 ) -> Result<(), CliError> {
-    let (name, text) = read_input(file)?;
-    let journal = journal_file::parse_journal(&text).map_err(|(line, what)| {
-        CliError::failure(sanitize(&format!("{name}:{line}: {what}")).into_owned())
+    let name = match file.as_os_str() == "-" {
+        true => "stdin".to_owned(),
+        false => file.display().to_string(),
+    };
+    let text =
+        read_file_or_stdin(file).map_err(|error| CliError::failure(format!("{name}: {error}")))?;
+    let journal = journal_file::parse_journal(&text).map_err(|(line, message)| {
+        CliError::failure(sanitize(&format!("{name}:{line}: {message}")).into_owned())
     })?;
-    let (entries, repaired) = import_journal(journal.entries);
+    let (entries, repairs) = import_journal(journal.entries);
     let id = id.unwrap_or(journal.conversation);
     if id.trim().is_empty() {
         return Err(CliError::usage("it has no name: pass --as ID"));
     }
     with_lease(store, &id, async |lease| {
-        let there = store.tail(&id, None, 1).await.map_err(store_error)?;
-        if !there.is_empty() {
+        if !store.tail(&id, None, 1).await?.is_empty() {
             return Err(CliError::failure(format!(
                 "there is a conversation `{}` already: pass --as ID, or delete it first",
                 sanitize(&id)
             )));
         }
-        store.append(lease, &entries).await.map_err(store_error)
+        Ok(store.append(lease, &entries).await?)
     })
     .await?;
-    for remark in repaired {
-        eprintln!("repaired: {}", sanitize(&remark));
+    for repair in repairs {
+        eprintln!("repaired: {}", sanitize(&repair));
     }
     eprintln!("{}: {} entries", sanitize(&id), entries.len());
     Ok(())
-}
-
-fn read_input(file: &Path) -> Result<(String, String), CliError> {
-    let mut text = String::new();
-    let (name, read) = match file.as_os_str() == "-" {
-        true => (
-            "stdin".to_owned(),
-            io::stdin().lock().read_to_string(&mut text).map(drop),
-        ),
-        false => {
-            let read = std::fs::read_to_string(file);
-            (file.display().to_string(), read.map(|whole| text = whole))
-        }
-    };
-    match read {
-        Ok(()) => Ok((name, text)),
-        Err(error) => Err(CliError::failure(format!("{name}: {error}"))),
-    }
 }

@@ -1,17 +1,17 @@
-//! The form in which conversations travel: a header, then an entry per line; `docs/journal.md` describes it.
+//! The file format of exported conversations: a header line, then one entry per line. See `docs/journal.md`.
 
-use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::path::Path;
 
 use serde::Deserialize;
 use toolwright_chat::Entry;
-pub(crate) use toolwright_server::write_journal as write;
+
+use crate::config::data_dir::owner_only;
 
 const FORMAT_NAME: &str = "journal";
 const FORMAT_VERSION: u32 = 1;
 
-/// The first line.
+/// The first line of the file.
 #[derive(Deserialize)]
 struct JournalHeader {
     toolwright: String,
@@ -19,22 +19,16 @@ struct JournalHeader {
     conversation: String,
 }
 
-/// A conversation as it was read.
 pub(crate) struct ParsedJournal {
     pub(crate) conversation: String,
     pub(crate) entries: Vec<Entry>,
 }
 
-/// Writes a text to a new file that only its owner reads; an error says what to do.
+/// Writes text to a new file that only its owner can read; the error suggests what to do.
 pub(crate) fn write_new_file(file: &Path, text: &str) -> Result<(), String> {
-    let mut open = OpenOptions::new();
-    open.write(true).create_new(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        open.mode(0o600);
-    }
-    let written = open
+    let written = owner_only()
+        .write(true)
+        .create_new(true)
         .open(file)
         .and_then(|mut opened| opened.write_all(text.as_bytes()));
     let file = file.display();
@@ -46,17 +40,17 @@ pub(crate) fn write_new_file(file: &Path, text: &str) -> Result<(), String> {
     })
 }
 
-/// Reads a conversation; an error names the line and what is wrong with it.
+/// Parses a file; the error is a line number, from 1, and a message.
 pub(crate) fn parse_journal(text: &str) -> Result<ParsedJournal, (usize, String)> {
     let mut lines = (1..).zip(text.lines());
     let (_, first) = lines.next().unwrap_or((1, ""));
     let header: JournalHeader = serde_json::from_str(first).map_err(|error| {
-        let begin = r#"this is no conversation: the first line has to be {"toolwright":"journal","version":1,"conversation":"ID"}"#;
-        (1, format!("{begin}; {}", describe_json_error(&error)))
+        let expected = r#"this is no conversation: the first line has to be {"toolwright":"journal","version":1,"conversation":"ID"}"#;
+        (1, format!("{expected}; {}", describe_json_error(&error)))
     })?;
     if header.toolwright != FORMAT_NAME {
-        let form = header.toolwright;
-        return Err((1, format!("this is a `{form}`, and no `{FORMAT_NAME}`")));
+        let format = header.toolwright;
+        return Err((1, format!("this is a `{format}`, and no `{FORMAT_NAME}`")));
     }
     if header.version != FORMAT_VERSION {
         let version = header.version;
@@ -80,11 +74,11 @@ pub(crate) fn parse_journal(text: &str) -> Result<ParsedJournal, (usize, String)
     }
 }
 
-/// What is wrong with a line; which line it is, others say.
+/// The message with the column only: the line in it is always 1, because each line is parsed alone.
 fn describe_json_error(error: &serde_json::Error) -> String {
-    let told = error.to_string();
-    let what = told.split(" at line ").next().unwrap_or_default();
-    format!("{what} at column {}", error.column())
+    let message = error.to_string();
+    let message = message.split(" at line ").next().unwrap_or_default();
+    format!("{message} at column {}", error.column())
 }
 
 #[cfg(test)]

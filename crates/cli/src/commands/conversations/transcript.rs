@@ -1,4 +1,4 @@
-//! Entries in, a transcript that a person reads out.
+//! Formats a conversation as a readable transcript.
 
 use std::collections::HashMap;
 
@@ -6,13 +6,10 @@ use toolwright_chat::{ApprovalVerdict, Entry, EntryBody, ItemKind, Step, TurnEnd
 use toolwright_core::{CallId, ToolCall, ToolName, ToolResult};
 
 use crate::commands::chat::usage::UsageTotals;
-use crate::terminal::sanitize::{sanitize, to_safe_json, to_single_line};
+use crate::terminal::sanitize::{MAX_PREVIEW_CHARS, sanitize, to_safe_json, to_single_line};
 use crate::terminal::tool_output::content_to_text;
 
-/// How much of arguments and results is shown; `--json` shows them whole.
-const MAX_PREVIEW_CHARS: usize = 300;
-
-/// When something happened, on this machine's clock.
+/// A time in the system's time zone, to the minute.
 pub(crate) fn format_timestamp(millis: u64) -> String {
     let at = i64::try_from(millis)
         .ok()
@@ -24,28 +21,28 @@ pub(crate) fn format_timestamp(millis: u64) -> String {
     at.strftime("%Y-%m-%d %H:%M").to_string()
 }
 
-/// Writes who said what, what was called and what came of it, and what it took.
+/// Messages, calls, results and the usage. Previews are truncated; `--json` has the full entries.
 pub(super) fn format_transcript(id: &str, entries: &[Entry]) -> String {
-    let mut told = TranscriptWriter::default();
+    let mut transcript = TranscriptWriter::default();
     let began = entries.first().map_or(0, |entry| entry.at);
     let last = entries.last().map_or(0, |entry| entry.at);
     let (began, last) = (format_timestamp(began), format_timestamp(last));
     let count = entries.len();
-    told.push_line(&format!("{id}: {count} entries, {began} to {last}"));
+    transcript.push_line(&format!("{id}: {count} entries, {began} to {last}"));
     for entry in entries {
-        told.push_entry(&entry.body);
+        transcript.push_entry(&entry.body);
     }
     if !matches!(
         entries.last().map(|entry| &entry.body),
         Some(EntryBody::TurnEnded { .. })
     ) {
-        told.push_line(&format!(
+        transcript.push_line(&format!(
             "(not finished: `chat --conversation {id}` goes on with it)"
         ));
     }
-    told.text.push('\n');
-    told.text.push_str(&told.usage.summary());
-    told.text
+    transcript.text.push('\n');
+    transcript.text.push_str(&transcript.usage.summary());
+    transcript.text
 }
 
 #[derive(Default)]
@@ -56,8 +53,8 @@ struct TranscriptWriter {
 }
 
 impl TranscriptWriter {
-    fn push_entry(&mut self, what: &EntryBody) {
-        match what {
+    fn push_entry(&mut self, body: &EntryBody) {
+        match body {
             EntryBody::User { content } => {
                 self.text.push('\n');
                 self.push_message("you", &content_to_text(content));
@@ -78,19 +75,16 @@ impl TranscriptWriter {
             }
             EntryBody::ApprovalDecided { call, verdict } => {
                 let tool = self.tool_name(call);
-                let decided = describe_verdict(verdict);
-                self.push_line(&format!(
-                    "! {tool} {}",
-                    to_single_line(&decided, MAX_PREVIEW_CHARS)
-                ));
+                let verdict = to_single_line(&describe_verdict(verdict), MAX_PREVIEW_CHARS);
+                self.push_line(&format!("! {tool} {verdict}"));
             }
             EntryBody::CallFinished { result } => self.push_result(result),
             EntryBody::TurnEnded { end } => {
-                if let Some(why) = describe_turn_end(end) {
-                    self.push_line(&format!("({})", to_single_line(&why, MAX_PREVIEW_CHARS)));
+                if let Some(reason) = describe_turn_end(end) {
+                    self.push_line(&format!("({})", to_single_line(&reason, MAX_PREVIEW_CHARS)));
                 }
             }
-            // A call that starts is told by its result; of one without, the last line tells.
+            // The start of a call is not shown: its result is, or the note that the turn is not finished.
             _ => {}
         }
     }
@@ -153,10 +147,10 @@ impl TranscriptWriter {
         tool.map_or_else(|| call.to_string(), ToString::to_string)
     }
 
-    /// What somebody said, whole; further lines are set in.
-    fn push_message(&mut self, who: &str, text: &str) {
+    /// A message without truncation; its continuation lines are indented.
+    fn push_message(&mut self, role: &str, text: &str) {
         let text = text.trim_end().replace('\n', "\n    ");
-        self.push_line(&format!("{who}: {text}"));
+        self.push_line(&format!("{role}: {text}"));
     }
 
     fn push_line(&mut self, text: &str) {
@@ -179,7 +173,7 @@ fn describe_verdict(verdict: &ApprovalVerdict) -> String {
     }
 }
 
-/// Why a turn has no answer; nothing where it has one.
+/// The reason why a turn has no complete answer; `None` if it has one.
 fn describe_turn_end(end: &TurnEnd) -> Option<String> {
     match end {
         TurnEnd::Answered | TurnEnd::Direct => None,

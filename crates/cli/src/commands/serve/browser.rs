@@ -1,8 +1,8 @@
-//! The console, in whatever browser a person has.
+//! Opens the console in the default browser.
 
 use std::process::{Command, Stdio};
 
-/// What opens an address, by the system.
+/// The commands that open a URL on this operating system, in the order in which they are tried.
 const OPEN_COMMANDS: &[&str] = if cfg!(target_os = "macos") {
     &["open"]
 } else if cfg!(windows) {
@@ -11,7 +11,7 @@ const OPEN_COMMANDS: &[&str] = if cfg!(target_os = "macos") {
     &["xdg-open", "wslview", "x-www-browser"]
 };
 
-/// Opens an address, or says that it could not.
+/// Opens a URL; prints a note if no command can be started.
 pub(crate) fn open_url(url: &str) {
     let started = OPEN_COMMANDS.iter().any(|opener| {
         let mut command = Command::new(opener);

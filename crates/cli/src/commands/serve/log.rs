@@ -1,8 +1,7 @@
-//! What the server has to say to whoever runs it, on stderr: a line for people, or JSON for machines.
+//! Writes tracing events to stderr, as text or as JSON lines.
 
 use std::fmt::{self, Write as _};
 use std::io::{self, Write as _};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Map, Value};
 use toolwright_core::schema::redact;
@@ -13,7 +12,7 @@ use tracing::{Event, Level, Metadata, Subscriber, level_filters::LevelFilter};
 
 use crate::terminal::sanitize::sanitize_label;
 
-/// How much is told.
+/// The verbosity of the log.
 #[derive(Clone, Copy, Debug, Default, clap::ValueEnum)]
 pub(crate) enum LogLevel {
     /// Nothing.
@@ -29,22 +28,19 @@ pub(crate) enum LogLevel {
     Debug,
 }
 
-/// Begins to tell; nothing is told here where spans go to a collector, which has the place already.
-pub(crate) fn init_logging(amount: LogLevel, json: bool) {
-    let most = match amount {
+/// Installs the subscriber. Has no effect if the exporter of spans is already the global one.
+pub(crate) fn init_logging(level: LogLevel, json: bool) {
+    let max_level = match level {
         LogLevel::Off => LevelFilter::OFF,
         LogLevel::Error => LevelFilter::ERROR,
         LogLevel::Warn => LevelFilter::WARN,
         LogLevel::Info => LevelFilter::INFO,
         LogLevel::Debug => LevelFilter::DEBUG,
     };
-    let _ = set_global_default(StderrSubscriber {
-        max_level: most,
-        json,
-    });
+    let _ = set_global_default(StderrSubscriber { max_level, json });
 }
 
-/// Writes events, and knows no spans.
+/// Writes the events of this workspace's crates, and ignores spans.
 struct StderrSubscriber {
     max_level: LevelFilter,
     json: bool,
@@ -75,7 +71,7 @@ impl Subscriber for StderrSubscriber {
             true => format_json(*event.metadata().level(), fields.0),
             false => format_text(*event.metadata().level(), fields.0),
         };
-        // Whoever reads stderr may have gone; the server serves all the same.
+        // A closed stderr does not stop the server.
         let _ = io::stderr().lock().write_all(line.as_bytes());
     }
 
@@ -84,7 +80,7 @@ impl Subscriber for StderrSubscriber {
     fn exit(&self, _: &Id) {}
 }
 
-/// What an event brings, each text without secrets.
+/// The fields of an event, with secrets in text redacted.
 struct EventFields(Map<String, Value>);
 
 impl EventFields {
@@ -121,13 +117,9 @@ impl Visit for EventFields {
 }
 
 fn format_json(level: Level, fields: Map<String, Value>) -> String {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    let at = since.map_or(0, |since| since.as_millis());
     let mut line = Map::new();
-    line.insert(
-        "at".to_owned(),
-        u64::try_from(at).unwrap_or(u64::MAX).into(),
-    );
+    let at = jiff::Timestamp::now().as_millisecond();
+    line.insert("at".to_owned(), at.into());
     line.insert("level".to_owned(), level.to_string().to_lowercase().into());
     line.extend(fields);
     format!("{}\n", Value::from(line))
@@ -141,6 +133,6 @@ fn format_text(level: Level, mut fields: Map<String, Value>) -> String {
         // Writing to a `String` cannot fail.
         let _ = write!(line, " {name}={value}");
     }
-    // What a client sent must not pass for a line of our own.
+    // Escapes line ends, so that text from a client cannot imitate a log line.
     format!("{}\n", sanitize_label(&line))
 }

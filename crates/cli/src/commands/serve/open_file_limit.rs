@@ -1,6 +1,6 @@
-//! Room for many connections: each is an open file to the system.
+//! Raises the limit of open files: each connection is one.
 
-/// Raises the number of files that the process may open as far as the system allows; if it does not, fewer are served at once.
+/// Raises the soft limit to the hard limit; if that fails, the server accepts fewer connections at once.
 pub(crate) fn raise_open_file_limit() {
     #[cfg(unix)]
     {

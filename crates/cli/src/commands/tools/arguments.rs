@@ -1,17 +1,15 @@
 //! Tool arguments as they are written on the command line.
 
-use std::io::{self, IsTerminal as _, Read as _};
+use std::io::{self, IsTerminal as _};
 
 use serde_json::{Map, Value};
 use toolwright_core::schema::coerce;
 use toolwright_core::{Arguments, ToolSpec};
 
 use crate::cli_error::CliError;
+use crate::terminal::input::read_stdin;
 
-/// How much is read from stdin before it is certainly too much.
-const MAX_STDIN_BYTES: u64 = 16 << 20;
-
-/// Reads `key=value …`, one JSON text, or stdin.
+/// Parses `key=value …` pairs, one JSON object, or `-` for JSON from stdin.
 pub(crate) fn parse_arguments(
     arguments: &[String],
     spec: &ToolSpec,
@@ -21,17 +19,14 @@ pub(crate) fn parse_arguments(
             if io::stdin().is_terminal() {
                 eprintln!("reading JSON from stdin; end it with Ctrl-D");
             }
-            let mut text = String::new();
-            let read = io::stdin().take(MAX_STDIN_BYTES).read_to_string(&mut text);
-            read.map_err(|error| CliError::usage(format!("stdin: {error}")))?;
-            Ok(Arguments::from(text))
+            Ok(Arguments::from(read_stdin()?))
         }
         [only] if only.trim_start().starts_with('{') => Ok(Arguments::from(only.as_str())),
         pairs => parse_pairs(pairs, spec),
     }
 }
 
-/// Makes an object of `key=value` pairs, each value of the type its parameter has.
+/// Builds an object from `key=value` pairs and converts the values to the types in the schema; a repeated key makes a list.
 fn parse_pairs(pairs: &[String], spec: &ToolSpec) -> Result<Arguments, CliError> {
     let mut object = Map::new();
     for pair in pairs {
@@ -52,7 +47,7 @@ fn parse_pairs(pairs: &[String], spec: &ToolSpec) -> Result<Arguments, CliError>
     Ok(Arguments::from(arguments))
 }
 
-/// Splits at white space; quotes hold words together, and a JSON object is one word.
+/// Splits at white space, except inside of quotes; a JSON object is one word.
 pub(crate) fn split_words(text: &str) -> Result<Vec<String>, String> {
     if text.starts_with('{') {
         return Ok(vec![text.to_owned()]);

@@ -1,4 +1,4 @@
-//! Whether Ollama runs, and which model it has: two short questions before anything else is known.
+//! Detects a running Ollama server and its first model, with blocking requests before a runtime exists.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _};
@@ -6,32 +6,32 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// How long a connection may take: somebody waits for the prompt.
+/// Connect timeout; short, because the command does not start until the model is selected.
 const CONNECT_TIMEOUT: Duration = Duration::from_millis(150);
 
-/// How much of an answer is read.
+/// The response is truncated here.
 const MAX_RESPONSE_BYTES: u64 = 1 << 20;
 
-/// Tells whether somebody listens at an address as `OLLAMA_HOST` writes it.
+/// Returns true if a server listens at the address, in the format of `OLLAMA_HOST`.
 pub(super) fn is_running(address: &str) -> bool {
     host_and_port(address).is_some_and(|host| connect(&host).is_some())
 }
 
-/// Asks for the models it has, and returns the first: the one that changed last.
+/// The first of the models that the server lists: the most recently changed one.
 pub(super) fn first_model(address: &str) -> Option<String> {
     let host = host_and_port(address)?;
     let mut stream = connect(&host)?;
     stream.set_read_timeout(Some(4 * CONNECT_TIMEOUT)).ok()?;
     stream.set_write_timeout(Some(CONNECT_TIMEOUT)).ok()?;
-    // The old protocol, so that the answer simply ends.
+    // HTTP/1.0: the server closes the connection after the response, and does not send chunks.
     let request = format!("GET /api/tags HTTP/1.0\r\nHost: {host}\r\n\r\n");
     stream.write_all(request.as_bytes()).ok()?;
-    let mut answer = String::new();
+    let mut response = String::new();
     stream
         .take(MAX_RESPONSE_BYTES)
-        .read_to_string(&mut answer)
+        .read_to_string(&mut response)
         .ok()?;
-    let (_, body) = answer.split_once("\r\n\r\n")?;
+    let (_, body) = response.split_once("\r\n\r\n")?;
     let tags: Value = serde_json::from_str(body).ok()?;
     let name = tags.get("models")?.get(0)?.get("name")?.as_str()?;
     Some(name.to_owned())
@@ -43,7 +43,7 @@ fn connect(host: &str) -> Option<TcpStream> {
     addresses.find_map(|address| TcpStream::connect_timeout(address, CONNECT_TIMEOUT).ok())
 }
 
-/// Host and port of an address in which scheme, port and path may be missing; nothing where it is encrypted.
+/// Host and port of an address whose scheme, port and path are optional; `None` for any scheme but `http`.
 fn host_and_port(address: &str) -> Option<String> {
     let (port, rest) = match address.trim().split_once("://") {
         Some(("http", rest)) => ("80", rest),
@@ -56,7 +56,7 @@ fn host_and_port(address: &str) -> Option<String> {
         _ => (host, port),
     };
     let name = match name {
-        // A server listens everywhere, but who asks has to go somewhere.
+        // Addresses to listen on; a client connects to loopback.
         "" | "0.0.0.0" => "127.0.0.1",
         "[::]" | "::" => "[::1]",
         other => other,
@@ -86,20 +86,23 @@ mod tests {
     }
 
     #[test]
-    fn the_first_model_is_asked_for_and_nobody_there_is_no_model() {
+    fn the_first_listed_model_is_returned_and_none_without_a_server() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
         let server = std::thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
-            let mut asked = [0; 512];
-            let read = stream.read(&mut asked).unwrap();
+            let mut request = [0; 512];
+            let read = stream.read(&mut request).unwrap();
             let body = r#"{"models":[{"name":"qwen3:8b"},{"name":"llama3"}]}"#;
             write!(stream, "HTTP/1.0 200 OK\r\n\r\n{body}").unwrap();
-            String::from_utf8_lossy(&asked[..read]).into_owned()
+            String::from_utf8_lossy(&request[..read]).into_owned()
         });
         assert_eq!(first_model(&address).as_deref(), Some("qwen3:8b"));
-        let asked = server.join().unwrap();
-        assert!(asked.starts_with("GET /api/tags HTTP/1.0\r\n"), "{asked}");
+        let request = server.join().unwrap();
+        assert!(
+            request.starts_with("GET /api/tags HTTP/1.0\r\n"),
+            "{request}"
+        );
         assert!(!is_running(&address));
         assert_eq!(first_model(&address), None);
     }

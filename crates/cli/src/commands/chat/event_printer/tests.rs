@@ -1,4 +1,4 @@
-//! Events as a person sees them.
+//! The printed form of events.
 
 use std::sync::{Arc, Mutex};
 
@@ -26,13 +26,13 @@ impl SharedBuffer {
     }
 }
 
-/// What is on stdout and on stderr after these events.
+/// The text on stdout and stderr after these events.
 fn print_events(colours: bool, events: &[ChatEvent]) -> (String, String) {
     let (out, err) = (SharedBuffer::default(), SharedBuffer::default());
-    let mut screen =
+    let mut printer =
         EventPrinter::with_writers(Box::new(out.clone()), Box::new(err.clone()), colours);
     for event in events {
-        screen.print_event(event).unwrap();
+        printer.print_event(event).unwrap();
     }
     (out.contents(), err.contents())
 }
@@ -107,7 +107,7 @@ fn an_answer_that_was_not_streamed_is_shown_once() {
 }
 
 #[test]
-fn with_several_calls_under_way_a_result_says_whose_it_is() {
+fn with_several_running_calls_a_result_names_its_tool() {
     let (_, err) = print_events(
         false,
         &[

@@ -1,24 +1,25 @@
-//! What the commands of a session do.
+//! The handlers of the slash commands.
 
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
 use toolwright_core::{CallScope, RegisteredTool, Role};
+use toolwright_server::write_journal;
 
 use super::Session;
 use super::slash_command::{self, SlashCommand};
 use crate::cli_error::error_chain;
-use crate::commands::chat::chat_factory::{self, new_conversation_id};
+use crate::commands::chat::chat_factory::new_conversation_id;
 use crate::commands::conversations::{format_list, journal_file, unknown_id_message};
 use crate::commands::tools;
 use crate::commands::tools::arguments;
 use crate::config::model_selection;
 
 impl Session<'_> {
-    /// Does what a command says; what goes wrong is told, and the session goes on.
+    /// Runs a slash command. Its failure is printed; the error is only that of stdout.
     pub(super) fn run_command(&mut self, command: SlashCommand) -> io::Result<()> {
-        let done = match command {
+        let result = match command {
             SlashCommand::Help => return self.printer.print_output(&slash_command::help_text()),
             SlashCommand::Usage => return self.printer.print_output(&self.usage.summary()),
             SlashCommand::Model(None) => {
@@ -26,7 +27,7 @@ impl Session<'_> {
                     .printer
                     .print_output(&format!("{}\n", self.selected_model.summary()));
             }
-            SlashCommand::Model(Some(wanted)) => self.switch_model(&wanted),
+            SlashCommand::Model(Some(spec)) => self.switch_model(&spec),
             SlashCommand::Tools => self.list_tools()?,
             SlashCommand::Save(file) => self.save_conversation(&file),
             SlashCommand::Prompt { name, arguments } => self.insert_prompt(&name, &arguments)?,
@@ -40,32 +41,29 @@ impl Session<'_> {
             }
             SlashCommand::Quit => Ok(()),
         };
-        if let Err(wrong) = done {
-            self.printer.print_error(&wrong);
+        if let Err(message) = result {
+            self.printer.print_error(&message);
         }
         Ok(())
     }
 
-    fn switch_model(&mut self, wanted: &str) -> Result<(), String> {
-        let why = "chosen by /model".to_owned();
-        let config = &self.setup.config;
-        self.selected_model = model_selection::resolve_model(wanted, config, why)?;
-        let attaching = chat_factory::attach_configured_servers(
-            &self.setup.servers,
-            config,
-            &*self.selected_model.model,
-        );
-        let attached = self.runtime.block_on(attaching);
-        attached.map_err(|failure| failure.message())?;
-        let lines = Arc::clone(&self.input) as _;
-        self.chat = self.setup.build_chat(&self.selected_model.model, lines);
+    fn switch_model(&mut self, spec: &str) -> Result<(), String> {
+        let reason = "chosen by /model".to_owned();
+        let config = &self.factory.config;
+        self.selected_model = model_selection::resolve_model(spec, config, reason)?;
+        let model = &self.selected_model.model;
+        let attach = self.factory.servers.attach_configured(config, &**model);
+        let attached = self.runtime.block_on(attach);
+        attached.map_err(|error| error.message())?;
+        let reader = Arc::clone(&self.input) as _;
+        self.chat = self.factory.build_chat(model, reader);
         self.printer.print_note(&self.selected_model.summary());
-        self.printer.print_warnings(self.setup, &self.chat);
+        self.printer.print_warnings(self.factory, &self.chat);
         Ok(())
     }
 
     fn list_tools(&mut self) -> io::Result<Result<(), String>> {
-        let snapshot = match self.setup.invoker.snapshot() {
+        let snapshot = match self.factory.invoker.snapshot() {
             Ok(snapshot) => snapshot,
             Err(error) => return Ok(Err(error_chain(&error))),
         };
@@ -77,11 +75,11 @@ impl Session<'_> {
     }
 
     fn save_conversation(&mut self, file: &str) -> Result<(), String> {
-        let store = self.setup.store.store();
+        let store = self.factory.store.store();
         let entries = self.runtime.block_on(store.load(&self.conversation_id));
         let entries = entries.map_err(|error| error_chain(&error))?;
-        let text = journal_file::write(&self.conversation_id, &entries)
-            .map_err(|error| error_chain(&error))?;
+        let text =
+            write_journal(&self.conversation_id, &entries).map_err(|error| error_chain(&error))?;
         journal_file::write_new_file(Path::new(file), &text)?;
         self.printer
             .print_note(&format!("{} entries written to {file}", entries.len()));
@@ -89,32 +87,32 @@ impl Session<'_> {
     }
 
     fn list_conversations(&mut self) -> io::Result<Result<(), String>> {
-        let store = self.setup.store.store();
+        let store = self.factory.store.store();
         match self.runtime.block_on(store.list(usize::MAX)) {
             Ok(summaries) => self.printer.print_output(&format_list(&summaries)).map(Ok),
             Err(error) => Ok(Err(error_chain(&error))),
         }
     }
 
-    /// Goes on with another conversation.
+    /// Continues another conversation, which must exist.
     fn switch_conversation(&mut self, id: String) -> io::Result<Result<(), String>> {
-        let store = self.setup.store.store();
-        let found = self.runtime.block_on(async {
+        let store = self.factory.store.store();
+        let unknown = self.runtime.block_on(async {
             match store.tail(&id, None, 1).await?.is_empty() {
                 true => unknown_id_message(&**store, &id).await.map(Some),
                 false => Ok(None),
             }
         });
-        match found {
+        match unknown {
             Err(error) => return Ok(Err(error_chain(&error))),
-            Ok(Some(wrong)) => return Ok(Err(wrong)),
+            Ok(Some(message)) => return Ok(Err(message)),
             Ok(None) => self.conversation_id = id,
         }
         self.pending_assistant_texts.clear();
         self.open_conversation().map(Ok)
     }
 
-    /// Renders a prompt; in the person's name it is asked at once, in the model's it goes before the next question.
+    /// Renders a prompt. In the role of the user it is sent at once; in that of the assistant, before the next message.
     fn insert_prompt(
         &mut self,
         name: &str,
@@ -122,7 +120,7 @@ impl Session<'_> {
     ) -> io::Result<Result<(), String>> {
         let rendered = match self.render_prompt(name, arguments) {
             Ok(rendered) => rendered,
-            Err(wrong) => return Ok(Err(wrong)),
+            Err(message) => return Ok(Err(message)),
         };
         for note in &rendered.notes {
             self.printer.print_note(&format!("note: {note}"));
@@ -145,19 +143,22 @@ impl Session<'_> {
         if arguments.iter().any(|argument| argument == "-") {
             return Err("write the arguments here, as key=value or one JSON object".to_owned());
         }
-        let snapshot = self.setup.invoker.snapshot();
+        let snapshot = self.factory.invoker.snapshot();
         let snapshot = snapshot.map_err(|error| error_chain(&error))?;
         let prompt = snapshot.prompt(name).ok_or_else(|| {
             match snapshot.nearest_prompts(name, 1).first() {
-                Some(near) => format!("there is no prompt `{name}`; did you mean `{near}`?"),
+                Some(nearest) => format!("there is no prompt `{name}`; did you mean `{nearest}`?"),
                 None => format!("there is no prompt `{name}`"),
             }
         })?;
         let arguments = arguments::parse_arguments(arguments, prompt.spec())
-            .map_err(|wrong| wrong.message())?;
+            .map_err(|error| error.message())?;
         let scope = CallScope::new();
-        let rendering = self.setup.invoker.render_prompt_in(&scope, name, arguments);
-        let rendered = self.runtime.block_on(rendering);
+        let render = self
+            .factory
+            .invoker
+            .render_prompt_in(&scope, name, arguments);
+        let rendered = self.runtime.block_on(render);
         rendered.map_err(|failure| failure.text().into_owned())
     }
 }

@@ -1,9 +1,9 @@
-//! Where questions come from: a terminal with history and editing, or plain lines.
+//! The input of a session: a line editor with history on a terminal, else plain lines.
 
-use std::fs::{DirBuilder, OpenOptions};
+use std::fs::DirBuilder;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use rustyline::error::ReadlineError;
 use rustyline::history::DefaultHistory;
@@ -11,14 +11,15 @@ use rustyline::{Cmd, Config, Editor, ExternalPrinter as _, KeyCode, KeyEvent, Mo
 
 use super::line_helper::{LineHelper, read_multiline, strip_continuations};
 use crate::commands::chat::interrupt::InterruptHandler;
-use crate::config::data_dir;
-use crate::terminal::approval::{LineReader, StdinReader};
+use crate::config::data_dir::{self, owner_only};
+use crate::runtime::lock;
+use crate::terminal::input::{LineReader, StdinReader};
 use crate::terminal::output;
 use crate::terminal::sanitize::sanitize;
 
 const PROMPT_MARKER: &str = "> ";
 
-/// What came instead of, or as, a line.
+/// A line, or the reason why there is none.
 pub(crate) enum InputEvent {
     Text(String),
     /// Ctrl-C.
@@ -27,7 +28,7 @@ pub(crate) enum InputEvent {
     EndOfInput,
 }
 
-/// Where lines come from.
+/// Reads lines from the line editor if there is one, else from stdin.
 pub(crate) struct LineInput {
     editor: Option<Mutex<Editor<LineHelper, DefaultHistory>>>,
     history_file: Option<PathBuf>,
@@ -35,12 +36,12 @@ pub(crate) struct LineInput {
     external_printer: Option<Mutex<Box<ExternalPrint>>>,
 }
 
-/// Shows a text above the line that is edited.
+/// Prints text above the line that is being edited.
 type ExternalPrint = dyn FnMut(String) + Send;
 
 impl LineInput {
-    /// Opens the terminal if there is one, with the history of earlier sessions.
-    pub(crate) fn open(typing: LineHelper, interrupts: InterruptHandler) -> Self {
+    /// Opens the line editor if stdin is a terminal, with the history of earlier sessions.
+    pub(crate) fn open(helper: LineHelper, interrupts: InterruptHandler) -> Self {
         let mut input = Self {
             editor: None,
             history_file: None,
@@ -54,16 +55,16 @@ impl LineInput {
         let Ok(mut editor) = Editor::with_config(config) else {
             return input;
         };
-        editor.set_helper(Some(typing));
+        editor.set_helper(Some(helper));
         editor.bind_sequence(KeyEvent(KeyCode::Enter, Modifiers::ALT), Cmd::Newline);
-        // A history that cannot be kept is no reason not to talk.
+        // Without a writable file there is no history.
         input.history_file =
-            data_dir::data_file("history").filter(|place| create_private_file(place).is_ok());
+            data_dir::data_file("history").filter(|file| create_private_file(file).is_ok());
         if let Some(history) = &input.history_file {
             let _ = editor.load_history(history);
         }
         if let Ok(mut printer) = editor.create_external_printer() {
-            // A terminal that is gone misses nothing.
+            // A closed terminal is not an error.
             let print = move |text| drop(printer.print(text));
             input.external_printer = Some(Mutex::new(Box::new(print)));
         }
@@ -71,12 +72,12 @@ impl LineInput {
         input
     }
 
-    /// Whether somebody types here.
+    /// Returns true if there is a line editor.
     pub(crate) fn is_terminal(&self) -> bool {
         self.editor.is_some()
     }
 
-    /// Shows a line, above the one that is edited if one is.
+    /// Prints a line above the one that is being edited; without an editor, to stderr.
     pub(crate) fn print_above_input(&self, line: &str) {
         match &self.external_printer {
             Some(printer) => lock(printer)(format!("{}\n", sanitize(line))),
@@ -84,7 +85,7 @@ impl LineInput {
         }
     }
 
-    /// Reads what is said next.
+    /// Reads the next message or command, which may have several lines.
     pub(crate) fn read_event(&self) -> io::Result<InputEvent> {
         let Some(editor) = &self.editor else {
             let line = read_multiline(&mut io::stdin().lock())?;
@@ -95,7 +96,7 @@ impl LineInput {
         let mut editor = lock(editor);
         match editor.readline(PROMPT_MARKER) {
             Ok(line) => {
-                // Told at once: whoever leaves with Ctrl-C keeps it.
+                // Saved at once, so that it is not lost if Ctrl-C ends the program.
                 let _ = editor.add_history_entry(line.as_str());
                 if let Some(history) = &self.history_file {
                     let _ = editor.append_history(history);
@@ -117,7 +118,7 @@ impl LineReader for LineInput {
         match lock(editor).readline_with_initial(prompt, (initial, "")) {
             Ok(line) => Ok(Some(line)),
             Err(ReadlineError::Eof) => Ok(None),
-            // While a line is edited the terminal sends no signal: this is the Ctrl-C that ends the turn.
+            // The editor reads Ctrl-C as a key, without a signal, so the turn is cancelled here.
             Err(ReadlineError::Interrupted) => {
                 self.interrupts.cancel_turn();
                 Ok(None)
@@ -127,24 +128,18 @@ impl LineReader for LineInput {
     }
 }
 
-fn lock<T>(editor: &Mutex<T>) -> MutexGuard<'_, T> {
-    editor.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Makes sure that the file is there, and that nobody but its owner reads it.
+/// Creates the file and its folder if needed, and makes the file readable by its owner only.
 fn create_private_file(file: &Path) -> io::Result<()> {
     let mut folder = DirBuilder::new();
-    let mut open = OpenOptions::new();
     #[cfg(unix)]
     {
-        use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+        use std::os::unix::fs::DirBuilderExt as _;
         folder.mode(0o700);
-        open.mode(0o600);
     }
     if let Some(parent) = file.parent() {
         folder.recursive(true).create(parent)?;
     }
-    let opened = open.create(true).append(true).open(file)?;
+    let opened = owner_only().create(true).append(true).open(file)?;
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;

@@ -1,4 +1,4 @@
-//! What a line may become while it is typed: more lines, or a whole word.
+//! Completion and continuation lines for the line editor.
 
 use std::io::{self, BufRead};
 
@@ -10,11 +10,11 @@ use rustyline::{Context, Helper};
 
 const FENCE: &str = "```";
 
-/// Helps whoever types: goes on to a next line, completes commands and names.
+/// The helper of the line editor: completes commands and names, and continues incomplete input on the next line.
 pub(crate) struct LineHelper {
-    /// With their slash.
+    /// Slash commands, with the slash.
     pub(crate) commands: Vec<String>,
-    /// Tools, prompts, vendors.
+    /// Names of tools, prompts and vendors.
     pub(crate) names: Vec<String>,
 }
 
@@ -40,7 +40,7 @@ impl Completer for LineHelper {
 }
 
 impl LineHelper {
-    /// Where the last word begins, and what it may become.
+    /// The start of the last word, and its completions: commands for the first word, else names.
     fn completions(&self, typed: &str) -> (usize, Vec<String>) {
         let space = typed.rfind(char::is_whitespace);
         let start = space.map_or(0, |at| {
@@ -57,8 +57,8 @@ impl LineHelper {
         if word.is_empty() {
             return (start, Vec::new());
         }
-        let fits = known.iter().filter(|known| known.starts_with(word));
-        (start, fits.cloned().collect())
+        let matching = known.iter().filter(|known| known.starts_with(word));
+        (start, matching.cloned().collect())
     }
 }
 
@@ -71,7 +71,7 @@ impl Validator for LineHelper {
     }
 }
 
-/// Whether more is to come: the last line ends in `\`, or a block of code is not closed.
+/// Returns true if the last line ends in `\`, or a block of code is not closed.
 fn is_incomplete(text: &str) -> bool {
     let fences = text.lines().filter(|line| is_fence(line)).count();
     fences % 2 == 1 || text.ends_with('\\')
@@ -81,7 +81,7 @@ fn is_fence(line: &str) -> bool {
     line.trim_start().starts_with(FENCE)
 }
 
-/// Takes out the backslashes that only said that a line goes on; those in code stay.
+/// Removes the backslashes at line ends that continue a line; those in code blocks stay.
 pub(crate) fn strip_continuations(text: &str) -> String {
     let mut in_code = false;
     let mut lines: Vec<&str> = text.lines().collect();
@@ -95,7 +95,7 @@ pub(crate) fn strip_continuations(text: &str) -> String {
     lines.join("\n")
 }
 
-/// Reads a line, and those it goes on with; nothing at the end.
+/// Reads a line and its continuation lines; `None` at the end of input.
 pub(crate) fn read_multiline(input: &mut dyn BufRead) -> io::Result<Option<String>> {
     let mut text = String::new();
     loop {
@@ -133,14 +133,14 @@ mod tests {
 
     #[test]
     fn the_first_word_is_a_command_and_others_are_names() {
-        let typing = LineHelper {
+        let helper = LineHelper {
             commands: vec!["/tools".into(), "/model".into()],
             names: vec!["get_weather".into(), "openai".into()],
         };
-        assert_eq!(typing.completions("/to"), (0, vec!["/tools".to_owned()]));
-        let (at, found) = typing.completions("call ge");
+        assert_eq!(helper.completions("/to"), (0, vec!["/tools".to_owned()]));
+        let (at, found) = helper.completions("call ge");
         assert_eq!((at, found), (5, vec!["get_weather".to_owned()]));
-        assert_eq!(typing.completions("how ").1.len(), 0);
-        assert_eq!(typing.completions("ge").1.len(), 0);
+        assert_eq!(helper.completions("how ").1.len(), 0);
+        assert_eq!(helper.completions("ge").1.len(), 0);
     }
 }

@@ -1,10 +1,10 @@
-//! A line that begins with a slash in, the command it means out.
+//! Parses slash commands.
 
 use toolwright_core::schema::nearest;
 
 use crate::commands::tools::arguments::split_words;
 
-/// Each command, what it takes, and what it does.
+/// Each command with its arguments and its description in `/help`.
 const COMMANDS: [(&str, &str, &str); 9] = [
     ("help", "", "what there is to type here"),
     ("tools", "", "the tools that the model may call"),
@@ -25,7 +25,6 @@ const COMMANDS: [(&str, &str, &str); 9] = [
     ("quit", "", "leave, as Ctrl-D does"),
 ];
 
-/// A command.
 #[derive(Debug, PartialEq)]
 pub(crate) enum SlashCommand {
     Help,
@@ -43,7 +42,7 @@ pub(crate) enum SlashCommand {
 }
 
 impl SlashCommand {
-    /// Reads a line without its slash; an error says what to write instead.
+    /// Parses a line without its slash; the error suggests what to write instead.
     pub(crate) fn parse(line: &str) -> Result<Self, String> {
         let (name, rest) = match line.split_once(char::is_whitespace) {
             Some((name, rest)) => (name, rest.trim()),
@@ -72,18 +71,18 @@ impl SlashCommand {
     }
 }
 
-/// Every command with its slash.
+/// The names of all commands, with the slash.
 pub(crate) fn command_names() -> Vec<String> {
     let names = COMMANDS.iter();
     names.map(|(name, _, _)| format!("/{name}")).collect()
 }
 
-/// What there is to type.
+/// The output of `/help`.
 pub(crate) fn help_text() -> String {
     let mut text = String::new();
     for (name, takes, does) in COMMANDS {
-        let written = format!("/{name} {takes}");
-        text.push_str(&format!("{written:<24} {does}\n"));
+        let syntax = format!("/{name} {takes}");
+        text.push_str(&format!("{syntax:<24} {does}\n"));
     }
     text.push_str(
         "\nAnything else is a question. A line that ends in \\ goes on in the next, and so does code between ```;\n\
@@ -99,7 +98,7 @@ fn usage_error(name: &str) -> String {
         return format!("write /{name} {takes}").trim_end().to_owned();
     }
     match nearest(name, names, 1).first() {
-        Some(near) => format!("there is no /{name}; did you mean /{near}?"),
+        Some(nearest) => format!("there is no /{name}; did you mean /{nearest}?"),
         None => format!("there is no /{name}; /help shows all there are"),
     }
 }
@@ -109,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_command_is_read_and_helped_with() {
+    fn every_command_is_parsed_and_in_the_help() {
         for name in command_names() {
             let bare = name.strip_prefix('/').unwrap();
             let read = SlashCommand::parse(bare);
@@ -127,11 +126,11 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_command_is_told_the_nearest() {
-        let told = SlashCommand::parse("tolls").unwrap_err();
-        assert_eq!(told, "there is no /tolls; did you mean /tools?");
-        let told = SlashCommand::parse("frobnicate x").unwrap_err();
-        assert!(told.contains("/help"), "{told}");
+    fn an_unknown_command_suggests_the_nearest() {
+        let message = SlashCommand::parse("tolls").unwrap_err();
+        assert_eq!(message, "there is no /tolls; did you mean /tools?");
+        let message = SlashCommand::parse("frobnicate x").unwrap_err();
+        assert!(message.contains("/help"), "{message}");
         assert_eq!(
             SlashCommand::parse("clear all").unwrap_err(),
             "write /clear"

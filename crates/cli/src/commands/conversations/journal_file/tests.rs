@@ -1,4 +1,6 @@
-//! The form, read and written.
+//! Parsing and writing of the file format.
+
+use toolwright_server::write_journal;
 
 use super::*;
 
@@ -12,16 +14,16 @@ fn parse_error(text: &str) -> (usize, String) {
 
 #[test]
 fn what_is_read_is_written_to_the_byte() {
-    // A vendor's JSON stays as it is written, and so do numbers.
+    // The vendor's JSON and all numbers are written unchanged.
     let step = r#"{"id":"2","at":6,"what":{"step":{"step":{"model":{"vendor":"v","name":"m"},"items":[{"type":"text","text":"Hello","raw":{"protocol":"p","json":{ "b" : 1.10, "a":[ ] }}}],"stop":"end","usage":{"input":1,"output":2,"cached":0,"reasoning":0,"estimated":false}},"calls":[],"cost":0.30000000000000004}}}"#;
-    let asked = r#"{"id":"3","at":7,"what":{"finished":{"result":{"callId":"x","tool":"t","outcome":"ok","isError":false,"errorKind":null,"content":[{"type":"text","text":"ü\u001b"}],"structuredContent":{"z":1.7976931348623157e308,"a":-0.1},"notes":[]}}}}"#;
-    let text = format!("{HEADER}\n{USER_ENTRY}\n{step}\n{asked}\n");
+    let finished = r#"{"id":"3","at":7,"what":{"finished":{"result":{"callId":"x","tool":"t","outcome":"ok","isError":false,"errorKind":null,"content":[{"type":"text","text":"ü\u001b"}],"structuredContent":{"z":1.7976931348623157e308,"a":-0.1},"notes":[]}}}}"#;
+    let text = format!("{HEADER}\n{USER_ENTRY}\n{step}\n{finished}\n");
     let journal = parse_journal(&text).unwrap();
     assert_eq!(journal.conversation, "c");
-    let once = write("c", &journal.entries).unwrap();
+    let once = write_journal("c", &journal.entries).unwrap();
     let raw = r#""json":{ "b" : 1.10, "a":[ ] }"#;
     assert!(once.contains(raw), "{once}");
-    let again = write("c", &parse_journal(&once).unwrap().entries).unwrap();
+    let again = write_journal("c", &parse_journal(&once).unwrap().entries).unwrap();
     assert_eq!(once, again);
     assert!(
         once.starts_with(&format!("{HEADER}\n{USER_ENTRY}\n")),
@@ -30,23 +32,23 @@ fn what_is_read_is_written_to_the_byte() {
 }
 
 #[test]
-fn a_wrong_line_is_named_and_so_is_what_is_wrong() {
-    let (line, what) = parse_error("");
+fn an_error_names_the_line_and_the_reason() {
+    let (line, message) = parse_error("");
     assert!(
-        line == 1 && what.contains("the first line has to be"),
-        "{what}"
+        line == 1 && message.contains("the first line has to be"),
+        "{message}"
     );
-    let (line, what) = parse_error(&HEADER.replace("\"version\":1", "\"version\":2"));
-    assert!(line == 1 && what.contains("version 2"), "{what}");
-    let (line, what) = parse_error(&HEADER.replace("journal", "tools"));
-    assert!(line == 1 && what.contains("`tools`"), "{what}");
-    let (line, what) = parse_error(HEADER);
-    assert!(line == 1 && what.contains("has entries"), "{what}");
+    let (line, message) = parse_error(&HEADER.replace("\"version\":1", "\"version\":2"));
+    assert!(line == 1 && message.contains("version 2"), "{message}");
+    let (line, message) = parse_error(&HEADER.replace("journal", "tools"));
+    assert!(line == 1 && message.contains("`tools`"), "{message}");
+    let (line, message) = parse_error(HEADER);
+    assert!(line == 1 && message.contains("has entries"), "{message}");
     let cut = USER_ENTRY.get(..40).unwrap();
-    let (line, what) = parse_error(&format!("{HEADER}\n{USER_ENTRY}\n{cut}"));
-    assert!(line == 3 && what.contains("at column"), "{what}");
-    let (line, what) = parse_error(&format!("{HEADER}\n{USER_ENTRY}\n\n"));
-    assert!(line == 3, "{what}");
+    let (line, message) = parse_error(&format!("{HEADER}\n{USER_ENTRY}\n{cut}"));
+    assert!(line == 3 && message.contains("at column"), "{message}");
+    let (line, message) = parse_error(&format!("{HEADER}\n{USER_ENTRY}\n\n"));
+    assert!(line == 3, "{message}");
 }
 
 #[test]
