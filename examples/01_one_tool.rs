@@ -46,14 +46,14 @@ async fn main() -> Result<(), Box<dyn Error>> {
     registry.add(tool)?;
     let invoker = Invoker::new(&registry)?;
 
-    // A model sends a name and a text; whatever is in the text, the answer is a result.
+    // A model sends a name and arguments as text; even if that is not JSON, the outcome is a result.
     for arguments in [r#"{"city": "Paris"}"#, r#"{"ctiy": "Paris"}"#] {
         let call = ToolCall::new("get_weather", arguments);
         let result = invoker.invoke(&call).await;
         println!("{arguments} -> {}: {}", result.outcome, result.text());
     }
 
-    // It is still a function, so a test may call it as one.
+    // The function stays a function, which a test can call.
     assert!(get_weather("Oslo".to_owned()).starts_with("Oslo: Clear"));
     Ok(())
 }

@@ -43,7 +43,7 @@ impl Letters {
     }
 }
 
-/// The host's own: given to the invoker, found by its type.
+/// State of the host: given to the invoker, injected by its type.
 struct Stamp(&'static str);
 
 /// An extractor: filled in from the call, hidden from the model.

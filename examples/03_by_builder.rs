@@ -1,4 +1,4 @@
-//! A tool without a macro: from parameters one by one, or from somebody else's JSON Schema.
+//! A tool without a macro: from parameters one by one, or from an existing JSON Schema.
 //!
 //! ```console
 //! $ cargo run -q --example 03_by_builder

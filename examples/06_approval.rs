@@ -1,4 +1,4 @@
-//! Somebody is asked before each call: and approves it, edits it, denies it, or answers in its place.
+//! Approval before each call: an approver approves it, edits it, denies it, or answers in its place.
 //!
 //! ```console
 //! $ cargo run -q --example 06_approval
@@ -28,13 +28,13 @@ fn issue_refund(order: String, euros: f64) -> String {
     format!("refunded {euros} EUR for {order}")
 }
 
-/// Says what an order cost.
+/// Returns the price of an order.
 #[tool(read_only, title = "Look up price")]
 fn order_price(order: String) -> String {
     format!("{order} cost 80 EUR")
 }
 
-/// Decides by itself; a terminal or a page would ask a person here.
+/// Decides by rules; a terminal or a web page would ask the user here.
 struct RefundApprover;
 
 impl Approver for RefundApprover {
@@ -56,7 +56,7 @@ impl Approver for RefundApprover {
 async fn main() -> Result<(), Box<dyn Error>> {
     let registry = Registry::new();
     registry.add(vec![issue_refund::tool(), order_price::tool()])?;
-    // A destructive tool is asked about anyway; this view asks about every tool.
+    // Destructive tools always need approval; in this view, all tools do.
     let view = registry.all();
     let view = view.map_policy(|_, policy| policy.approval = ApprovalPolicy::Always);
     let invoker = Invoker::builder(view).approver(RefundApprover).build()?;

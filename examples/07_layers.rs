@@ -1,4 +1,4 @@
-//! Layers stand around a call in one fixed order, whatever order they are added in.
+//! Layers wrap a call in a fixed order, independent of the order in which they are added.
 //!
 //! ```console
 //! $ cargo run -q --example 07_layers
@@ -32,7 +32,7 @@ fn share_price() -> Result<&'static str, &'static str> {
     if busy { Err("busy") } else { Ok("42 EUR") }
 }
 
-/// A layer of one's own: says what passes through it.
+/// A custom layer, which prints the calls and results that pass through it.
 struct Watch(LayerPosition);
 
 impl Layer for Watch {
@@ -57,7 +57,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     registry.add(share_price::tool())?;
     let limit = RateLimit::new(2, Duration::from_secs(3600));
     let view = registry.all();
-    // From outside: rate limit, outer, (arguments, approval), cache, retry, inner.
+    // From the outside in: rate limit, outer, (arguments, approval), cache, retry, inner.
     let view = view
         .layer(Watch(LayerPosition::Inner))
         .layer(Retry::new(2).backoff(Duration::from_millis(1)))

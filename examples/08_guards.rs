@@ -1,4 +1,4 @@
-//! Tools that touch the world take a guard: paths stay in their jail, URLs out of the network.
+//! Guards for tools with access to files and URLs: paths stay in a directory, URLs out of the private network.
 //!
 //! ```console
 //! $ cargo run -q --example 08_guards

@@ -1,4 +1,4 @@
-//! Settings: a tool reads its own under a prefix, and `[tools.NAME]` says how its calls are treated.
+//! Settings: a tool reads its own under a prefix, and `[tools.NAME]` configures its calls.
 //!
 //! ```console
 //! $ cargo run -q --example 09_config
@@ -17,7 +17,7 @@ use std::error::Error;
 use serde_json::json;
 use toolwright::{Config, ConfigSources, Invoker, Registry, ToolCall, ToolError, tool};
 
-/// What a user would write; `TOOLWRIGHT_EXAMPLE_GREETING` would count before it.
+/// A config file; the variable `TOOLWRIGHT_EXAMPLE_GREETING` would override it.
 const TOML: &str = r#"
 [example]
 greeting = "Good morning"
@@ -30,7 +30,7 @@ rate_limit = "1/h"
 timeout = "5s"
 "#;
 
-/// Greets somebody as the settings say.
+/// Greets a person, with a greeting from the settings.
 #[tool(read_only)]
 fn example_tool(name: String, config: Config) -> Result<String, ToolError> {
     let config = config.section("example");
@@ -57,12 +57,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
     for name in ["Ada", "Bob"] {
         let call = ToolCall::new("example_tool", json!({ "name": name }));
         let result = invoker.invoke(&call).await;
-        // What follows a colon is how long to wait.
+        // After the colon is the time to wait.
         let text = result.text();
         println!("-> {}", text.split(':').next().unwrap_or_default());
     }
 
-    // A setting for a tool that is not there would protect nothing.
+    // A setting for an unknown tool is an error.
     let sources = ConfigSources::new().defaults([("tools.exmaple_tool.approval", "always")]);
     let misspelt = Config::load(sources)?.config;
     if let Err(error) = Invoker::builder(&registry).config(misspelt).build() {

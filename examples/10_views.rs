@@ -1,4 +1,4 @@
-//! A view is a registry through a lens: fewer tools, other names, bound parameters, always current.
+//! A view of a registry: fewer tools, other names, bound parameters; later changes of the registry show.
 //!
 //! ```console
 //! $ cargo run -q --example 10_views
@@ -55,9 +55,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     registry.add(vec![list_orders::tool(), delete_order::tool()])?;
     show("all but one", &registry.all().exclude(["delete_order"]))?;
 
-    // Names may come from a setting or a request; those that are not there yet are skipped.
+    // Names may come from a setting or a request; unknown ones are skipped.
     let chosen = registry.select("list_orders,find_order".split(','));
-    // For Ada's chat: she can be no other customer.
+    // For Ada's chat: the customer is bound, so the model cannot pass another one.
     let hers = chosen.bind("customer", "Ada").prefix("shop");
     let hers = hers.rename("shop_list_orders", "my_orders");
     show("for Ada", &hers)?;

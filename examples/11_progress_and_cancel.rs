@@ -1,4 +1,4 @@
-//! Slow tools say how far they are, hand out preliminary results, and are given up in time.
+//! Slow tools: progress, preliminary results, timeouts and cancellation.
 //!
 //! ```console
 //! $ cargo run -q --example 11_progress_and_cancel
@@ -31,7 +31,7 @@ fn copy_files(progress: Progress) {
     progress.report(1.0, 2.0, "LICENSE");
 }
 
-/// Counts votes; each count is handed out, the last one is the result.
+/// Counts votes; each count is a preliminary result, the last one is the result.
 #[tool(read_only)]
 fn count_votes() -> Updates<impl Stream<Item = u32> + use<>> {
     Updates(stream::iter([10, 25]))
@@ -40,7 +40,7 @@ fn count_votes() -> Updates<impl Stream<Item = u32> + use<>> {
 /// Watches a door that never opens.
 #[tool(read_only, blocking, timeout = "50ms")]
 fn watch_door(cancel: Cancel) {
-    // An async tool is just dropped; one on a thread of its own has to ask.
+    // An async tool is dropped; a blocking one has to check the token.
     while !cancel.is_cancelled() {
         std::thread::sleep(Duration::from_millis(1));
     }
@@ -70,7 +70,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         println!("-> {}: {}", result.outcome, result.text());
     }
 
-    // The person leaves: a token cancels whatever runs in its scope.
+    // The user leaves: a token cancels all calls in its scope.
     let token = CancellationToken::new();
     let scope = scope.cancel_on(token.clone());
     let call = ToolCall::new("watch_door", "{}");

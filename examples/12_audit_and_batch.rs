@@ -1,4 +1,4 @@
-//! A model may ask for many calls at once: readers run together, results come in the calls' order.
+//! Several calls at once: read-only tools run concurrently, and the results are in the order of the calls.
 //!
 //! ```console
 //! $ cargo run -q --example 12_audit_and_batch
@@ -22,9 +22,9 @@ use toolwright::{AuditRecord, CallScope, Caller, Invoker, Registry, State, ToolC
 
 /// Reads a sensor.
 #[tool(read_only)]
-async fn read_sensor(number: u32, State(meeting): State<Barrier>) -> String {
-    // Nobody goes on before all three are here: one after the other, they would wait for ever.
-    meeting.wait().await;
+async fn read_sensor(number: u32, State(barrier): State<Barrier>) -> String {
+    // Waits for all three readers: run one after the other, they would wait for ever.
+    barrier.wait().await;
     format!("{} °C", 20 + number)
 }
 
@@ -39,15 +39,15 @@ fn open_valve(number: u32) -> Result<&'static str, &'static str> {
 async fn main() -> Result<(), Box<dyn Error>> {
     let registry = Registry::new();
     registry.add(vec![read_sensor::tool(), open_valve::tool()])?;
-    // One record per call, however it ends: who and what, never what was said.
-    let book = Arc::new(Mutex::new(Vec::new()));
-    let pen = Arc::clone(&book);
+    // One record per call: caller, tool and outcome, but only a digest of the arguments.
+    let records = Arc::new(Mutex::new(Vec::new()));
+    let sink = Arc::clone(&records);
     let audit = move |record: AuditRecord| {
-        let mut book = pen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut records = sink.lock().unwrap_or_else(PoisonError::into_inner);
         let digest = record.arguments.get(..8).unwrap_or_default();
-        let who = record.caller.unwrap_or_default();
-        book.push(format!(
-            "{} {who} {} {digest} {}",
+        let caller = record.caller.unwrap_or_default();
+        records.push(format!(
+            "{} {caller} {} {digest} {}",
             record.call, record.tool, record.outcome
         ));
     };
@@ -67,8 +67,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     for result in invoker.invoke_all_in(&ada, &calls).await {
         println!("{}: {}", result.call_id, result.text());
     }
-    let mut book = book.lock().map_err(|_| "a record panicked")?;
-    book.sort();
-    println!("{}", book.join("\n"));
+    let mut records = records.lock().map_err(|_| "a record panicked")?;
+    records.sort();
+    println!("{}", records.join("\n"));
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! One definition, the words of every provider: what is sent, what is lost, and how a call comes back.
+//! One definition in every provider's format: the request, what lowering loses, and how a call is lifted back.
 //!
 //! ```console
 //! $ cargo run -q --example 13_every_provider
@@ -64,7 +64,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     let plan = ToolPlanner::new(Dialect::OPENAI).plan(&*tools);
     println!("{}", plan.json());
-    // Strict mode makes the model name every parameter: null is how it leaves one out.
+    // In strict mode all parameters are required, and null stands for an omitted one.
     let call = plan.lift(ToolCall::new(
         "book_room",
         r#"{"nights": 2, "extra": null}"#,

@@ -1,6 +1,6 @@
-//! A question with tools attached: the model calls them, and answers from what they return.
+//! A message with tools: the model calls them, and answers from their results.
 //!
-//! `demo` stands in for a model; it follows rules, and needs no key.
+//! `demo` is a rule-based model that needs no key.
 //!
 //! ```console
 //! $ cargo run -q --example 14_ask_a_model

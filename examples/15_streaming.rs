@@ -1,4 +1,4 @@
-//! What happens while it happens: text as it is written, calls as they run.
+//! Events of a turn as they happen: text deltas, calls, progress and results.
 //!
 //! ```console
 //! $ cargo run -q --example 15_streaming

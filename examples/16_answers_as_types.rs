@@ -1,4 +1,4 @@
-//! An answer that a program reads: described to the model, validated, and mended by it if it has to be.
+//! An answer as a Rust type: its schema is sent to the model, and an invalid answer is sent back for correction.
 //!
 //! ```console
 //! $ cargo run -q --example 16_answers_as_types
@@ -33,12 +33,13 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .await?;
     println!("{}, born {}", person.name, person.born);
 
-    let asked = model.requests();
-    if let Some(Message::User(said)) = asked.last().and_then(|asked| asked.messages.last())
-        && let [Content::Text { text }] = said.as_slice()
+    let requests = model.requests();
+    let last = requests.last().and_then(|request| request.messages.last());
+    if let Some(Message::User(content)) = last
+        && let [Content::Text { text }] = content.as_slice()
     {
         let first = text.lines().next().unwrap_or_default();
-        println!("asked {} times; the second time: {first}", asked.len());
+        println!("asked {} times; the second time: {first}", requests.len());
     }
     Ok(())
 }

@@ -1,11 +1,11 @@
-//! Automatic execution switched off: the program receives the calls, and runs those it likes.
+//! Manual execution: the program receives the calls, and decides which of them to run.
 //!
 //! ```console
 //! $ cargo run -q --example 17_running_calls_yourself
 //! the model wants to: read_note {"name":"today"}
 //! the model wants to: burn_note {"name":"today"}
-//! it is told: buy milk
-//! it is told: the call was not run
+//! result: buy milk
+//! result: the call was not run
 //! You have to buy milk; I could not burn the note.
 //! ```
 
@@ -59,7 +59,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         response = response.submit_results(results).call().await?;
     }
     for result in response.results() {
-        println!("it is told: {}", result.text());
+        println!("result: {}", result.text());
     }
     println!("{}", response.text());
     Ok(())

@@ -1,4 +1,4 @@
-//! A turn that needs approval pauses; whoever decides may do so later, in another process.
+//! A turn that needs approval pauses; the decision may be made later, in another process.
 //!
 //! ```console
 //! $ cargo run -q --example 18_asking_first
@@ -16,7 +16,7 @@ use toolwright::chat::testing::ScriptedModel;
 use toolwright::chat::{ApprovalResponse, Chat};
 use toolwright::{Invoker, Registry, tool};
 
-/// Sends money, which nobody brings back.
+/// Sends money. This cannot be undone.
 #[tool(destructive, title = "Send money")]
 fn send_money(to: String, euros: u32) -> String {
     println!("ran with: {euros} euros to {to}");
@@ -32,15 +32,15 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .replies("Bob has his money.");
     let chat = Chat::new(model, &Invoker::new(&registry)?);
 
-    let ask = chat.message().conversation("bank").user("Pay Bob.");
-    let response = ask.call().await?;
-    let [asked] = response.pending_approvals() else {
+    let request = chat.message().conversation("bank").user("Pay Bob.");
+    let response = request.call().await?;
+    let [pending] = response.pending_approvals() else {
         return Err("one call waits".into());
     };
-    println!("{}: {}", asked.tool.display_name(), asked.arguments);
+    println!("{}: {}", pending.tool.display_name(), pending.arguments);
 
-    // The decision travels with its token, to a page and back.
-    let decided = asked.edit(json!({"to": "Bob", "euros": 10}));
+    // The decision and its token can be sent to a web page and back.
+    let decided = pending.edit(json!({"to": "Bob", "euros": 10}));
     let decided = serde_json::to_value(&decided)?;
     let mut forged = decided.clone();
     if let Some(expires) = forged.pointer_mut("/token/expires") {

@@ -1,4 +1,4 @@
-//! Which tools a request comes with: by name, without some, with its own, and found when they are asked for.
+//! The tools of a request: by name, without some, with extra ones, and resolved on demand.
 //!
 //! ```console
 //! $ cargo run -q --example 19_tools_per_request
@@ -34,15 +34,15 @@ fn divide(number: f64, by: f64) -> f64 {
     number / by
 }
 
-/// Knows a tool for every word.
+/// Resolves a tool for every name that starts with `shout_`.
 fn shout(name: &str) -> Option<Tool> {
     let word = name.strip_prefix("shout_")?.to_uppercase();
     let tool = Tool::builder(name, "Shouts a word.");
     tool.run(move |_, _| Ok::<_, ToolError>(word.clone())).ok()
 }
 
-async fn tools_of(ask: TurnRequest) -> Result<String, ChatError> {
-    Ok(ask.user("Which tools have you?").call().await?.text())
+async fn tools_of(request: TurnRequest) -> Result<String, ChatError> {
+    Ok(request.user("Which tools have you?").call().await?.text())
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -57,21 +57,21 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .resolver(shout)
         .build();
 
-    let prompt = || chat.message();
-    println!("all: {}", tools_of(prompt()).await?);
+    let message = || chat.message();
+    println!("all: {}", tools_of(message()).await?);
     println!(
         "named: {}",
-        tools_of(prompt().only_tools_named(["add"])).await?
+        tools_of(message().only_tools_named(["add"])).await?
     );
     println!(
         "without: {}",
-        tools_of(prompt().exclude(["subtract"])).await?
+        tools_of(message().exclude(["subtract"])).await?
     );
-    let own = prompt().tools(divide::tool());
+    let own = message().tools(divide::tool());
     println!("with its own: {}", tools_of(own).await?);
-    let resolved = prompt().only_tools_named(["add", "shout_hello"]);
+    let resolved = message().only_tools_named(["add", "shout_hello"]);
     println!("resolved: {}", tools_of(resolved).await?);
-    if let Err(error) = tools_of(prompt().only_tools_named(["ad"])).await {
+    if let Err(error) = tools_of(message().only_tools_named(["ad"])).await {
         println!("{error}");
     }
     Ok(())

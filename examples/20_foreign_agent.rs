@@ -1,8 +1,8 @@
-//! An agent that somebody else wrote, behind our endpoint: what it tells becomes the conversation.
+//! An agent of another framework behind an endpoint: its events become the conversation.
 //!
 //! ```console
 //! $ cargo run -q --example 20_foreign_agent
-//! said: Is it raining in Bergen?
+//! message: Is it raining in Bergen?
 //! call: look_outside {"city":"Bergen"}
 //! result: rain
 //! text: Yes, take an umbrella.
@@ -22,7 +22,7 @@ use toolwright::server::{
 };
 use toolwright::{Invoker, Registry, ToolCall, ToolResult};
 
-/// A hand-written agent; one on another framework would translate that framework's stream in the same way.
+/// A hand-written agent; that of a framework would translate the framework's stream in the same way.
 fn agent(_question: String) -> impl Stream<Item = ChatEvent> + Send {
     let call = ToolCall::new("look_outside", r#"{"city":"Bergen"}"#).with_id("call_1");
     let mut result = ToolResult::success("rain");
@@ -44,19 +44,19 @@ async fn main() -> Result<(), Box<dyn Error>> {
             session.send_metadata("agent", "by hand");
         },
     );
-    // No model of ours is ever asked. `site.serve(listener, …)` would put it on the network.
-    let site = ServerBuilder::new(Invoker::new(Registry::new())?, ScriptedModel::new())
+    // The model is never used. `server.serve(listener, …)` would listen for clients.
+    let server = ServerBuilder::new(Invoker::new(Registry::new())?, ScriptedModel::new())
         .store(Arc::clone(&store), "memory")
         .endpoint(endpoint)
         .build()?;
 
-    let mut events = site
+    let mut events = server
         .send_message("/weather/bergen", "Is it raining in Bergen?")
         .await?;
     while let Some(numbered) = events.next().await {
         match &numbered.event {
             ConversationEvent::Endpoint(EndpointEvent::Message { content, .. }) => {
-                println!("said: {}", ToolResult::success(content.clone()).text());
+                println!("message: {}", ToolResult::success(content.clone()).text());
             }
             ConversationEvent::Endpoint(EndpointEvent::Metadata { metadata }) => {
                 println!("metadata: {}", serde_json::to_string(metadata)?);
@@ -74,10 +74,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
             _ => {}
         }
     }
-    let kept = serde_json::to_value(store.load("/weather/bergen").await?)?;
-    let whats = kept.as_array().into_iter().flatten();
-    let whats = whats.filter_map(|entry| entry.get("what")?.as_object()?.keys().next());
-    let whats: Vec<&str> = whats.map(String::as_str).collect();
-    println!("kept: {}", whats.join(", "));
+    let entries = serde_json::to_value(store.load("/weather/bergen").await?)?;
+    let kinds = entries.as_array().into_iter().flatten();
+    let kinds = kinds.filter_map(|entry| entry.get("what")?.as_object()?.keys().next());
+    let kinds: Vec<&str> = kinds.map(String::as_str).collect();
+    println!("kept: {}", kinds.join(", "));
     Ok(())
 }

@@ -68,7 +68,7 @@ fn main() {
     );
 }
 
-/// What it takes to handle all tools, in milliseconds.
+/// The times to process all tools, in milliseconds.
 struct LoweringTimes {
     clone: f64,
     write: f64,
@@ -130,7 +130,7 @@ impl LoweringTimes {
     }
 }
 
-/// The best times of what nobody can go below.
+/// The best times of the baselines, which any implementation includes.
 struct BaselineTimes {
     clone: f64,
     write: f64,
@@ -152,13 +152,13 @@ impl BaselineTimes {
     }
 }
 
-/// What became of the tools.
+/// The outcomes of all tools.
 #[derive(Default)]
 struct LoweringCounts {
     lossless: usize,
     lossy: usize,
     impossible: usize,
-    /// How many lowered schemas the independent validator takes.
+    /// How many lowered schemas the independent validator accepts.
     accepted: usize,
 }
 

@@ -1,4 +1,4 @@
-// The scripted answer, told by the AI SDK: `node server.cjs PIECES`, a JSON array of texts.
+// The scripted answer, streamed by the AI SDK: `node server.cjs PIECES`, a JSON array of texts.
 //
 // CommonJS, since only `require` looks into NODE_PATH.
 

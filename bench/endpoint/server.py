@@ -1,4 +1,4 @@
-"""The scripted answer, told by Starlette and uvicorn: `python server.py PIECES`, a JSON array of texts."""
+"""The scripted answer, streamed by Starlette and uvicorn: `python server.py PIECES`, a JSON array of texts."""
 
 import json
 import socket
@@ -36,7 +36,7 @@ async def chat(request):
     return StreamingResponse(frames(), media_type="text/event-stream", headers=headers)
 
 
-# asyncio sends at once only on sockets that say they are TCP.
+# asyncio sends at once only on sockets whose protocol is TCP.
 listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
 listener.bind(("127.0.0.1", 0))
 listener.listen()

@@ -35,7 +35,7 @@ for number in range(2, int(tools)):
 if way == "stdio":
     shop.run(show_banner=False)
 else:
-    # asyncio sends at once only on sockets that say they are TCP.
+    # asyncio sends at once only on sockets whose protocol is TCP.
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.bind(("127.0.0.1", 0))
     listener.listen()

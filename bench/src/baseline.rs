@@ -1,4 +1,4 @@
-//! Argument text in, result text out with nothing between but `serde_json`: what no library can go below.
+//! The baseline of a call: `serde_json` only, from argument text to result text.
 
 use crate::{order::plain, sum};
 

@@ -1,4 +1,4 @@
-//! A thousand tool definitions as people and generators write them, the same in every run.
+//! A thousand tool definitions in the styles of people and generators, the same in every run.
 
 mod generated;
 mod handwritten;
@@ -69,7 +69,7 @@ const NOUNS: [&str; 21] = [
 
 const TOOL_COUNT: usize = 1_000;
 
-/// Makes all thousand, the families in turn.
+/// All thousand definitions, the families in turn.
 pub fn tools() -> Vec<ToolSample> {
     let topics = NOUNS
         .into_iter()
@@ -91,7 +91,7 @@ pub fn tools() -> Vec<ToolSample> {
 }
 
 impl SchemaTopic {
-    /// Leaves out some of the optional arguments, so that no two tools of a family are alike.
+    /// Omits some of the optional arguments, so that all tools of a family differ.
     fn drop_optional_properties(&self, schema: &mut Value) {
         let required = schema["required"].clone();
         let required: Vec<&str> = required
@@ -107,7 +107,7 @@ impl SchemaTopic {
         let mut place = 0;
         properties.retain(|name, part| {
             place += 1;
-            // A definition that nothing refers to would be noise of our own making.
+            // Generators do not write unused definitions.
             let may_go = left > 4
                 && !required.contains(&name.as_str())
                 && !part.to_string().contains("$ref");
@@ -123,7 +123,7 @@ impl SchemaTopic {
         all.get(..count).unwrap_or(all)
     }
 
-    /// A number that looks random and is not.
+    /// A pseudo-random number, the same in every run.
     fn pseudo_random(&self, salt: usize) -> usize {
         let mixed = (self.number * 31 + salt).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         mixed >> 40

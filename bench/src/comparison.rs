@@ -1,7 +1,7 @@
-//! Ways of doing the same thing in, a table of their best times out.
+//! Times several implementations of the same function, and prints a table of their best times.
 //!
-//! The rows take turns, round after round: on a busy machine the noise hits all of them alike, and the best round of
-//! each says what it costs undisturbed.
+//! The rows are timed in turn, round after round: load of the machine affects all rows alike, and the best round of each is
+//! its undisturbed time.
 
 use std::{
     hint::black_box,
@@ -41,7 +41,7 @@ pub fn single_threaded_runtime() -> Runtime {
 }
 
 impl<'a> Comparison<'a> {
-    /// Starts a race without rows.
+    /// A comparison without rows.
     pub fn new(title: impl Into<String>, runtime: &'a Runtime) -> Self {
         Self {
             title: title.into(),
@@ -83,7 +83,7 @@ impl<'a> Comparison<'a> {
         })
     }
 
-    /// Adds a function of something that is made anew for each call; neither making nor dropping it is timed.
+    /// Adds a function of a value that is created for each call; neither creating nor dropping it is timed.
     #[must_use]
     pub fn add_with_fresh_input<I, T: AsRef<str>>(
         self,
@@ -144,7 +144,7 @@ impl<'a> Comparison<'a> {
 }
 
 impl ComparedFunction<'_> {
-    /// Runs longer and longer laps until one is long enough to be measured well.
+    /// Doubles the length of a lap until it is long enough to be measured.
     fn calibrate(&mut self) {
         while (self.run_batch)(self.calls_per_batch).time < MIN_BATCH_TIME {
             self.calls_per_batch *= 2;
@@ -167,7 +167,7 @@ impl BatchResult {
     }
 }
 
-/// JSON is compared by value, anything else by letter.
+/// Compares JSON by value, other text exactly.
 fn parse_or_text(answer: String) -> serde_json::Value {
     serde_json::from_str(&answer).unwrap_or(answer.into())
 }

@@ -1,4 +1,4 @@
-//! The shared workload of the benchmarks, and a stopwatch that prints ratios of one run.
+//! The shared workload of the benchmarks, and timing of several implementations in one run.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Named times in, a printed table of times and ratios out.
+//! Prints named times and their ratios as a table.
 
 use std::fmt;
 
@@ -19,21 +19,21 @@ impl Table {
         }
     }
 
-    /// Adds a row; the first one is what the others are compared with.
+    /// Adds a row; the others are compared with the first one.
     #[must_use]
     pub fn row(mut self, name: impl Into<String>, ns: f64) -> Self {
         self.rows.push((name.into(), ns));
         self
     }
 
-    /// Adds what else is to be said about each row, in the order of the rows.
+    /// Adds a column of remarks, in the order of the rows.
     #[must_use]
     pub fn remarks(mut self, remarks: impl IntoIterator<Item = String>) -> Self {
         self.remarks.extend(remarks);
         self
     }
 
-    /// The same for each of the parts that every row is made of.
+    /// Divides all times by the number of parts of a row.
     #[must_use]
     pub fn divide_by(mut self, parts: usize) -> Self {
         for (_, ns) in &mut self.rows {
@@ -42,7 +42,7 @@ impl Table {
         self
     }
 
-    /// The same under another title.
+    /// Sets another title.
     #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = title.into();

@@ -1,4 +1,4 @@
-//! A command in, its success or the reason it failed out.
+//! Runs commands in the folder of the workspace.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -9,18 +9,21 @@ use std::time::Duration;
 
 /// The folder of the workspace; every command runs in it.
 pub(crate) fn workspace_root() -> PathBuf {
-    // Set anew by each `cargo run`, so a checkout may move without a rebuild.
-    let here = std::env::var_os("CARGO_MANIFEST_DIR")
+    // The variable is set by each `cargo run`, so a checkout may move without a rebuild.
+    let manifest_dir = std::env::var_os("CARGO_MANIFEST_DIR")
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
-    here.parent().map(PathBuf::from).unwrap_or(here)
+    manifest_dir
+        .parent()
+        .map(PathBuf::from)
+        .unwrap_or(manifest_dir)
 }
 
-/// One command to run in the workspace's folder, with the environment as it is (`CI` included) and no input.
+/// A command to run in the workspace's folder, with the inherited environment (`CI` included) and empty stdin.
 pub(crate) struct CommandRunner(Command);
 
-/// What a captured command printed, both streams as a terminal would show them, and its exit code.
+/// The output and exit code of a captured command.
 pub(crate) struct CapturedOutput {
-    /// Standard output and standard error in the order they were written.
+    /// Stdout and stderr, interleaved in the order in which they were written.
     pub(crate) output: String,
     /// `None` when a signal ended the program.
     pub(crate) exit: Option<i32>,
@@ -29,11 +32,11 @@ pub(crate) struct CapturedOutput {
 /// A `cargo` command that refuses to change `Cargo.lock`.
 pub(crate) fn cargo_command(subcommand: &str, args: &[&str]) -> CommandRunner {
     let mut run = CommandRunner::new("cargo").arg(subcommand);
-    // `cargo fmt` resolves nothing and knows no `--locked`.
+    // `cargo fmt` has no `--locked`.
     if subcommand != "fmt" {
         run = run.arg("--locked");
     }
-    // What the next build could reuse fills a disk, and in CI there is no next build.
+    // Incremental data fills the disk, and in CI no later build uses it.
     if std::env::var_os("CI").is_some() {
         run = run.env("CARGO_INCREMENTAL", "0");
     }
@@ -47,7 +50,7 @@ impl CommandRunner {
         Self(command)
     }
 
-    /// The words of a table row: a program, then its arguments.
+    /// A program, then its arguments.
     pub(crate) fn from_words(words: &[&str]) -> Self {
         let (program, args) = words.split_first().map_or(("", words), |(p, a)| (*p, a));
         Self::new(program).args(args)
@@ -68,7 +71,7 @@ impl CommandRunner {
         self
     }
 
-    /// Shows the command, then lets its output stream through.
+    /// Prints the command and runs it with inherited stdout and stderr.
     pub(crate) fn run_inherited(mut self) -> Result<(), String> {
         println!("$ {self}");
         let status = self.0.status().map_err(|error| self.start_error(&error))?;
@@ -79,13 +82,13 @@ impl CommandRunner {
         }
     }
 
-    /// Runs silently and tells only whether it succeeded.
+    /// Runs it without output; returns true if it succeeded.
     pub(crate) fn succeeds(mut self) -> bool {
         self.0.stdout(Stdio::null()).stderr(Stdio::null());
         self.0.status().is_ok_and(|status| status.success())
     }
 
-    /// Runs silently and returns standard output.
+    /// Runs it and returns stdout.
     pub(crate) fn stdout(mut self) -> Result<String, String> {
         let output = self.0.output().map_err(|error| self.start_error(&error))?;
         if output.status.success() {
@@ -95,15 +98,15 @@ impl CommandRunner {
         }
     }
 
-    /// Runs silently and returns both streams as one; a program still running after `patience` is ended.
-    pub(crate) fn capture(mut self, patience: Duration) -> Result<CapturedOutput, String> {
+    /// Runs it and returns its output; kills a program that is still running after `timeout`.
+    pub(crate) fn capture(mut self, timeout: Duration) -> Result<CapturedOutput, String> {
         let shown = self.to_string();
         let failed = |error: io::Error| format!("cannot run `{shown}`: {error}");
         let (mut reader, writer) = io::pipe().map_err(failed)?;
         self.0.stdout(writer.try_clone().map_err(failed)?);
         self.0.stderr(writer);
         let mut child = self.0.spawn().map_err(failed)?;
-        // The command holds this side's copies of the pipe's writing end; the pipe closes when they go.
+        // Closes this process's copies of the writing end, so that the reader sees the end of the pipe.
         drop(self);
 
         let (done, finished) = mpsc::channel();
@@ -112,12 +115,12 @@ impl CommandRunner {
             let read = reader.read_to_end(&mut bytes);
             done.send(read.map(|_| bytes))
         });
-        let Ok(bytes) = finished.recv_timeout(patience) else {
+        let Ok(bytes) = finished.recv_timeout(timeout) else {
             child.kill().map_err(failed)?;
             child.wait().map_err(failed)?;
             return Err(format!(
                 "`{shown}` was still running after {} s",
-                patience.as_secs()
+                timeout.as_secs()
             ));
         };
         Ok(CapturedOutput {
@@ -131,7 +134,7 @@ impl CommandRunner {
     }
 }
 
-/// The line a person would type to run the same.
+/// The command as a shell line.
 impl fmt::Display for CommandRunner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (name, value) in self.0.get_envs() {
@@ -166,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_is_shown_as_one_would_type_it() {
+    fn a_command_is_shown_as_a_shell_line() {
         let run = CommandRunner::from_words(&["cargo", "doc", "--no-deps"])
             .env("RUSTDOCFLAGS", "-D warnings");
         assert_eq!(

@@ -1,23 +1,23 @@
-//! A file in, what must not be in it out.
+//! Finds forbidden strings in the files of the workspace.
 //!
-//! The needles are put together here, so that this file is not its own finding.
+//! The strings are concatenated here, so that this file has no findings.
 
 use std::fs;
 use std::path::Path;
 
 use crate::command_runner::{CommandRunner, workspace_root};
 
-/// Unfinished or panicking code: refused where users' programs run it.
+/// Unfinished or panicking code: forbidden in code that users' programs run.
 const FORBIDDEN_IN_SHIPPED_CODE: [&str; 3] = [
     concat!(".unw", "rap()"),
     concat!("to", "do!"),
     concat!("unimpl", "emented!"),
 ];
-/// A test that does not run is refused wherever it stands.
+/// Tests that do not run are forbidden in all files.
 const FORBIDDEN_IN_ALL_RUST: &str = concat!("#[", "ignore");
 const FENCE: &str = "```";
 
-/// Folders at the root of a machine whose content no other machine has.
+/// Root folders whose content is specific to one machine.
 const LOCAL_PATH_ROOTS: [&str; 5] = ["home", "root", "tmp", "work", "Users"];
 const REGISTRY_HOSTS: [&str; 6] = [
     concat!("index.crates", ".io"),
@@ -29,20 +29,20 @@ const REGISTRY_HOSTS: [&str; 6] = [
 ];
 const LOCK_SOURCE: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
-/// One line that must not be there.
+/// A line with a forbidden string.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Finding {
     pub(crate) line: usize,
-    /// What the line holds and why not.
+    /// The string, and why it is forbidden.
     pub(crate) fault: String,
 }
 
-/// Scans every file that is, or could next be, committed; returns how many it read.
+/// Scans all tracked and untracked files that are not ignored; returns how many were read.
 pub(crate) fn check() -> Result<usize, String> {
     let files = tracked_files()?;
     let (mut read, mut found) = (0, 0);
     for file in &files {
-        // Bytes that are not text hold no sentence; a file deleted but not yet committed holds nothing.
+        // Binary files, and files that are deleted but still in the index.
         let Ok(text) = fs::read_to_string(workspace_root().join(file)) else {
             continue;
         };
@@ -58,7 +58,7 @@ pub(crate) fn check() -> Result<usize, String> {
     }
 }
 
-/// Every finding in one file; `file` is its path from the root, with `/` between folders.
+/// The findings in one file; `file` is its path from the root, with `/` as separator.
 pub(crate) fn scan(file: &str, text: &str) -> Vec<Finding> {
     let mut found = Vec::new();
     let rust = file.ends_with(".rs");
@@ -97,7 +97,7 @@ pub(crate) fn scan(file: &str, text: &str) -> Vec<Finding> {
 
 fn is_test_or_example(file: &str) -> bool {
     let (folders, name) = file.rsplit_once('/').unwrap_or(("", file));
-    let aside = [
+    let unshipped_folders = [
         "bench",
         "tests",
         "examples",
@@ -105,22 +105,25 @@ fn is_test_or_example(file: &str) -> bool {
         "fuzz",
         "conformance",
     ];
-    name == "tests.rs" || folders.split('/').any(|folder| aside.contains(&folder))
+    name == "tests.rs"
+        || folders
+            .split('/')
+            .any(|folder| unshipped_folders.contains(&folder))
 }
 
-/// Follows `#[cfg(test)]` items, by the layout that rustfmt gives them.
+/// Tracks `#[cfg(test)]` items by the indentation of rustfmt.
 #[derive(Default)]
 enum TestItemTracker {
     #[default]
     Outside,
-    /// After the attribute, before the item's body; holds the indentation.
+    /// After the attribute, before the item's body; with the indentation.
     Announced(usize),
-    /// In the body, which a `}` at this indentation ends.
+    /// In the body, up to a `}` at this indentation.
     Inside(usize),
 }
 
 impl TestItemTracker {
-    /// Whether this line, the next one of its file, belongs to a test item.
+    /// Returns true if the next line of the file belongs to a test item.
     fn is_test_line(&mut self, line: &str) -> bool {
         let text = line.trim();
         let indent = line.len() - line.trim_start().len();
@@ -163,14 +166,14 @@ fn is_ignored_doc_test(line: &str) -> bool {
         })
 }
 
-/// The machine folder that an absolute path in this line leads to.
+/// The root folder of an absolute path in this line, if it is one of [`LOCAL_PATH_ROOTS`].
 fn find_local_path(line: &str) -> Option<&'static str> {
     LOCAL_PATH_ROOTS.into_iter().find(|folder| {
         let needle = format!("/{folder}/");
         line.match_indices(&needle).any(|(at, _)| {
             let before = line.get(..at).unwrap_or_default();
             let after = line.get(at + needle.len()..).unwrap_or_default();
-            // Inside a longer path or an address it is just a folder of that name.
+            // Not inside of a longer path or a URL.
             let absolute = before.ends_with("file://")
                 || !before.ends_with(|c: char| c.is_alphanumeric() || "/._-~*}>)]".contains(c));
             absolute && after.starts_with(|c: char| c.is_alphanumeric() || "._-{$<".contains(c))
@@ -185,7 +188,7 @@ fn is_nonstandard_registry(line: &str) -> bool {
     })
 }
 
-/// What git tracks or would offer to track; without git, every file that is not build output.
+/// The tracked and untracked files that are not ignored; without git, all files outside of `target`.
 fn tracked_files() -> Result<Vec<String>, String> {
     let git = [
         "git",

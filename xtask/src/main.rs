@@ -1,4 +1,4 @@
-//! `cargo xtask test`: everything CI runs, set-up included.
+//! `cargo xtask test`: runs all checks of CI, and installs the programs that they need.
 
 mod command_runner;
 mod forbidden;
@@ -10,7 +10,7 @@ mod transcript;
 
 use std::process::ExitCode;
 
-/// The exit code of a command line that makes no sense.
+/// The exit code of a wrong command line.
 const EXIT_USAGE: u8 = 2;
 
 fn main() -> ExitCode {
@@ -26,7 +26,7 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         ["test", names @ ..] => match steps::select(names) {
-            Ok(chosen) => steps::run_steps(&chosen),
+            Ok(selected) => steps::run_steps(&selected),
             Err(message) => usage_error(&message),
         },
         ["steps", extra, ..] => usage_error(&format!("`steps` takes no argument, got `{extra}`")),

@@ -1,11 +1,11 @@
-//! README text in, what a newcomer would miss out.
+//! Checks the length of the README, and that it starts with a program.
 
-/// The first program begins before this line.
+/// The first program must start before this line.
 const MAX_FIRST_PROGRAM_LINE: usize = 15;
-/// The README has fewer lines than this.
+/// The README must have fewer lines.
 const MAX_LINES: usize = 150;
 
-/// Every broken promise of the README, none when it is well.
+/// The violated rules; empty if there are none.
 pub(crate) fn find_problems(text: &str) -> Vec<String> {
     let mut faults = Vec::new();
     let is_program = |line: &str| {
@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_early_program_in_a_short_text_is_well() {
+    fn a_short_text_with_an_early_program_has_no_problems() {
         let text = format!("{}```rust\nfn main() {{}}\n```\n", "text\n".repeat(13));
         assert!(find_problems(&text).is_empty());
     }

@@ -1,4 +1,4 @@
-//! Transcripts in the READMEs and in the examples' headers: each command run, its output compared.
+//! Runs the commands in the READMEs and in the headers of the examples, and compares their output.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::command_runner::{CommandRunner, cargo_command, workspace_root};
 use crate::transcript::{self, Transcript};
 
-/// How long one command may take once it is built: a transcript of a server would never end.
+/// The timeout of one command, not counting its build.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Runs every transcript; returns how many there are.
@@ -30,12 +30,12 @@ pub(crate) fn check() -> Result<usize, String> {
 
     let mut differing = 0;
     for (file, transcript) in &transcripts {
-        let place = format!("{file}:{}", transcript.line);
+        let location = format!("{file}:{}", transcript.line);
         match check_output(transcript) {
-            Ok(()) => println!("{place}: as shown: {}", transcript.command),
-            Err(why) => {
+            Ok(()) => println!("{location}: as shown: {}", transcript.command),
+            Err(difference) => {
                 differing += 1;
-                println!("{place}: $ {}\n{why}", transcript.command);
+                println!("{location}: $ {}\n{difference}", transcript.command);
             }
         }
     }
@@ -77,7 +77,7 @@ fn check_output(transcript: &Transcript) -> Result<(), String> {
     ))
 }
 
-/// Builds what `cargo run` would, so that compiling counts neither as output nor as time; returns the quiet run.
+/// Builds the program of a `cargo run` first, so that compiling is neither in its output nor in its time; returns the run.
 fn build_command<'a>(args: &[&'a str]) -> Result<CommandRunner, String> {
     let end = args.iter().position(|arg| *arg == "--");
     let (options, program_args) = args.split_at(end.unwrap_or(args.len()));
@@ -103,7 +103,7 @@ fn indented(text: &str) -> String {
     lines.join("\n")
 }
 
-/// Each program of the course by its path: `examples/*.rs`, and `main.rs` of `examples/NN-*/`.
+/// The path and source of each example: `examples/*.rs`, and `main.rs` of `examples/NN-*/`.
 fn example_sources() -> Result<Vec<(String, String)>, String> {
     let folder = workspace_root().join("examples");
     let Ok(entries) = fs::read_dir(&folder) else {
@@ -134,7 +134,7 @@ fn read(path: &Path) -> Result<String, String> {
     fs::read_to_string(path).map_err(|error| format!("{}: {error}", display_path(path)))
 }
 
-/// A path as people write it: from the project's root.
+/// A path relative to the workspace's root.
 fn display_path(path: &Path) -> String {
     let path = path.strip_prefix(workspace_root()).unwrap_or(path);
     path.display().to_string()

@@ -1,13 +1,13 @@
-//! What the steps need on the machine, and how to get it.
+//! The programs that the steps need, and how to install them.
 
 use crate::command_runner::CommandRunner;
 
-/// One program, or several that come together, that some step needs.
+/// A program, or several that are installed together.
 struct RequiredProgram {
     program: &'static str,
-    /// Succeeds when the program is there.
+    /// A command that succeeds if the program is installed.
     probe: &'static [&'static str],
-    /// Brings it when it is not.
+    /// The command that installs it.
     install: &'static [&'static str],
 }
 
@@ -65,7 +65,7 @@ const REQUIRED_PROGRAMS: &[RequiredProgram] = &[
     },
 ];
 
-/// Installs whatever is missing.
+/// Installs the missing programs.
 pub(crate) fn install_missing_programs() -> Result<(), String> {
     REQUIRED_PROGRAMS
         .iter()
@@ -81,7 +81,7 @@ impl RequiredProgram {
         println!("{}: missing, installing", self.program);
         CommandRunner::from_words(self.install)
             .run_inherited()
-            .map_err(|why| format!("{} is missing: {why}", self.program))?;
+            .map_err(|error| format!("{} is missing: {error}", self.program))?;
         if self.is_installed() {
             Ok(())
         } else {
@@ -102,15 +102,15 @@ impl RequiredProgram {
 mod tests {
     use super::*;
 
-    const THERE: &[&str] = &["true"];
-    const ABSENT: &[&str] = &["no-such-program"];
+    const SUCCEEDS: &[&str] = &["true"];
+    const FAILS: &[&str] = &["no-such-program"];
 
     #[test]
-    fn what_is_there_is_not_installed() {
+    fn an_installed_program_is_not_installed_again() {
         let need = RequiredProgram {
             program: "sun",
-            probe: THERE,
-            install: ABSENT,
+            probe: SUCCEEDS,
+            install: FAILS,
         };
         assert_eq!(need.ensure_installed(), Ok(()));
     }
@@ -119,8 +119,8 @@ mod tests {
     fn an_install_that_fails_names_the_program() {
         let need = RequiredProgram {
             program: "moon",
-            probe: ABSENT,
-            install: ABSENT,
+            probe: FAILS,
+            install: FAILS,
         };
         let error = need.ensure_installed().expect_err("it cannot be installed");
         assert!(error.starts_with("moon is missing: "), "{error}");
@@ -130,8 +130,8 @@ mod tests {
     fn an_install_that_changes_nothing_is_noticed() {
         let need = RequiredProgram {
             program: "moon",
-            probe: ABSENT,
-            install: THERE,
+            probe: FAILS,
+            install: SUCCEEDS,
         };
         let error = need.ensure_installed().expect_err("the probe still fails");
         assert!(error.contains("still fails"), "{error}");

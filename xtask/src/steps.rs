@@ -7,21 +7,21 @@ use std::time::Instant;
 use crate::command_runner::{cargo_command, workspace_root};
 use crate::{forbidden, readme, readme_transcripts, required_programs};
 
-/// One thing CI checks.
+/// One check of CI.
 pub(crate) struct Step {
     pub(crate) name: &'static str,
     what: &'static str,
     run: fn() -> Result<Outcome, String>,
 }
 
-/// How a step ended that did not fail.
+/// The outcome of a step that did not fail.
 enum Outcome {
     Passed,
-    /// There was nothing to check, and why.
+    /// Nothing to check, with the reason.
     Skipped(&'static str),
 }
 
-/// Workspaces of their own, which `--workspace` does not reach.
+/// Separate workspaces, which `--workspace` does not include.
 const BRIDGES_MANIFEST: &str = "bridges/Cargo.toml";
 const FUZZ_MANIFEST: &str = "fuzz/Cargo.toml";
 const PEERS_MANIFEST: &str = "bench/peers/Cargo.toml";
@@ -105,11 +105,11 @@ pub(crate) fn select(names: &[&str]) -> Result<Vec<&'static Step>, String> {
         let valid: Vec<&str> = known().collect();
         return Err(format!("no step `{name}`; steps: {}", valid.join(", ")));
     }
-    let wanted = |step: &&Step| names.is_empty() || names.contains(&step.name);
-    Ok(STEPS.iter().filter(wanted).collect())
+    let is_selected = |step: &&Step| names.is_empty() || names.contains(&step.name);
+    Ok(STEPS.iter().filter(is_selected).collect())
 }
 
-/// Runs the steps until one fails; the last line counts them.
+/// Runs the steps until one fails; prints their number at the end.
 pub(crate) fn run_steps(steps: &[&Step]) -> ExitCode {
     let (mut passed, mut failed) = (0, 0);
     for step in steps {
@@ -123,11 +123,13 @@ pub(crate) fn run_steps(steps: &[&Step]) -> ExitCode {
                 passed += 1;
                 println!("== {name}: passed, {seconds:.1} s");
             }
-            Ok(Outcome::Skipped(why)) => println!("== {name}: skipped, {why}, {seconds:.1} s"),
-            Err(why) => {
+            Ok(Outcome::Skipped(reason)) => {
+                println!("== {name}: skipped, {reason}, {seconds:.1} s")
+            }
+            Err(reason) => {
                 failed += 1;
                 println!("== {name}: failed, {seconds:.1} s");
-                println!("step `{name}` failed: {why}");
+                println!("step `{name}` failed: {reason}");
                 println!("to run it alone: cargo xtask test {name}");
                 break;
             }
@@ -245,8 +247,8 @@ fn fuzz() -> Result<Outcome, String> {
 mod tests {
     use super::*;
 
-    fn names(chosen: Result<Vec<&Step>, String>) -> Result<Vec<&str>, String> {
-        chosen.map(|steps| steps.iter().map(|step| step.name).collect())
+    fn names(selected: Result<Vec<&Step>, String>) -> Result<Vec<&str>, String> {
+        selected.map(|steps| steps.iter().map(|step| step.name).collect())
     }
 
     #[test]
@@ -260,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_step_is_refused_with_all_there_are() {
+    fn an_unknown_step_is_an_error_that_lists_all_steps() {
         let error = names(select(&["fmt", "clipy"])).expect_err("refused");
         assert!(error.starts_with("no step `clipy`; steps: setup, fmt, clippy"));
     }

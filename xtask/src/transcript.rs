@@ -1,23 +1,23 @@
-//! Text in, the commands it shows and the output it promises out.
+//! Parses transcripts of commands and compares them with the actual output.
 //!
 //! A transcript is a line `$ command` and the lines the command prints. `…` alone on a line stands for any lines, and
 //! `# exit 1` after the command for an exit code other than 0.
 
-/// Stands for any lines of output, even none.
+/// Matches any number of lines, including none.
 const ANY_LINES: &str = "…";
 
-/// One command as a text shows it.
+/// A command and its expected output.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Transcript {
-    /// Where the command stands, counted from 1.
+    /// The line of the command, from 1.
     pub(crate) line: usize,
     /// The command without its `$`.
     pub(crate) command: String,
-    /// The promised lines.
+    /// The expected output.
     pub(crate) expected: Vec<String>,
 }
 
-/// A command line as words, and the exit code it promises.
+/// A command line as words, and its expected exit code.
 #[derive(Debug, PartialEq)]
 pub(crate) struct CommandLine {
     pub(crate) words: Vec<String>,
@@ -25,7 +25,7 @@ pub(crate) struct CommandLine {
 }
 
 impl Transcript {
-    /// A transcript starts at a line `$ command`; anything else starts none.
+    /// Starts a transcript at a line `$ command`; `None` for any other line.
     fn parse_command_line(index: usize, line: &str) -> Option<Self> {
         Some(Self {
             line: index + 1,
@@ -45,32 +45,35 @@ impl Transcript {
         self
     }
 
-    /// Whether `output` is what the text promises; blanks at the end of a line do not count.
+    /// Returns true if `output` matches the expected lines; white space at line ends is ignored.
     pub(crate) fn matches_output(&self, output: &str) -> bool {
         let actual: Vec<&str> = output.trim_end().lines().map(str::trim_end).collect();
         let expected: Vec<&str> = self.expected.iter().map(|line| line.trim_end()).collect();
-        let (mut wanted, mut seen, mut retry) = (0, 0, None);
-        while let Some(line) = actual.get(seen) {
-            match expected.get(wanted) {
+        let (mut expected_index, mut actual_index, mut retry) = (0, 0, None);
+        while let Some(line) = actual.get(actual_index) {
+            match expected.get(expected_index) {
                 Some(&ANY_LINES) => {
-                    retry = Some((wanted, seen));
-                    wanted += 1;
+                    retry = Some((expected_index, actual_index));
+                    expected_index += 1;
                 }
-                Some(promised) if promised == line => {
-                    wanted += 1;
-                    seen += 1;
+                Some(expected_line) if expected_line == line => {
+                    expected_index += 1;
+                    actual_index += 1;
                 }
-                // Let the last `…` swallow one line more, and try again from there.
+                // Backtracks: the last `…` matches one more line.
                 _ => match retry {
                     Some((gap, from)) => {
-                        (wanted, seen) = (gap + 1, from + 1);
-                        retry = Some((gap, seen));
+                        (expected_index, actual_index) = (gap + 1, from + 1);
+                        retry = Some((gap, actual_index));
                     }
                     None => return false,
                 },
             }
         }
-        expected.iter().skip(wanted).all(|line| *line == ANY_LINES)
+        expected
+            .iter()
+            .skip(expected_index)
+            .all(|line| *line == ANY_LINES)
     }
 }
 
@@ -78,7 +81,7 @@ impl Transcript {
 ///
 /// # Errors
 ///
-/// A block that promises output before any command is a mistake: nothing would be checked.
+/// A block with output before its first command, which would not be checked.
 pub(crate) fn find_in_markdown(text: &str) -> Result<Vec<Transcript>, String> {
     let mut found: Vec<Transcript> = Vec::new();
     let mut fence: Option<&str> = None;
@@ -114,10 +117,10 @@ pub(crate) fn find_in_markdown(text: &str) -> Result<Vec<Transcript>, String> {
 
 /// The `$ cargo run …` transcripts in the comment at the top of a Rust file, fenced or indented.
 ///
-/// A command without promised output is no transcript.
+/// A command without output is not a transcript.
 pub(crate) fn find_in_doc_header(source: &str) -> Vec<Transcript> {
     let mut found: Vec<Transcript> = Vec::new();
-    // How far the command that is being followed is indented.
+    // The indentation of the command whose output is being read.
     let mut open: Option<usize> = None;
     let mut fenced = false;
     for (index, line) in source.lines().enumerate() {
@@ -160,7 +163,7 @@ fn push_expected_line(found: &mut [Transcript], line: &str) {
     }
 }
 
-/// The text of a comment line; blank lines and inner attributes may stand between comments.
+/// The text of a comment line; empty for blank lines and inner attributes, which may be between comments.
 fn doc_comment_text(line: &str) -> Option<&str> {
     if line.trim().is_empty() || line.starts_with("#!") {
         return Some("");
@@ -170,7 +173,7 @@ fn doc_comment_text(line: &str) -> Option<&str> {
     Some(text.strip_prefix(' ').unwrap_or(text))
 }
 
-/// Splits a command line as a shell would, quotes included; there is no shell, so what only a shell can do is refused.
+/// Splits a command line with the quoting rules of a shell; other shell syntax is an error.
 pub(crate) fn split_command(command: &str) -> Result<CommandLine, String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -223,7 +226,7 @@ pub(crate) fn split_command(command: &str) -> Result<CommandLine, String> {
     })
 }
 
-/// Reads `exit N` from the comment after a command; another comment promises nothing.
+/// Parses `exit N` in the comment after a command; 0 for any other comment.
 fn parse_exit_code(comment: &str) -> Result<i32, String> {
     match comment.trim().strip_prefix("exit ") {
         None => Ok(0),

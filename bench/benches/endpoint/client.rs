@@ -1,4 +1,4 @@
-//! A request in, server-sent events out; every request has a connection of its own.
+//! An HTTP client for server-sent events, with a new connection for each request.
 
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
@@ -8,14 +8,14 @@ use hyper::{Request, StatusCode};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 
-/// An answer as it comes; whoever drops it hangs up.
+/// A response as it is received; dropping it closes the connection.
 pub(crate) struct EventStream {
     pub(crate) status: StatusCode,
     body: Incoming,
-    /// The connection lives as long as the one who could send more.
+    /// Dropping it would close the connection.
     _sender: SendRequest<Full<Bytes>>,
     buffer: Vec<u8>,
-    /// How much of that was told already.
+    /// How many bytes of `buffer` have been returned.
     consumed: usize,
 }
 
@@ -47,7 +47,7 @@ pub(crate) async fn send_request(
 }
 
 impl EventStream {
-    /// The data of the next event; nothing when the stream has ended.
+    /// The data of the next event; `None` at the end of the stream.
     pub(crate) async fn next_event_data(&mut self) -> Option<Vec<u8>> {
         loop {
             let rest = &self.buffer[self.consumed..];
@@ -66,7 +66,7 @@ impl EventStream {
         }
     }
 
-    /// All of it, as it was sent.
+    /// The rest of the body.
     pub(crate) async fn read_to_end(mut self) -> Vec<u8> {
         while self.read_chunk().await.is_some() {}
         self.buffer

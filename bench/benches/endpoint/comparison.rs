@@ -1,7 +1,7 @@
 //! The same answer from every server, in one table.
 //!
-//! All of them run at the same time, but only one is asked at a time: they take turns, round after round, and the best
-//! round of each counts, since whatever else the machine does can only slow it down.
+//! All servers run at the same time, but only one gets requests at a time, in rounds. The best round of each counts, since
+//! other load on the machine can only slow a round down.
 
 use std::time::{Duration, Instant};
 
@@ -12,14 +12,13 @@ use crate::requests::{self, AnswerTiming, Protocol};
 use crate::scripted_model::{self, DELTA_COUNT};
 use crate::servers::{BENCHMARKED_SERVERS, BenchmarkedServer, ServerProgram};
 
-/// How many streams are under way at once.
 const CONCURRENT_STREAMS: usize = 8;
 const ROUND_TIME: Duration = Duration::from_millis(500);
 
 struct ServerRun<'a> {
-    contender: &'a BenchmarkedServer,
+    server: &'a BenchmarkedServer,
     process: Process,
-    /// Conversations so far: each stream begins a new one.
+    /// Each stream starts a new conversation.
     conversations_started: usize,
     /// Streams per second, in the best round.
     rate: f64,
@@ -27,7 +26,7 @@ struct ServerRun<'a> {
     total_time: Duration,
     cpu_time: Duration,
     events: u32,
-    /// Streams that were over, and forgotten, before they were read.
+    /// Streams that ended, and whose events were dropped, before they were read.
     missed_streams: usize,
 }
 
@@ -36,21 +35,21 @@ pub(crate) async fn run(short: bool) {
     let ui = record_answer(Protocol::Ui).await;
     let native = record_answer(Protocol::Native).await;
     let mut runners = Vec::new();
-    for contender in &BENCHMARKED_SERVERS {
-        if !contender.program.is_there() {
+    for server in &BENCHMARKED_SERVERS {
+        if !server.program.is_installed() {
             println!(
                 "left out: {}; `cargo xtask test setup` installs it",
-                contender.name
+                server.name
             );
             continue;
         }
-        let input = match (contender.program, contender.protocol) {
+        let input = match (server.program, server.protocol) {
             (ServerProgram::Baseline, Protocol::Ui) => &*ui,
             (ServerProgram::Baseline, Protocol::Native) => &*native,
             _ => "",
         };
-        let process = Process::start(contender.program.command(), input.as_bytes());
-        runners.push(ServerRun::new(contender, process).await);
+        let process = Process::start(server.program.command(), input.as_bytes());
+        runners.push(ServerRun::new(server, process).await);
     }
     for _ in 0..rounds {
         for runner in &mut runners {
@@ -60,7 +59,7 @@ pub(crate) async fn run(short: bool) {
     print_table(&runners);
 }
 
-/// What Toolwright sends, for the floor to send the same bytes.
+/// The response of Toolwright; the baseline server sends the same bytes.
 async fn record_answer(protocol: Protocol) -> String {
     let process = Process::start(ServerProgram::Toolwright.command(), b"");
     let (mut answer, _) = protocol.send_message(&process.line, "recorded").await;
@@ -80,9 +79,9 @@ async fn record_answer(protocol: Protocol) -> String {
 }
 
 impl<'a> ServerRun<'a> {
-    async fn new(contender: &'a BenchmarkedServer, process: Process) -> Self {
+    async fn new(server: &'a BenchmarkedServer, process: Process) -> Self {
         let mut runner = Self {
-            contender,
+            server,
             process,
             conversations_started: 0,
             rate: 0.0,
@@ -97,9 +96,9 @@ impl<'a> ServerRun<'a> {
         runner
     }
 
-    /// Sees that the answer is the whole answer.
+    /// Asserts that the answer is complete.
     async fn assert_answer(&self) {
-        let protocol = self.contender.protocol;
+        let protocol = self.server.protocol;
         let (mut answer, _) = protocol.send_message(&self.process.line, "checked").await;
         let mut text = String::new();
         while let Some(data) = answer.next_event_data().await {
@@ -108,44 +107,48 @@ impl<'a> ServerRun<'a> {
                 break;
             }
         }
-        assert_eq!(text, scripted_model::full_text(), "{}", self.contender.name);
+        assert_eq!(text, scripted_model::full_text(), "{}", self.server.name);
     }
 
     async fn run_round(&mut self) {
         let (start, busy) = (Instant::now(), self.process.cpu_time());
-        let told = self.run_streams(ROUND_TIME).await;
-        let rate = told.len() as f64 / start.elapsed().as_secs_f64();
+        let timings = self.run_streams(ROUND_TIME).await;
+        let rate = timings.len() as f64 / start.elapsed().as_secs_f64();
         self.cpu_time += self.process.cpu_time() - busy;
-        self.events += u32::try_from(told.iter().map(|told| told.events).sum::<usize>()).unwrap();
-        self.missed_streams += told
+        let events: usize = timings.iter().map(|timing| timing.events).sum();
+        self.events += u32::try_from(events).unwrap();
+        self.missed_streams += timings
             .iter()
-            .filter(|told| told.time_to_first_delta.is_none())
+            .filter(|timing| timing.time_to_first_delta.is_none())
             .count();
         if rate > self.rate {
             self.rate = rate;
-            self.time_to_first_delta =
-                median(told.iter().filter_map(|told| told.time_to_first_delta));
-            self.total_time = median(told.iter().map(|told| told.total_time));
+            self.time_to_first_delta = median(
+                timings
+                    .iter()
+                    .filter_map(|timing| timing.time_to_first_delta),
+            );
+            self.total_time = median(timings.iter().map(|timing| timing.total_time));
         }
     }
 
-    /// Streams one after the other, several at once, for a while.
+    /// Runs [`CONCURRENT_STREAMS`] workers, each with one stream after the other, for this time.
     async fn run_streams(&mut self, time: Duration) -> Vec<AnswerTiming> {
         let end = Instant::now() + time;
-        let (addr, protocol) = (&self.process.line, self.contender.protocol);
+        let (addr, protocol) = (&self.process.line, self.server.protocol);
         let begin = self.conversations_started;
-        let told = join_all((0..CONCURRENT_STREAMS).map(|worker| async move {
-            let mut told = Vec::new();
+        let timings = join_all((0..CONCURRENT_STREAMS).map(|worker| async move {
+            let mut timings = Vec::new();
             while Instant::now() < end {
-                let number = begin + told.len() * CONCURRENT_STREAMS + worker;
-                told.push(requests::measure_answer(addr, protocol, &format!("c{number}")).await);
+                let number = begin + timings.len() * CONCURRENT_STREAMS + worker;
+                timings.push(requests::measure_answer(addr, protocol, &format!("c{number}")).await);
             }
-            told
+            timings
         }));
-        let told = told.await;
+        let timings = timings.await;
         self.conversations_started +=
-            told.iter().map(Vec::len).max().unwrap_or_default() * CONCURRENT_STREAMS;
-        told.into_iter().flatten().collect()
+            timings.iter().map(Vec::len).max().unwrap_or_default() * CONCURRENT_STREAMS;
+        timings.into_iter().flatten().collect()
     }
 }
 
@@ -162,13 +165,13 @@ fn print_table(runners: &[ServerRun<'_>]) {
     );
     println!("|---|---|--:|--:|--:|--:|--:|--:|--:|");
     for runner in runners {
-        let protocol = runner.contender.protocol;
-        let of_protocol = |it: &&ServerRun<'_>| it.contender.protocol == protocol;
+        let protocol = runner.server.protocol;
+        let of_protocol = |it: &&ServerRun<'_>| it.server.protocol == protocol;
         let floor = runners.iter().find(of_protocol).unwrap();
         let each = |it: &ServerRun<'_>| it.cpu_time.as_secs_f64() * 1e6 / f64::from(it.events);
         println!(
             "| {} | {} | {:.0} | {:.3} | {:.2} ms | {:.2} ms | {:.2} µs | {:+.2} µs | {:.1} MB |",
-            runner.contender.name,
+            runner.server.name,
             protocol.name(),
             runner.rate,
             runner.rate / floor.rate,
@@ -181,6 +184,6 @@ fn print_table(runners: &[ServerRun<'_>]) {
     }
     let late: usize = runners.iter().map(|runner| runner.missed_streams).sum();
     if late > 0 {
-        println!("\n{late} answers were read from a snapshot: they were over before anybody came.");
+        println!("\n{late} answers were read from a snapshot: they ended before they were read.");
     }
 }

@@ -1,4 +1,4 @@
-//! Many streams at once, each slow: none may be lost, and each should take little memory.
+//! Many slow streams at once: none may be lost; measures the memory of each.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -10,18 +10,17 @@ use crate::requests::{self, Protocol};
 use crate::scripted_model::{self, DELTA_COUNT};
 use crate::servers::own_server_command;
 
-/// What came of one stream.
 struct StreamOutcome {
     is_correct: bool,
     events: usize,
-    /// From an event's own time to its being read; only our own events have one.
+    /// From an event's timestamp until it is read; only native events have a timestamp.
     delays_ms: Vec<u64>,
 }
 
 pub(crate) async fn run(short: bool) {
     // The pauses of one answer take a minute.
     let (streams, pace) = if short { (200, 10) } else { (2000, 120) };
-    let process = Process::start(own_server_command("toolwright", pace), b"");
+    let process = Process::start(own_server_command("toolwis_correct", pace), b"");
     let addr = process.line.clone();
     let idle = process.resident_bytes();
     let start = Instant::now();
@@ -32,18 +31,18 @@ pub(crate) async fn run(short: bool) {
     tokio::time::sleep(tenth).await;
     let early = process.resident_bytes();
     tokio::time::sleep(tenth * 8).await;
-    let (full, open) = (process.resident_bytes(), create_conversation(&addr).await);
-    let heard: Vec<StreamOutcome> = join_all(tasks)
+    let (full, open) = (process.resident_bytes(), open_stream_count(&addr).await);
+    let outcomes: Vec<StreamOutcome> = join_all(tasks)
         .await
         .into_iter()
         .map(Result::unwrap)
         .collect();
     let time = start.elapsed();
-    let lost = heard.iter().filter(|heard| !heard.is_correct).count();
-    let events: usize = heard.iter().map(|heard| heard.events).sum();
-    let mut delays: Vec<u64> = heard
+    let lost = outcomes.iter().filter(|it| !it.is_correct).count();
+    let events: usize = outcomes.iter().map(|it| it.events).sum();
+    let mut delays: Vec<u64> = outcomes
         .into_iter()
-        .flat_map(|heard| heard.delays_ms)
+        .flat_map(|outcome| outcome.delays_ms)
         .collect();
     delays.sort_unstable();
     let delay = |part: f64| delays[((delays.len() - 1) as f64 * part) as usize];
@@ -76,19 +75,19 @@ pub(crate) async fn run(short: bool) {
     assert_eq!(lost, 0, "streams were lost");
 }
 
-/// How many streams the server says it has.
-async fn create_conversation(addr: &str) -> String {
+/// The number of open streams in the metrics of the server.
+async fn open_stream_count(addr: &str) -> String {
     let metrics = crate::client::send_request(addr, "GET", "/metrics", String::new()).await;
     let metrics = String::from_utf8(metrics.read_to_end().await).unwrap();
     let line = metrics
         .lines()
-        .find(|line| line.starts_with("toolwright_readers"));
+        .find(|line| line.starts_with("toolwis_correct_readers"));
     line.and_then(|line| line.split_whitespace().last())
         .unwrap_or("?")
         .to_owned()
 }
 
-/// One stream, read to its end: odd ones in our own form, even ones in the AI SDK's.
+/// Reads one stream to its end: odd numbers use the native protocol, even ones that of the AI SDK.
 async fn read_stream(addr: String, number: u32) -> StreamOutcome {
     let protocol = if number % 2 == 1 {
         Protocol::Native
@@ -96,7 +95,7 @@ async fn read_stream(addr: String, number: u32) -> StreamOutcome {
         Protocol::Ui
     };
     let (mut answer, mut seq) = protocol.send_message(&addr, &format!("c{number}")).await;
-    let (mut text, mut right, mut last, mut events) = (String::new(), true, false, 0);
+    let (mut text, mut is_correct, mut last, mut events) = (String::new(), true, false, 0);
     let mut delays = Vec::new();
     while !last && let Some(data) = answer.next_event_data().await {
         events += 1;
@@ -105,13 +104,13 @@ async fn read_stream(addr: String, number: u32) -> StreamOutcome {
         if protocol == Protocol::Native {
             let event: Value = serde_json::from_slice(&data).unwrap();
             seq += 1;
-            right &= event["seq"].as_u64() == Some(seq);
+            is_correct &= event["seq"].as_u64() == Some(seq);
             delays.push(now_ms().saturating_sub(event["at"].as_u64().unwrap()));
         }
     }
-    right &= last && text == scripted_model::full_text();
+    is_correct &= last && text == scripted_model::full_text();
     StreamOutcome {
-        is_correct: right,
+        is_correct,
         events,
         delays_ms: delays,
     }

@@ -1,7 +1,7 @@
-//! The endpoint under load: one scripted answer, streamed to many at once.
+//! Load tests of the endpoint: one scripted answer, streamed to many clients at once.
 //!
-//! Words after `--` choose: `race` (the default), `load`, `soak` or `start`, and `short` for less of it. Every server is a
-//! process of its own; those in Rust are this program again, told to `serve`.
+//! The arguments after `--` select `race` (the default), `load`, `soak` or `start`, and `short` for less of it. Every server
+//! is a process of its own; those in Rust are this program, started with `serve`.
 
 #![allow(
     clippy::unwrap_used,
@@ -23,7 +23,7 @@ mod startup;
 use tokio::runtime::Builder;
 
 fn main() {
-    // `cargo bench` adds a word of its own.
+    // `cargo bench` adds `--bench`.
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let words: Vec<&str> = words.into_iter().filter(|it| *it != "--bench").collect();

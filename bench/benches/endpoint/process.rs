@@ -1,14 +1,14 @@
-//! A command in, a running process out, and what it takes of the machine.
+//! A child process, its memory and its CPU time.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// The ticks in which Linux counts the time of a process, which are a hundredth of a second everywhere.
+/// The unit of CPU times in `/proc`: `USER_HZ`, which is 100 on all platforms of Linux.
 const CLOCK_TICK: Duration = Duration::from_millis(10);
 
-/// A server; it ends when it is dropped.
+/// A server process, which is killed on drop.
 pub(crate) struct Process {
     child: Child,
     /// The first line that it printed.
@@ -16,7 +16,7 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Starts it, gives it what it reads, and waits for its first line.
+    /// Starts a process, writes `input` to its stdin, and waits for its first line.
     pub(crate) fn start(mut command: Command, input: &[u8]) -> Self {
         let mut child = command
             .stdin(Stdio::piped())
@@ -32,7 +32,7 @@ impl Process {
         Self { child, line }
     }
 
-    /// Returns how much memory it has, in bytes.
+    /// Resident memory.
     pub(crate) fn resident_bytes(&self) -> u64 {
         let status = self.read_proc_file("status");
         let line = status.lines().find(|line| line.starts_with("VmRSS:"));
@@ -40,10 +40,10 @@ impl Process {
         kib.unwrap().parse::<u64>().unwrap() * 1024
     }
 
-    /// Returns how long it has kept cores busy, over all its threads.
+    /// User and system time of all its threads.
     pub(crate) fn cpu_time(&self) -> Duration {
         let stat = self.read_proc_file("stat");
-        // The name may hold spaces; what follows its bracket does not.
+        // The name, in brackets, may contain spaces.
         let (_, rest) = stat.rsplit_once(')').unwrap();
         let ticks = rest.split_whitespace().skip(11).take(2);
         let ticks: u32 = ticks.map(|part| part.parse::<u32>().unwrap()).sum();

@@ -1,4 +1,4 @@
-//! One prompt in, its answer out, over either protocol.
+//! Sends one message and reads its answer, over either protocol.
 
 use std::time::{Duration, Instant};
 
@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 use crate::client::{self, EventStream};
 use crate::scripted_model;
 
-/// How the answer is told.
+/// The protocol of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Protocol {
     /// `POST /api/chat`, the AI SDK's UI message stream.
     Ui,
-    /// A prompt, and the events of its conversation after it.
+    /// `POST …/prompt`, then the events of the conversation.
     Native,
 }
 
@@ -24,7 +24,7 @@ impl Protocol {
         }
     }
 
-    /// Asks in a new conversation; returns its answer, and the number before its first event.
+    /// Sends a message in a new conversation; returns the answer, and the number before its first event.
     pub(crate) async fn send_message(self, addr: &str, conversation: &str) -> (EventStream, u64) {
         match self {
             Self::Ui => {
@@ -38,16 +38,15 @@ impl Protocol {
             Self::Native => {
                 let path = format!("/api/conversations/{conversation}/prompt");
                 let body = json!({ "text": "Tell me." }).to_string();
-                let taken = client::send_request(addr, "POST", &path, body).await;
-                let taken = taken.read_to_end().await;
-                let taken: Value = serde_json::from_slice(&taken).unwrap();
-                let after = taken["seq"].as_u64().unwrap();
+                let response = client::send_request(addr, "POST", &path, body).await;
+                let response = response.read_to_end().await;
+                let response: Value = serde_json::from_slice(&response).unwrap();
+                let after = response["seq"].as_u64().unwrap();
                 (read_events(addr, conversation, after).await, after)
             }
         }
     }
 
-    /// Whether this is the last event.
     pub(crate) fn is_last_event(self, data: &[u8]) -> bool {
         match self {
             Self::Ui => data == b"[DONE]",
@@ -62,15 +61,14 @@ pub(crate) async fn read_events(addr: &str, conversation: &str, after: u64) -> E
     client::send_request(addr, "GET", &path, String::new()).await
 }
 
-/// How one answer came.
 pub(crate) struct AnswerTiming {
-    /// Until the first piece of text; none where a snapshot told it all.
+    /// `None` if the answer was read from a snapshot.
     pub(crate) time_to_first_delta: Option<Duration>,
     pub(crate) total_time: Duration,
     pub(crate) events: usize,
 }
 
-/// Asks, and reads to the end.
+/// Sends a message and reads its answer to the end.
 pub(crate) async fn measure_answer(
     addr: &str,
     protocol: Protocol,
@@ -96,26 +94,26 @@ pub(crate) async fn measure_answer(
     }
 }
 
-/// Whether the answer is told all at once: it was over, and its events were gone, before anybody read them.
+/// Returns true if the event is a snapshot: the turn ended, and its events were dropped, before they were read.
 pub(crate) fn is_snapshot(data: &[u8]) -> bool {
     contains(data, br#""type":"snapshot""#)
 }
 
-/// Whether the conversation has the whole answer.
+/// Returns true if the conversation contains the complete answer.
 pub(crate) async fn is_stored(addr: &str, conversation: &str) -> bool {
     let path = format!("/api/conversations/{conversation}");
-    let kept = client::send_request(addr, "GET", &path, String::new()).await;
+    let response = client::send_request(addr, "GET", &path, String::new()).await;
     contains(
-        &kept.read_to_end().await,
+        &response.read_to_end().await,
         scripted_model::full_text().as_bytes(),
     )
 }
 
-fn contains(data: &[u8], wanted: &[u8]) -> bool {
-    data.windows(wanted.len()).any(|part| part == wanted)
+fn contains(data: &[u8], needle: &[u8]) -> bool {
+    data.windows(needle.len()).any(|part| part == needle)
 }
 
-/// A piece of the answer's text, where the event has one.
+/// The text delta of an event, if it has one.
 pub(crate) fn parse_delta(protocol: Protocol, data: &[u8]) -> Option<String> {
     let event: Value = serde_json::from_slice(data).ok()?;
     let (event, text) = match protocol {

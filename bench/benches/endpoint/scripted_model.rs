@@ -1,4 +1,4 @@
-//! The answer that every server tells, and a model that says it.
+//! The answer that all servers send, and a model that returns it.
 
 use std::time::Duration;
 
@@ -8,20 +8,19 @@ use toolwright::chat::{
     Item, Model, ModelEvent, ModelId, ModelRequest, ModelStream, StopReason, Usage,
 };
 
-/// How many pieces the answer comes in.
 pub(crate) const DELTA_COUNT: usize = 500;
 
-/// The pieces, each of another text: a lost one, or one that comes twice, is seen.
+/// The deltas of the answer. All are different, so that a lost or duplicate one is detected.
 pub(crate) fn deltas() -> Vec<String> {
-    let piece = |number| format!("word {number:03} ");
-    (0..DELTA_COUNT).map(piece).collect()
+    let delta = |number| format!("word {number:03} ");
+    (0..DELTA_COUNT).map(delta).collect()
 }
 
 pub(crate) fn full_text() -> String {
     deltas().concat()
 }
 
-/// Says the answer, with a pause before each piece.
+/// Returns the answer, with a pause before each delta.
 pub(crate) struct ScriptedModel {
     pub(crate) id: ModelId,
     pub(crate) pace: Duration,
@@ -34,17 +33,17 @@ impl Model for ScriptedModel {
 
     fn stream(&self, _: ModelRequest) -> ModelStream {
         let pace = self.pace;
-        let said = stream::iter(deltas()).then(move |piece| async move {
+        let text_events = stream::iter(deltas()).then(move |delta| async move {
             if !pace.is_zero() {
                 tokio::time::sleep(pace).await;
             }
-            ModelEvent::Text(piece)
+            ModelEvent::Text(delta)
         });
         let finished = ModelEvent::Finished {
             stop: StopReason::End,
             usage: Usage::new(10, 500),
         };
         let end = [ModelEvent::Item(Item::text(full_text())), finished];
-        said.chain(stream::iter(end)).map(Ok).boxed()
+        text_events.chain(stream::iter(end)).map(Ok).boxed()
     }
 }

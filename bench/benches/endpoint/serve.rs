@@ -1,4 +1,4 @@
-//! The servers in Rust: Toolwright's, and the least that could send the same bytes.
+//! The servers in Rust: Toolwright, and a minimal one that sends the same bytes.
 
 use std::convert::Infallible;
 use std::io::Read as _;
@@ -37,18 +37,21 @@ pub(crate) async fn serve_named(name: &str, pace: u64) {
                 pace: Duration::from_millis(pace),
             };
             let invoker = Invoker::new(Registry::new()).unwrap();
-            let site = ServerBuilder::new(invoker, script).build().unwrap();
+            let server = ServerBuilder::new(invoker, script).build().unwrap();
             println!("{addr}");
-            site.serve(listener, std::future::pending()).await.unwrap();
+            server
+                .serve(listener, std::future::pending())
+                .await
+                .unwrap();
         }
     }
 }
 
-/// Sends what it reads from its input, event by event, whatever is asked.
+/// Sends the events that it reads from stdin in response to any request.
 fn baseline_router() -> Router {
-    let mut told = String::new();
-    std::io::stdin().read_to_string(&mut told).unwrap();
-    let events: Vec<Bytes> = told
+    let mut input = String::new();
+    std::io::stdin().read_to_string(&mut input).unwrap();
+    let events: Vec<Bytes> = input
         .split_inclusive("\n\n")
         .map(|event| Bytes::copy_from_slice(event.as_bytes()))
         .collect();
@@ -66,11 +69,11 @@ fn baseline_router() -> Router {
         .route("/api/conversations/{id}/events", get(native))
 }
 
-/// The events; after them the end, or nothing any more until the client leaves.
-fn sse_response(events: Arc<[Bytes]>, stays: bool) -> Response {
+/// Sends the events; with `keep_open`, the response does not end until the client disconnects.
+fn sse_response(events: Arc<[Bytes]>, keep_open: bool) -> Response {
     let count = events.len();
     let events = stream::iter(0..count).map(move |at| events[at].clone());
-    let body = match stays {
+    let body = match keep_open {
         true => Body::from_stream(events.chain(stream::pending()).map(Ok::<_, Infallible>)),
         false => Body::from_stream(events.map(Ok::<_, Infallible>)),
     };

@@ -1,4 +1,4 @@
-//! Who takes part, and how each is started.
+//! The benchmarked servers, and how each is started.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::requests::Protocol;
 use crate::scripted_model;
 
-/// One server and what it is asked.
+/// A server and the protocol that is used with it.
 pub(crate) struct BenchmarkedServer {
     pub(crate) name: &'static str,
     pub(crate) protocol: Protocol,
@@ -33,7 +33,7 @@ const fn benchmarked_server(
     }
 }
 
-/// The floor of each protocol is what its rows are compared with.
+/// The other servers of a protocol are compared with its baseline.
 pub(crate) const BENCHMARKED_SERVERS: [BenchmarkedServer; 6] = [
     benchmarked_server("floor: axum", Protocol::Ui, ServerProgram::Baseline),
     benchmarked_server("Toolwright", Protocol::Ui, ServerProgram::Toolwright),
@@ -44,8 +44,7 @@ pub(crate) const BENCHMARKED_SERVERS: [BenchmarkedServer; 6] = [
 ];
 
 impl ServerProgram {
-    /// Tells whether it is installed.
-    pub(crate) fn is_there(self) -> bool {
+    pub(crate) fn is_installed(self) -> bool {
         match self {
             Self::Baseline | Self::Toolwright => true,
             Self::Node => node_path().exists() && node_modules_dir().join("ai").exists(),
@@ -74,7 +73,7 @@ impl ServerProgram {
     }
 }
 
-/// This program again, with a pause of so many milliseconds before each piece.
+/// Starts this program as a server, with a pause of `pace` milliseconds before each delta.
 pub(crate) fn own_server_command(name: &str, pace: u64) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["serve", name, &pace.to_string()]);

@@ -1,4 +1,4 @@
-//! People who come and go: lines break at random, and whoever comes back gets the rest exactly once, for minutes.
+//! Clients that disconnect at random and reconnect, for minutes: each must receive the rest of its answer exactly once.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -13,9 +13,8 @@ use crate::requests::{self, Protocol};
 use crate::scripted_model;
 use crate::servers::own_server_command;
 
-/// How many take part.
 const CLIENTS: u64 = 200;
-/// How long a piece of an answer takes, in milliseconds: an answer takes ten seconds.
+/// The pause before each delta; an answer takes ten seconds.
 const DELTA_INTERVAL_MS: u64 = 20;
 const SAMPLES: u32 = 20;
 
@@ -56,22 +55,22 @@ pub(crate) async fn run(short: bool) {
     assert_eq!(wrong, 0, "answers were not whole");
 }
 
-/// Asks, hangs up now and then, comes back, and deletes the conversation when its answer is whole.
+/// Sends messages in new conversations with random disconnects, and deletes each conversation after its answer.
 async fn run_client(addr: String, number: u64, end: Instant, count: Rc<SoakCounters>) {
-    let mut chance = Rng(number + 1);
+    let mut rng = Rng(number + 1);
     let mut turn = 0;
     while Instant::now() < end {
         let conversation = format!("c{number}-{turn}");
         turn += 1;
-        let right = match chance.next_below(2) {
-            0 => run_ai_sdk_turn(&addr, &conversation, &mut chance, &count).await,
-            _ => run_native_turn(&addr, &conversation, &mut chance, &count).await,
+        let result = match rng.next_below(2) {
+            0 => run_ai_sdk_turn(&addr, &conversation, &mut rng, &count).await,
+            _ => run_native_turn(&addr, &conversation, &mut rng, &count).await,
         };
         count.answers.set(count.answers.get() + 1);
-        if right.is_none() {
+        if result.is_none() {
             count.wrong.set(count.wrong.get() + 1);
         }
-        // The turn may hold its lease for a breath after its last event.
+        // The turn may hold its lease for a short time after its last event.
         let path = format!("/api/conversations/{conversation}");
         while client::send_request(&addr, "DELETE", &path, String::new())
             .await
@@ -83,13 +82,8 @@ async fn run_client(addr: String, number: u64, end: Instant, count: Rc<SoakCount
     }
 }
 
-/// Comes back with the number of the last event that was read.
-async fn run_native_turn(
-    addr: &str,
-    id: &str,
-    chance: &mut Rng,
-    count: &SoakCounters,
-) -> Option<()> {
+/// Reconnects with the number of the last event that was read.
+async fn run_native_turn(addr: &str, id: &str, rng: &mut Rng, count: &SoakCounters) -> Option<()> {
     let (mut answer, mut seq) = Protocol::Native.send_message(addr, id).await;
     let mut text = String::new();
     loop {
@@ -104,22 +98,17 @@ async fn run_native_turn(
         if Protocol::Native.is_last_event(&data) {
             return (text == scripted_model::full_text()).then_some(());
         }
-        if chance.next_below(200) == 0 {
+        if rng.next_below(200) == 0 {
             count.breaks.set(count.breaks.get() + 1);
             drop(answer);
-            tokio::time::sleep(Duration::from_millis(chance.next_below(2000))).await;
+            tokio::time::sleep(Duration::from_millis(rng.next_below(2000))).await;
             answer = requests::read_events(addr, id, seq).await;
         }
     }
 }
 
-/// Comes back to the stream, which is told from its beginning.
-async fn run_ai_sdk_turn(
-    addr: &str,
-    id: &str,
-    chance: &mut Rng,
-    count: &SoakCounters,
-) -> Option<()> {
+/// Reconnects to the stream, which is then replayed from its beginning.
+async fn run_ai_sdk_turn(addr: &str, id: &str, rng: &mut Rng, count: &SoakCounters) -> Option<()> {
     let (mut answer, _) = Protocol::Ui.send_message(addr, id).await;
     let mut text = String::new();
     loop {
@@ -128,14 +117,14 @@ async fn run_ai_sdk_turn(
         if Protocol::Ui.is_last_event(&data) {
             return (text == scripted_model::full_text()).then_some(());
         }
-        if chance.next_below(400) == 0 {
+        if rng.next_below(400) == 0 {
             count.breaks.set(count.breaks.get() + 1);
             drop(answer);
-            tokio::time::sleep(Duration::from_millis(chance.next_below(2000))).await;
+            tokio::time::sleep(Duration::from_millis(rng.next_below(2000))).await;
             let path = format!("/api/chat/{id}/stream");
             answer = client::send_request(addr, "GET", &path, String::new()).await;
             if answer.status == 204 {
-                // It is over by now.
+                // The turn has ended in the meantime.
                 return requests::is_stored(addr, id).await.then_some(());
             }
             text.clear();
@@ -143,14 +132,14 @@ async fn run_ai_sdk_turn(
     }
 }
 
-/// Random enough to hang up at, and the same in every run.
+/// A xorshift generator, with the same numbers in every run.
 struct Rng(u64);
 
 impl Rng {
-    fn next_below(&mut self, most: u64) -> u64 {
+    fn next_below(&mut self, limit: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
-        self.0 % most
+        self.0 % limit
     }
 }

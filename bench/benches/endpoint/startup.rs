@@ -1,4 +1,4 @@
-//! How long the program takes until it listens, what it takes then, and how large it is.
+//! The time until the program listens, its memory then, and its size.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -10,9 +10,9 @@ use crate::process::Process;
 
 pub(crate) async fn run(short: bool) {
     let rounds = if short { 5 } else { 41 };
-    // The profile's directory: this program is in the one for its parts.
-    let here = std::env::current_exe().unwrap();
-    let program = here.ancestors().nth(2).unwrap().join("toolwright");
+    // This program is in `deps`, below the directory of the profile.
+    let bench = std::env::current_exe().unwrap();
+    let program = bench.ancestors().nth(2).unwrap().join("toolwright");
     if !program.exists() {
         println!("left out: build it with `cargo build --release`");
         return;
@@ -57,7 +57,7 @@ pub(crate) async fn run(short: bool) {
     }
 }
 
-/// The median, the least and the most.
+/// Median, minimum and maximum.
 fn format_times(times: &mut [Duration]) -> String {
     times.sort_unstable();
     let ms = |at: usize| times[at].as_secs_f64() * 1e3;

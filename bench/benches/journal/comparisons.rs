@@ -1,4 +1,4 @@
-//! What is raced: the store against the same bytes by plain sqlx, and a long conversation against a short one.
+//! Compares the store with plain sqlx for the same bytes, and a long conversation with a short one.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use toolwright_bench::{Comparison, Table};
 use crate::plain_sqlx::PlainSqlx;
 use crate::sample_conversation;
 
-/// One entry, durable when it is told.
+/// Appends one entry durably.
 pub(crate) fn compare_append(
     runtime: &Runtime,
     name: &str,
@@ -71,7 +71,7 @@ pub(crate) fn compare_load(
     .run()
 }
 
-/// How often a turn is timed: few enough that a short conversation stays one.
+/// How often a turn is timed; low, so that a short conversation stays short.
 const ROUNDS: usize = 20;
 
 /// A whole turn with a call, after so many others; the best of some.

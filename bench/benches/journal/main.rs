@@ -1,4 +1,4 @@
-//! Journals: what an entry costs, what a conversation costs to read, and whether a long one costs more.
+//! The cost of appending an entry, of loading a conversation, and of a turn in a long conversation.
 
 #![allow(
     clippy::expect_used,
@@ -39,7 +39,7 @@ fn main() {
     let floor = runtime.block_on(PlainSqlx::sqlite(&file("floor.db")));
     print_tables(&runtime, "SQLite", Some(floor), &sqlite.unwrap());
 
-    // Durable, as everybody has it: not with the settings of the tests.
+    // The durable default, not the settings of the tests.
     let Some(server) = server::Server::start(&[]) else {
         return;
     };

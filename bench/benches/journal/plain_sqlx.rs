@@ -1,11 +1,11 @@
-//! The same bytes by plain sqlx: a table with a number and a text, an insert, a select.
+//! The baseline with plain sqlx: a table with a number and a text, one insert, one select.
 
 use std::str::FromStr as _;
 
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{PgPool, Row as _, SqlitePool};
 
-/// A table that keeps texts in order, and nothing else.
+/// A table of texts in order.
 pub(crate) enum PlainSqlx {
     Sqlite(SqlitePool),
     Postgres(PgPool),

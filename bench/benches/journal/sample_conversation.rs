@@ -1,4 +1,4 @@
-//! A conversation of any length, and a chat that goes on with it.
+//! A conversation of any length, and a chat that continues it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use toolwright::chat::{
 };
 use toolwright::{Content, Invoker, Registry, Tool, ToolCall, ToolResult};
 
-/// What one turn leaves in a journal.
+/// The number of journal entries of one turn.
 pub(crate) const ENTRIES_PER_TURN: usize = 6;
 
 const ARGUMENTS: &str = r#"{"city": "Reykjavík", "units": "celsius", "days": 3}"#;
@@ -56,12 +56,12 @@ fn step(items: Vec<Item>, stop: StopReason, calls: Vec<CallMetadata>) -> EntryBo
     }
 }
 
-/// The largest of its entries, as it is kept.
+/// The largest of its entries, serialized.
 pub(crate) fn user_text(turn: usize) -> String {
     serde_json::to_string(&sample_entry(turn * ENTRIES_PER_TURN + 4)).unwrap()
 }
 
-/// Makes a conversation of so many turns.
+/// Creates a conversation of so many turns.
 pub(crate) async fn append_turns(store: &dyn Store, name: &str, turns: usize) {
     let lease = Lease::new(name, "bench");
     assert!(

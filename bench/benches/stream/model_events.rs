@@ -47,19 +47,19 @@ async fn count_events(model: &Arc<dyn Model>) -> usize {
 
 /// Reads an answer, its text by the deltas and its call by the item.
 async fn answer_text(model: &Arc<dyn Model>) -> String {
-    let mut said = StreamedAnswer::default();
+    let mut streamed = StreamedAnswer::default();
     let mut events = model.stream(ModelRequest::default());
     while let Some(event) = events.next().await {
         match event.unwrap() {
-            ModelEvent::Text(text) => said.text.push_str(&text),
+            ModelEvent::Text(text) => streamed.text.push_str(&text),
             ModelEvent::Item(item) => {
                 if let ItemKind::Call { call } = item.kind {
-                    said.tool.push_str(call.name.as_str());
-                    said.arguments.push_str(call.arguments.as_str());
+                    streamed.tool.push_str(call.name.as_str());
+                    streamed.arguments.push_str(call.arguments.as_str());
                 }
             }
             _ => {}
         }
     }
-    said.to_text()
+    streamed.to_text()
 }

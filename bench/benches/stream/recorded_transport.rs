@@ -1,4 +1,4 @@
-//! A transport without a network: the same answers over and over.
+//! A transport without a network, which repeats the same responses.
 
 use std::sync::{
     Arc,
@@ -12,13 +12,13 @@ use toolwright::{
     models::{Bytes, Transport, Vendor, WireRequest, WireResponse},
 };
 
-/// Answers in turn; the first comes after the last.
+/// Returns the responses in turn; the first follows the last.
 pub(crate) struct RecordedTransport {
     answers: Vec<Vec<Bytes>>,
     asked: AtomicUsize,
 }
 
-/// A vendor's model, and the pieces that its answers come in.
+/// A vendor's model with recorded responses, and their chunks.
 pub(crate) fn model_over_recording(vendor: &str, answers: Vec<Vec<Bytes>>) -> Arc<dyn Model> {
     let line = RecordedTransport {
         answers,
@@ -29,7 +29,7 @@ pub(crate) fn model_over_recording(vendor: &str, answers: Vec<Vec<Bytes>>) -> Ar
     connect.build().unwrap()
 }
 
-/// An answer as a fast network brings it.
+/// The chunks of a response on a fast network.
 pub(crate) fn pack_frames(frames: &[String]) -> Vec<Bytes> {
     const PIECE: usize = 4096;
     let bytes = frames.concat().into_bytes();

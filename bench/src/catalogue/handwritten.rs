@@ -289,7 +289,7 @@ pub(super) fn config(topic: &SchemaTopic) -> Value {
     })
 }
 
-/// Objects with keys that nobody knows beforehand.
+/// Objects with arbitrary keys.
 pub(super) fn maps(topic: &SchemaTopic) -> Value {
     let SchemaTopic { noun, area, .. } = topic;
     json!({
@@ -322,7 +322,7 @@ pub(super) fn maps(topic: &SchemaTopic) -> Value {
     })
 }
 
-/// Lists whose places mean different things.
+/// Tuples: lists with a schema per index.
 pub(super) fn tuples(topic: &SchemaTopic) -> Value {
     let SchemaTopic { noun, area, .. } = topic;
     json!({

@@ -1,7 +1,7 @@
-//! Bytes of an answer in, what it says out with nothing between but `serde_json`: what no library can go below.
+//! The baseline of reading a streamed answer: `serde_json` only, from bytes to content.
 //!
-//! The bytes are cut into frames, and each frame is read into a struct of just those fields that say something.
-//! Nothing is kept for the next request, nothing unexpected is survived.
+//! Each frame is deserialized into a struct of the fields with content. Nothing is kept for the next request, and unexpected
+//! input panics.
 
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
@@ -14,15 +14,17 @@ pub const ROW_NAME: &str = "frames, serde_json";
 /// Reads an answer.
 pub fn parse_stream(vendor: &str, bytes: &[u8]) -> StreamedAnswer {
     let text = std::str::from_utf8(bytes).unwrap();
-    let mut said = StreamedAnswer::default();
+    let mut streamed = StreamedAnswer::default();
     match vendor {
-        "openai" => events(text, |data| parse_openai_responses(data, &mut said)),
-        "openai-chat" => events(text, |data| parse_openai_chat(data, &mut said)),
-        "anthropic" => events(text, |data| parse_anthropic(data, &mut said)),
-        "gemini" => events(text, |data| parse_gemini(data, &mut said)),
-        _ => text.lines().for_each(|data| parse_ollama(data, &mut said)),
+        "openai" => events(text, |data| parse_openai_responses(data, &mut streamed)),
+        "openai-chat" => events(text, |data| parse_openai_chat(data, &mut streamed)),
+        "anthropic" => events(text, |data| parse_anthropic(data, &mut streamed)),
+        "gemini" => events(text, |data| parse_gemini(data, &mut streamed)),
+        _ => text
+            .lines()
+            .for_each(|data| parse_ollama(data, &mut streamed)),
     }
-    said
+    streamed
 }
 
 fn events<'a>(text: &'a str, read: impl FnMut(&'a str)) {
@@ -48,15 +50,15 @@ struct Item {
     name: Option<String>,
 }
 
-fn parse_openai_responses(data: &str, said: &mut StreamedAnswer) {
+fn parse_openai_responses(data: &str, streamed: &mut StreamedAnswer) {
     let event: Event = parse(data);
     let delta = event.delta.as_deref().unwrap_or_default();
     match event.kind.as_str() {
-        "response.output_text.delta" => said.text.push_str(delta),
-        "response.function_call_arguments.delta" => said.arguments.push_str(delta),
+        "response.output_text.delta" => streamed.text.push_str(delta),
+        "response.function_call_arguments.delta" => streamed.arguments.push_str(delta),
         "response.output_item.added" => {
             if let Some(name) = event.item.and_then(|item| item.name) {
-                said.tool.push_str(&name);
+                streamed.tool.push_str(&name);
             }
         }
         _ => {}
@@ -91,18 +93,20 @@ struct Function {
     arguments: String,
 }
 
-fn parse_openai_chat(data: &str, said: &mut StreamedAnswer) {
+fn parse_openai_chat(data: &str, streamed: &mut StreamedAnswer) {
     if data == "[DONE]" {
         return;
     }
     let chunk: Chunk = parse(data);
     for Choice { delta } in chunk.choices {
-        said.text
+        streamed
+            .text
             .push_str(delta.content.as_deref().unwrap_or_default());
         for ToolCallDelta { function } in delta.tool_calls {
-            said.tool
+            streamed
+                .tool
                 .push_str(function.name.as_deref().unwrap_or_default());
-            said.arguments.push_str(&function.arguments);
+            streamed.arguments.push_str(&function.arguments);
         }
     }
 }
@@ -119,16 +123,17 @@ struct BlockDelta {
     partial_json: Option<String>,
 }
 
-fn parse_anthropic(data: &str, said: &mut StreamedAnswer) {
+fn parse_anthropic(data: &str, streamed: &mut StreamedAnswer) {
     let message: Message = parse(data);
     if let Some(delta) = message.delta {
-        said.text
+        streamed
+            .text
             .push_str(delta.text.as_deref().unwrap_or_default());
         let piece = delta.partial_json.as_deref();
-        said.arguments.push_str(piece.unwrap_or_default());
+        streamed.arguments.push_str(piece.unwrap_or_default());
     }
     if let Some(name) = message.content_block.and_then(|block| block.name) {
-        said.tool.push_str(&name);
+        streamed.tool.push_str(&name);
     }
 }
 
@@ -161,17 +166,19 @@ struct GeminiFunctionCall {
     args: Box<RawValue>,
 }
 
-fn parse_gemini(data: &str, said: &mut StreamedAnswer) {
+fn parse_gemini(data: &str, streamed: &mut StreamedAnswer) {
     let answer: Answer = parse(data);
     for part in answer
         .candidates
         .into_iter()
         .flat_map(|candidate| candidate.content.parts)
     {
-        said.text.push_str(part.text.as_deref().unwrap_or_default());
+        streamed
+            .text
+            .push_str(part.text.as_deref().unwrap_or_default());
         if let Some(call) = part.function_call {
-            said.tool.push_str(&call.name);
-            said.arguments.push_str(call.args.get());
+            streamed.tool.push_str(&call.name);
+            streamed.arguments.push_str(call.args.get());
         }
     }
 }
@@ -193,11 +200,11 @@ struct OllamaToolCall {
     function: GeminiFunctionCall,
 }
 
-fn parse_ollama(data: &str, said: &mut StreamedAnswer) {
+fn parse_ollama(data: &str, streamed: &mut StreamedAnswer) {
     let line: OllamaLine = parse(data);
-    said.text.push_str(&line.message.content);
+    streamed.text.push_str(&line.message.content);
     for OllamaToolCall { function } in line.message.tool_calls {
-        said.tool.push_str(&function.name);
-        said.arguments.push_str(function.args.get());
+        streamed.tool.push_str(&function.name);
+        streamed.arguments.push_str(function.args.get());
     }
 }

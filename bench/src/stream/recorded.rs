@@ -1,4 +1,4 @@
-//! What is said in, the bytes of a protocol out, with every field that its vendor sends.
+//! Generates the frames of a protocol, with all fields that its vendor sends.
 
 #![expect(
     clippy::indexing_slicing,
@@ -29,7 +29,7 @@ fn sse_event(data: &Value) -> String {
 
 fn openai_responses_frames(calls: bool) -> Vec<String> {
     let mut frames = Vec::new();
-    let mut say = |kind: &str, fields: Value| {
+    let mut push_event = |kind: &str, fields: Value| {
         let mut data = json!({"type": kind, "sequence_number": frames.len()});
         for (name, value) in fields.as_object().unwrap() {
             data[name] = value.clone();
@@ -48,15 +48,15 @@ fn openai_responses_frames(calls: bool) -> Vec<String> {
     let part = |text: &str| json!({"type": "output_text", "annotations": [], "logprobs": [], "text": text});
     let text: String = text_deltas().collect();
 
-    say(
+    push_event(
         "response.created",
         json!({"response": response("in_progress", json!([]))}),
     );
-    say(
+    push_event(
         "response.in_progress",
         json!({"response": response("in_progress", json!([]))}),
     );
-    say(
+    push_event(
         "response.output_item.added",
         json!({"output_index": 0, "item": message("in_progress", json!([]))}),
     );
@@ -68,50 +68,50 @@ fn openai_responses_frames(calls: bool) -> Vec<String> {
         }
         fields
     };
-    say("response.content_part.added", at(json!({"part": part("")})));
+    push_event("response.content_part.added", at(json!({"part": part("")})));
     for piece in text_deltas() {
-        say(
+        push_event(
             "response.output_text.delta",
             at(json!({"delta": piece, "logprobs": [], "obfuscation": "x8fK2mQ"})),
         );
     }
-    say(
+    push_event(
         "response.output_text.done",
         at(json!({"text": text, "logprobs": []})),
     );
-    say(
+    push_event(
         "response.content_part.done",
         at(json!({"part": part(&text)})),
     );
     let message = message("completed", json!([part(&text)]));
-    say(
+    push_event(
         "response.output_item.done",
         json!({"output_index": 0, "item": message}),
     );
     let mut output = vec![message];
     if calls {
-        say(
+        push_event(
             "response.output_item.added",
             json!({"output_index": 1, "item": call("in_progress", "")}),
         );
         for piece in argument_deltas() {
-            say(
+            push_event(
                 "response.function_call_arguments.delta",
                 json!({"item_id": "fc_68a1", "output_index": 1, "delta": piece, "obfuscation": "x8fK2mQ"}),
             );
         }
-        say(
+        push_event(
             "response.function_call_arguments.done",
             json!({"item_id": "fc_68a1", "output_index": 1, "arguments": ARGUMENTS}),
         );
         let call = call("completed", ARGUMENTS);
-        say(
+        push_event(
             "response.output_item.done",
             json!({"output_index": 1, "item": call}),
         );
         output.push(call);
     }
-    say(
+    push_event(
         "response.completed",
         json!({"response": response("completed", json!(output))}),
     );
@@ -125,26 +125,26 @@ fn openai_chat_frames(calls: bool) -> Vec<String> {
             "choices": choices, "usage": usage, "obfuscation": "x8fK2mQ"});
         format!("data: {data}\n\n")
     };
-    let say = |delta: Value, finish: Option<&str>| {
+    let delta_chunk = |delta: Value, finish: Option<&str>| {
         chunk(
             json!([{"index": 0, "delta": delta, "logprobs": null, "finish_reason": finish}]),
             Value::Null,
         )
     };
-    let mut frames = vec![say(
+    let mut frames = vec![delta_chunk(
         json!({"role": "assistant", "content": "", "refusal": null}),
         None,
     )];
-    frames.extend(text_deltas().map(|piece| say(json!({"content": piece}), None)));
+    frames.extend(text_deltas().map(|piece| delta_chunk(json!({"content": piece}), None)));
     if calls {
         let head = json!({"index": 0, "id": CALL_ID, "type": "function", "function": {"name": TOOL_NAME, "arguments": ""}});
-        frames.push(say(json!({"tool_calls": [head]}), None));
+        frames.push(delta_chunk(json!({"tool_calls": [head]}), None));
         frames.extend(argument_deltas().map(|piece| {
             let more = json!({"index": 0, "function": {"arguments": piece}});
-            say(json!({"tool_calls": [more]}), None)
+            delta_chunk(json!({"tool_calls": [more]}), None)
         }));
     }
-    frames.push(say(
+    frames.push(delta_chunk(
         json!({}),
         Some(if calls { "tool_calls" } else { "stop" }),
     ));
@@ -224,8 +224,8 @@ fn ollama_frames(calls: bool) -> Vec<String> {
         let data = json!({"model": "qwen3", "created_at": "2026-11-15T12:00:00.123456789Z", "message": message, "done": false});
         format!("{data}\n")
     };
-    let say = |piece| line(json!({"role": "assistant", "content": piece}));
-    let mut frames: Vec<String> = text_deltas().map(say).collect();
+    let text_line = |delta| line(json!({"role": "assistant", "content": delta}));
+    let mut frames: Vec<String> = text_deltas().map(text_line).collect();
     if calls {
         let arguments: Value = serde_json::from_str(ARGUMENTS).unwrap();
         let call = json!({"id": CALL_ID, "function": {"index": 0, "name": TOOL_NAME, "arguments": arguments}});

@@ -1,13 +1,13 @@
-//! The command line as it is written.
+//! The command line: flags, subcommands and their help texts.
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::chat::ChatArgs;
-use crate::check::CheckArgs;
-use crate::model_selection::vendor_names;
-use crate::serve::ServeArgs;
+use crate::commands::chat::ChatArgs;
+use crate::commands::check::CheckArgs;
+use crate::commands::serve::ServeArgs;
+use crate::config::model_selection::vendor_names;
 
 const ROOT_HELP: &str = "\
 Try next:
@@ -83,7 +83,7 @@ line was wrong, an unknown ID included.";
 
 fn chat_help() -> String {
     let vendors: Vec<&str> = vendor_names().filter(|name| *name != "demo").collect();
-    let lines: Vec<String> = vendors.chunks(10).map(|some| some.join(", ")).collect();
+    let lines: Vec<String> = vendors.chunks(10).map(|row| row.join(", ")).collect();
     CHAT_HELP.replace("@vendors@", &lines.join(",\n  "))
 }
 

@@ -1,11 +1,11 @@
-//! Why a command ends without doing its work, and with which exit code.
+//! The error type of all commands: a message and an exit code.
 
 use std::error::Error;
 use std::process::ExitCode;
 
 use toolwright_core::schema::redact;
 
-use crate::output;
+use crate::terminal::output;
 
 /// A message for stderr and an exit code.
 #[derive(Debug)]
@@ -15,12 +15,7 @@ pub(crate) struct CliError {
 }
 
 impl CliError {
-    /// Something was found to be wrong: exit 1. The whole chain of causes is told.
-    pub(crate) fn from_error(error: &dyn Error) -> Self {
-        Self::failure(error_chain(error))
-    }
-
-    /// Something was found to be wrong, in these words: exit 1.
+    /// A command that failed: exit code 1.
     pub(crate) fn failure(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -28,7 +23,7 @@ impl CliError {
         }
     }
 
-    /// The command line was wrong: exit 2.
+    /// A wrong command line: exit code 2.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -36,26 +31,33 @@ impl CliError {
         }
     }
 
-    /// What is told of it, without secrets.
+    /// The message, with secrets redacted.
     pub(crate) fn message(&self) -> String {
         redact(&self.message).into_owned()
     }
 
-    /// Tells stderr, and returns the exit code.
+    /// Prints the message to stderr and returns the exit code.
     pub(crate) fn report(self) -> ExitCode {
         output::print_stderr(&format!("error: {}\n", self.message()));
         ExitCode::from(self.code)
     }
 }
 
-/// An error and what it comes from, none of it twice.
+impl<E: Error> From<E> for CliError {
+    /// Fails with the message of [`error_chain`].
+    fn from(error: E) -> Self {
+        Self::failure(error_chain(&error))
+    }
+}
+
+/// The messages of an error and its sources, joined by colons; a source that its parent's message already ends with is left out.
 pub(crate) fn error_chain(error: &dyn Error) -> String {
     let mut message = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {
-        let told = cause.to_string();
-        if !message.ends_with(&told) {
-            message.push_str(&format!(": {told}"));
+        let cause_message = cause.to_string();
+        if !message.ends_with(&cause_message) {
+            message.push_str(&format!(": {cause_message}"));
         }
         source = cause.source();
     }

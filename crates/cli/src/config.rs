@@ -1,4 +1,4 @@
-//! `config show`, and the settings that every command runs under.
+//! The settings of a command, and `config show`.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -8,18 +8,23 @@ use toolwright_core::{Config, ConfigSources, InvokerBuilder};
 
 use crate::args::GlobalArgs;
 use crate::cli_error::CliError;
-use crate::output;
+use crate::terminal::output;
 
+pub(crate) mod assistant;
+pub(crate) mod conversation_store;
+pub(crate) mod data_dir;
 mod known_keys;
+pub(crate) mod model_selection;
+pub(crate) mod prices;
 
-/// Where and under which settings a command runs.
+/// The project directory and the settings that a command runs with.
 pub(crate) struct ProjectConfig {
     config: Config,
     project_dir: Option<PathBuf>,
 }
 
 impl ProjectConfig {
-    /// Reads the settings, telling stderr what is odd about them.
+    /// Loads the settings; warnings are printed to stderr.
     pub(crate) fn load(global: &GlobalArgs) -> Result<Self, CliError> {
         let project_dir = match &global.project_dir {
             None => None,
@@ -38,9 +43,8 @@ impl ProjectConfig {
                 sources = sources.flag(key, value, format!("--{key}"));
             }
         }
-        let loaded = Config::load(sources).map_err(|error| CliError::from_error(&error))?;
-        known_keys::reject_unknown_keys(&loaded.config)
-            .map_err(|error| CliError::from_error(&error))?;
+        let loaded = Config::load(sources)?;
+        known_keys::reject_unknown_keys(&loaded.config)?;
         for warning in &loaded.warnings {
             output::print_stderr(&format!("warning: {warning}\n"));
         }
@@ -50,17 +54,16 @@ impl ProjectConfig {
         })
     }
 
-    /// The project directory, or where we are.
+    /// The project directory, by default `.`.
     pub(crate) fn project_dir_or_current(&self) -> PathBuf {
         self.project_dir.clone().unwrap_or_else(|| ".".into())
     }
 
-    /// The settings.
     pub(crate) fn config(&self) -> &Config {
         &self.config
     }
 
-    /// Sets an invoker up with them.
+    /// Sets the settings and the project directory of an invoker.
     pub(crate) fn configure_invoker(&self, invoker: InvokerBuilder) -> InvokerBuilder {
         let invoker = invoker.config(self.config.clone());
         match &self.project_dir {
@@ -69,14 +72,10 @@ impl ProjectConfig {
         }
     }
 
-    /// Prints every setting; those that are read as groups are checked as such.
+    /// Prints every setting. Fails if a group of settings (`WebSearchTool`, `MCP`) is invalid.
     pub(crate) fn print_settings(&self, json: bool) -> Result<ExitCode, CliError> {
-        self.config
-            .web_search()
-            .map_err(|error| CliError::from_error(&error))?;
-        self.config
-            .mcp_servers()
-            .map_err(|error| CliError::from_error(&error))?;
+        self.config.web_search()?;
+        self.config.mcp_servers()?;
         let entries = self.config.entries();
         if json {
             let entries: Vec<_> = entries

@@ -1,4 +1,4 @@
-//! Every command, as a library: anyone's `main` is one line.
+//! The command line as a library: the `main` of a program is one line.
 //!
 //! ```no_run
 //! fn main() -> std::process::ExitCode {
@@ -16,31 +16,21 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, FromArgMatches as _};
 use toolwright_core::{AppKind, InvokerBuilder, Registry, RegistryError};
 
-mod approval;
 mod args;
-mod chat;
-mod check;
 mod cli_error;
+mod commands;
 mod config;
-mod conversation_store;
-mod conversations;
-mod data_dir;
-mod mcp;
-mod model_selection;
-mod new;
-mod output;
-mod prompts;
 mod remote_servers;
-mod sanitize;
-mod serve;
+mod runtime;
 #[cfg(feature = "otlp")]
 mod telemetry;
-mod tool_call;
-mod tools;
+mod terminal;
 
 use args::{Cli, Command};
 use cli_error::CliError;
+use commands::{chat, check, conversations, mcp, new, prompts, serve, tools};
 use config::ProjectConfig;
+use terminal::{output, sanitize};
 
 /// Runs the command line with every linked tool that is not restricted to an application.
 pub fn run() -> ExitCode {
@@ -92,10 +82,10 @@ fn run_command_line(
     };
     #[cfg(feature = "otlp")]
     let _telemetry = telemetry::install();
-    let done = registry
-        .map_err(|error| CliError::from_error(&error))
+    let outcome = registry
+        .map_err(CliError::from)
         .and_then(|registry| dispatch_command(options, &registry, setup));
-    match done {
+    match outcome {
         Ok(code) => code,
         Err(failure) => failure.report(),
     }
@@ -106,7 +96,7 @@ fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
     Cli::from_arg_matches(&command.try_get_matches_from(arguments)?)
 }
 
-/// What this program is called, for commands that a message tells to run.
+/// The name this program was started under, for the commands that messages suggest.
 fn program_name() -> String {
     let first = std::env::args_os().next().unwrap_or_default();
     match Path::new(&first).file_stem() {
@@ -121,7 +111,7 @@ fn dispatch_command(
     setup: impl FnOnce(InvokerBuilder) -> InvokerBuilder,
 ) -> Result<ExitCode, CliError> {
     let command = options.command.unwrap_or_default();
-    // Read only where needed: a new project must not fail because of the settings where it is made.
+    // Loaded only by the commands that need it: `new` must not fail because of the settings in the current directory.
     let load = || ProjectConfig::load(&options.global);
     let json = options.global.json;
     match command {

@@ -1,16 +1,17 @@
-//! Settings in, the servers that they name attached to a registry out.
+//! Attaches the MCP servers of the settings to the registry.
 //!
-//! Whatever uses tools comes through here, so that servers are read, connected and warned about in one way. A server that
-//! cannot be reached costs its own tools and a warning, never the command.
+//! All commands that use tools connect through [`RemoteServers`]. A server that cannot be reached costs its own tools and a
+//! warning, never the command.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::future::join_all;
 use serde_json::Value;
 use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
+use toolwright_chat::{HostedTool, Model};
 use toolwright_core::schema::redact;
 use toolwright_core::{BundleItem, Config, Invoker, InvokerBuilder, Registry, ToolSpec};
 use toolwright_mcp::{
@@ -19,9 +20,9 @@ use toolwright_mcp::{
 
 use crate::cli_error::{CliError, error_chain};
 use crate::config::ProjectConfig;
-use crate::output;
-use crate::sanitize::sanitize;
-use crate::tool_call;
+use crate::runtime::{self, lock};
+use crate::terminal::output;
+use crate::terminal::sanitize::sanitize;
 
 mod connect_progress;
 mod connector;
@@ -31,77 +32,100 @@ mod placeholder;
 use connector::{ConnectionState, ServerConnector};
 pub(crate) use elicitation::TerminalElicitor;
 
-/// The file that remembers which definitions were accepted, in the project directory.
+/// The file of the accepted tool definitions, in the project directory.
 const PIN_FILE: &str = "toolwright.pins";
 
-/// How long a command that stays waits before it begins without the servers that are slow.
+/// A long-running command starts without the servers that have not connected by then.
 const STARTUP_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long the command runs that tools are attached for.
+/// Whether a command ends after one task.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum CommandLifetime {
-    /// It does one thing: a server is tried once.
+    /// One task: each server is tried once.
     OneShot,
-    /// It stays: what could not be attached is tried again, and what is hidden comes back once it is accepted.
+    /// Runs until it is stopped: failed connections are retried, and hidden tools return once their change is accepted.
     LongRunning,
 }
 
-/// Reads which servers we attach; `hosted` tells whether the vendor of the model attaches those of the groups `MCP.*`.
-pub(crate) fn configured_servers(
-    config: &Config,
-    hosted: bool,
-) -> Result<Vec<RemoteServer>, CliError> {
-    let mut wanted =
-        RemoteServer::from_config(config).map_err(|error| CliError::from_error(&error))?;
-    let groups =
-        RemoteServer::from_groups(config, hosted).map_err(|error| CliError::from_error(&error))?;
-    wanted.extend(groups);
+/// The servers to attach; with `hosted`, the vendor of the model attaches those of the groups `MCP.*`.
+fn configured_servers(config: &Config, hosted: bool) -> Result<Vec<RemoteServer>, CliError> {
+    let mut servers = RemoteServer::from_config(config)?;
+    servers.extend(RemoteServer::from_groups(config, hosted)?);
     let mut names = HashSet::new();
-    match wanted.iter().find(|server| !names.insert(server.name())) {
-        None => Ok(wanted),
-        Some(twice) => Err(CliError::failure(format!(
+    match servers.iter().find(|server| !names.insert(server.name())) {
+        None => Ok(servers),
+        Some(duplicate) => Err(CliError::failure(format!(
             "two MCP servers are named `{}`: give one of them another name",
-            twice.name()
+            duplicate.name()
         ))),
     }
 }
 
-/// Where definitions are pinned.
-pub(crate) fn open_pins(surroundings: &ProjectConfig, stay: CommandLifetime) -> Arc<FilePins> {
-    let pins = FilePins::new(surroundings.project_dir_or_current().join(PIN_FILE));
-    Arc::new(match stay {
+/// Opens the pin file of the project.
+pub(crate) fn open_pins(project: &ProjectConfig, lifetime: CommandLifetime) -> Arc<FilePins> {
+    let pins = FilePins::new(project.project_dir_or_current().join(PIN_FILE));
+    Arc::new(match lifetime {
         CommandLifetime::OneShot => pins.keep_drifted(),
         CommandLifetime::LongRunning => pins,
     })
 }
 
-/// Does some work with the servers of the settings attached, then lets them go.
-///
-/// With `needed` unset nobody is connected to: the work is known to need linked tools only.
-pub(crate) fn with_servers<T>(
-    surroundings: &ProjectConfig,
+/// Runs `work` with an empty [`RemoteServers`], then detaches the servers that it has attached.
+pub(crate) fn with_runtime<T>(
+    project: &ProjectConfig,
     registry: &Registry,
-    stay: CommandLifetime,
-    needed: bool,
+    lifetime: CommandLifetime,
+    elicitor: Option<Arc<TerminalElicitor>>,
     work: impl FnOnce(&Runtime, &RemoteServers) -> Result<T, CliError>,
 ) -> Result<T, CliError> {
-    let wanted = configured_servers(surroundings.config(), false)?;
-    let runtime = tool_call::build_runtime()?;
-    // Whoever stays serves others: what it reads from stdin is not for us.
-    let person = (stay == CommandLifetime::OneShot).then(Arc::default);
-    let servers = RemoteServers::new(registry, open_pins(surroundings, stay), person, stay);
-    match needed {
-        true => runtime.block_on(servers.attach(wanted)),
-        false => servers.register_unconnected(wanted),
-    }
-    let done = work(&runtime, &servers);
+    let runtime = runtime::build_runtime()?;
+    let servers = RemoteServers::new(registry, open_pins(project, lifetime), elicitor, lifetime);
+    let output = work(&runtime, &servers);
     runtime.block_on(servers.detach());
-    // A blocking tool that nobody waits for any more must not keep the process.
+    // Does not wait for blocking tools that are still running.
     runtime.shutdown_background();
-    done
+    output
 }
 
-/// The servers that are attached to a registry, for as long as this is kept.
+/// Runs `work` with the servers of the settings attached.
+///
+/// With `connect` unset they are not connected: the work needs linked tools only.
+pub(crate) fn with_servers<T>(
+    project: &ProjectConfig,
+    registry: &Registry,
+    lifetime: CommandLifetime,
+    connect: bool,
+    work: impl FnOnce(&Runtime, &RemoteServers) -> Result<T, CliError>,
+) -> Result<T, CliError> {
+    let configured = configured_servers(project.config(), false)?;
+    // The stdin of a long-running command carries its protocol, not answers of the user.
+    let elicitor = (lifetime == CommandLifetime::OneShot).then(Arc::default);
+    with_runtime(project, registry, lifetime, elicitor, |runtime, servers| {
+        match connect {
+            true => runtime.block_on(servers.attach(configured)),
+            false => servers.register_unconnected(configured),
+        }
+        work(runtime, servers)
+    })
+}
+
+/// Runs `work` as [`with_servers`] does, with an invoker; warnings about the servers are printed first.
+pub(crate) fn with_invoker<T>(
+    project: &ProjectConfig,
+    registry: &Registry,
+    lifetime: CommandLifetime,
+    connect: bool,
+    setup: impl FnOnce(InvokerBuilder) -> InvokerBuilder,
+    work: impl FnOnce(&Runtime, &RemoteServers, Invoker) -> Result<T, CliError>,
+) -> Result<T, CliError> {
+    with_servers(project, registry, lifetime, connect, |runtime, servers| {
+        servers.print_warnings();
+        let invoker = servers.build_invoker(project, setup)?;
+        work(runtime, servers, invoker)
+    })
+}
+
+/// The servers of a command, each with its connection state.
 pub(crate) struct RemoteServers {
     connector: Arc<ServerConnector>,
     lifetime: CommandLifetime,
@@ -109,57 +133,69 @@ pub(crate) struct RemoteServers {
 }
 
 impl RemoteServers {
-    /// Begins without any; what they ask in the middle of a call, the person answers.
+    /// Without servers; `elicitor` answers the questions that servers ask during a call, `None` declines them.
     pub(crate) fn new(
         registry: &Registry,
         pins: Arc<dyn PinStore>,
-        person: Option<Arc<TerminalElicitor>>,
-        stay: CommandLifetime,
+        elicitor: Option<Arc<TerminalElicitor>>,
+        lifetime: CommandLifetime,
     ) -> Self {
         Self {
-            connector: Arc::new(ServerConnector::new(registry.clone(), pins, person)),
-            lifetime: stay,
+            connector: Arc::new(ServerConnector::new(registry.clone(), pins, elicitor)),
+            lifetime,
             tasks: Mutex::default(),
         }
     }
 
-    /// Attaches these, all at once, except those that are known already.
-    pub(crate) async fn attach(&self, wanted: Vec<RemoteServer>) {
+    /// Attaches the servers of the settings, except those that the vendor of the model attaches.
+    pub(crate) async fn attach_configured(
+        &self,
+        config: &Config,
+        model: &dyn Model,
+    ) -> Result<(), CliError> {
+        let mut groups = config.mcp_servers()?.into_iter();
+        let hosted = groups.any(|group| model.supports_hosted_tool(&HostedTool::Mcp(group)));
+        self.attach(configured_servers(config, hosted)?).await;
+        Ok(())
+    }
+
+    /// Attaches servers concurrently, except those whose name is already known.
+    pub(crate) async fn attach(&self, configured: Vec<RemoteServer>) {
         let first = self.connector.names().len();
-        for wanted in wanted {
-            let Some(place) = self.connector.add_connecting(&wanted) else {
+        for server in configured {
+            let Some(index) = self.connector.add_connecting(&server) else {
                 continue;
             };
-            let (desk, stay) = (Arc::clone(&self.connector), self.lifetime);
-            self.spawn(async move { desk.attach_with_retry(place, wanted, stay).await });
+            let (connector, lifetime) = (Arc::clone(&self.connector), self.lifetime);
+            self.spawn(async move { connector.attach_with_retry(index, server, lifetime).await });
         }
         if self.connector.names().len() == first {
             return;
         }
         if self.lifetime == CommandLifetime::LongRunning && first == 0 {
-            let desk = Arc::clone(&self.connector);
-            self.spawn(async move { desk.recheck_hidden().await });
+            let connector = Arc::clone(&self.connector);
+            self.spawn(async move { connector.recheck_hidden().await });
         }
-        let patience = (self.lifetime == CommandLifetime::LongRunning).then_some(STARTUP_TIMEOUT);
-        connect_progress::wait_until_connected(&self.connector, patience).await;
+        let timeout = (self.lifetime == CommandLifetime::LongRunning).then_some(STARTUP_TIMEOUT);
+        connect_progress::wait_until_connected(&self.connector, timeout).await;
         self.sort_by_config();
     }
 
-    /// Notes that these exist, without a connection.
-    pub(crate) fn register_unconnected(&self, wanted: Vec<RemoteServer>) {
-        for wanted in wanted {
-            if let Some(place) = self.connector.add_connecting(&wanted) {
-                self.connector.set_state(place, ConnectionState::Skipped);
+    /// Registers the names of servers without connecting to them.
+    fn register_unconnected(&self, configured: Vec<RemoteServer>) {
+        for server in configured {
+            if let Some(index) = self.connector.add_connecting(&server) {
+                self.connector.set_state(index, ConnectionState::Skipped);
             }
         }
     }
 
-    /// Tells whether a server of this name is ours, attached or not.
-    pub(crate) fn contains(&self, name: &str) -> bool {
-        self.connector.names().iter().any(|known| known == name)
+    /// Returns true if this program attaches the server that the vendor could attach too; then the vendor must not.
+    pub(crate) fn is_attached_locally(&self, tool: &HostedTool) -> bool {
+        matches!(tool, HostedTool::Mcp(group) if self.connector.names().contains(&group.name))
     }
 
-    /// The servers that could not be attached.
+    /// The names of the servers that could not be attached.
     pub(crate) fn unavailable(&self) -> Vec<String> {
         let missing = self.connector.map_states(|name, state| match state {
             ConnectionState::Connecting | ConnectionState::Failed(_) => Some(name.to_owned()),
@@ -168,56 +204,58 @@ impl RemoteServers {
         missing.into_iter().flatten().collect()
     }
 
-    /// What is wrong with them, in words for a person.
+    /// Warnings about failed connections and hidden tools, sanitized for a terminal.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let warnings = self.connector.warnings().into_iter();
-        warnings.map(|told| sanitize(&told).into_owned()).collect()
+        warnings
+            .map(|warning| sanitize(&warning).into_owned())
+            .collect()
     }
 
-    /// Tells stderr what is wrong with them.
+    /// Prints the warnings to stderr.
     pub(crate) fn print_warnings(&self) {
         for warning in self.connector.warnings() {
             output::print_stderr(&format!("warning: {warning}\n"));
         }
     }
 
-    /// Returns what tells at any time what is wrong with them.
+    /// A function that returns the current warnings, not sanitized.
     pub(crate) fn warnings_fn(&self) -> impl Fn() -> Vec<String> + Send + Sync + use<> {
-        let desk = Arc::clone(&self.connector);
-        move || desk.warnings()
+        let connector = Arc::clone(&self.connector);
+        move || connector.warnings()
     }
 
-    /// Shows what goes wrong later in this way; unless it is set, on stderr.
-    pub(crate) fn set_warning_handler(&self, report: impl Fn(&str) + Send + Sync + 'static) {
-        self.connector.set_warning_handler(Arc::new(report));
+    /// Sets the handler of later warnings; the default prints them to stderr.
+    pub(crate) fn set_warning_handler(&self, handler: impl Fn(&str) + Send + Sync + 'static) {
+        self.connector.set_warning_handler(Arc::new(handler));
     }
 
-    /// Lets the person's yes to a call of this tool also answer its server, where that asks whether the tool may run.
+    /// Makes the elicitor accept if the server of this tool asks whether the tool may run: `--yes` has approved the call.
     pub(crate) fn preapprove(&self, spec: &ToolSpec) {
-        let Some(person) = self.connector.elicitor() else {
+        let Some(elicitor) = self.connector.elicitor() else {
             return;
         };
         for status in self.statuses().into_iter().flatten() {
-            let mut listed = status.items.into_iter();
-            if let Some(listed) = listed.find(|it| !it.is_prompt && spec.name == *it.name) {
-                let title = spec.title.clone().unwrap_or(listed.remote_name);
-                person.preapprove(status.server, title);
+            let mut items = status.items.into_iter();
+            if let Some(item) = items.find(|it| !it.is_prompt && spec.name == *it.name) {
+                let title = spec.title.clone().unwrap_or(item.remote_name);
+                elicitor.preapprove(status.server, title);
             }
         }
     }
 
-    /// How each is, in the order of the settings; `Err` says why it could not be attached.
+    /// The status of each server in the order of the settings; `Err` is the reason why it is not attached.
     pub(crate) fn statuses(&self) -> Vec<Result<AttachmentStatus, String>> {
         self.connector.map_states(|name, state| match state {
             ConnectionState::Attached(server) => Ok(server.status()),
-            ConnectionState::Failed(why) => Err(why.clone()),
+            ConnectionState::Failed(reason) => Err(reason.clone()),
             ConnectionState::Connecting | ConnectionState::Skipped => {
                 Err(format!("server `{name}` is not connected"))
             }
         })
     }
 
-    /// What each that is attached defines, as it wrote it.
+    /// The tool definitions of the attached servers, as they were received.
     pub(crate) fn raw_definitions(&self) -> Vec<Value> {
         let definitions = self.connector.map_states(|_, state| match state {
             ConnectionState::Attached(server) => server.raw_definitions(),
@@ -226,83 +264,84 @@ impl RemoteServers {
         definitions.concat()
     }
 
-    /// Accepts what a tool or prompt has become, by the name it has here or the one its server gives it; returns the
-    /// server that has it.
+    /// Accepts the changed definition of a tool or prompt, by its name here or at its server; returns the name of the server.
     pub(crate) fn accept_change(&self, name: &str) -> Result<String, CliError> {
-        let (mut here, mut there) = (Vec::new(), Vec::new());
+        let (mut by_local_name, mut by_remote_name) = (Vec::new(), Vec::new());
         for status in self.statuses().into_iter().flatten() {
             let mut hidden = status.items.into_iter();
             let hidden = hidden
                 .find(|it| it.hidden.is_some() && (it.name == name || it.remote_name == name));
             match hidden {
-                Some(listed) if listed.name == name => here.push((status.server, listed.name)),
-                Some(listed) => there.push((status.server, listed.name)),
+                Some(item) if item.name == name => by_local_name.push((status.server, item.name)),
+                Some(item) => by_remote_name.push((status.server, item.name)),
                 None => {}
             }
         }
-        let found = if here.is_empty() { there } else { here };
-        let [(server, _)] = &found[..] else {
-            let names: Vec<String> = found.into_iter().map(|(_, name)| name).collect();
+        let matches = match by_local_name.is_empty() {
+            true => by_remote_name,
+            false => by_local_name,
+        };
+        let [(server, _)] = &matches[..] else {
+            let names: Vec<String> = matches.into_iter().map(|(_, name)| name).collect();
             return Err(self.accept_error(name, &names));
         };
         let accepted = self.connector.map_states(|known, state| match state {
             ConnectionState::Attached(attached) if known == server => attached.accept_change(name),
             _ => Ok(()),
         });
-        let accepted: Result<Vec<()>, AttachError> = accepted.into_iter().collect();
-        accepted.map_err(|error| CliError::from_error(&error))?;
+        accepted.into_iter().collect::<Result<(), AttachError>>()?;
         Ok(server.clone())
     }
 
-    /// Says why nothing, or nothing in particular, can be accepted.
-    fn accept_error(&self, name: &str, several: &[String]) -> CliError {
-        if !several.is_empty() {
-            let names = several.join("` or `");
+    /// The error if no change, or more than one, has this name.
+    fn accept_error(&self, name: &str, candidates: &[String]) -> CliError {
+        if !candidates.is_empty() {
+            let names = candidates.join("` or `");
             return CliError::usage(format!(
                 "several servers have a changed `{name}`: name `{names}`"
             ));
         }
-        let mut told = vec![format!(
+        let mut lines = vec![format!(
             "no server has a changed tool or prompt named `{name}`"
         )];
-        told.extend(self.statuses().into_iter().filter_map(Result::err));
-        CliError::failure(told.join("\n"))
+        lines.extend(self.statuses().into_iter().filter_map(Result::err));
+        CliError::failure(lines.join("\n"))
     }
 
-    /// Builds an invoker: settings for a tool that is not there only because its server is not are no mistake.
+    /// Builds an invoker. Settings for a tool that is missing only because its server is unavailable are not an error.
     pub(crate) fn build_invoker(
         &self,
-        builder: InvokerBuilder,
-        config: &Config,
+        project: &ProjectConfig,
+        setup: impl FnOnce(InvokerBuilder) -> InvokerBuilder,
     ) -> Result<Invoker, CliError> {
+        let registry = self.connector.registry();
+        let builder = setup(project.configure_invoker(Invoker::builder(registry)));
         let absent = self.connector.map_states(|name, state| match state {
             ConnectionState::Attached(server) => {
                 let hidden = server.status().items.into_iter();
-                let hidden = hidden.filter(|listed| listed.hidden.is_some());
-                let mut absent: Vec<String> = hidden.map(|listed| listed.name).collect();
-                // The bundle of a server without a tool that shows.
+                let hidden = hidden.filter(|item| item.hidden.is_some());
+                let mut absent: Vec<String> = hidden.map(|item| item.name).collect();
+                // The bundle of a server whose tools are all hidden.
                 absent.push(name.to_owned());
                 Some(absent)
             }
             _ => None,
         });
-        // Of a server that is not there nobody knows the tools.
+        // `None`: the tools of a server that is not attached are unknown.
         let names: Option<Vec<Vec<String>>> = absent.into_iter().collect();
         let names = names.map(|names| names.concat());
-        let registry = self.connector.registry();
-        let stand_ins = placeholder::add_placeholders(registry, config, names.as_deref());
-        let built = builder
-            .build()
-            .map_err(|error| CliError::from_error(&error));
-        for name in stand_ins {
+        let placeholders =
+            placeholder::add_placeholders(registry, project.config(), names.as_deref());
+        let built = builder.build();
+        for name in placeholders {
             registry.remove(name.as_str());
         }
-        built
+        Ok(built?)
     }
 
-    /// Lets all of them go.
+    /// Disconnects all servers and stops the retries.
     pub(crate) async fn detach(&self) {
-        let mut tasks = std::mem::take(&mut *self.tasks());
+        let mut tasks = std::mem::take(&mut *lock(&self.tasks));
         tasks.shutdown().await;
         join_all(
             self.connector
@@ -314,55 +353,51 @@ impl RemoteServers {
     }
 
     fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
-        self.tasks().spawn(work);
+        lock(&self.tasks).spawn(work);
     }
 
-    fn tasks(&self) -> MutexGuard<'_, JoinSet<()>> {
-        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Puts tools and prompts in the order of the settings, whoever answered first.
+    /// Sorts tools and prompts by the order of the settings, not by which server connected first.
     fn sort_by_config(&self) {
         let registry = self.connector.registry();
         let statuses = self.statuses().into_iter().flatten();
-        let listed = statuses.flat_map(|status| status.items);
+        let remote_items = statuses.flat_map(|status| status.items);
         let mut items: Vec<BundleItem> = Vec::new();
-        for listed in listed.filter(|listed| listed.hidden.is_none()) {
-            match listed.is_prompt {
-                true => items.extend(registry.remove_prompt(&listed.name).map(BundleItem::from)),
-                false => items.extend(registry.remove(&listed.name).map(BundleItem::from)),
+        for item in remote_items.filter(|item| item.hidden.is_none()) {
+            match item.is_prompt {
+                true => items.extend(registry.remove_prompt(&item.name).map(BundleItem::from)),
+                false => items.extend(registry.remove(&item.name).map(BundleItem::from)),
             }
         }
-        // They were all there a moment ago.
+        // Cannot fail: all names were registered before.
         let _ = registry.add(items);
     }
 }
 
-/// A name that nobody has: a mistake of whoever wrote it, unless a server that may have it could not be attached.
-pub(crate) fn unknown_name_error(told: String, missing: &[String]) -> CliError {
-    match missing {
-        [] => CliError::usage(told),
-        missing => CliError::failure(format!(
-            "{told}\nit may belong to `{}`, which could not be attached",
-            missing.join("` or `")
+/// The error for an unknown tool or prompt: a usage error, unless it may belong to one of the `unavailable` servers.
+pub(crate) fn unknown_name_error(message: String, unavailable: &[String]) -> CliError {
+    match unavailable {
+        [] => CliError::usage(message),
+        servers => CliError::failure(format!(
+            "{message}\nit may belong to `{}`, which could not be attached",
+            servers.join("` or `")
         )),
     }
 }
 
-/// Why a tool or prompt is hidden, and how it comes back; nothing where it is not.
-fn hidden_warning(listed: &RemoteItem) -> Option<String> {
-    let why = listed.hidden.as_deref()?;
-    Some(format!("{why} with `{}`", accept_command(&listed.name)))
+/// The reason why a tool or prompt is hidden, and the command that accepts it; `None` if it is not hidden.
+fn hidden_warning(item: &RemoteItem) -> Option<String> {
+    let reason = item.hidden.as_deref()?;
+    Some(format!("{reason} with `{}`", accept_command(&item.name)))
 }
 
-/// The command that accepts a tool.
+/// The command line that accepts a changed tool.
 pub(crate) fn accept_command(name: &str) -> String {
     format!("{} mcp accept {name}", crate::program_name())
 }
 
-/// What went wrong, without secrets, and what to set.
+/// The error message with secrets redacted, and which setting to change.
 fn describe_attach_error(error: &AttachError) -> String {
-    let told = match error {
+    let message = match error {
         AttachError::Unauthorized { server, .. } => format!(
             "server `{server}` wants authorization, or refuses the one it got: set its `authorization` in toolwright.toml, under [mcp.servers.NAME]"
         ),
@@ -374,5 +409,5 @@ fn describe_attach_error(error: &AttachError) -> String {
         }
         other => error_chain(other),
     };
-    redact(&told).into_owned()
+    redact(&message).into_owned()
 }

@@ -1,14 +1,14 @@
-//! Spans to a collector while a command runs; trouble with it is told, and ends nothing.
+//! Sends spans to a collector while a command runs; its errors are warnings on stderr.
 
 use std::error::Error as _;
 
 use toolwright_core::schema::redact;
 use toolwright_telemetry::{TelemetryError, TelemetryGuard};
 
-/// Sends what is left when it is dropped.
+/// Flushes the remaining spans when it is dropped.
 pub(crate) struct FlushGuard(Option<TelemetryGuard>);
 
-/// Begins to send spans, if a variable names a collector.
+/// Starts the exporter if an environment variable names a collector.
 pub(crate) fn install() -> FlushGuard {
     FlushGuard(toolwright_telemetry::install().map_err(print_warning).ok())
 }

@@ -1,4 +1,4 @@
-//! Everything Toolwright gives, under one name: re-exports and features, no logic.
+//! The facade of Toolwright: re-exports of its crates, by feature.
 //!
 #![doc = include_str!("../../../README.md")]
 
@@ -22,7 +22,7 @@ pub use toolwright_store as store;
 #[cfg(feature = "otlp")]
 pub use toolwright_telemetry as telemetry;
 
-/// The snippets of the guide run as tests.
+/// Runs the code blocks of the guide as doc tests.
 #[cfg(all(doctest, feature = "macros"))]
 mod guide {
     #[doc = include_str!("../../../docs/which-way.md")]

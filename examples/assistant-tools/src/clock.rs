@@ -1,10 +1,10 @@
-//! What time it is: here, and in a city.
+//! The current time, here and in other cities.
 
 use jiff::Zoned;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use toolwright::{ToolError, tool};
 
-/// Cities that time-zone names do not name, or that people shorten.
+/// Cities without a time zone of their name, and short names.
 const CITIES: [(&str, &str); 8] = [
     ("tokyo", "Asia/Tokyo"),
     ("london", "Europe/London"),

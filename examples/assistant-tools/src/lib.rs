@@ -1,4 +1,4 @@
-//! The sample assistant's tools: one crate, shared untouched by every sample and every protocol.
+//! The tools of the sample assistant, which all samples and protocols share.
 
 mod clock;
 mod refund;

@@ -1,16 +1,16 @@
-//! A dangerous tool: it gives money back, so somebody is asked first.
+//! A tool that needs approval: it refunds money.
 
 use std::sync::Mutex;
 
 use toolwright::{ToolError, tools};
 
-/// What the shop has given back so far.
+/// The refunds so far.
 #[derive(Debug, Default)]
 pub struct RefundTotal {
     refunds: Mutex<Vec<String>>,
 }
 
-/// The bundle of tools that touch the till.
+/// The bundle of tools that move money.
 #[derive(Debug, Default)]
 pub struct Refunds {
     till: RefundTotal,

@@ -1,4 +1,4 @@
-//! A slow tool: it says how far it is.
+//! A slow tool, which reports progress.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A prompt: a text that a person picks, where a tool is a function that the model calls.
+//! A prompt: a template that the user selects, while tools are functions that the model calls.
 
 use toolwright::prompt;
 

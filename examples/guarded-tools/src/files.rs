@@ -1,4 +1,4 @@
-//! Files of the project, and of nowhere else.
+//! Tools for files in the project directory only.
 
 use std::fmt::Write;
 

@@ -1,6 +1,6 @@
-//! Tools that touch the world, each behind its guard: files in a jail, pages of the public internet.
+//! Tools behind guards: files in a directory, pages of the public internet.
 //!
-//! The guards are parameters that the model never sees. Without more ado the jail is the project
+//! The guards are parameters that the model does not see. By default the jail is the project
 //! directory; `.state(Jail::new(dir)?)` and `.state(SafeHttp::builder()…build()?)` choose others.
 
 mod files;

@@ -1,4 +1,4 @@
-//! Pages of the public internet, and of nowhere else.
+//! A tool for pages of the public internet only.
 
 use std::fmt::Write;
 
@@ -51,7 +51,7 @@ mod tests {
 
     use super::*;
 
-    /// Answers one request with `answer`, and returns what the tool makes of it.
+    /// Serves one request with `answer`, and returns the result of the tool.
     async fn fetched(answer: &'static str) -> Result<String, ToolError> {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();

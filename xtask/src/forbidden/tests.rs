@@ -1,4 +1,4 @@
-//! What is found where, and what is let pass.
+//! Findings, and exceptions from them.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What counts as a transcript, and when output keeps its promise.
+//! Parsing of transcripts, and matching of output.
 
 use super::*;
 

@@ -1,6 +1,6 @@
-//! The settings that are ours: a misspelt one is an error, and not a setting that silently does nothing.
+//! The known settings: an unknown key is an error, so that a misspelling does not silently have no effect.
 //!
-//! Sections that are not named here belong to tools, which read what they like. `[tools]`, `[bundles]`, `[defaults]`,
+//! Sections that are not listed here belong to tools, and their keys are not checked. `[tools]`, `[bundles]`, `[defaults]`,
 //! `[prices]`, `[mcp.servers]` and `[mcp.oauth]` are checked by the code that reads them.
 
 use std::collections::BTreeMap;
@@ -10,10 +10,10 @@ use toolwright_core::schema::nearest;
 use toolwright_core::{Config, ConfigError, Origin};
 use toolwright_models::VENDORS;
 
-/// What stands outside of every section; `prices` may be a list.
+/// Keys outside of every section; `prices` may be a list.
 const TOP_LEVEL_KEYS: [&str; 4] = ["model", "system", "store", "prices"];
 
-/// The sections with the keys that each has.
+/// The sections and the keys of each.
 const SECTION_KEYS: [(&str, &[&str]); 3] = [
     ("server", &["token"]),
     ("mcp", &["servers", "oauth"]),
@@ -26,10 +26,10 @@ const VENDOR_KEYS: [&str; 4] = ["key", "base_url", "model", "headers"];
 /// The keys of the groups `MCP`, `MCP_1`…
 const MCP_GROUP_KEYS: [&str; 5] = ["name", "url", "description", "authorization", "mode"];
 
-/// Refuses the first setting of ours that does not exist.
+/// Returns an error for the first unknown key.
 pub(super) fn reject_unknown_keys(config: &Config) -> Result<(), ConfigError> {
-    let alone = config.keys_under("").into_iter();
-    for key in alone.filter(|key| !key.contains('.') && !TOP_LEVEL_KEYS.contains(key)) {
+    let keys = config.keys_under("").into_iter();
+    for key in keys.filter(|key| !key.contains('.') && !TOP_LEVEL_KEYS.contains(key)) {
         reject_unknown_top_level_key(config, key)?;
     }
     for (section, keys) in SECTION_KEYS {
@@ -46,10 +46,10 @@ pub(super) fn reject_unknown_keys(config: &Config) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// Refuses a key outside of every section, unless it is one itself: a list of tables, `[[mine]]`.
+/// Rejects a key outside of every section, unless its value is a list of tables (`[[mine]]`).
 fn reject_unknown_top_level_key(config: &Config, key: &str) -> Result<(), ConfigError> {
     let hint = match nearest(key, TOP_LEVEL_KEYS, 1).first() {
-        Some(near) => format!("did you mean `{near}`?"),
+        Some(name) => format!("did you mean `{name}`?"),
         None if config.get::<Vec<BTreeMap<String, IgnoredAny>>>(key).is_ok() => return Ok(()),
         None => "what a tool reads goes into a section of its own, as [mine]".to_owned(),
     };

@@ -1,4 +1,4 @@
-//! Servers that take their time: a terminal says who is waited for.
+//! Waits for servers to connect, with a status line on a terminal.
 
 use std::io::{IsTerminal as _, Write as _, stderr};
 use std::time::Duration;
@@ -6,21 +6,21 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::connector::ServerConnector;
-use crate::sanitize::to_single_line;
+use crate::terminal::sanitize::to_single_line;
 
-/// How often the line is written; the first time, nobody has become impatient yet.
+/// How often the status line is updated; there is none before the first interval.
 const REFRESH_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Waits until every server has been tried, or for as long as we have patience.
-pub(super) async fn wait_until_connected(desk: &ServerConnector, patience: Option<Duration>) {
-    let mut changes = desk.subscribe();
-    let began = Instant::now();
-    let mut tick = tokio::time::interval_at(began + REFRESH_INTERVAL, REFRESH_INTERVAL);
+/// Waits until every server has been tried once, or until the timeout.
+pub(super) async fn wait_until_connected(connector: &ServerConnector, timeout: Option<Duration>) {
+    let mut changes = connector.subscribe();
+    let started = Instant::now();
+    let mut tick = tokio::time::interval_at(started + REFRESH_INTERVAL, REFRESH_INTERVAL);
     let mut is_shown = false;
     loop {
-        let connecting = desk.connecting_names();
-        let waited = began.elapsed();
-        if connecting.is_empty() || patience.is_some_and(|patience| waited >= patience) {
+        let connecting = connector.connecting_names();
+        let waited = started.elapsed();
+        if connecting.is_empty() || timeout.is_some_and(|timeout| waited >= timeout) {
             break;
         }
         if waited >= REFRESH_INTERVAL && stderr().is_terminal() {
@@ -42,9 +42,9 @@ pub(super) async fn wait_until_connected(desk: &ServerConnector, patience: Optio
     }
 }
 
-/// Writes over the line that was there.
+/// Replaces the current line of the terminal.
 fn overwrite_line(line: &str) {
     let mut out = stderr().lock();
-    // A terminal that is gone misses nothing.
+    // A closed terminal is not an error.
     let _ = write!(out, "\r\x1b[K{line}").and_then(|()| out.flush());
 }

@@ -1,6 +1,6 @@
-//! One server at a time: tried, held, and tried again where that helps.
+//! The connection state of each server, and the retries.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use tokio::sync::watch;
@@ -8,27 +8,27 @@ use toolwright_core::Registry;
 use toolwright_mcp::{AttachError, AttachedServer, PinStore, RemoteServer};
 
 use super::{CommandLifetime, TerminalElicitor, describe_attach_error, hidden_warning};
-use crate::output;
+use crate::runtime::lock;
+use crate::terminal::output;
 
-/// How long to wait before a server is tried for the second time, and at most.
+/// The delay before the first retry; it doubles up to the maximum.
 const INITIAL_BACKOFF: Duration = Duration::from_secs(2);
 const MAX_BACKOFF: Duration = Duration::from_secs(60);
 
-/// How often to look whether somebody has accepted what is hidden.
+/// How often the pin file is checked for changes that another process has accepted.
 const PIN_RECHECK_INTERVAL: Duration = Duration::from_secs(2);
 
-/// How far a server is.
 pub(super) enum ConnectionState {
-    /// It is tried for the first time.
+    /// The first attempt has not ended.
     Connecting,
     Attached(AttachedServer),
-    /// It could not be attached, and this is why.
+    /// The last attempt failed, with this message.
     Failed(String),
-    /// Nobody needed it.
+    /// Not connected, because the command does not need it.
     Skipped,
 }
 
-/// All servers of a command, in the order of the settings.
+/// Connects the servers of a command; they are in the order of the settings.
 pub(super) struct ServerConnector {
     registry: Registry,
     pins: Arc<dyn PinStore>,
@@ -45,12 +45,12 @@ impl ServerConnector {
     pub(super) fn new(
         registry: Registry,
         pins: Arc<dyn PinStore>,
-        person: Option<Arc<TerminalElicitor>>,
+        elicitor: Option<Arc<TerminalElicitor>>,
     ) -> Self {
         Self {
             registry,
             pins,
-            elicitor: person,
+            elicitor,
             servers: Mutex::default(),
             state_changes: watch::Sender::new(()),
             warning_handler: Mutex::new(Arc::new(|warning| {
@@ -59,30 +59,21 @@ impl ServerConnector {
         }
     }
 
-    /// Shows later warnings in this way.
-    pub(super) fn set_warning_handler(&self, report: Arc<WarningHandler>) {
-        *self
-            .warning_handler
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = report;
+    pub(super) fn set_warning_handler(&self, handler: Arc<WarningHandler>) {
+        *lock(&self.warning_handler) = handler;
     }
 
     fn emit_warning(&self, warning: &str) {
-        let report = Arc::clone(
-            &self
-                .warning_handler
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner),
-        );
-        report(warning);
+        let handler = Arc::clone(&lock(&self.warning_handler));
+        handler(warning);
     }
 
-    /// What is wrong with the servers, in words for a person.
+    /// Warnings about failed connections and hidden tools.
     pub(super) fn warnings(&self) -> Vec<String> {
         let warnings = self.map_states(|name, state| match state {
             ConnectionState::Skipped => Vec::new(),
             ConnectionState::Connecting => vec![format!("server `{name}` is still connecting")],
-            ConnectionState::Failed(why) => vec![why.clone()],
+            ConnectionState::Failed(message) => vec![message.clone()],
             ConnectionState::Attached(server) => server
                 .status()
                 .items
@@ -101,10 +92,10 @@ impl ServerConnector {
         &self.registry
     }
 
-    /// Makes a place for a server, unless one of its name has one.
-    pub(super) fn add_connecting(&self, wanted: &RemoteServer) -> Option<usize> {
+    /// Adds a server and returns its index; `None` if the name is already known.
+    pub(super) fn add_connecting(&self, server: &RemoteServer) -> Option<usize> {
         let mut servers = self.servers();
-        let name = wanted.name().trim();
+        let name = server.name().trim();
         if servers.iter().any(|(known, _)| known == name) {
             return None;
         }
@@ -112,9 +103,9 @@ impl ServerConnector {
         Some(servers.len() - 1)
     }
 
-    pub(super) fn set_state(&self, place: usize, state: ConnectionState) {
-        if let Some((_, held)) = self.servers().get_mut(place) {
-            *held = state;
+    pub(super) fn set_state(&self, index: usize, state: ConnectionState) {
+        if let Some((_, current)) = self.servers().get_mut(index) {
+            *current = state;
         }
         self.state_changes.send_replace(());
     }
@@ -123,18 +114,15 @@ impl ServerConnector {
         self.map_states(|name, _| name.to_owned())
     }
 
-    pub(super) fn map_states<T>(
-        &self,
-        mut look: impl FnMut(&str, &ConnectionState) -> T,
-    ) -> Vec<T> {
+    pub(super) fn map_states<T>(&self, mut map: impl FnMut(&str, &ConnectionState) -> T) -> Vec<T> {
         let servers = self.servers();
         servers
             .iter()
-            .map(|(name, state)| look(name, state))
+            .map(|(name, state)| map(name, state))
             .collect()
     }
 
-    /// Those that have not been tried to the end.
+    /// The servers whose first attempt has not ended.
     pub(super) fn connecting_names(&self) -> Vec<String> {
         let connecting = self.map_states(|name, state| match state {
             ConnectionState::Connecting => Some(name.to_owned()),
@@ -143,12 +131,12 @@ impl ServerConnector {
         connecting.into_iter().flatten().collect()
     }
 
-    /// Told whenever something has become of a server.
+    /// Notifies of every state change.
     pub(super) fn subscribe(&self) -> watch::Receiver<()> {
         self.state_changes.subscribe()
     }
 
-    /// Takes all that are attached.
+    /// Removes all servers, and returns the attached ones.
     pub(super) fn take_attached(&self) -> Vec<AttachedServer> {
         let servers = std::mem::take(&mut *self.servers());
         let attached = servers.into_iter().filter_map(|(_, state)| match state {
@@ -158,43 +146,43 @@ impl ServerConnector {
         attached.collect()
     }
 
-    /// Attaches a server; while that cannot be, and the command stays, tries again.
+    /// Attaches a server. A long-running command retries transient errors with backoff.
     pub(super) async fn attach_with_retry(
         self: Arc<Self>,
-        place: usize,
-        wanted: RemoteServer,
-        stay: CommandLifetime,
+        index: usize,
+        server: RemoteServer,
+        lifetime: CommandLifetime,
     ) {
-        let mut pause = INITIAL_BACKOFF;
-        let desk = Arc::downgrade(&self);
-        let wanted = wanted.pins(Arc::clone(&self.pins));
-        let mut wanted = wanted.on_hidden(move |listed| {
-            if let (Some(desk), Some(warning)) = (desk.upgrade(), hidden_warning(listed)) {
-                desk.emit_warning(&warning);
+        let mut backoff = INITIAL_BACKOFF;
+        let connector = Arc::downgrade(&self);
+        let server = server.pins(Arc::clone(&self.pins));
+        let mut server = server.on_hidden(move |item| {
+            if let (Some(connector), Some(warning)) = (connector.upgrade(), hidden_warning(item)) {
+                connector.emit_warning(&warning);
             }
         });
-        if let Some(person) = &self.elicitor {
-            wanted = wanted.elicit(Arc::clone(person) as _);
+        if let Some(elicitor) = &self.elicitor {
+            server = server.elicit(Arc::clone(elicitor) as _);
         }
         loop {
-            match wanted.clone().attach(&self.registry).await {
-                Ok(server) => return self.set_state(place, ConnectionState::Attached(server)),
+            match server.clone().attach(&self.registry).await {
+                Ok(attached) => return self.set_state(index, ConnectionState::Attached(attached)),
                 Err(error) => {
                     self.set_state(
-                        place,
+                        index,
                         ConnectionState::Failed(describe_attach_error(&error)),
                     );
-                    if stay == CommandLifetime::OneShot || !is_transient(&error) {
+                    if lifetime == CommandLifetime::OneShot || !is_transient(&error) {
                         return;
                     }
                 }
             }
-            tokio::time::sleep(pause).await;
-            pause = pause.saturating_mul(2).min(MAX_BACKOFF);
+            tokio::time::sleep(backoff).await;
+            backoff = backoff.saturating_mul(2).min(MAX_BACKOFF);
         }
     }
 
-    /// Shows what is hidden again once somebody has accepted it, in another process.
+    /// Shows hidden tools again once another process has accepted their change; runs until it is aborted.
     pub(super) async fn recheck_hidden(&self) {
         loop {
             tokio::time::sleep(PIN_RECHECK_INTERVAL).await;
@@ -203,8 +191,8 @@ impl ServerConnector {
                     return;
                 };
                 let status = server.status();
-                if status.items.iter().any(|listed| listed.hidden.is_some()) {
-                    // Pins that cannot be read leave it hidden.
+                if status.items.iter().any(|item| item.hidden.is_some()) {
+                    // If the pins cannot be read, the tools stay hidden.
                     let _ = server.recheck_pins();
                 }
             });
@@ -212,11 +200,11 @@ impl ServerConnector {
     }
 
     fn servers(&self) -> MutexGuard<'_, Vec<(String, ConnectionState)>> {
-        self.servers.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.servers)
     }
 }
 
-/// Whether the next try may go better although nobody changes a setting.
+/// Returns true if a retry may succeed without a change of the settings.
 fn is_transient(error: &AttachError) -> bool {
     matches!(
         error,

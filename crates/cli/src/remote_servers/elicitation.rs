@@ -1,6 +1,6 @@
-//! A server's question in the middle of a call in, what the person at the terminal answers out.
+//! Answers the questions that MCP servers ask during a call (elicitation), at the terminal.
 
-use std::io::{self, IsTerminal as _};
+use std::io;
 use std::sync::{Arc, OnceLock};
 
 use futures::future::BoxFuture;
@@ -8,36 +8,35 @@ use serde_json::{Map, Value};
 use toolwright_core::schema::{Schema, coerce};
 use toolwright_mcp::{ElicitAnswer, ElicitHandler, ElicitInput, ElicitRequest};
 
-use crate::approval::{LineReader, StdinReader, discard_typeahead};
-use crate::sanitize::{sanitize_label, sanitize_strict, to_safe_json, to_single_line};
+use crate::terminal::input::{LineReader, StdinReader, can_prompt, discard_typeahead, is_yes};
+use crate::terminal::sanitize::{sanitize_label, sanitize_strict, to_safe_json, to_single_line};
 
-/// More of a description is not asked with.
+/// Field names and descriptions are truncated here.
 const MAX_DESCRIPTION_CHARS: usize = 300;
 
-/// The person at the terminal; where there is none, every question is declined.
+/// Asks the user at the terminal; declines every question if there is no terminal.
 #[derive(Default)]
 pub(crate) struct TerminalElicitor {
     reader: OnceLock<Arc<dyn LineReader>>,
     preapproved: OnceLock<PreapprovedTool>,
 }
 
-/// A tool that the person has approved a call of already.
+/// A tool whose call the user has already approved.
 struct PreapprovedTool {
     server: String,
-    /// What its server calls it when it asks.
+    /// The title in the question of its server.
     title: String,
 }
 
 impl TerminalElicitor {
-    /// Asks through these lines from now on, not through stdin: whoever edits lines has the terminal to itself.
+    /// Reads answers from the line editor of a session instead of stdin; only the first call has an effect.
     pub(crate) fn set_reader(&self, lines: Arc<dyn LineReader>) {
-        // Whoever was first has the terminal.
         let _ = self.reader.set(lines);
     }
 
-    /// Says yes where this server asks whether the tool of this title may run, and to nothing else.
+    /// Accepts if this server asks whether the tool of this title may run. Only the first call has an effect: a command line
+    /// names one tool.
     pub(crate) fn preapprove(&self, server: String, title: String) {
-        // A command line names one tool.
         let _ = self.preapproved.set(PreapprovedTool { server, title });
     }
 
@@ -45,14 +44,14 @@ impl TerminalElicitor {
         let Some(approved) = self.preapproved.get() else {
             return false;
         };
-        // As a server of ours asks: nothing but yes or no, with the tool in the first line.
+        // The approval question of a Toolwright server: a form without fields, and the tool in the first line.
         let fields = match question.input {
             ElicitInput::Form(form) => form.get("properties").and_then(Value::as_object),
             _ => None,
         };
-        let asks = format!("May `{}` run?", approved.title);
+        let approval_question = format!("May `{}` run?", approved.title);
         question.server == approved.server
-            && question.message.lines().next() == Some(&asks)
+            && question.message.lines().next() == Some(&approval_question)
             && fields.is_some_and(Map::is_empty)
     }
 }
@@ -63,8 +62,7 @@ impl ElicitHandler for TerminalElicitor {
             if self.is_preapproved(&question) {
                 return ElicitAnswer::Accept(Value::Object(Map::new()));
             }
-            // Who cannot see the question must not be taken to have answered it.
-            if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+            if !can_prompt() {
                 return ElicitAnswer::Decline;
             }
             let lines = self
@@ -72,29 +70,28 @@ impl ElicitHandler for TerminalElicitor {
                 .get()
                 .cloned()
                 .unwrap_or_else(|| Arc::new(StdinReader));
-            let asks = format!(
+            let intro = format!(
                 "server `{}` asks: {}\n",
                 sanitize_label(question.server),
                 sanitize_strict(question.message).replace('\n', "\n  ")
             );
-            let answering: Box<dyn FnOnce() -> io::Result<ElicitAnswer> + Send> =
-                match question.input {
-                    ElicitInput::Form(form) => {
-                        let form = form.clone();
-                        Box::new(move || fill_form(&*lines, &asks, form))
-                    }
-                    ElicitInput::Url(page) => {
-                        let page = sanitize_label(page).into_owned();
-                        Box::new(move || confirm_url(&*lines, &asks, &page))
-                    }
-                    _ => return ElicitAnswer::Decline,
-                };
-            let asked = move || {
-                discard_typeahead();
-                answering()
+            let prompt: Box<dyn FnOnce() -> io::Result<ElicitAnswer> + Send> = match question.input
+            {
+                ElicitInput::Form(form) => {
+                    let form = form.clone();
+                    Box::new(move || fill_form(&*lines, &intro, form))
+                }
+                ElicitInput::Url(page) => {
+                    let page = sanitize_label(page).into_owned();
+                    Box::new(move || confirm_url(&*lines, &intro, &page))
+                }
+                _ => return ElicitAnswer::Decline,
             };
-            // Reading a line blocks, so it is left to a thread that may.
-            match tokio::task::spawn_blocking(asked).await {
+            let prompt = move || {
+                discard_typeahead();
+                prompt()
+            };
+            match tokio::task::spawn_blocking(prompt).await {
                 Ok(Ok(answer)) => answer,
                 _ => ElicitAnswer::Cancel,
             }
@@ -102,9 +99,9 @@ impl ElicitHandler for TerminalElicitor {
     }
 }
 
-/// Asks for each field of a form; an empty line leaves one out.
-fn fill_form(lines: &dyn LineReader, asks: &str, form: Value) -> io::Result<ElicitAnswer> {
-    let consent = format!("{asks}Answer it? [y]es, [N]o: ");
+/// Prompts for each field of a form; an empty line omits the field.
+fn fill_form(lines: &dyn LineReader, intro: &str, form: Value) -> io::Result<ElicitAnswer> {
+    let consent = format!("{intro}Answer it? [y]es, [N]o: ");
     if !is_yes(lines.read_line(&consent, "")?.as_deref()) {
         return Ok(ElicitAnswer::Decline);
     }
@@ -139,56 +136,37 @@ fn field_prompt(name: &str, field: &Value, is_required: bool) -> String {
         (true, None) => None,
         _ => Some("may be left out".to_owned()),
     };
-    let told = [
+    let details = [
         text("description").or(text("title")),
         text("type"),
         choices,
         need,
         default,
     ];
-    let told: Vec<String> = told.into_iter().flatten().collect();
+    let details: Vec<String> = details.into_iter().flatten().collect();
     format!(
         "  {} ({}): ",
         to_single_line(name, MAX_DESCRIPTION_CHARS),
-        to_single_line(&told.join("; "), MAX_DESCRIPTION_CHARS)
+        to_single_line(&details.join("; "), MAX_DESCRIPTION_CHARS)
     )
 }
 
-/// Shows an address whole, and asks whether it was visited.
-fn confirm_url(lines: &dyn LineReader, asks: &str, page: &str) -> io::Result<ElicitAnswer> {
-    let asks = format!("{asks}  {page}\nOpen it in a browser if you trust it. Done? [y]es, [N]o: ");
-    Ok(match is_yes(lines.read_line(&asks, "")?.as_deref()) {
+/// Shows a URL without truncation, and asks whether the user has visited it.
+fn confirm_url(lines: &dyn LineReader, intro: &str, page: &str) -> io::Result<ElicitAnswer> {
+    let question =
+        format!("{intro}  {page}\nOpen it in a browser if you trust it. Done? [y]es, [N]o: ");
+    Ok(match is_yes(lines.read_line(&question, "")?.as_deref()) {
         true => ElicitAnswer::Accept(Value::Null),
         false => ElicitAnswer::Decline,
     })
 }
 
-fn is_yes(line: Option<&str>) -> bool {
-    matches!(
-        line.map(|line| line.trim().to_lowercase()).as_deref(),
-        Some("y" | "yes")
-    )
-}
-
 #[cfg(test)]
 mod tests {
-    use std::collections::VecDeque;
-    use std::sync::Mutex;
-
     use serde_json::json;
 
     use super::*;
-
-    /// Types these lines, then leaves; keeps what it was shown.
-    struct ScriptedLines(Mutex<(VecDeque<&'static str>, String)>);
-
-    impl LineReader for ScriptedLines {
-        fn read_line(&self, prompt: &str, _: &str) -> io::Result<Option<String>> {
-            let mut typed = self.0.lock().unwrap();
-            typed.1.push_str(prompt);
-            Ok(typed.0.pop_front().map(str::to_owned))
-        }
-    }
+    use crate::terminal::input::ScriptedLines;
 
     fn form() -> Value {
         json!({ "type": "object", "required": ["name"], "properties": {
@@ -198,9 +176,9 @@ mod tests {
     }
 
     fn fill_form_with(lines: &[&'static str]) -> (ElicitAnswer, String) {
-        let typed = ScriptedLines(Mutex::new((lines.iter().copied().collect(), String::new())));
-        let answer = fill_form(&typed, "server `shop` asks: Who?\n", form()).unwrap();
-        (answer, typed.0.into_inner().unwrap().1)
+        let lines = ScriptedLines::new(lines);
+        let answer = fill_form(&lines, "server `shop` asks: Who?\n", form()).unwrap();
+        (answer, lines.into_prompts())
     }
 
     #[test]
@@ -218,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_yes_answers_and_who_leaves_answers_nothing() {
+    fn anything_but_yes_declines_and_the_end_of_input_cancels() {
         for no in [&["n"][..], &[""], &[]] {
             assert_eq!(fill_form_with(no).0, ElicitAnswer::Decline, "{no:?}");
         }

@@ -1,15 +1,15 @@
-//! Stand-ins for tools whose server is away, while settings are checked for names that nobody has.
+//! Placeholders for the tools of unavailable servers, while the settings are checked for unknown names.
 //!
-//! `[tools.shop_add]` is a mistake where there is no such tool, but not where the server `shop` cannot be reached just now.
-//! An invoker checks names when it is built, and only then; so long a stand-in has the name.
+//! `[tools.shop_add]` is an error if there is no such tool, but not if the server `shop` cannot be reached. An invoker checks
+//! the names only when it is built; during that time a placeholder has the name.
 
 use std::collections::BTreeSet;
 
 use toolwright_core::{Config, Registry, Tool, ToolName};
 
-/// Adds a stand-in for each tool and bundle that settings name and the registry does not have; returns their names.
+/// Adds a placeholder for each tool and bundle that the settings name and the registry does not have; returns their names.
 ///
-/// `absent` are the only names that may be missing, of tools and of bundles; where it is unknown which they are, any may.
+/// `absent` limits this to the tools and bundles of these names; with `None`, any name may be missing.
 pub(super) fn add_placeholders(
     registry: &Registry,
     config: &Config,
@@ -22,7 +22,7 @@ pub(super) fn add_placeholders(
             .bundle(bundle)
             .read_only(true)
             .run(|_, _| "its server is away");
-        // A name that no tool can have is refused with the settings.
+        // An invalid tool name is reported when the invoker is built.
         if let Ok(tool) = tool {
             let name = tool.spec().name.clone();
             if registry.add(tool).is_ok() {
@@ -40,8 +40,8 @@ pub(super) fn add_placeholders(
         }
     }
     let bundles = registry.bundles();
-    let named = configured_names(config, "bundles").into_iter();
-    let unknown = named.filter(|name| !bundles.iter().any(|bundle| **bundle == **name));
+    let configured = configured_names(config, "bundles").into_iter();
+    let unknown = configured.filter(|name| !bundles.iter().any(|bundle| **bundle == **name));
     for (number, bundle) in unknown.filter(may_be_missing).enumerate() {
         add(&format!("stand_in_{number}"), &bundle);
     }

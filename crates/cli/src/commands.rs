@@ -1,0 +1,10 @@
+//! The subcommands, one module each.
+
+pub(crate) mod chat;
+pub(crate) mod check;
+pub(crate) mod conversations;
+pub(crate) mod mcp;
+pub(crate) mod new;
+pub(crate) mod prompts;
+pub(crate) mod serve;
+pub(crate) mod tools;

@@ -1,0 +1,96 @@
+//! Builds the chats of a process: the settings that stay the same while the model and the conversation change.
+
+use std::sync::Arc;
+
+use toolwright_chat::{Chat, HostedTool, Model, Prices, TurnLimits};
+use toolwright_core::{Config, Invoker};
+
+use crate::cli_error::CliError;
+use crate::commands::conversations::unique_node_name;
+use crate::config::assistant::{LEASE_DURATION, hosted_tools, system_message};
+use crate::config::conversation_store::ConversationStore;
+use crate::config::prices::load_prices;
+use crate::remote_servers::RemoteServers;
+use crate::terminal::approval::TerminalApprover;
+use crate::terminal::input::LineReader;
+
+/// The settings of every chat of this process.
+pub(crate) struct ChatFactory<'a> {
+    pub(crate) config: Config,
+    pub(crate) invoker: Invoker,
+    pub(crate) store: ConversationStore,
+    pub(crate) conversation_id: String,
+    /// The owner of the leases that this process acquires.
+    pub(crate) node_name: String,
+    pub(crate) servers: &'a RemoteServers,
+    system: String,
+    /// Includes MCP servers that may also be attached locally; those are filtered when a chat is built.
+    hosted_tools: Vec<HostedTool>,
+    prices: Prices,
+    limits: TurnLimits,
+    ask_before_each_call: bool,
+    approve_all: bool,
+}
+
+impl<'a> ChatFactory<'a> {
+    /// Reads flags and settings.
+    pub(crate) fn new(
+        command: &super::ChatArgs,
+        config: Config,
+        invoker: Invoker,
+        store: ConversationStore,
+        servers: &'a RemoteServers,
+    ) -> Result<Self, CliError> {
+        let mut limits = TurnLimits::default();
+        if let Some(calls) = command.max_calls {
+            limits.calls = calls;
+        }
+        Ok(Self {
+            store,
+            conversation_id: command
+                .conversation
+                .clone()
+                .unwrap_or_else(new_conversation_id),
+            node_name: unique_node_name(),
+            system: system_message(command.system.as_deref(), &config)?,
+            hosted_tools: hosted_tools(&config)?,
+            prices: load_prices(&config)?,
+            config,
+            invoker,
+            servers,
+            limits,
+            ask_before_each_call: command.ask,
+            approve_all: command.yes,
+        })
+    }
+
+    /// Builds the chat of a model; approval questions are answered through `reader`.
+    pub(crate) fn build_chat(&self, model: &Arc<dyn Model>, reader: Arc<dyn LineReader>) -> Chat {
+        let mut builder = Chat::builder(Arc::clone(model), &self.invoker)
+            .system(&self.system)
+            .store(Arc::clone(self.store.store()))
+            .node(&self.node_name)
+            .lease_duration(LEASE_DURATION)
+            .limits(self.limits.clone())
+            .prices(self.prices.clone())
+            .approver(TerminalApprover {
+                approve_all: self.approve_all,
+                reader,
+            });
+        for tool in &self.hosted_tools {
+            if !self.servers.is_attached_locally(tool) {
+                builder = builder.hosted_tool(tool.clone());
+            }
+        }
+        if self.ask_before_each_call {
+            builder = builder.ask_before_each_call();
+        }
+        builder.build()
+    }
+}
+
+/// The ID of a new conversation; IDs sort by time of creation.
+pub(crate) fn new_conversation_id() -> String {
+    let millis = jiff::Timestamp::now().as_millisecond();
+    format!("chat-{millis:012x}-{:04x}", std::process::id() & 0xffff)
+}

@@ -1,0 +1,193 @@
+//! `conversations list|show|export|import|delete`.
+
+use std::io::{self, IsTerminal as _};
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use toolwright_chat::{ConversationSummary, Entry, Lease, Store, StoreError};
+use toolwright_core::Config;
+use toolwright_core::schema::nearest;
+use toolwright_server::write_journal;
+
+use crate::args::ConversationsCommand;
+use crate::cli_error::CliError;
+use crate::config::ProjectConfig;
+use crate::config::conversation_store::{ConversationStore, DefaultStore};
+use crate::runtime;
+use crate::terminal::input::{LineReader as _, StdinReader, can_prompt, discard_typeahead, is_yes};
+use crate::terminal::output;
+use crate::terminal::sanitize::{self, sanitize, to_single_line};
+
+mod import;
+pub(crate) mod journal_file;
+mod transcript;
+
+/// The lease while a conversation is imported or deleted.
+const LEASE_DURATION: Duration = Duration::from_secs(60);
+
+/// Longer titles are truncated in the list.
+const MAX_TITLE_CHARS: usize = 60;
+
+pub(crate) fn execute(
+    command: ConversationsCommand,
+    json: bool,
+    project: &ProjectConfig,
+) -> Result<ExitCode, CliError> {
+    let runtime = runtime::build_runtime()?;
+    runtime.block_on(run_subcommand(command, json, project.config()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn run_subcommand(
+    command: ConversationsCommand,
+    json: bool,
+    config: &Config,
+) -> Result<(), CliError> {
+    let opened = match command {
+        ConversationsCommand::Import { .. } => {
+            ConversationStore::open(config, DefaultStore::UserDataFile).await?
+        }
+        _ => ConversationStore::open_existing(config).await?,
+    };
+    let store = &**opened.store();
+    if !opened.is_persistent() {
+        let message = "`memory:` keeps nothing when the program ends; pass --store sqlite:FILE or postgres://…";
+        if !matches!(command, ConversationsCommand::List) {
+            return Err(CliError::usage(message));
+        }
+        eprintln!("{message}");
+    }
+    match command {
+        ConversationsCommand::List => print_list(store, json).await,
+        ConversationsCommand::Show { id } => {
+            let entries = load_entries(store, &id).await?;
+            match json {
+                true => {
+                    output::print_text(&format!("{}\n", sanitize::to_safe_json_pretty(&entries)))
+                }
+                false => output::print_text(&transcript::format_transcript(&id, &entries)),
+            }
+        }
+        ConversationsCommand::Export { id, file } => {
+            let entries = load_entries(store, &id).await?;
+            export_conversation(&id, &entries, file.as_deref())
+        }
+        ConversationsCommand::Import { file, id } => import::import_file(store, &file, id).await,
+        ConversationsCommand::Delete { id, yes } => delete_conversation(store, &id, yes).await,
+    }
+}
+
+async fn print_list(store: &dyn Store, json: bool) -> Result<(), CliError> {
+    let summaries = store.list(usize::MAX).await?;
+    if json {
+        return output::print_text(&format!("{}\n", sanitize::to_safe_json_pretty(&summaries)));
+    }
+    if summaries.is_empty() {
+        eprintln!("no conversations yet: `chat` begins one");
+    }
+    output::print_text(&format_list(&summaries))
+}
+
+/// One line per conversation: ID, last change, number of entries, title.
+pub(crate) fn format_list(summaries: &[ConversationSummary]) -> String {
+    let ids = summaries.iter().map(|summary| summary.conversation.chars());
+    let width = ids.map(Iterator::count).max().unwrap_or_default();
+    let lines = summaries.iter().map(|summary| {
+        let id = sanitize(&summary.conversation);
+        let last = transcript::format_timestamp(summary.last);
+        let title = to_single_line(&summary.title, MAX_TITLE_CHARS);
+        format!("{id:width$}  {last}  {:>5}  {title}\n", summary.entries)
+    });
+    lines.collect()
+}
+
+/// The entries of a conversation; a usage error with similar IDs if it does not exist.
+async fn load_entries(store: &dyn Store, id: &str) -> Result<Vec<Entry>, CliError> {
+    let entries = store.load(id).await?;
+    match entries.is_empty() {
+        true => Err(CliError::usage(unknown_id_message(store, id).await?)),
+        false => Ok(entries),
+    }
+}
+
+/// The message that there is no such conversation, with up to three similar IDs.
+pub(crate) async fn unknown_id_message(store: &dyn Store, id: &str) -> Result<String, StoreError> {
+    let summaries = store.list(usize::MAX).await?;
+    let known = summaries
+        .iter()
+        .map(|summary| summary.conversation.as_str());
+    let similar: Vec<String> = nearest(id, known, 3)
+        .into_iter()
+        .map(|id| format!("`{id}`"))
+        .collect();
+    let hint = match similar.is_empty() {
+        true => "`conversations list` shows all there are".to_owned(),
+        false => format!("did you mean {}?", similar.join(", ")),
+    };
+    Ok(sanitize(&format!("there is no conversation `{id}`; {hint}")).into_owned())
+}
+
+fn export_conversation(id: &str, entries: &[Entry], file: Option<&Path>) -> Result<(), CliError> {
+    let text = write_journal(id, entries)?;
+    if let Some(file) = file {
+        journal_file::write_new_file(file, &text).map_err(CliError::failure)?;
+        let (count, file) = (entries.len(), file.display());
+        output::print_stderr(&format!("{count} entries written to {file}\n"));
+        return Ok(());
+    }
+    match io::stdout().is_terminal() {
+        true => output::print_text(&sanitize::escape_json(text)),
+        false => output::print_text(&text),
+    }
+}
+
+async fn delete_conversation(store: &dyn Store, id: &str, yes: bool) -> Result<(), CliError> {
+    if store.tail(id, None, 1).await?.is_empty() {
+        return Err(CliError::usage(unknown_id_message(store, id).await?));
+    }
+    if !yes && !confirm_delete(id)? {
+        return Err(CliError::failure("nothing was deleted"));
+    }
+    let deleted = with_lease(store, id, async |lease| Ok(store.delete(lease).await?));
+    match deleted.await? {
+        true => eprintln!("deleted {}", sanitize(id)),
+        false => eprintln!("{} was deleted by somebody else", sanitize(id)),
+    }
+    Ok(())
+}
+
+/// Asks the user at the terminal; a usage error if there is none.
+fn confirm_delete(id: &str) -> Result<bool, CliError> {
+    if !can_prompt() {
+        return Err(CliError::usage(
+            "nobody is there to be asked: pass --yes to delete it",
+        ));
+    }
+    let question = format!("Delete {}? It cannot be brought back. [y/N] ", sanitize(id));
+    discard_typeahead();
+    let answer = StdinReader.read_line(&question, "")?;
+    Ok(is_yes(answer.as_deref()))
+}
+
+/// Runs `work` with the lease of a conversation; fails if another process holds it.
+async fn with_lease<T>(
+    store: &dyn Store,
+    id: &str,
+    work: impl AsyncFnOnce(&Lease) -> Result<T, CliError>,
+) -> Result<T, CliError> {
+    let lease = Lease::new(id, unique_node_name());
+    if !store.acquire(&lease, LEASE_DURATION).await? {
+        return Err(StoreError::leased_elsewhere(&lease).into());
+    }
+    let output = work(&lease).await;
+    // If this fails, the lease expires.
+    let _ = store.release(&lease).await;
+    output
+}
+
+/// A lease owner that no other process uses.
+pub(crate) fn unique_node_name() -> String {
+    let nanos = jiff::Timestamp::now().as_nanosecond();
+    format!("process-{}-{nanos:x}", std::process::id())
+}

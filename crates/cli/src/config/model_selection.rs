@@ -1,0 +1,195 @@
+//! Selects the model: from `--model` or the settings, else by the first API key that is set.
+
+use std::sync::Arc;
+
+use toolwright_chat::Model;
+use toolwright_core::schema::nearest;
+use toolwright_core::{Config, Origin};
+use toolwright_demo::DemoModel;
+use toolwright_models::{VENDORS, Vendor};
+
+use crate::cli_error::{CliError, error_chain};
+
+mod ollama;
+
+/// The name of the model that needs no key and no network.
+const DEMO_MODEL: &str = "demo";
+
+/// Vendors in the order in which their API keys are looked for, each with the default model.
+///
+/// The names are those of the vendors' documentation on 2026-11-15: of each family the middle one.
+const DEFAULT_MODELS: [(&str, &str); 3] = [
+    ("openai", "gpt-5.6-terra"),
+    ("anthropic", "claude-sonnet-5"),
+    ("gemini", "gemini-3.5-flash"),
+];
+
+/// The model, and the reason for its selection, which is shown to the user.
+pub(crate) struct SelectedModel {
+    pub(crate) model: Arc<dyn Model>,
+    pub(crate) reason: String,
+}
+
+impl SelectedModel {
+    /// `VENDOR:NAME: reason`, in one line.
+    pub(crate) fn summary(&self) -> String {
+        format!("{}: {}", self.model.id(), self.reason)
+    }
+}
+
+/// Selects the model that `--model` or the settings name, else that of the first vendor whose key is set, else Ollama's if
+/// it runs, else the demo.
+pub(crate) fn select_model(config: &Config) -> Result<SelectedModel, CliError> {
+    let Some(configured) = config.get_optional::<String>("model")? else {
+        return select_automatically(config);
+    };
+    let origin = config.origin("model");
+    let reason = origin.map_or_else(String::new, |origin| format!("chosen by {origin}"));
+    resolve_model(&configured, config, reason).map_err(|message| match origin {
+        Some(Origin::Flag { name }) => CliError::usage(format!("{name}: {message}")),
+        Some(origin) => CliError::failure(format!("{origin}: {message}")),
+        None => CliError::failure(message),
+    })
+}
+
+/// Builds the model of a specification: `VENDOR:NAME`, `VENDOR` or `demo`. The error suggests what to write instead.
+pub(crate) fn resolve_model(
+    spec: &str,
+    config: &Config,
+    reason: String,
+) -> Result<SelectedModel, String> {
+    let spec = spec.trim();
+    let (vendor, name) = match spec.split_once(':') {
+        Some((vendor, name)) => (vendor.trim(), Some(name.trim())),
+        None => (spec, None),
+    };
+    let name = name.filter(|name| !name.is_empty());
+    if vendor == DEMO_MODEL {
+        let demo = SelectedModel {
+            model: demo_model(),
+            reason,
+        };
+        return match name {
+            None => Ok(demo),
+            Some(_) => Err("`demo` has no other names: write demo".to_owned()),
+        };
+    }
+    let vendor = find_vendor(vendor)?;
+    let name = match name {
+        Some(name) => name.to_owned(),
+        None => default_model_name(vendor, config)?,
+    };
+    let builder = vendor.model(name).config(config);
+    let model = builder.build().map_err(|error| error_chain(&error))?;
+    Ok(SelectedModel { model, reason })
+}
+
+/// The names that are valid before the colon.
+pub(crate) fn vendor_names() -> impl Iterator<Item = &'static str> {
+    [DEMO_MODEL]
+        .into_iter()
+        .chain(VENDORS.iter().map(|vendor| vendor.name))
+}
+
+fn find_vendor(name: &str) -> Result<&'static Vendor, String> {
+    Vendor::by_name(name).map_err(|_| {
+        let nearest = nearest(name, vendor_names(), 1);
+        let hint = nearest
+            .first()
+            .map_or_else(String::new, |name| format!("did you mean `{name}`? "));
+        let all: Vec<&str> = vendor_names().collect();
+        format!(
+            "there is no vendor `{name}`: {hint}there are {}",
+            all.join(", ")
+        )
+    })
+}
+
+/// The model of a vendor if only the vendor is named.
+fn default_model_name(vendor: &Vendor, config: &Config) -> Result<String, String> {
+    let key = format!("models.{}.model", vendor.name);
+    let configured = config
+        .get_optional(&key)
+        .map_err(|error| error_chain(&error))?;
+    if let Some(name) = configured {
+        return Ok(name);
+    }
+    if let Some((_, name)) = DEFAULT_MODELS.iter().find(|(name, _)| *name == vendor.name) {
+        return Ok((*name).to_owned());
+    }
+    let installed = match vendor.name {
+        "ollama" => ollama::first_model(&ollama_address(config)),
+        _ => None,
+    };
+    installed.ok_or_else(|| {
+        let example = match vendor.name {
+            "ollama" => "ollama:qwen3".to_owned(),
+            other => format!("{other}:NAME"),
+        };
+        format!(
+            "`{}` needs the name of a model: write {example}, or set {key}",
+            vendor.name
+        )
+    })
+}
+
+/// The models that can be used without further configuration: those of vendors whose key is set, and the demo.
+pub(crate) fn available_models(config: &Config) -> Vec<String> {
+    let keyed = DEFAULT_MODELS.iter().filter_map(|(vendor, _)| {
+        let row = Vendor::by_name(vendor).ok()?;
+        let name = row
+            .has_api_key(config)
+            .then(|| default_model_name(row, config));
+        Some(format!("{vendor}:{}", name?.ok()?))
+    });
+    keyed.chain([DEMO_MODEL.to_owned()]).collect()
+}
+
+fn select_automatically(config: &Config) -> Result<SelectedModel, CliError> {
+    for (vendor, _) in DEFAULT_MODELS {
+        let Ok(row) = Vendor::by_name(vendor) else {
+            continue;
+        };
+        if row.has_api_key(config) {
+            let key_name = match config.env_var(row.api_key_variable) {
+                Some(_) => row.api_key_variable.to_owned(),
+                None => format!("models.{vendor}.key"),
+            };
+            let reason = format!("{key_name} is set; --model chooses another");
+            return resolve_model(vendor, config, reason).map_err(CliError::failure);
+        }
+    }
+    let mut reason = "no key is set; set OPENAI_API_KEY or pass --model";
+    let address = ollama_address(config);
+    if ollama::is_running(&address) {
+        let ollama_reason =
+            format!("Ollama is there ({address}) and no key is set; --model chooses another");
+        match resolve_model("ollama", config, ollama_reason) {
+            Ok(selected) => return Ok(selected),
+            Err(_) => {
+                reason = "no key is set and Ollama has no model; try `ollama pull qwen3`, or pass --model";
+            }
+        }
+    }
+    Ok(SelectedModel {
+        model: demo_model(),
+        reason: reason.to_owned(),
+    })
+}
+
+/// The address of Ollama: the setting, else `OLLAMA_HOST`, else the default of its own programs.
+fn ollama_address(config: &Config) -> String {
+    let configured: Option<String> = config
+        .get_optional("models.ollama.base_url")
+        .unwrap_or_default();
+    let from_env = || Some(config.env_var("OLLAMA_HOST")?.expose().to_owned());
+    let address = configured.or_else(from_env);
+    address.unwrap_or_else(|| "127.0.0.1:11434".to_owned())
+}
+
+fn demo_model() -> Arc<dyn Model> {
+    Arc::new(DemoModel::new())
+}
+
+#[cfg(test)]
+mod tests;
