@@ -3,16 +3,14 @@
 use std::sync::Arc;
 
 use tokio::sync::broadcast;
+use toolwright_auth::{Authenticator, Principal, ScopedTools};
 use toolwright_core::{CancellationToken, Invoker};
-
-use crate::auth::{OAuthAuthenticator, ScopedTools};
 
 mod approval;
 mod builder;
 mod capability;
 mod client_peer;
 mod completion;
-mod configured_tokens;
 mod dispatch;
 mod error;
 mod execute;
@@ -46,7 +44,6 @@ pub use error::{McpBuildError, McpServeError};
 pub(crate) use header_arguments::decode_header;
 pub(crate) use in_flight::InFlightRequests;
 pub use limits::McpLimits;
-pub(crate) use list_cache::ListCache;
 pub use log_level::LogLevel;
 pub(crate) use message::{MessageKind, RpcMessage};
 pub(crate) use replay_buffer::ReplayBuffer;
@@ -86,8 +83,9 @@ pub(crate) use subscriptions::SubscriptionFilter;
 pub struct McpServer(pub(crate) Arc<ServerState>);
 
 pub(crate) struct ServerState {
-    /// All there is.
-    pub(crate) all_tools: Arc<ScopedTools>,
+    /// Authenticates requests over HTTP, and has the tools of each principal.
+    pub(crate) auth: Authenticator,
+    pub(crate) lists: list_cache::ListCaches,
     /// Runs the tools that resources are made of.
     pub(crate) resource_invoker: Invoker,
     pub(crate) resources: Vec<ServedResource>,
@@ -96,11 +94,6 @@ pub(crate) struct ServerState {
     pub(crate) version: String,
     pub(crate) instructions: Option<String>,
     pub(crate) limits: McpLimits,
-    pub(crate) tokens: configured_tokens::ConfiguredTokens,
-    /// The way in, where tokens are somebody else's.
-    pub(crate) oauth: Option<OAuthAuthenticator>,
-    pub(crate) hosts: Vec<String>,
-    pub(crate) origins: Vec<String>,
     pub(crate) header_arguments: header_arguments::HeaderArguments,
     pub(crate) request_states: request_state::RequestStateSigner,
     pub(crate) tasks: tasks::TaskStore,
@@ -129,6 +122,12 @@ impl McpServer {
     /// Ends all that is under way, and refuses what comes after.
     pub fn shut_down(&self) {
         self.0.shutdown.cancel();
+    }
+
+    /// Returns the tools that the sender of a request may use; over stdio there is no principal, and these are all.
+    pub(crate) fn scoped_tools<'a>(&'a self, context: &'a RequestContext) -> &'a Arc<ScopedTools> {
+        let principal = context.principal.as_ref();
+        principal.map_or(self.0.auth.all_tools(), Principal::scoped_tools)
     }
 
     /// Returns what every result of a revision ends with.

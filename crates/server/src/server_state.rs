@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use tokio_util::task::TaskTracker;
+use toolwright_auth::Authenticator;
 use toolwright_chat::{Model, ModelId};
 use toolwright_core::{CancellationToken, Invoker};
 use toolwright_mcp::McpServer;
@@ -19,7 +20,8 @@ use crate::session_cookie::CookieSessions;
 /// What all endpoints of a server share.
 pub(crate) struct ServerState {
     pub(crate) invoker: Invoker,
-    /// Serves MCP, and lets in whoever may come in.
+    /// Authenticates the requests of every path; the MCP server has the same one.
+    pub(crate) auth: Authenticator,
     pub(crate) mcp: McpServer,
     /// Under which name conversations are held.
     pub(crate) node: String,

@@ -46,10 +46,7 @@ impl McpServer {
         let schema = match reference {
             CompletionReference::Prompt { name } => {
                 let scope = CallScope::new().caller(exchange.caller.clone());
-                let prompts = exchange
-                    .scoped_tools(&self.0.all_tools)
-                    .invoker
-                    .list_prompts(&scope)?;
+                let prompts = self.scoped_tools(exchange).invoker().list_prompts(&scope)?;
                 let prompt = prompts.iter().find(|prompt| prompt.name() == &*name);
                 prompt
                     .ok_or_else(|| {
@@ -60,7 +57,7 @@ impl McpServer {
                     .clone()
             }
             CompletionReference::Resource { uri } => {
-                let reach = exchange.scoped_tools(&self.0.all_tools);
+                let reach = self.scoped_tools(exchange);
                 let mut shown = self
                     .0
                     .resources

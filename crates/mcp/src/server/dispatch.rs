@@ -118,11 +118,9 @@ impl McpServer {
         message: &RpcMessage<'_>,
         exchange: &RequestContext,
     ) -> Result<RpcResponse, RpcError> {
-        let reach = exchange.scoped_tools(&self.0.all_tools);
+        let reach = self.scoped_tools(exchange);
         let (revision, caller) = (exchange.revision, &exchange.caller);
-        let list = reach
-            .list_cache
-            .get_or_render(what, &reach.invoker, revision, caller)?;
+        let list = self.0.lists.get_or_render(what, reach, revision, caller)?;
         let cursor = message.params.cursor.as_deref();
         let page = list.page(cursor, self.0.limits.page_size)?;
         Ok(RpcResponse::result(message.id(), |body| {
@@ -143,7 +141,7 @@ impl McpServer {
         let call = ToolCall::new(required_name(message)?, raw_arguments(message));
         self.check_tool_scope(call.name.as_str(), exchange)?;
         self.restore_request_state(message, exchange, &call)?;
-        let invoker = &exchange.scoped_tools(&self.0.all_tools).invoker;
+        let invoker = self.scoped_tools(exchange).invoker();
         let snapshot = invoker.snapshot()?;
         let entry = snapshot.find(call.name.as_str());
         let asks = entry.is_some_and(toolwright_core::RegisteredTool::needs_approval);

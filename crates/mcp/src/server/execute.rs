@@ -107,8 +107,8 @@ impl McpServer {
     ) -> Result<RpcResponse, RpcError> {
         let scope = call_scope(exchange);
         let (name, arguments) = (call.name.clone(), call.arguments.clone());
-        let reach = exchange.scoped_tools(&self.0.all_tools);
-        let rendered = reach.invoker.render_prompt_in(&scope, name, arguments);
+        let reach = self.scoped_tools(exchange);
+        let rendered = reach.invoker().render_prompt_in(&scope, name, arguments);
         let rendered = match exchange.run_until_input_required(rendered).await {
             Ok(Ok(rendered)) => rendered,
             Ok(Err(failure)) => {

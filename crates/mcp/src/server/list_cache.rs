@@ -1,12 +1,13 @@
 //! The tools and prompts as each revision lists them, written once per change and then only copied.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest as _, Sha256};
+use toolwright_auth::ScopedTools;
 use toolwright_core::{
     CallScope, Caller, Invoker, Prompt, RegisteredTool, RegistryError, Snapshot, ToolSpec,
 };
@@ -19,10 +20,20 @@ use crate::export;
 const MAX_AGE: Duration = Duration::from_secs(1);
 /// How many callers are remembered, per revision; those who see the same share the list.
 const MAX_CALLERS: usize = 1024;
+/// How many sets of scopes have cached lists.
+const MAX_SCOPE_SETS: usize = 64;
 
-/// Lists that were written before.
+/// The lists of each set of scopes: a list never serves another set than its own.
 #[derive(Default)]
-pub(crate) struct ListCache {
+pub(crate) struct ListCaches {
+    /// Of principals that no scopes limit.
+    unscoped: ListCache,
+    by_scopes: Mutex<HashMap<BTreeSet<String>, Arc<ListCache>>>,
+}
+
+/// The lists of all principals with the same tools.
+#[derive(Default)]
+struct ListCache {
     tools: CachedLists,
     prompts: CachedLists,
 }
@@ -64,8 +75,35 @@ impl ListKind {
     }
 }
 
-impl ListCache {
+impl ListCaches {
+    /// Returns the list of the tools or prompts that a caller may see.
     pub(crate) fn get_or_render(
+        &self,
+        kind: ListKind,
+        tools: &ScopedTools,
+        revision: Revision,
+        caller: &Caller,
+    ) -> Result<Arc<RenderedList>, RegistryError> {
+        let invoker = tools.invoker();
+        let Some(scopes) = tools.scopes() else {
+            return self.unscoped.get_or_render(kind, invoker, revision, caller);
+        };
+        let lists = {
+            let mut caches = self
+                .by_scopes
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            if caches.len() >= MAX_SCOPE_SETS && !caches.contains_key(scopes) {
+                caches.clear();
+            }
+            Arc::clone(caches.entry(scopes.clone()).or_default())
+        };
+        lists.get_or_render(kind, invoker, revision, caller)
+    }
+}
+
+impl ListCache {
+    fn get_or_render(
         &self,
         what: ListKind,
         invoker: &Invoker,

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use toolwright_core::CancellationToken;
 
-use crate::auth::ScopedTools;
+use toolwright_auth::ScopedTools;
 
 /// How many streams of a session are kept, and how many messages of each.
 const MAX_BUFFERS: usize = 32;

@@ -15,7 +15,7 @@ use super::request_state::{InputRound, VerifiedState};
 use super::response::{notification_json, set_field};
 use super::revision::Revision;
 use super::session::Session;
-use crate::auth::{Principal, ScopedTools};
+use toolwright_auth::Principal;
 
 /// How many messages wait for a slow reader before progress and log messages are dropped.
 const MAX_QUEUED_MESSAGES: usize = 1024;
@@ -99,16 +99,9 @@ impl RequestContext {
 
     /// Says who sent it.
     pub(crate) fn with_principal(mut self, visitor: Principal) -> Self {
-        self.caller = visitor.caller.clone();
+        self.caller = visitor.caller().clone();
         self.principal = Some(visitor);
         self
-    }
-
-    /// Returns what whoever sent it reaches.
-    pub(crate) fn scoped_tools<'a>(&'a self, whole: &'a ScopedTools) -> &'a ScopedTools {
-        self.principal
-            .as_ref()
-            .map_or(whole, |visitor| &visitor.scoped_tools)
     }
 
     /// Waits until the token that it came with ends.

@@ -28,7 +28,7 @@ impl McpServer {
             false => ("resources", "uri"),
         };
         let listed = self.0.resources.iter();
-        let reach = exchange.scoped_tools(&self.0.all_tools);
+        let reach = self.scoped_tools(exchange);
         let listed = listed.filter(|resource| {
             resource.is_template() == templates && reach.allows(resource.tool.spec())
         });
@@ -50,7 +50,7 @@ impl McpServer {
         uri: &str,
         exchange: &RequestContext,
     ) -> Result<(usize, ToolCall), RpcError> {
-        let reach = exchange.scoped_tools(&self.0.all_tools);
+        let reach = self.scoped_tools(exchange);
         let mut all = self.0.resources.iter().enumerate();
         let mut closed = None;
         let found = all.find_map(|(number, resource)| {

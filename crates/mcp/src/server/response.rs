@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 
+use axum::http::HeaderValue;
 use serde_json::Value;
 
 use super::error::RpcError;
@@ -11,8 +12,8 @@ use super::error::RpcError;
 pub(crate) struct RpcResponse {
     pub(crate) body: Vec<u8>,
     pub(crate) status: u16,
-    /// What to say about the token that was brought.
-    pub(crate) challenge: Option<Box<str>>,
+    /// The `WWW-Authenticate` header over HTTP.
+    pub(crate) challenge: Option<HeaderValue>,
 }
 
 impl RpcResponse {

@@ -9,7 +9,7 @@ use futures::future::BoxFuture;
 use super::in_flight::InFlightGuard;
 use super::request_context::RequestContext;
 use super::response::RpcResponse;
-use crate::auth::ScopedTools;
+use toolwright_auth::ScopedTools;
 
 /// A request that is being answered. Dropping it cancels it.
 pub(crate) struct ResponseStream {
@@ -46,7 +46,7 @@ impl ResponseStream {
     /// Returns what whoever asked reaches, where not everybody reaches the same.
     pub(crate) fn scoped_tools(&self) -> Option<Arc<ScopedTools>> {
         let visitor = self.context.principal.as_ref();
-        visitor.map(|visitor| Arc::clone(&visitor.scoped_tools))
+        visitor.map(|visitor| Arc::clone(visitor.scoped_tools()))
     }
 
     /// Waits for the next step; not to be called after the last.

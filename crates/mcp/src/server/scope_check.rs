@@ -14,14 +14,14 @@ impl McpServer {
     pub(super) fn check_tool_scope(
         &self,
         name: &str,
-        exchange: &RequestContext,
+        context: &RequestContext,
     ) -> Result<(), RpcError> {
-        if self.0.oauth.is_none() {
+        if !self.scoped_tools(context).is_scoped() {
             return Ok(());
         }
-        let snapshot = self.0.all_tools.invoker.snapshot()?;
+        let snapshot = self.0.auth.all_tools().invoker().snapshot()?;
         match snapshot.find(name) {
-            Some(entry) => self.check_scope(entry.spec(), exchange),
+            Some(entry) => self.check_scope(entry.spec(), context),
             None => Ok(()),
         }
     }
@@ -30,14 +30,14 @@ impl McpServer {
     pub(super) fn check_prompt_scope(
         &self,
         name: &str,
-        exchange: &RequestContext,
+        context: &RequestContext,
     ) -> Result<(), RpcError> {
-        if self.0.oauth.is_none() {
+        if !self.scoped_tools(context).is_scoped() {
             return Ok(());
         }
-        let snapshot = self.0.all_tools.invoker.snapshot()?;
+        let snapshot = self.0.auth.all_tools().invoker().snapshot()?;
         match snapshot.prompt(name) {
-            Some(prompt) => self.check_scope(prompt.spec(), exchange),
+            Some(prompt) => self.check_scope(prompt.spec(), context),
             None => Ok(()),
         }
     }
@@ -46,31 +46,29 @@ impl McpServer {
     pub(super) fn check_scope(
         &self,
         spec: &ToolSpec,
-        exchange: &RequestContext,
+        context: &RequestContext,
     ) -> Result<(), RpcError> {
-        let Some(door) = &self.0.oauth else {
+        let tools = self.scoped_tools(context);
+        if !tools.is_scoped() {
             return Ok(());
-        };
-        let snapshot = self.0.all_tools.invoker.snapshot()?;
-        match exchange
-            .scoped_tools(&self.0.all_tools)
-            .missing_scope(spec, &snapshot)
-        {
-            Some(scope) => Err(RpcError::insufficient_scope(
-                scope,
-                door.insufficient_scope_challenge(scope),
-            )),
+        }
+        let snapshot = self.0.auth.all_tools().invoker().snapshot()?;
+        match tools.missing_scope(spec, &snapshot) {
+            Some(scope) => {
+                let challenge = self.0.auth.insufficient_scope(scope);
+                Err(RpcError::insufficient_scope(scope, challenge))
+            }
             None => Ok(()),
         }
     }
 
     /// Tells whether the resource at an address is open.
-    pub(super) fn is_resource_visible(&self, uri: &str, exchange: &RequestContext) -> bool {
-        let reach = exchange.scoped_tools(&self.0.all_tools);
+    pub(super) fn is_resource_visible(&self, uri: &str, context: &RequestContext) -> bool {
+        let tools = self.scoped_tools(context);
         let all = self.0.resources.iter();
         let mut there = all
             .filter(|resource| resource.match_uri(uri).is_some())
             .peekable();
-        there.peek().is_none() || there.any(|resource| reach.allows(resource.tool.spec()))
+        there.peek().is_none() || there.any(|resource| tools.allows(resource.tool.spec()))
     }
 }

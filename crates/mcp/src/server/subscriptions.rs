@@ -47,7 +47,7 @@ impl SubscriptionFilter {
     /// Begins to listen: what changes from now on is heard, however late it is told.
     pub(crate) fn subscribe(self, server: &McpServer, exchange: &RequestContext) -> Subscription {
         Subscription {
-            registry_changes: server.0.all_tools.invoker.changes().boxed(),
+            registry_changes: server.0.auth.all_tools().invoker().changes().boxed(),
             resource_updates: server.0.resource_updates.subscribe(),
             last_digests: list_digests(server, exchange),
             filter: self,
@@ -157,13 +157,9 @@ type ListDigest = Option<[u8; 32]>;
 
 fn list_digests(server: &McpServer, exchange: &RequestContext) -> (ListDigest, ListDigest) {
     let digest = |what| {
-        let reach = exchange.scoped_tools(&server.0.all_tools);
-        let list = reach.list_cache.get_or_render(
-            what,
-            &reach.invoker,
-            exchange.revision,
-            &exchange.caller,
-        );
+        let tools = server.scoped_tools(exchange);
+        let lists = &server.0.lists;
+        let list = lists.get_or_render(what, tools, exchange.revision, &exchange.caller);
         list.ok().map(|list| list.digest)
     };
     (digest(ListKind::Tools), digest(ListKind::Prompts))

@@ -113,8 +113,8 @@ impl McpServer {
         let task = task
             .filter(|task| task.context.caller == exchange.caller)
             .filter(|task| {
-                let (mine, theirs) = (exchange.scoped_tools(&self.0.all_tools), &task.context);
-                mine.is_superset_of(theirs.scoped_tools(&self.0.all_tools))
+                let (mine, theirs) = (self.scoped_tools(exchange), &task.context);
+                mine.is_superset_of(self.scoped_tools(theirs))
             })
             .ok_or_else(|| RpcError::invalid_params(format!("there is no task `{name}`")))?;
         let mut said = json!({});

@@ -1,6 +1,6 @@
 //! A request in, the same with its caller out, or a refusal: before anything of it is read.
 //!
-//! Who is let in is the MCP server's guard to say, for every path alike.
+//! One [`Authenticator`](toolwright_auth::Authenticator) decides for every path.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use toolwright_mcp::AccessDenied;
+use toolwright_auth::AccessDenied;
 
 use super::{console, cors};
 use crate::error_response::ErrorResponse;
@@ -59,8 +59,8 @@ async fn authenticate_and_run(
     may_read: bool,
     next: Next,
 ) -> Response {
-    let (head, body) = request.into_parts();
-    let admitted = app.mcp.authenticate_request(&head).await;
+    let (mut head, body) = request.into_parts();
+    let admitted = app.auth.authenticate_request(&mut head).await;
     let mut request = Request::from_parts(head, body);
     let (method, path) = (request.method(), request.uri().path());
     let refused = admitted.as_ref().err().map(AccessDenied::status);
@@ -75,7 +75,7 @@ async fn authenticate_and_run(
         return answer;
     }
     if is_path_under(path, "/mcp") || is_path_under(path, "/.well-known") {
-        // The MCP server lets in whom it likes itself.
+        // The MCP server rejects in its own format; it has the same authenticator, which does not verify a token twice.
         return next.run(request).await;
     }
     match admitted {

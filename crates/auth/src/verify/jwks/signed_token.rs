@@ -1,4 +1,4 @@
-//! The text of a token in, what it says out; nothing of it counts before its signature is checked.
+//! Parses JSON Web Tokens. Nothing of a token is trusted before its signature is verified.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -8,12 +8,12 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::verifying_key::SignatureAlgorithm;
-use crate::auth::claims::{Claims, VerifyError};
+use crate::verify::{Claims, VerifyError};
 
-/// A token, taken apart.
+/// A token split into its parts.
 pub(super) struct SignedToken<'a> {
     pub(super) algorithm: SignatureAlgorithm,
-    /// What the signature is of.
+    /// The text that is signed: header and payload as they were sent.
     pub(super) signing_input: &'a str,
     pub(super) signature: Vec<u8>,
     header: TokenHeader,
@@ -36,11 +36,10 @@ struct TokenPayload {
     exp: f64,
     nbf: Option<f64>,
     scope: Option<OneOrMany>,
-    /// As some call it.
+    /// The name of `scope` in tokens of some authorization servers.
     scp: Option<OneOrMany>,
 }
 
-/// One text or several.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum OneOrMany {
@@ -56,7 +55,7 @@ impl OneOrMany {
         }
     }
 
-    /// Takes the words: scopes are written with blanks in between.
+    /// Splits at blanks: one text may contain several scopes.
     fn into_words(self) -> Vec<String> {
         let texts = self.into_vec();
         let words = texts.iter().flat_map(|text| text.split_ascii_whitespace());
@@ -66,11 +65,12 @@ impl OneOrMany {
 
 impl<'a> SignedToken<'a> {
     pub(super) fn parse(text: &'a str) -> Result<Self, VerifyError> {
-        let broken = || VerifyError::invalid_token("the token is no signed JSON Web Token");
-        let (signed, signature) = text.rsplit_once('.').ok_or_else(broken)?;
-        let (header, payload) = signed.split_once('.').ok_or_else(broken)?;
-        let bytes = |part: &str| URL_SAFE_NO_PAD.decode(part).map_err(|_| broken());
-        let header: TokenHeader = serde_json::from_slice(&bytes(header)?).map_err(|_| broken())?;
+        let malformed = || VerifyError::invalid_token("the token is no signed JSON Web Token");
+        let (signed, signature) = text.rsplit_once('.').ok_or_else(malformed)?;
+        let (header, payload) = signed.split_once('.').ok_or_else(malformed)?;
+        let bytes = |part: &str| URL_SAFE_NO_PAD.decode(part).map_err(|_| malformed());
+        let header: TokenHeader =
+            serde_json::from_slice(&bytes(header)?).map_err(|_| malformed())?;
         let algorithm = SignatureAlgorithm::from_name(&header.alg).ok_or_else(|| {
             VerifyError::invalid_token("the token is not signed in a way that is taken")
         })?;
@@ -97,7 +97,7 @@ impl<'a> SignedToken<'a> {
         self.header.kid.as_deref()
     }
 
-    /// Reads the claims, once the signature is known to be good.
+    /// Returns the claims; to be called after the signature is verified.
     pub(super) fn claims(&self, issuer: &str) -> Result<Claims, VerifyError> {
         let payload: TokenPayload = serde_json::from_slice(&self.payload).map_err(|_| {
             VerifyError::invalid_token(
@@ -118,7 +118,7 @@ impl<'a> SignedToken<'a> {
     }
 }
 
-/// Reads seconds since 1970; the year 5138 is as far as anybody looks.
+/// Parses seconds since 1970, up to the year 5138.
 fn parse_timestamp(seconds: f64) -> Result<SystemTime, VerifyError> {
     match (0.0..1e11).contains(&seconds) {
         true => Ok(UNIX_EPOCH + Duration::from_secs_f64(seconds)),

@@ -1,4 +1,4 @@
-//! JSON Web Keys in, signatures checked.
+//! JSON Web Keys, and the signatures that they verify.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -8,10 +8,10 @@ use ring::signature::{
 use serde::Deserialize;
 use serde_json::Value;
 
-/// How many keys of one issuer are read.
+/// Further keys of a set are ignored.
 const MAX_KEYS: usize = 64;
 
-/// A way of signing with a private key: those with a shared secret are not among them, nor is none at all.
+/// An asymmetric signature algorithm: neither `none` nor those with a shared secret are supported.
 #[derive(Clone, Copy)]
 pub(super) struct SignatureAlgorithm {
     name: &'static str,
@@ -21,7 +21,7 @@ pub(super) struct SignatureAlgorithm {
 #[derive(Clone, Copy)]
 enum SignatureScheme {
     Rsa(&'static RsaParameters),
-    /// On the curve of this name, by keys of this many bytes.
+    /// The name of the curve, and the length of its keys in bytes.
     Curve(&'static str, usize, &'static dyn VerificationAlgorithm),
 }
 
@@ -45,7 +45,7 @@ impl SignatureAlgorithm {
     }
 }
 
-/// A JSON Web Key as it is published.
+/// A published JSON Web Key (RFC 7517).
 #[derive(Deserialize)]
 struct JsonWebKey {
     kty: String,
@@ -61,10 +61,9 @@ struct JsonWebKey {
     y: Option<String>,
 }
 
-/// One key that signatures are checked with.
 pub(super) struct VerifyingKey {
     kid: Option<String>,
-    /// The only algorithm it is for, where that is said.
+    /// The only algorithm that it may be used for, if the issuer names one.
     alg: Option<String>,
     material: KeyMaterial,
 }
@@ -74,11 +73,11 @@ enum KeyMaterial {
     Curve(String, Vec<u8>),
 }
 
-/// The keys of an issuer.
+/// The usable keys of an issuer.
 pub(super) struct KeySet(Vec<VerifyingKey>);
 
 impl KeySet {
-    /// Reads a key set; keys that are of no use here are skipped.
+    /// Parses a key set; keys of unknown kinds and for other uses are skipped.
     pub(super) fn parse(document: &[u8]) -> Result<Self, String> {
         #[derive(Deserialize)]
         struct Set {
@@ -97,24 +96,26 @@ impl KeySet {
         }
     }
 
-    /// Finds the key of this id; without an id, the only one that fits.
+    /// Finds the key of this id, or without an id the only one for the algorithm; `None` if there are several.
     pub(super) fn find(
         &self,
         kid: Option<&str>,
         algorithm: SignatureAlgorithm,
     ) -> Option<&VerifyingKey> {
-        let mut fitting = self.0.iter().filter(|key| {
+        let mut candidates = self.0.iter().filter(|key| {
             key.supports(algorithm) && kid.is_none_or(|kid| key.kid.as_deref() == Some(kid))
         });
-        let first = fitting.next()?;
-        fitting.next().is_none().then_some(first)
+        let first = candidates.next()?;
+        candidates.next().is_none().then_some(first)
     }
 }
 
 impl VerifyingKey {
     fn from_jwk(key: JsonWebKey) -> Option<Self> {
         let verifies = |ops: &Vec<String>| ops.iter().any(|op| op == "verify");
-        if key.purpose.is_some_and(|it| it != "sig") || !key.key_ops.as_ref().is_none_or(verifies) {
+        if key.purpose.is_some_and(|purpose| purpose != "sig")
+            || !key.key_ops.as_ref().is_none_or(verifies)
+        {
             return None;
         }
         let bytes = |text: Option<String>| URL_SAFE_NO_PAD.decode(text?).ok();
@@ -124,7 +125,7 @@ impl VerifyingKey {
                 e: bytes(key.e)?,
             }),
             ("EC", Some("P-256" | "P-384")) => {
-                // 4 says that both coordinates follow.
+                // 4 marks an uncompressed point: both coordinates follow.
                 let point = [vec![4], bytes(key.x)?, bytes(key.y)?].concat();
                 KeyMaterial::Curve(key.crv?, point)
             }
@@ -143,14 +144,14 @@ impl VerifyingKey {
         named
             && match (&self.material, algorithm.scheme) {
                 (KeyMaterial::Rsa(_), SignatureScheme::Rsa(_)) => true,
-                (KeyMaterial::Curve(curve, key), SignatureScheme::Curve(wanted, length, _)) => {
-                    curve == wanted && key.len() == length
+                (KeyMaterial::Curve(curve, key), SignatureScheme::Curve(required, length, _)) => {
+                    curve == required && key.len() == length
                 }
                 _ => false,
             }
     }
 
-    /// Tells whether this key has signed the message.
+    /// Returns true if the signature of the message is this key's.
     pub(super) fn verifies(
         &self,
         algorithm: SignatureAlgorithm,
@@ -159,11 +160,11 @@ impl VerifyingKey {
     ) -> bool {
         let message = message.as_bytes();
         match (&self.material, algorithm.scheme) {
-            (KeyMaterial::Rsa(key), SignatureScheme::Rsa(how)) => {
-                key.verify(how, message, signature).is_ok()
+            (KeyMaterial::Rsa(key), SignatureScheme::Rsa(parameters)) => {
+                key.verify(parameters, message, signature).is_ok()
             }
-            (KeyMaterial::Curve(_, key), SignatureScheme::Curve(_, _, how)) => {
-                let key = UnparsedPublicKey::new(how, key);
+            (KeyMaterial::Curve(_, key), SignatureScheme::Curve(_, _, algorithm)) => {
+                let key = UnparsedPublicKey::new(algorithm, key);
                 key.verify(message, signature).is_ok()
             }
             _ => false,

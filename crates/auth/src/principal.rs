@@ -1,4 +1,4 @@
-//! Whoever sent a request, once they were let in.
+//! The authenticated sender of a request.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -7,68 +7,76 @@ use std::time::SystemTime;
 use tokio::time::Instant;
 use toolwright_core::{Caller, Invoker, ToolSpec};
 
-use super::scoped_tools::ScopedTools;
+use crate::scoped_tools::ScopedTools;
 
-/// Whoever sent a request, once they were let in: who it is, what was granted, what they reach.
+/// The authenticated sender of a request: its caller, its scopes, and the tools that they grant.
 #[derive(Clone)]
 pub struct Principal {
     pub(crate) caller: Caller,
     pub(crate) scoped_tools: Arc<ScopedTools>,
     /// Whether the credential names its subject: a shared token does not.
     pub(crate) is_identified: bool,
-    /// What was granted; nothing where nobody is asked for scopes.
-    pub(super) scopes: Option<Arc<BTreeSet<String>>>,
-    /// When the credential expires, by the clock of the machine and by one that does not jump.
-    pub(super) expiry: Option<Expiry>,
+    /// The scopes of the token, implied ones included; `None` without OAuth.
+    pub(crate) scopes: Option<Arc<BTreeSet<String>>>,
+    pub(crate) expiry: Option<Expiry>,
 }
 
-/// When a credential expires.
+/// When a credential expires, by the clock of the machine and by the monotonic clock.
 #[derive(Clone, Copy)]
-pub(super) struct Expiry {
-    pub(super) wall_clock: SystemTime,
-    pub(super) deadline: Instant,
+pub(crate) struct Expiry {
+    pub(crate) wall_clock: SystemTime,
+    pub(crate) deadline: Instant,
 }
 
 impl Principal {
-    /// Lets somebody in who reaches everything.
-    pub(crate) fn unrestricted(caller: Caller, identified: bool, reach: &Arc<ScopedTools>) -> Self {
+    /// A principal without scopes and expiry.
+    pub(crate) fn unrestricted(
+        caller: Caller,
+        is_identified: bool,
+        all_tools: &Arc<ScopedTools>,
+    ) -> Self {
         Self {
             caller,
-            scoped_tools: Arc::clone(reach),
-            is_identified: identified,
+            scoped_tools: Arc::clone(all_tools),
+            is_identified,
             scopes: None,
             expiry: None,
         }
     }
 
-    /// Returns on whose behalf they call.
+    /// Returns the caller that tools see.
     pub fn caller(&self) -> &Caller {
         &self.caller
     }
 
-    /// Returns the scopes of their token, those that are implied included.
+    /// Returns the scopes of its token, implied ones included.
     pub fn scopes(&self) -> impl Iterator<Item = &str> {
         self.scopes
             .iter()
             .flat_map(|scopes| scopes.iter().map(String::as_str))
     }
 
-    /// Returns the invoker of what they reach, and of nothing else.
+    /// Returns the invoker of the tools that it may use.
     pub fn invoker(&self) -> &Invoker {
-        &self.scoped_tools.invoker
+        self.scoped_tools.invoker()
     }
 
-    /// Returns the subject that the credential names; `None` for a token that several people share, and without credentials.
+    /// Returns the tools that it may use; principals with the same scopes share them.
+    pub fn scoped_tools(&self) -> &Arc<ScopedTools> {
+        &self.scoped_tools
+    }
+
+    /// Returns the subject of the credential; `None` for a token that several people share, and without credentials.
     pub fn subject(&self) -> Option<&str> {
         self.caller.name().filter(|_| self.is_identified)
     }
 
-    /// Returns true if the scopes of the credential open this tool, by the rules of this server.
+    /// Returns true if the scopes of the credential grant this tool.
     pub fn may_use(&self, tool: &ToolSpec) -> bool {
         self.scoped_tools.allows(tool)
     }
 
-    /// Returns true if scopes limit what is reached.
+    /// Returns true if scopes limit the tools that it may use.
     pub fn is_scoped(&self) -> bool {
         self.scoped_tools.is_scoped()
     }
@@ -95,7 +103,7 @@ impl Principal {
 
 impl std::fmt::Debug for Principal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Visitor")
+        f.debug_struct("Principal")
             .field("caller", &self.caller)
             .field("scopes", &self.scopes)
             .finish_non_exhaustive()

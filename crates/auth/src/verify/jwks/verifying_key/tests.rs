@@ -3,11 +3,16 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::auth::jwks::signed_token::SignedToken;
+use crate::verify::jwks::signed_token::SignedToken;
 
 fn vectors() -> Vec<(Value, String)> {
     let all: Vec<Value> = serde_json::from_str(include_str!("vectors.json")).unwrap();
-    let pair = |it: &Value| (it["key"].clone(), it["token"].as_str().unwrap().to_owned());
+    let pair = |entry: &Value| {
+        (
+            entry["key"].clone(),
+            entry["token"].as_str().unwrap().to_owned(),
+        )
+    };
     all.iter().map(pair).collect()
 }
 
@@ -15,7 +20,7 @@ fn set(keys: &[Value]) -> Result<KeySet, String> {
     KeySet::parse(json!({ "keys": keys }).to_string().as_bytes())
 }
 
-fn is_good(keys: &KeySet, text: &str) -> bool {
+fn is_valid(keys: &KeySet, text: &str) -> bool {
     let token = SignedToken::parse(text).unwrap_or_else(|error| panic!("{error}"));
     let key = keys.find(token.kid(), token.algorithm);
     key.is_some_and(|key| key.verifies(token.algorithm, token.signing_input, &token.signature))
@@ -27,11 +32,11 @@ fn signatures_of_every_kind_are_checked() {
     let keys: Vec<Value> = all.iter().map(|(key, _)| key.clone()).collect();
     let keys = set(&keys).unwrap();
     for (key, token) in &all {
-        assert_eq!(is_good(&keys, token), key["kid"] != "short", "{key}");
+        assert_eq!(is_valid(&keys, token), key["kid"] != "short", "{key}");
         let (head, signature) = token.rsplit_once('.').unwrap();
         let last = if signature.starts_with('A') { "B" } else { "A" };
         let touched = format!("{head}.{last}{}", &signature[1..]);
-        assert!(!is_good(&keys, &touched), "{key}");
+        assert!(!is_valid(&keys, &touched), "{key}");
     }
 }
 
@@ -41,7 +46,7 @@ fn a_key_is_used_for_what_it_was_published_for_and_nothing_else() {
     let with = |name: &str, value: Value| {
         let mut key = key.clone();
         key[name] = value;
-        set(&[key]).is_ok_and(|keys| is_good(&keys, &token))
+        set(&[key]).is_ok_and(|keys| is_valid(&keys, &token))
     };
     assert!(with("use", json!("sig")));
     assert!(with("alg", json!("RS256")));

@@ -1,4 +1,4 @@
-//! Settings in, the protection of the server out.
+//! The section `[mcp.oauth]` of the settings in, a [`ResourceServer`] out.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -6,13 +6,11 @@ use std::time::Duration;
 use toolwright_core::{Config, ConfigError};
 
 use super::ResourceServer;
-use super::jwks::Jwks;
-use super::scope_rules::ScopeRule;
-use crate::server::McpBuildError;
+use crate::error::AuthBuildError;
+use crate::scope_rules::ScopeRule;
+use crate::verify::Jwks;
 
-/// The section of the settings.
 const SECTION: &str = "mcp.oauth";
-/// Its keys, or what begins one.
 const KEYS: [&str; 7] = [
     "resource",
     "issuer",
@@ -22,26 +20,26 @@ const KEYS: [&str; 7] = [
     "skew_s",
     "scopes",
 ];
-/// The keys of a scope.
+/// The keys of `[mcp.oauth.scopes.NAME]`.
 const SCOPE_KEYS: [&str; 6] = ["scope", "all", "read_only", "names", "bundles", "implies"];
 
 impl ResourceServer {
     /// Reads the section `[mcp.oauth]`; `None` where there is none.
     ///
-    /// `resource` is this server's address and `issuer` the authorization server's; `keys` says where its keys are, where its
-    /// metadata do not, `audiences` which other names it has for this server, `needs` which scopes every request needs, and
-    /// `skew_s` how far clocks may be apart. `[mcp.oauth.scopes.NAME]` says what a scope opens: `all`, `read_only`, `names`
-    /// and `bundles`, and which scopes it `implies`; where a scope has dots in it, `scope` says it and the name is any.
+    /// `resource` is the address of this server and `issuer` that of the authorization server; `keys` is the address of its key
+    /// set where its metadata lack it, `audiences` are its other names for this server, `needs` are the scopes that every request
+    /// needs, `skew_s` is the tolerated clock skew in seconds. `[mcp.oauth.scopes.NAME]` defines what a scope grants (`all`,
+    /// `read_only`, `names`, `bundles`) and `implies`; a scope with dots in it is given by `scope`, and NAME is arbitrary.
     ///
     /// # Errors
     ///
-    /// When a setting is missing, cannot be read or makes no sense; the error names its key.
+    /// When a setting is missing, unknown or invalid; the error names its key.
     ///
     /// # Examples
     ///
     /// ```
     /// use toolwright_core::{Config, ConfigSources};
-    /// use toolwright_mcp::ResourceServer;
+    /// use toolwright_auth::ResourceServer;
     ///
     /// let sources = ConfigSources::new().defaults([
     ///     ("mcp.oauth.resource", "https://tools.example.com/mcp"),
@@ -54,9 +52,9 @@ impl ResourceServer {
     /// assert!(oauth.is_some());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn from_config(config: &Config) -> Result<Option<Self>, McpBuildError> {
+    pub fn from_config(config: &Config) -> Result<Option<Self>, AuthBuildError> {
         let section = config.section(SECTION);
-        // A variable of the environment alone is not among the keys.
+        // `keys_under` does not list settings that come from an environment variable alone.
         let is_set = KEYS.iter().any(|key| section.origin(key).is_some());
         if section.keys_under("").is_empty() && !is_set {
             return Ok(None);
@@ -91,16 +89,16 @@ impl ResourceServer {
 }
 
 fn parse_scope_rule(rule: &Config) -> Result<ScopeRule, ConfigError> {
-    let mut opens = ScopeRule::none().or(ScopeRule::names(string_list(rule, "names")?));
+    let mut granted = ScopeRule::none().or(ScopeRule::names(string_list(rule, "names")?));
     for bundle in string_list(rule, "bundles")? {
-        opens = opens.or(ScopeRule::bundle(bundle));
+        granted = granted.or(ScopeRule::bundle(bundle));
     }
     if rule.get_or("read_only", false)? {
-        opens = opens.or(ScopeRule::read_only());
+        granted = granted.or(ScopeRule::read_only());
     }
     match rule.get_or("all", false)? {
         true => Ok(ScopeRule::all()),
-        false => Ok(opens),
+        false => Ok(granted),
     }
 }
 
@@ -108,14 +106,18 @@ fn string_list(section: &Config, key: &str) -> Result<Vec<String>, ConfigError> 
     section.get_or(key, Vec::new())
 }
 
-/// Refuses keys that nobody reads: one that is misspelt would open more than was meant, or less.
-fn reject_unknown_keys(section: &Config, under: &str, known: &[&str]) -> Result<(), McpBuildError> {
+/// Rejects unknown keys: a misspelt one would grant more than was meant, or less.
+fn reject_unknown_keys(
+    section: &Config,
+    under: &str,
+    known: &[&str],
+) -> Result<(), AuthBuildError> {
     for key in section.keys_under(under.trim_end_matches('.')) {
         let rest = key.strip_prefix(under).unwrap_or(key);
         let first = rest.split('.').next().unwrap_or_default();
         if !known.contains(&first) {
             let known = known.join(", ");
-            return Err(McpBuildError::OAuth {
+            return Err(AuthBuildError::OAuth {
                 message: format!("`{SECTION}.{key}` is no setting; they are {known}"),
             });
         }
@@ -129,19 +131,19 @@ mod tests {
 
     use super::*;
 
-    const WHOLE: [(&str, &str); 2] = [
+    const REQUIRED: [(&str, &str); 2] = [
         ("mcp.oauth.resource", "https://tools.example/mcp"),
         ("mcp.oauth.issuer", "https://login.example"),
     ];
 
-    fn read(settings: &[(&str, &str)]) -> Result<Option<ResourceServer>, McpBuildError> {
+    fn read(settings: &[(&str, &str)]) -> Result<Option<ResourceServer>, AuthBuildError> {
         let sources = ConfigSources::new().defaults(settings.iter().copied());
         ResourceServer::from_config(&Config::load(sources).unwrap().config)
     }
 
     #[test]
     fn all_settings_are_read() {
-        let mut settings = WHOLE.to_vec();
+        let mut settings = REQUIRED.to_vec();
         settings.extend([
             ("mcp.oauth.keys", "https://login.example/keys"),
             ("mcp.oauth.audiences", "api://tools"),
@@ -165,23 +167,27 @@ mod tests {
     }
 
     #[test]
-    fn no_section_is_no_protection_and_half_of_one_is_an_error() {
+    fn no_section_is_no_oauth_and_an_incomplete_one_is_an_error() {
         assert!(read(&[("mcp.servers.a.url", "x")]).unwrap().is_none());
-        for (settings, told) in [
-            (&WHOLE[..1], "mcp.oauth.issuer"),
-            (&WHOLE[1..], "mcp.oauth.resource"),
-            (&[WHOLE[0], ("mcp.oauth.issuer", "login")], "issuer"),
+        for (settings, named) in [
+            (&REQUIRED[..1], "mcp.oauth.issuer"),
+            (&REQUIRED[1..], "mcp.oauth.resource"),
+            (&[REQUIRED[0], ("mcp.oauth.issuer", "login")], "issuer"),
             (
-                &[WHOLE[0], WHOLE[1], ("mcp.oauth.need", "x")],
+                &[REQUIRED[0], REQUIRED[1], ("mcp.oauth.need", "x")],
                 "mcp.oauth.need",
             ),
             (
-                &[WHOLE[0], WHOLE[1], ("mcp.oauth.scopes.a.readonly", "true")],
+                &[
+                    REQUIRED[0],
+                    REQUIRED[1],
+                    ("mcp.oauth.scopes.a.readonly", "true"),
+                ],
                 "mcp.oauth.scopes.a.readonly",
             ),
         ] {
             let message = read(settings).unwrap_err().to_string();
-            assert!(message.contains(told), "{message}");
+            assert!(message.contains(named), "{message}");
         }
     }
 }

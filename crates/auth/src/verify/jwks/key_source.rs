@@ -1,4 +1,4 @@
-//! An issuer in, its public keys out.
+//! Fetches the public keys of an issuer.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use serde::Deserialize;
 use url::Url;
 
 use super::verifying_key::KeySet;
-use crate::auth::secure_url;
-use crate::server::McpBuildError;
+use crate::error::AuthBuildError;
+use crate::oauth::secure_url;
 
-/// How long one document may take, and how long it may be.
+/// The limits of one document.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_DOCUMENT_BYTES: usize = 1 << 20;
 
@@ -23,13 +23,12 @@ pub(super) struct KeySource {
 }
 
 enum KeyLocation {
-    /// At this address.
     KeySet(Url),
-    /// At the address that one of these documents names.
+    /// Addresses of metadata documents; the first one that can be read names the key set.
     Metadata(Vec<Url>),
 }
 
-/// What an authorization server says of itself, as far as it matters here.
+/// The fields that are read of an authorization server's metadata (RFC 8414).
 #[derive(Deserialize)]
 struct IssuerMetadata {
     issuer: String,
@@ -37,91 +36,90 @@ struct IssuerMetadata {
 }
 
 impl KeySource {
-    pub(super) fn from_issuer(issuer: &str) -> Result<Self, McpBuildError> {
+    pub(super) fn from_issuer(issuer: &str) -> Result<Self, AuthBuildError> {
         let url = parse_secure_url("issuer", issuer)?;
-        let mut places = vec![
+        let mut locations = vec![
             secure_url::well_known_url(&url, "oauth-authorization-server"),
             secure_url::well_known_url(&url, "openid-configuration"),
         ];
         let path = url.path().trim_end_matches('/');
         if !path.is_empty() {
-            // OpenID Connect came first, and put its document behind the path.
+            // OpenID Connect, which is older than RFC 8414, appends to the path.
             let mut appended = url.clone();
             appended.set_path(&format!("{path}/.well-known/openid-configuration"));
-            places.push(appended);
+            locations.push(appended);
         }
-        Self::new(issuer, KeyLocation::Metadata(places))
+        Self::new(issuer, KeyLocation::Metadata(locations))
     }
 
-    pub(super) fn from_keys_url(issuer: &str, keys: &str) -> Result<Self, McpBuildError> {
+    pub(super) fn from_keys_url(issuer: &str, keys: &str) -> Result<Self, AuthBuildError> {
         parse_secure_url("issuer", issuer)?;
         Self::new(issuer, KeyLocation::KeySet(parse_secure_url("keys", keys)?))
     }
 
-    fn new(issuer: &str, place: KeyLocation) -> Result<Self, McpBuildError> {
-        // Whoever came first in this process decides which cryptography TLS has.
+    fn new(issuer: &str, location: KeyLocation) -> Result<Self, AuthBuildError> {
+        // Fails if the process has a default provider already, which is then used.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = Client::builder()
-            // Whom we trust with keys is said, not found by following.
+            // The configured issuer is trusted with keys, not an address that it redirects to.
             .redirect(Policy::none())
             .connect_timeout(FETCH_TIMEOUT)
             .timeout(FETCH_TIMEOUT)
             .user_agent(concat!("toolwright/", env!("CARGO_PKG_VERSION")))
             .build()
-            .map_err(|error| McpBuildError::OAuth {
+            .map_err(|error| AuthBuildError::OAuth {
                 message: format!("no HTTP client: {error}"),
             })?;
         Ok(Self {
             http,
             issuer: issuer.to_owned(),
-            location: place,
+            location,
         })
     }
 
-    /// Fetches the keys.
     pub(super) async fn fetch(&self) -> Result<KeySet, String> {
         match &self.location {
             KeyLocation::KeySet(url) => KeySet::parse(&self.fetch_document(url).await?),
-            KeyLocation::Metadata(places) => {
-                let mut troubles = Vec::new();
-                for place in places {
-                    match self.fetch_jwks_uri(place).await {
+            KeyLocation::Metadata(locations) => {
+                let mut errors = Vec::new();
+                for location in locations {
+                    match self.fetch_jwks_uri(location).await {
                         Ok(url) => return KeySet::parse(&self.fetch_document(&url).await?),
-                        Err(why) => troubles.push(why),
+                        Err(error) => errors.push(error),
                     }
                 }
-                Err(troubles.join("; "))
+                Err(errors.join("; "))
             }
         }
     }
 
-    async fn fetch_jwks_uri(&self, place: &Url) -> Result<Url, String> {
-        let document = self.fetch_document(place).await?;
+    async fn fetch_jwks_uri(&self, location: &Url) -> Result<Url, String> {
+        let document = self.fetch_document(location).await?;
         let found: IssuerMetadata = serde_json::from_slice(&document)
-            .map_err(|error| format!("{place} is no metadata: {error}"))?;
+            .map_err(|error| format!("{location} is no metadata: {error}"))?;
         if found.issuer != self.issuer {
-            return Err(format!("{place} is about another issuer"));
+            return Err(format!("{location} is about another issuer"));
         }
         secure_url::parse_secure_url("jwks_uri", &found.jwks_uri)
     }
 
     async fn fetch_document(&self, url: &Url) -> Result<Vec<u8>, String> {
-        let failed = |error: reqwest::Error| format!("{url}: {error}");
-        let mut response = self.http.get(url.clone()).send().await.map_err(failed)?;
+        let describe = |error: reqwest::Error| format!("{url}: {error}");
+        let mut response = self.http.get(url.clone()).send().await.map_err(describe)?;
         if !response.status().is_success() {
             return Err(format!("{url} answers {}", response.status()));
         }
         let mut body = Vec::new();
-        while let Some(piece) = response.chunk().await.map_err(failed)? {
-            if body.len() + piece.len() > MAX_DOCUMENT_BYTES {
+        while let Some(chunk) = response.chunk().await.map_err(describe)? {
+            if body.len() + chunk.len() > MAX_DOCUMENT_BYTES {
                 return Err(format!("{url} is longer than {MAX_DOCUMENT_BYTES} bytes"));
             }
-            body.extend_from_slice(&piece);
+            body.extend_from_slice(&chunk);
         }
         Ok(body)
     }
 }
 
-fn parse_secure_url(what: &str, text: &str) -> Result<Url, McpBuildError> {
-    secure_url::parse_secure_url(what, text).map_err(|message| McpBuildError::OAuth { message })
+fn parse_secure_url(what: &str, text: &str) -> Result<Url, AuthBuildError> {
+    secure_url::parse_secure_url(what, text).map_err(|message| AuthBuildError::OAuth { message })
 }

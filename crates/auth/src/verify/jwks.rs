@@ -1,7 +1,7 @@
-//! A signed token in, its claims out, by keys that its issuer publishes.
+//! A signed token in, its claims out, verified by the keys that its issuer publishes.
 //!
-//! Written on ring, which TLS brings anyway: the crates for this choose their cryptography for the whole process, and
-//! none of the choices is ring.
+//! Written on ring, which TLS needs anyway: the crates for this select a cryptography library for the whole process, and none
+//! of them offers ring.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -14,31 +14,31 @@ use toolwright_core::Secret;
 use self::key_source::KeySource;
 use self::signed_token::SignedToken;
 use self::verifying_key::KeySet;
-use super::claims::{Claims, TokenVerifier, VerifyError};
-use crate::server::McpBuildError;
+use super::{Claims, TokenVerifier, VerifyError};
+use crate::error::AuthBuildError;
 
 mod key_source;
 mod signed_token;
 mod verifying_key;
 
-/// How long keys are used before they are fetched again, and how long if they cannot be.
+/// Keys are fetched again after this time; if that fails, they are used until the maximal age.
 const REFRESH_AFTER: Duration = Duration::from_secs(10 * 60);
 const MAX_KEY_AGE: Duration = Duration::from_secs(24 * 60 * 60);
-/// How long to wait after keys were fetched because a token named one that nobody knows: anybody can write such a token.
+/// The pause after keys were fetched because of an unknown key id: any client can send a token with such an id.
 const UNKNOWN_KEY_COOLDOWN: Duration = Duration::from_secs(60);
-/// How long to wait after keys could not be fetched.
+/// The pause after keys could not be fetched.
 const FETCH_RETRY_DELAY: Duration = Duration::from_secs(5);
 
 /// Verifies JSON Web Tokens by the public keys of the authorization server that signed them.
 ///
-/// Only signatures by a private key count (RS, PS, ES and EdDSA). Keys are fetched when the first token comes, kept, and
+/// Only asymmetric signatures are accepted (RS, PS, ES and EdDSA). Keys are fetched when the first token arrives, cached, and
 /// fetched again when they are old or a token names one that is not among them.
 #[derive(Clone)]
 pub struct Jwks(Arc<JwksInner>);
 
 struct JwksInner {
     issuer: String,
-    /// Where keys come from, unless they never change.
+    /// `None` for a fixed key set.
     source: Option<KeySource>,
     key_cache: Mutex<KeyCache>,
 }
@@ -46,55 +46,54 @@ struct JwksInner {
 #[derive(Default)]
 struct KeyCache {
     keys: Option<(Arc<KeySet>, Instant)>,
-    /// Before this, keys are not fetched again.
     no_fetch_before: Option<Instant>,
-    /// Done when the keys that are being fetched are there, or will not be.
+    /// The fetch under way; completes when the keys are in the cache, or cannot be fetched.
     fetching: Option<Shared<BoxFuture<'static, ()>>>,
 }
 
 impl Jwks {
-    /// Takes the tokens of an issuer, whose metadata say where its keys are.
+    /// Accepts the tokens of an issuer, whose metadata name the address of its keys.
     ///
     /// # Errors
     ///
     /// When the issuer is not an address with `https`; `http` is for this machine only.
-    pub fn new(issuer: impl Into<String>) -> Result<Self, McpBuildError> {
+    pub fn new(issuer: impl Into<String>) -> Result<Self, AuthBuildError> {
         let issuer = issuer.into();
         let source = KeySource::from_issuer(&issuer)?;
         Ok(Self::from_parts(issuer, Some(source), KeyCache::default()))
     }
 
-    /// Takes the tokens of an issuer whose keys are at an address.
+    /// Accepts the tokens of an issuer whose key set is at the address `keys`.
     ///
     /// # Errors
     ///
     /// When one is not an address with `https`; `http` is for this machine only.
-    pub fn with_keys_url(issuer: impl Into<String>, keys: &str) -> Result<Self, McpBuildError> {
+    pub fn with_keys_url(issuer: impl Into<String>, keys: &str) -> Result<Self, AuthBuildError> {
         let issuer = issuer.into();
         let source = KeySource::from_keys_url(&issuer, keys)?;
         Ok(Self::from_parts(issuer, Some(source), KeyCache::default()))
     }
 
-    /// Takes the tokens of an issuer by keys that never change: a JSON Web Key Set.
+    /// Accepts the tokens of an issuer by a fixed JSON Web Key Set.
     ///
     /// # Errors
     ///
     /// When no key of the set can be used.
-    pub fn from_key_set(issuer: impl Into<String>, keys: &Value) -> Result<Self, McpBuildError> {
+    pub fn from_key_set(issuer: impl Into<String>, keys: &Value) -> Result<Self, AuthBuildError> {
         let keys = serde_json::to_vec(keys).unwrap_or_default();
-        let keys = KeySet::parse(&keys).map_err(|message| McpBuildError::OAuth { message })?;
-        let held = KeyCache {
+        let keys = KeySet::parse(&keys).map_err(|message| AuthBuildError::OAuth { message })?;
+        let cache = KeyCache {
             keys: Some((Arc::new(keys), Instant::now())),
             ..KeyCache::default()
         };
-        Ok(Self::from_parts(issuer.into(), None, held))
+        Ok(Self::from_parts(issuer.into(), None, cache))
     }
 
-    fn from_parts(issuer: String, source: Option<KeySource>, held: KeyCache) -> Self {
+    fn from_parts(issuer: String, source: Option<KeySource>, cache: KeyCache) -> Self {
         Self(Arc::new(JwksInner {
             issuer,
             source,
-            key_cache: Mutex::new(held),
+            key_cache: Mutex::new(cache),
         }))
     }
 
@@ -110,27 +109,27 @@ impl Jwks {
         token.claims(&self.0.issuer)
     }
 
-    /// Returns the keys, fetched again where that may help.
+    /// Returns the cached keys; fetches them first if there are none or the token's is not among them.
     async fn keys_for(&self, token: &SignedToken<'_>) -> Result<Arc<KeySet>, VerifyError> {
         let now = Instant::now();
-        let known = self.key_cache().keys.clone();
-        let stale =
+        let cached = self.key_cache().keys.clone();
+        let is_stale =
             |at: Instant| self.0.source.is_some() && now.duration_since(at) >= REFRESH_AFTER;
-        let unknown = match &known {
+        let is_unknown_key = match &cached {
             Some((keys, at)) => match keys.find(token.kid(), token.algorithm) {
-                Some(_) if !stale(*at) => return Ok(Arc::clone(keys)),
+                Some(_) if !is_stale(*at) => return Ok(Arc::clone(keys)),
                 found => found.is_none(),
             },
             None => false,
         };
-        // Old keys are as good as new ones while these are on their way.
-        if let Some(fetching) = self.start_fetch(now, unknown)
-            && (unknown || known.is_none())
+        // A stale key still verifies while the new ones are being fetched.
+        if let Some(fetching) = self.start_fetch(now, is_unknown_key)
+            && (is_unknown_key || cached.is_none())
         {
             fetching.await;
         }
-        let held = self.key_cache();
-        match &held.keys {
+        let cache = self.key_cache();
+        match &cache.keys {
             Some((keys, at)) if self.0.source.is_none() || at.elapsed() < MAX_KEY_AGE => {
                 Ok(Arc::clone(keys))
             }
@@ -141,21 +140,25 @@ impl Jwks {
         }
     }
 
-    /// Fetches keys unless that was tried just now; everybody who asks meanwhile waits for the same.
-    fn start_fetch(&self, now: Instant, unknown: bool) -> Option<Shared<BoxFuture<'static, ()>>> {
-        let mut held = self.key_cache();
-        let fetching = held.fetching.as_ref();
+    /// Starts to fetch keys, or returns the fetch under way; `None` during the pause after the last one.
+    fn start_fetch(
+        &self,
+        now: Instant,
+        is_unknown_key: bool,
+    ) -> Option<Shared<BoxFuture<'static, ()>>> {
+        let mut cache = self.key_cache();
+        let fetching = cache.fetching.as_ref();
         if let Some(fetching) = fetching.filter(|fetching| fetching.peek().is_none()) {
             return Some(fetching.clone());
         }
-        if self.0.source.is_none() || held.no_fetch_before.is_some_and(|at| now < at) {
+        if self.0.source.is_none() || cache.no_fetch_before.is_some_and(|at| now < at) {
             return None;
         }
         let inner = Arc::clone(&self.0);
-        // A task of its own: a client that hangs up must not keep others from the keys.
-        let task = tokio::spawn(async move { inner.refresh(unknown).await });
+        // A task of its own: a client that hangs up must not cancel the fetch that others wait for.
+        let task = tokio::spawn(async move { inner.refresh(is_unknown_key).await });
         let fetching = task.map(drop).boxed().shared();
-        held.fetching = Some(fetching.clone());
+        cache.fetching = Some(fetching.clone());
         Some(fetching)
     }
 
@@ -165,22 +168,26 @@ impl Jwks {
 }
 
 impl JwksInner {
-    async fn refresh(&self, unknown: bool) {
+    async fn refresh(&self, is_unknown_key: bool) {
         let fetched = match &self.source {
             Some(source) => source.fetch().await,
             None => return,
         };
         let now = Instant::now();
-        let mut held = self.key_cache();
-        held.fetching = None;
+        let mut cache = self.key_cache();
+        cache.fetching = None;
         match fetched {
             Ok(keys) => {
-                held.keys = Some((Arc::new(keys), now));
-                held.no_fetch_before = unknown.then(|| now + UNKNOWN_KEY_COOLDOWN);
+                cache.keys = Some((Arc::new(keys), now));
+                cache.no_fetch_before = is_unknown_key.then(|| now + UNKNOWN_KEY_COOLDOWN);
             }
-            Err(why) => {
-                tracing::warn!(issuer = self.issuer, why, "no keys to verify tokens with");
-                held.no_fetch_before = Some(now + FETCH_RETRY_DELAY);
+            Err(reason) => {
+                tracing::warn!(
+                    issuer = self.issuer,
+                    reason,
+                    "no keys to verify tokens with"
+                );
+                cache.no_fetch_before = Some(now + FETCH_RETRY_DELAY);
             }
         }
     }

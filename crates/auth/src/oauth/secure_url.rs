@@ -1,12 +1,12 @@
-//! Addresses that tokens and keys depend on: which are taken, and which are the same.
+//! Addresses that the security of tokens and keys depends on: validation and comparison.
 
 use url::{Host, Url};
 
-/// Reads an address that nobody in between can change: `https`, or `http` on this machine.
-pub(super) fn parse_secure_url(what: &str, text: &str) -> Result<Url, String> {
+/// Parses an address whose traffic cannot be changed on the way: `https`, or `http` on this machine.
+pub(crate) fn parse_secure_url(what: &str, text: &str) -> Result<Url, String> {
     let url = Url::parse(text)
         .map_err(|error| format!("{what} `{text}` is no address ({error}): write `https://…`"))?;
-    let here = match url.host() {
+    let is_loopback = match url.host() {
         Some(Host::Domain(name)) => name == "localhost",
         Some(Host::Ipv4(ip)) => ip.is_loopback(),
         Some(Host::Ipv6(ip)) => ip.is_loopback(),
@@ -14,7 +14,7 @@ pub(super) fn parse_secure_url(what: &str, text: &str) -> Result<Url, String> {
     };
     match url.scheme() {
         "https" if url.has_host() => {}
-        "http" if here => {}
+        "http" if is_loopback => {}
         _ => {
             return Err(format!(
                 "{what} `{text}`: write `https://…`; `http` is for this machine only"
@@ -29,18 +29,18 @@ pub(super) fn parse_secure_url(what: &str, text: &str) -> Result<Url, String> {
     Ok(url)
 }
 
-/// Writes an address so that what means the same is the same: scheme and host in lower case, no `/` at the end.
-pub(super) fn canonical_text(url: &Url) -> String {
+/// Returns the form in which equal addresses are equal texts: scheme and host in lower case, no `/` at the end.
+pub(crate) fn canonical_text(url: &Url) -> String {
     let text = url.as_str();
     text.strip_suffix('/').unwrap_or(text).to_owned()
 }
 
-/// Puts a well-known name between the host of an address and its path.
-pub(super) fn well_known_url(url: &Url, name: &str) -> Url {
+/// Inserts `/.well-known/{name}` between the host of an address and its path.
+pub(crate) fn well_known_url(url: &Url, name: &str) -> Url {
     let path = url.path().trim_end_matches('/');
-    let mut known = url.clone();
-    known.set_path(&format!("/.well-known/{name}{path}"));
-    known
+    let mut well_known = url.clone();
+    well_known.set_path(&format!("/.well-known/{name}{path}"));
+    well_known
 }
 
 #[cfg(test)]
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_cannot_be_listened_to_is_an_address() {
+    fn only_https_or_loopback_addresses_are_accepted() {
         for good in [
             "https://a.example/mcp",
             "https://A.example:8443",
