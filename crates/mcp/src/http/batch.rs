@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::post::{PostRequest, handle_notification, without_streaming};
 use super::responses::{self, rpc_error};
-use crate::server::response::RpcResponse;
+use crate::server::rpc::response::RpcResponse;
 use crate::server::{Dispatch, McpServer, MessageKind, RpcError, RpcMessage};
 use toolwright_auth::Principal;
 

@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use super::headers::{self, AcceptedTypes, SESSION_HEADER, VERSION_HEADER};
 use super::responses::{self, rpc_error};
 use super::sse;
-use crate::server::response::RpcResponse;
+use crate::server::rpc::response::RpcResponse;
 use crate::server::{
     Dispatch, McpServer, MessageKind, RequestContext, ResponseStream, RpcError, RpcMessage,
     Session, StreamItem,

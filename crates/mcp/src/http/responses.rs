@@ -8,7 +8,7 @@ use toolwright_auth::AccessDenied;
 
 use super::empty_response;
 use crate::server::RpcError;
-use crate::server::response::RpcResponse;
+use crate::server::rpc::response::RpcResponse;
 
 /// Makes the response of a request, with the status its reply says.
 pub(super) fn from_rpc(reply: RpcResponse) -> Response {

@@ -9,10 +9,10 @@ use toolwright_core::{CancellationToken, Invoker, Registry, Secret, Tool};
 
 use super::error::McpBuildError;
 use super::limits::McpLimits;
-use super::request_state::RequestStateSigner;
-use super::revision::Revision;
-use super::served_resource::ServedResource;
 use super::{McpServer, ServerState};
+use crate::server::methods::served_resource::ServedResource;
+use crate::server::request::request_state::RequestStateSigner;
+use crate::server::rpc::revision::Revision;
 
 /// How many changes of resources a slow listener may miss before it misses some.
 const UPDATE_CAPACITY: usize = 256;

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use toolwright_auth::AuthBuildError;
 use toolwright_core::{InvokerError, RegistryError};
 
-use super::capability::ClientCapability;
-use super::revision::Revision;
+use crate::server::rpc::capability::ClientCapability;
+use crate::server::rpc::revision::Revision;
 
 /// The name of the extension that brings tasks.
 pub(crate) const TASKS_EXTENSION: &str = "io.modelcontextprotocol/tasks";
