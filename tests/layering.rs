@@ -16,7 +16,11 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &["toolwright-core", "toolwright-schema"],
     ),
     ("toolwright-chat", &["toolwright-core", "toolwright-schema"]),
-    ("toolwright-mcp", &["toolwright-core", "toolwright-schema"]),
+    ("toolwright-auth", &["toolwright-core"]),
+    (
+        "toolwright-mcp",
+        &["toolwright-auth", "toolwright-core", "toolwright-schema"],
+    ),
     (
         "toolwright-models",
         &["toolwright-chat", "toolwright-core", "toolwright-schema"],
@@ -34,6 +38,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "toolwright-server",
         &[
+            "toolwright-auth",
             "toolwright-chat",
             "toolwright-core",
             "toolwright-mcp",
@@ -57,6 +62,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "toolwright",
         &[
+            "toolwright-auth",
             "toolwright-chat",
             "toolwright-cli",
             "toolwright-core",

@@ -3,59 +3,35 @@
 use std::sync::Arc;
 
 use tokio::sync::broadcast;
+use toolwright_auth::{Authenticator, Principal, ScopedTools};
 use toolwright_core::{CancellationToken, Invoker};
 
-use crate::auth::{OAuthAuthenticator, ScopedTools};
-
-mod approval;
 mod builder;
-mod capability;
-mod client_peer;
-mod completion;
-mod configured_tokens;
-mod dispatch;
 mod error;
-mod execute;
-mod handshake;
-mod header_arguments;
-mod in_flight;
 mod limits;
-mod list_cache;
-mod log_level;
-mod message;
-mod replay_buffer;
-mod request_context;
-mod request_state;
-mod resources;
-pub(crate) mod response;
-mod response_stream;
-mod revision;
-mod rfc3339;
-mod scope_check;
-mod served_resource;
+mod methods;
+mod request;
+pub(crate) mod rpc;
 mod session;
-mod subscriptions;
-mod tasks;
 
 pub use builder::McpServerBuilder;
-pub use capability::ClientCapability;
-pub use client_peer::{ClientPeer, ElicitResponse};
-pub(crate) use dispatch::Dispatch;
 pub(crate) use error::RpcError;
 pub use error::{McpBuildError, McpServeError};
-pub(crate) use header_arguments::decode_header;
-pub(crate) use in_flight::InFlightRequests;
 pub use limits::McpLimits;
-pub(crate) use list_cache::ListCache;
-pub use log_level::LogLevel;
-pub(crate) use message::{MessageKind, RpcMessage};
-pub(crate) use replay_buffer::ReplayBuffer;
-pub(crate) use request_context::RequestContext;
-pub(crate) use response_stream::{ResponseStream, StreamItem};
-pub use revision::Revision;
-pub use served_resource::ServedResource;
+pub use methods::served_resource::ServedResource;
+pub(crate) use methods::subscriptions::SubscriptionFilter;
+pub use request::client_peer::{ClientPeer, ElicitResponse};
+pub(crate) use request::dispatch::Dispatch;
+pub(crate) use request::header_arguments::decode_header;
+pub(crate) use request::request_context::RequestContext;
+pub(crate) use request::response_stream::{ResponseStream, StreamItem};
+pub use rpc::capability::ClientCapability;
+pub use rpc::log_level::LogLevel;
+pub(crate) use rpc::message::{MessageKind, RpcMessage};
+pub use rpc::revision::Revision;
 pub(crate) use session::Session;
-pub(crate) use subscriptions::SubscriptionFilter;
+pub(crate) use session::in_flight::InFlightRequests;
+pub(crate) use session::replay_buffer::ReplayBuffer;
 
 /// An MCP server over one invoker; cheap to clone, all clones are one server.
 ///
@@ -86,8 +62,9 @@ pub(crate) use subscriptions::SubscriptionFilter;
 pub struct McpServer(pub(crate) Arc<ServerState>);
 
 pub(crate) struct ServerState {
-    /// All there is.
-    pub(crate) all_tools: Arc<ScopedTools>,
+    /// Authenticates requests over HTTP, and has the tools of each principal.
+    pub(crate) auth: Authenticator,
+    pub(crate) lists: methods::list_cache::ListCaches,
     /// Runs the tools that resources are made of.
     pub(crate) resource_invoker: Invoker,
     pub(crate) resources: Vec<ServedResource>,
@@ -96,14 +73,9 @@ pub(crate) struct ServerState {
     pub(crate) version: String,
     pub(crate) instructions: Option<String>,
     pub(crate) limits: McpLimits,
-    pub(crate) tokens: configured_tokens::ConfiguredTokens,
-    /// The way in, where tokens are somebody else's.
-    pub(crate) oauth: Option<OAuthAuthenticator>,
-    pub(crate) hosts: Vec<String>,
-    pub(crate) origins: Vec<String>,
-    pub(crate) header_arguments: header_arguments::HeaderArguments,
-    pub(crate) request_states: request_state::RequestStateSigner,
-    pub(crate) tasks: tasks::TaskStore,
+    pub(crate) header_arguments: request::header_arguments::HeaderArguments,
+    pub(crate) request_states: request::request_state::RequestStateSigner,
+    pub(crate) tasks: methods::tasks::TaskStore,
     /// Addresses of resources that have changed.
     pub(crate) resource_updates: broadcast::Sender<Arc<str>>,
     /// Cancelled when the server is to end.
@@ -129,6 +101,12 @@ impl McpServer {
     /// Ends all that is under way, and refuses what comes after.
     pub fn shut_down(&self) {
         self.0.shutdown.cancel();
+    }
+
+    /// Returns the tools that the sender of a request may use; over stdio there is no principal, and these are all.
+    pub(crate) fn scoped_tools<'a>(&'a self, context: &'a RequestContext) -> &'a Arc<ScopedTools> {
+        let principal = context.principal.as_ref();
+        principal.map_or(self.0.auth.all_tools(), Principal::scoped_tools)
     }
 
     /// Returns what every result of a revision ends with.

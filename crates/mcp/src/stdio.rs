@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use toolwright_core::{Caller, CancellationToken};
 
-use crate::server::response::RpcResponse;
+use crate::server::rpc::response::RpcResponse;
 use crate::server::{
     Dispatch, InFlightRequests, McpServeError, McpServer, MessageKind, RequestContext,
     ResponseStream, RpcError, RpcMessage, Session, StreamItem, SubscriptionFilter,

@@ -5,9 +5,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use axum::Router;
 use tokio_util::task::TaskTracker;
+use toolwright_auth::{Authenticator, AuthenticatorBuilder};
 use toolwright_chat::{ChatBuilder, MemoryStore, Model, Store};
 use toolwright_core::{CancellationToken, Invoker, Secret};
-use toolwright_mcp::{McpServer, McpServerBuilder};
+use toolwright_mcp::McpServer;
 
 use crate::endpoint::server_state::{ModelCatalog, ServerInfo, ServerState, WarningsFn};
 use crate::endpoint::{ASSISTANT_PATH, Endpoint, EndpointDefaults, EndpointRuntime};
@@ -45,7 +46,7 @@ pub struct ServerBuilder {
     version: String,
     node_name: Option<String>,
     configure_chat: Vec<Box<ConfigureChatFn>>,
-    configure_auth: Vec<Box<dyn FnOnce(McpServerBuilder) -> McpServerBuilder>>,
+    configure_auth: Vec<Box<dyn FnOnce(AuthenticatorBuilder) -> AuthenticatorBuilder>>,
     allowed_origins: Vec<String>,
     limits: ServerLimits,
     endpoints: Vec<Endpoint>,
@@ -67,7 +68,10 @@ pub enum ServerBuildError {
         /// What is wrong with the endpoint.
         reason: String,
     },
-    /// The MCP server could not be built, or a token is too short.
+    /// A token is too short, or the settings of OAuth are invalid.
+    #[error(transparent)]
+    Auth(#[from] toolwright_auth::AuthBuildError),
+    /// The tools cannot be served over MCP.
     #[error(transparent)]
     Mcp(#[from] toolwright_mcp::McpBuildError),
 }
@@ -162,7 +166,7 @@ impl ServerBuilder {
     /// Requires this token from every client.
     #[must_use]
     pub fn token(self, token: Secret) -> Self {
-        self.configure_auth(|guard| guard.token(token))
+        self.configure_auth(|auth| auth.token(token))
     }
 
     /// Allows pages of these origins to send requests and read the responses: `https://app.example.com`.
@@ -173,14 +177,14 @@ impl ServerBuilder {
     ) -> Self {
         let origins: Vec<String> = origins.into_iter().map(Into::into).collect();
         self.allowed_origins.extend(origins.iter().cloned());
-        self.configure_auth(|guard| guard.allowed_origins(origins))
+        self.configure_auth(|auth| auth.allowed_origins(origins))
     }
 
-    /// Configures authentication for every path: tokens, hosts and origins are those of the MCP server.
+    /// Configures authentication for every path: tokens, OAuth, hosts and origins.
     #[must_use]
     pub fn configure_auth(
         mut self,
-        change: impl FnOnce(McpServerBuilder) -> McpServerBuilder + 'static,
+        change: impl FnOnce(AuthenticatorBuilder) -> AuthenticatorBuilder + 'static,
     ) -> Self {
         self.configure_auth.push(Box::new(change));
         self
@@ -221,14 +225,18 @@ impl ServerBuilder {
     /// When an endpoint's path is malformed, reserved or conflicts with another one, a handler wants other parameters than
     /// the path has, a named tool or bundle does not exist, a file cannot be read, or a token is too short.
     pub fn build(self) -> Result<Server, ServerBuildError> {
-        let mcp = McpServer::builder(self.invoker.clone());
-        let mcp = mcp.name(&*self.name).version(&*self.version);
-        let mcp = self
-            .configure_auth
-            .into_iter()
-            .fold(mcp, |mcp, change| change(mcp));
+        let auth = self.configure_auth.into_iter().fold(
+            Authenticator::builder(self.invoker.clone()),
+            |auth, change| change(auth),
+        );
+        let auth = auth.build()?;
+        let mcp = McpServer::builder(self.invoker.clone())
+            .authenticator(auth.clone())
+            .name(&*self.name)
+            .version(&*self.version);
         let state = Arc::new(ServerState {
             invoker: self.invoker,
+            auth,
             mcp: mcp.build()?,
             node: self.node_name.unwrap_or_else(random_node_name),
             limits: self.limits,

@@ -2,6 +2,8 @@
 //!
 #![doc = include_str!("../../../README.md")]
 
+#[cfg(any(feature = "mcp", feature = "server"))]
+pub use toolwright_auth as auth;
 #[cfg(feature = "chat")]
 pub use toolwright_chat as chat;
 #[cfg(feature = "cli")]

@@ -11,10 +11,10 @@ use toolwright_core::Registry;
 
 use super::catalogue::{RemoteItem, pin_name};
 use super::error::AttachError;
-use super::prefixes::PrefixReservation;
-use super::reconnect::{Attachment, keep_connected};
-use super::shared_connection::ConnectionState;
-use super::validated_server::ValidatedServer;
+use crate::client::connection::reconnect::{Attachment, keep_connected};
+use crate::client::connection::shared_connection::ConnectionState;
+use crate::client::setup::prefixes::PrefixReservation;
+use crate::client::setup::validated_server::ValidatedServer;
 
 /// A server that is attached to a registry, for as long as this is kept.
 ///

@@ -8,11 +8,15 @@ use toolwright_core::schema::Dialect;
 use toolwright_core::wire::wire_names;
 use toolwright_core::{BundleItem, Registry};
 
-use super::listing::Listing;
-use super::proxy_tool::RemoteDefinition;
-use super::shared_connection::SharedConnection;
-use super::validated_server::ValidatedServer;
+use crate::client::catalogue::listing::Listing;
+use crate::client::catalogue::proxy_tool::RemoteDefinition;
+use crate::client::connection::shared_connection::SharedConnection;
+use crate::client::setup::validated_server::ValidatedServer;
 use crate::pin::{Fingerprint, PinError, PinStatus};
+
+pub(crate) mod listing;
+pub(crate) mod proxy_tool;
+pub(crate) mod remote_call;
 
 /// More notes than these nobody reads.
 const MAX_NOTES: usize = 100;

@@ -19,12 +19,19 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::error::AttachError;
-use super::error_map::describe_handshake_error;
-use super::handler::{HandlerState, McpClientHandler};
-use super::http::Challenge;
-use super::process::{ProcessDiagnostics, ServerProcess};
-use super::validated_server::{ServerCommand, TransportConfig, ValidatedServer};
+use crate::client::connection::error_map::describe_handshake_error;
+use crate::client::connection::handler::{HandlerState, McpClientHandler};
+use crate::client::connection::http::Challenge;
+use crate::client::connection::process::{ProcessDiagnostics, ServerProcess};
+use crate::client::setup::validated_server::{ServerCommand, TransportConfig, ValidatedServer};
 use crate::import::sanitize;
+
+pub(crate) mod error_map;
+pub(crate) mod handler;
+pub(crate) mod http;
+pub(crate) mod process;
+pub(crate) mod reconnect;
+pub(crate) mod shared_connection;
 
 /// How long closing may take.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);

@@ -125,7 +125,7 @@ pub(super) async fn answer_elicitation(
 fn is_web_url(url: &str) -> bool {
     url::Url::parse(url).is_ok_and(|url| match url.scheme() {
         "https" => true,
-        "http" => super::validated_server::is_loopback(&url),
+        "http" => crate::client::setup::validated_server::is_loopback(&url),
         _ => false,
     })
 }

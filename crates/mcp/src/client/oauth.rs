@@ -13,8 +13,10 @@ use tokio::sync::Mutex;
 use toolwright_core::Secret;
 use url::Url;
 
-use super::http::Challenge;
+use crate::client::connection::http::Challenge;
 use crate::import::{error_chain, excerpt};
+
+pub(crate) mod browser_login;
 
 /// Somebody who sends a person to a page where they authorize us: a terminal, a browser, a console.
 ///

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use toolwright_core::Content;
 
 use crate::server::Revision;
-use crate::server::response::write_json;
+use crate::server::rpc::response::write_json;
 
 /// Writes one item.
 pub(crate) fn write_content(body: &mut Vec<u8>, item: &Content, revision: Revision) {

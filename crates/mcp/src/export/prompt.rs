@@ -5,7 +5,7 @@ use toolwright_core::{Prompt, RenderedPrompt};
 
 use super::content;
 use crate::server::Revision;
-use crate::server::response::{set_field, write_json};
+use crate::server::rpc::response::{set_field, write_json};
 
 /// Writes out a prompt as the revision has it.
 pub(crate) fn prompt_entry(prompt: &Prompt, revision: Revision) -> String {

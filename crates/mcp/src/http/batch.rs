@@ -7,9 +7,9 @@ use serde_json::value::RawValue;
 
 use super::post::{PostRequest, handle_notification, without_streaming};
 use super::responses::{self, rpc_error};
-use crate::auth::Principal;
-use crate::server::response::RpcResponse;
+use crate::server::rpc::response::RpcResponse;
 use crate::server::{Dispatch, McpServer, MessageKind, RpcError, RpcMessage};
+use toolwright_auth::Principal;
 
 impl McpServer {
     pub(super) async fn post_batch(&self, incoming: PostRequest<'_>, bytes: &[u8]) -> Response {

@@ -2,8 +2,8 @@
 
 use axum::http::{HeaderMap, HeaderValue, header};
 
-use crate::auth::Principal;
 use crate::server::{McpServer, Revision, RpcError, RpcMessage, decode_header};
+use toolwright_auth::Principal;
 
 pub(super) const SESSION_HEADER: &str = "mcp-session-id";
 pub(super) const VERSION_HEADER: &str = "mcp-protocol-version";
@@ -122,10 +122,10 @@ pub(super) fn check_headers_match_body(
     if message.method() == "tools/call"
         && let Some(tool) = message.params.name.as_deref()
     {
-        let snapshot = server.0.all_tools.invoker.snapshot()?;
+        let snapshot = server.0.auth.all_tools().invoker().snapshot()?;
         let entry = snapshot.get(tool);
         // What is not open is refused later, whatever its headers say.
-        if entry.is_some_and(|entry| !visitor.scoped_tools.allows(entry.spec())) {
+        if entry.is_some_and(|entry| !visitor.may_use(entry.spec())) {
             return Ok(());
         }
         let arguments = message.params.arguments.map_or("{}", |raw| raw.get());

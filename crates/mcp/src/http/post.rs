@@ -13,12 +13,12 @@ use tokio::time::timeout;
 use super::headers::{self, AcceptedTypes, SESSION_HEADER, VERSION_HEADER};
 use super::responses::{self, rpc_error};
 use super::sse;
-use crate::auth::Principal;
-use crate::server::response::RpcResponse;
+use crate::server::rpc::response::RpcResponse;
 use crate::server::{
     Dispatch, McpServer, MessageKind, RequestContext, ResponseStream, RpcError, RpcMessage,
     Session, StreamItem,
 };
+use toolwright_auth::Principal;
 
 /// A request on its way to its answer.
 pub(super) struct PostRequest<'a> {
@@ -131,7 +131,7 @@ impl McpServer {
         let checked =
             headers::check_headers_match_body(self, incoming.headers, version, message, &visitor);
         let exchange =
-            checked.and_then(|()| self.stateless_context(message, visitor.caller.clone()));
+            checked.and_then(|()| self.stateless_context(message, visitor.caller().clone()));
         let mut exchange = match exchange {
             Ok(exchange) => exchange.with_principal(visitor),
             Err(error) => return responses::from_rpc(RpcResponse::error(message.id(), &error)),
@@ -238,7 +238,7 @@ impl McpServer {
     }
 
     fn create_session(&self, incoming: PostRequest<'_>, message: &RpcMessage<'_>) -> Response {
-        let (reply, session) = match self.initialize(message, incoming.principal.caller) {
+        let (reply, session) = match self.initialize(message, incoming.principal.caller().clone()) {
             Ok(opened) => opened,
             Err(error) => {
                 return responses::from_rpc_with_ok_status(RpcResponse::error(

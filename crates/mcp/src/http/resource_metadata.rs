@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::Response;
 use axum::routing::any;
 
-use super::{empty_response, request_auth, responses};
+use super::{empty_response, responses};
 use crate::server::McpServer;
 
 /// Where the document is, for whoever does not know the path of the resource.
@@ -27,7 +27,7 @@ impl McpServer {
     /// let app: axum::Router = axum::Router::new().nest("/mcp", server.router()).merge(server.well_known());
     /// ```
     pub fn well_known_router(&self) -> Router {
-        if self.0.oauth.is_none() {
+        if self.0.auth.resource_metadata(METADATA_PATH).is_none() {
             return Router::new();
         }
         let handler = async |State(server): State<Self>, request: Request| {
@@ -48,12 +48,9 @@ impl McpServer {
         headers: &HeaderMap,
         uri: &Uri,
     ) -> Option<Response> {
-        let door = self.0.oauth.as_ref()?;
-        if uri.path() != METADATA_PATH && uri.path() != door.metadata_url.path() {
-            return None;
-        }
-        if let Err(refusal) = request_auth::check_host_and_origin(self, headers, uri) {
-            return Some(refusal.into_rpc_response());
+        let metadata = self.0.auth.resource_metadata(uri.path())?;
+        if let Err(denied) = self.0.auth.check_host_and_origin(headers, uri) {
+            return Some(responses::access_denied(&denied));
         }
         if *method != Method::GET && *method != Method::HEAD {
             let mut refusal = empty_response(StatusCode::METHOD_NOT_ALLOWED);
@@ -61,7 +58,7 @@ impl McpServer {
             refusal.headers_mut().insert(header::ALLOW, allowed);
             return Some(refusal);
         }
-        let mut response = responses::json(StatusCode::OK, door.metadata.to_vec());
+        let mut response = responses::json(StatusCode::OK, metadata.to_vec());
         let hour = HeaderValue::from_static("max-age=3600");
         response.headers_mut().insert(header::CACHE_CONTROL, hour);
         Some(response)

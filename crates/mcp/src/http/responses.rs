@@ -4,18 +4,34 @@ use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 
-use super::bearer_auth::add_challenge;
+use toolwright_auth::AccessDenied;
+
 use super::empty_response;
 use crate::server::RpcError;
-use crate::server::response::RpcResponse;
+use crate::server::rpc::response::RpcResponse;
 
 /// Makes the response of a request, with the status its reply says.
 pub(super) fn from_rpc(reply: RpcResponse) -> Response {
     let status = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::OK);
-    match reply.challenge {
-        Some(challenge) => add_challenge(json(status, reply.body), &challenge),
-        None => json(status, reply.body),
+    with_challenge(json(status, reply.body), reply.challenge)
+}
+
+/// Makes the response to a request that is not authenticated.
+pub(super) fn access_denied(denied: &AccessDenied) -> Response {
+    if denied.status() == StatusCode::SERVICE_UNAVAILABLE {
+        return service_unavailable(denied.message());
     }
+    let response = rpc_error(denied.status(), -32600, denied.message());
+    with_challenge(response, denied.challenge())
+}
+
+fn with_challenge(mut response: Response, challenge: Option<HeaderValue>) -> Response {
+    if let Some(challenge) = challenge {
+        let headers = response.headers_mut();
+        headers.insert(header::WWW_AUTHENTICATE, challenge);
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    }
+    response
 }
 
 /// Makes the response of a request in a revision where every reply is a success of HTTP, but for a challenge.

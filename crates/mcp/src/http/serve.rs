@@ -49,7 +49,7 @@ impl McpServer {
     ///
     /// When the address is taken, or is open to other machines and neither a token nor OAuth is set.
     pub async fn bind(&self, addr: SocketAddr) -> Result<BoundMcpServer, McpServeError> {
-        if !addr.ip().is_loopback() && self.allows_anonymous() {
+        if !addr.ip().is_loopback() && self.0.auth.allows_anonymous() {
             return Err(McpServeError::Unauthenticated { addr });
         }
         let io = |source| McpServeError::Io {

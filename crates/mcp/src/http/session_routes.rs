@@ -8,10 +8,10 @@ use axum::response::Response;
 use super::headers::{self, AcceptedTypes, SESSION_HEADER, VERSION_HEADER};
 use super::responses::{self, rpc_error};
 use super::{empty_response, sse};
-use crate::auth::Principal;
 use crate::server::{
     McpServer, RequestContext, ResponseStream, Revision, Session, SubscriptionFilter,
 };
+use toolwright_auth::Principal;
 
 impl McpServer {
     /// Finds the session that a request belongs to.
@@ -41,7 +41,7 @@ impl McpServer {
             .sessions
             .find_active(id, self.0.limits.session_idle_timeout);
         session
-            .filter(|session| session.caller == visitor.caller)
+            .filter(|session| session.caller == *visitor.caller())
             .ok_or_else(|| {
                 let message = "there is no such session, or not any more: send `initialize`";
                 rpc_error(StatusCode::NOT_FOUND, -32600, message)
@@ -69,7 +69,7 @@ impl McpServer {
         if let Some((stream, place)) = last.and_then(|last| {
             session
                 .replay_buffers
-                .resume_after(last, &visitor.scoped_tools)
+                .resume_after(last, visitor.scoped_tools())
         }) {
             return sse::stream_replay(self, stream, place, false, permit);
         }

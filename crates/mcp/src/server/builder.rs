@@ -4,16 +4,15 @@ use std::sync::Arc;
 
 use serde_json::json;
 use tokio::sync::broadcast;
+use toolwright_auth::{Authenticator, AuthenticatorBuilder, ResourceServer};
 use toolwright_core::{CancellationToken, Invoker, Registry, Secret, Tool};
 
-use super::configured_tokens::ConfiguredTokens;
 use super::error::McpBuildError;
 use super::limits::McpLimits;
-use super::request_state::RequestStateSigner;
-use super::revision::Revision;
-use super::served_resource::ServedResource;
 use super::{McpServer, ServerState};
-use crate::auth::{OAuthAuthenticator, ResourceServer, ScopedTools};
+use crate::server::methods::served_resource::ServedResource;
+use crate::server::request::request_state::RequestStateSigner;
+use crate::server::rpc::revision::Revision;
 
 /// How many changes of resources a slow listener may miss before it misses some.
 const UPDATE_CAPACITY: usize = 256;
@@ -27,11 +26,9 @@ pub struct McpServerBuilder {
     instructions: Option<String>,
     resources: Vec<ServedResource>,
     limits: McpLimits,
-    /// Each of one caller, or shared by several people.
-    tokens: Vec<(Option<String>, Secret)>,
-    oauth: Option<ResourceServer>,
-    hosts: Vec<String>,
-    origins: Vec<String>,
+    /// The settings of an authenticator of this server alone.
+    own_auth: Option<AuthenticatorBuilder>,
+    shared_auth: Option<Authenticator>,
 }
 
 impl McpServerBuilder {
@@ -44,10 +41,8 @@ impl McpServerBuilder {
             instructions: None,
             resources: Vec::new(),
             limits: McpLimits::default(),
-            tokens: Vec::new(),
-            oauth: None,
-            hosts: Vec::new(),
-            origins: Vec::new(),
+            own_auth: None,
+            shared_auth: None,
         }
     }
 
@@ -103,44 +98,55 @@ impl McpServerBuilder {
         self
     }
 
-    /// Lets in over HTTP only who brings this token, as a caller named `token`: whoever shares it is the same to the server.
-    #[must_use]
-    pub fn token(mut self, token: Secret) -> Self {
-        self.tokens.push((None, token));
-        self
-    }
-
-    /// Lets in over HTTP who brings this token, as the caller of this name; may be said again for others.
-    #[must_use]
-    pub fn token_for(mut self, caller: impl Into<String>, token: Secret) -> Self {
-        self.tokens.push((Some(caller.into()), token));
-        self
-    }
-
-    /// Lets in over HTTP who brings a token of an authorization server, as the caller it names, to what its scopes open.
+    /// Uses an authenticator that other servers share, and serves the tools of its invoker.
     ///
-    /// Who is on the other side of stdio was let in by the system, and reaches everything.
+    /// Tokens, OAuth, hosts and origins are those of the authenticator: [`build`](Self::build) fails if they are set here as well.
+    #[must_use]
+    pub fn authenticator(mut self, auth: Authenticator) -> Self {
+        self.invoker = auth.all_tools().invoker().clone();
+        self.shared_auth = Some(auth);
+        self
+    }
+
+    /// Accepts this token over HTTP, as [`AuthenticatorBuilder::token`] does.
+    #[must_use]
+    pub fn token(self, token: Secret) -> Self {
+        self.configure_auth(|auth| auth.token(token))
+    }
+
+    /// Accepts this token over HTTP as the caller of this name, as [`AuthenticatorBuilder::token_for`] does.
+    #[must_use]
+    pub fn token_for(self, caller: impl Into<String>, token: Secret) -> Self {
+        self.configure_auth(|auth| auth.token_for(caller, token))
+    }
+
+    /// Accepts tokens of an authorization server over HTTP, as [`AuthenticatorBuilder::oauth`] does.
     ///
-    /// Scopes are a lens on the view that the invoker was built from: one that was `adjusted` afterwards is refused, and one
-    /// that was `pinned` follows the registry again.
+    /// A client on the other side of stdio is authenticated by the operating system, and may use all tools.
     #[must_use]
-    pub fn oauth(mut self, oauth: ResourceServer) -> Self {
-        self.oauth = Some(oauth);
-        self
+    pub fn oauth(self, oauth: ResourceServer) -> Self {
+        self.configure_auth(|auth| auth.oauth(oauth))
     }
 
-    /// Names hosts that the server answers for beside this machine: `tools.example.com`, no port.
+    /// Names hosts that the server is reached by beside this machine's: `tools.example.com`, no port.
     #[must_use]
-    pub fn allowed_hosts<H: Into<String>>(mut self, hosts: impl IntoIterator<Item = H>) -> Self {
-        self.hosts.extend(hosts.into_iter().map(Into::into));
-        self
+    pub fn allowed_hosts<H: Into<String>>(self, hosts: impl IntoIterator<Item = H>) -> Self {
+        self.configure_auth(|auth| auth.allowed_hosts(hosts))
     }
 
-    /// Names origins whose pages may call the server beside those of this machine:
-    /// `https://app.example.com`.
+    /// Names other origins whose pages may call the server: `https://app.example.com`.
     #[must_use]
-    pub fn allowed_origins<O: Into<String>>(mut self, all: impl IntoIterator<Item = O>) -> Self {
-        self.origins.extend(all.into_iter().map(Into::into));
+    pub fn allowed_origins<O: Into<String>>(self, origins: impl IntoIterator<Item = O>) -> Self {
+        self.configure_auth(|auth| auth.allowed_origins(origins))
+    }
+
+    fn configure_auth(
+        mut self,
+        change: impl FnOnce(AuthenticatorBuilder) -> AuthenticatorBuilder,
+    ) -> Self {
+        let auth = self.own_auth.take();
+        let auth = auth.unwrap_or_else(|| Authenticator::builder(self.invoker.clone()));
+        self.own_auth = Some(change(auth));
         self
     }
 
@@ -161,32 +167,25 @@ impl McpServerBuilder {
         let reader = self
             .invoker
             .with_view(|_| Registry::new().all().with(tools))?;
-        let mut tokens = ConfiguredTokens::default();
-        for (caller, token) in &self.tokens {
-            tokens.add(caller.as_deref(), token)?;
-        }
         let seal = RequestStateSigner::new().map_err(|error| McpBuildError::NoRandomness {
             message: error.to_string(),
         })?;
-        if self.oauth.is_some() && !tokens.is_empty() {
-            return Err(McpBuildError::OAuth {
-                message: "there are tokens as well: name them in a `TokenTable`, or leave them out"
-                    .to_owned(),
-            });
-        }
-        let door = self
-            .oauth
-            .map(|oauth| OAuthAuthenticator::new(oauth, &self.invoker));
-        let door = door.transpose()?;
-        // Who is asked for a token may see other tools than the next.
-        let shared_with = if tokens.is_empty() && door.is_none() {
-            "public"
-        } else {
-            "private"
+        let auth = match (self.shared_auth, self.own_auth) {
+            (Some(_), Some(_)) => return Err(McpBuildError::AuthConfiguredTwice),
+            (Some(auth), None) => auth,
+            (None, auth) => auth
+                .unwrap_or_else(|| Authenticator::builder(self.invoker))
+                .build()?,
+        };
+        // Callers with different credentials may see different tools.
+        let cache_scope = match auth.allows_anonymous() {
+            true => "public",
+            false => "private",
         };
         let fresh = self.limits.list_ttl.as_millis();
         let mut server = ServerState {
-            all_tools: Arc::new(ScopedTools::unrestricted(self.invoker)),
+            auth,
+            lists: Default::default(),
             resource_invoker: reader,
             resources: self.resources,
             name: self.name,
@@ -195,17 +194,13 @@ impl McpServerBuilder {
             instructions: self.instructions,
             http: crate::http::HttpState::new(&self.limits),
             limits: self.limits,
-            tokens,
-            oauth: door,
-            hosts: self.hosts,
-            origins: self.origins,
             header_arguments: Default::default(),
             request_states: seal,
             tasks: Default::default(),
             resource_updates: broadcast::Sender::new(UPDATE_CAPACITY),
             shutdown: CancellationToken::new(),
             result_suffix: String::new(),
-            cache_suffix: format!(r#","ttlMs":{fresh},"cacheScope":"{shared_with}""#),
+            cache_suffix: format!(r#","ttlMs":{fresh},"cacheScope":"{cache_scope}""#),
         };
         let meta = json!({ "io.modelcontextprotocol/serverInfo": server.server_info(Revision::V2026_07_28) });
         server.result_suffix = format!(r#","resultType":"complete","_meta":{meta}"#);

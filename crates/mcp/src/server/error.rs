@@ -3,11 +3,13 @@
 use std::io;
 use std::net::SocketAddr;
 
+use axum::http::HeaderValue;
 use serde_json::{Value, json};
-use toolwright_core::{ConfigError, InvokerError, RegistryError};
+use toolwright_auth::AuthBuildError;
+use toolwright_core::{InvokerError, RegistryError};
 
-use super::capability::ClientCapability;
-use super::revision::Revision;
+use crate::server::rpc::capability::ClientCapability;
+use crate::server::rpc::revision::Revision;
 
 /// The name of the extension that brings tasks.
 pub(crate) const TASKS_EXTENSION: &str = "io.modelcontextprotocol/tasks";
@@ -20,8 +22,8 @@ pub(crate) struct RpcError {
     pub(crate) data: Option<Box<Value>>,
     /// The status it has over HTTP, for revisions that say one.
     pub(crate) status: u16,
-    /// What a client has to know about its token, over HTTP.
-    pub(crate) challenge: Option<Box<str>>,
+    /// The `WWW-Authenticate` header over HTTP.
+    pub(crate) challenge: Option<HeaderValue>,
 }
 
 impl RpcError {
@@ -80,13 +82,13 @@ impl RpcError {
             .data(json!({ "supported": supported, "requested": requested }))
     }
 
-    /// Says which scope is missing; the challenge tells clients how to get it.
-    pub(crate) fn insufficient_scope(scope: &str, challenge: String) -> Self {
+    /// The token lacks a scope; the challenge leads clients to it.
+    pub(crate) fn insufficient_scope(scope: &str, challenge: Option<HeaderValue>) -> Self {
         let message = format!("your token lacks the scope `{scope}`");
         let mut error = Self::new(-32600, message)
             .status(403)
             .data(json!({ "requiredScopes": [scope] }));
-        error.challenge = Some(challenge.into());
+        error.challenge = challenge;
         error
     }
 
@@ -124,23 +126,14 @@ pub enum McpBuildError {
     /// The tools behind the resources cannot run.
     #[error(transparent)]
     Invoker(#[from] InvokerError),
-    /// A token would let anybody in.
-    #[error("a token is blank: give one of at least 16 letters, or none")]
-    TokenTooShort,
-    /// A caller has the name of those who share a token.
-    #[error(
-        "`token` is the name of callers who share a token: give the caller of `token_of` another one"
-    )]
-    ReservedCallerName,
-    /// The protection by OAuth makes no sense.
-    #[error("OAuth: {message}")]
-    OAuth {
-        /// What is wrong and what to write instead.
-        message: String,
-    },
-    /// A setting is missing or cannot be read.
+    /// A token is too short, or the settings of OAuth are invalid.
     #[error(transparent)]
-    Config(#[from] ConfigError),
+    Auth(#[from] AuthBuildError),
+    /// An authenticator is given, and settings for one of this server alone.
+    #[error(
+        "tokens, OAuth, hosts and origins are those of the authenticator: set them there, or leave it out"
+    )]
+    AuthConfiguredTwice,
     /// There are no random numbers for session ids and signatures.
     #[error("no random numbers for session ids: {message}")]
     NoRandomness {

@@ -8,13 +8,17 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use toolwright_core::{Caller, CancellationToken, SessionId, ToolError};
 
-use super::capability::ClientCapabilities;
-use super::in_flight::InFlightRequests;
-use super::log_level::LogLevel;
-use super::message::RpcMessage;
-use super::replay_buffer::ReplayBuffers;
-use super::request_context::RequestContext;
-use super::revision::Revision;
+use crate::server::request::request_context::RequestContext;
+use crate::server::rpc::capability::ClientCapabilities;
+use crate::server::rpc::log_level::LogLevel;
+use crate::server::rpc::message::RpcMessage;
+use crate::server::rpc::revision::Revision;
+use crate::server::session::in_flight::InFlightRequests;
+use crate::server::session::replay_buffer::ReplayBuffers;
+
+pub(crate) mod handshake;
+pub(crate) mod in_flight;
+pub(crate) mod replay_buffer;
 
 /// One session of a revision that has them.
 pub(crate) struct Session {

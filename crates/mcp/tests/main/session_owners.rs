@@ -16,7 +16,7 @@ use crate::tools::{kit, server, text};
 
 /// Goes on by itself, for ever.
 #[tool]
-async fn from_future(client: ClientPeer) -> String {
+async fn later(client: ClientPeer) -> String {
     client.run_as_task();
     std::future::pending().await
 }
@@ -74,7 +74,7 @@ async fn a_session_belongs_to_whoever_opened_it_and_scopes_to_each_request() {
 #[tokio::test]
 async fn a_task_is_there_for_who_began_it_with_as_many_scopes() {
     let kit = kit();
-    kit.registry.add(from_future::tool()).unwrap();
+    kit.registry.add(later::tool()).unwrap();
     let served = serve(&scoped(&kit)).await;
     let tasks = json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } });
     let ask = |token, text: String| send(served.addr, with(token, &text));

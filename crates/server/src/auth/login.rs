@@ -9,7 +9,7 @@ use axum::extract::{ConnectInfo, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
-use toolwright_mcp::AccessDenied;
+use toolwright_auth::AccessDenied;
 
 use crate::auth::request_context::{Credential, RequestContext};
 use crate::endpoint::server_state::ServerState;
@@ -41,7 +41,7 @@ pub(crate) async fn log_in(
         let message = "too many wrong tokens came from this address: wait a minute";
         ErrorResponse::too_many_requests(message).with_retry_after(wait)
     })?;
-    let admitted = app.mcp.authenticate(Some(&authorization)).await;
+    let admitted = app.auth.authenticate(Some(&authorization)).await;
     let is_unauthorized = |denied: &AccessDenied| denied.status() == StatusCode::UNAUTHORIZED;
     if !admitted.as_ref().is_err_and(is_unauthorized) {
         app.login_attempts.undo_attempt(address);

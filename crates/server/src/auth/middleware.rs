@@ -1,6 +1,6 @@
 //! Middleware that authenticates a request before its body is read, and adds its [`RequestContext`].
 //!
-//! The rules (tokens, hosts, origins) are those of the MCP server, for every path.
+//! One [`Authenticator`](toolwright_auth::Authenticator) decides for every path.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use toolwright_mcp::AccessDenied;
+use toolwright_auth::AccessDenied;
 
 use super::cors;
 use crate::auth::request_context::{Credential, RequestContext};
@@ -60,8 +60,8 @@ async fn authenticate_and_run(
     may_read: bool,
     next: Next,
 ) -> Response {
-    let (head, body) = request.into_parts();
-    let admitted = app.mcp.authenticate_request(&head).await;
+    let (mut head, body) = request.into_parts();
+    let admitted = app.auth.authenticate_request(&mut head).await;
     let mut request = Request::from_parts(head, body);
     let (method, path) = (request.method(), request.uri().path());
     let denied_status = admitted.as_ref().err().map(AccessDenied::status);
@@ -76,7 +76,7 @@ async fn authenticate_and_run(
         return answer;
     }
     if is_path_under(path, "/mcp") || is_path_under(path, "/.well-known") {
-        // The MCP server authenticates its own requests.
+        // The MCP server rejects in its own format; it has the same authenticator, which does not verify a token twice.
         return next.run(request).await;
     }
     match admitted {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use axum::http::HeaderValue;
+use toolwright_auth::Principal;
 use toolwright_chat::{Owner, PendingApproval, PrincipalRecord, TurnRequest};
 use toolwright_core::{CallScope, Caller, Invoker, Tool};
-use toolwright_mcp::Principal;
 
 use crate::auth::session_cookie::CookieSession;
 use crate::endpoint::EndpointRuntime;
@@ -49,7 +49,7 @@ impl RequestContext {
 
     /// The operator, on whose behalf the server itself acts.
     pub(crate) fn operator(app: &ServerState) -> Self {
-        Self::new(app.mcp.operator(), Credential::default())
+        Self::new(app.auth.operator(), Credential::default())
     }
 
     /// The principal that a journal records, with the scopes that it has now; `None` if its credential has expired, or the
@@ -57,12 +57,12 @@ impl RequestContext {
     pub(crate) fn from_record(app: &ServerState, record: Option<&PrincipalRecord>) -> Option<Self> {
         let principal = match record {
             // Without a record the principal was the operator, which a server with subjects does not have.
-            None => app.mcp.has_operator().then(|| app.mcp.operator()),
+            None => app.auth.has_operator().then(|| app.auth.operator()),
             Some(record) => {
                 let expires = record.expires.map(Duration::from_millis);
                 let expires = expires.map(|since| UNIX_EPOCH + since);
                 let scopes = record.scopes.iter().cloned();
-                app.mcp
+                app.auth
                     .restore_principal(&record.subject, scopes, expires)
                     .ok()
             }
@@ -85,7 +85,7 @@ impl RequestContext {
             return Err(ended());
         }
         let authorization = self.credential.authorization.as_ref();
-        let principal = app.mcp.authenticate(authorization).await?;
+        let principal = app.auth.authenticate(authorization).await?;
         if principal.caller() != self.caller() {
             return Err(ended());
         }

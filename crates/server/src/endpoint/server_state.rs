@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use tokio_util::task::TaskTracker;
+use toolwright_auth::Authenticator;
 use toolwright_chat::{Model, ModelId};
 use toolwright_core::{CancellationToken, Invoker};
 use toolwright_mcp::McpServer;
@@ -18,7 +19,8 @@ use crate::http::metrics::Metrics;
 /// State that all endpoints of a server share.
 pub(crate) struct ServerState {
     pub(crate) invoker: Invoker,
-    /// Serves MCP, and authenticates the requests of every path.
+    /// Authenticates the requests of every path; the MCP server has the same one.
+    pub(crate) auth: Authenticator,
     pub(crate) mcp: McpServer,
     /// The holder's name in leases.
     pub(crate) node: String,

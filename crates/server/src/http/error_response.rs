@@ -6,8 +6,8 @@ use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
+use toolwright_auth::AccessDenied;
 use toolwright_chat::{ChatError, StoreError};
-use toolwright_mcp::AccessDenied;
 use toolwright_schema::redact;
 
 use crate::conversation::turn_error::{TurnError, error_kind};

@@ -52,7 +52,7 @@ impl Server {
         shutdown: impl Future<Output = ()>,
     ) -> Result<(), ListenError> {
         let addr = listener.local_addr()?;
-        if !addr.ip().is_loopback() && self.state.mcp.allows_anonymous() {
+        if !addr.ip().is_loopback() && self.state.auth.allows_anonymous() {
             return Err(ListenError::NotLoopback { addr });
         }
         let limits = &self.state.limits;

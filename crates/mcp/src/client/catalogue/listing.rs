@@ -1,0 +1,146 @@
+//! A server that we met in, everything it lists out, within bounds.
+
+use std::time::Instant;
+
+use rmcp::model::{
+    ClientRequest, ErrorCode, ListPromptsRequest, ListToolsRequest, PaginatedRequestParams,
+    ServerResult,
+};
+use rmcp::service::ServiceError;
+use serde_json::Value;
+
+use crate::client::connection::RemotePeer;
+use crate::client::connection::error_map::describe_service_error;
+use crate::client::connection::shared_connection::SharedConnection;
+use crate::client::error::AttachError;
+use crate::client::setup::validated_server::ValidatedServer;
+
+/// What a server lists, as it wrote it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Listing {
+    pub(crate) tools: Vec<Value>,
+    pub(crate) prompts: Vec<Value>,
+}
+
+#[derive(Clone, Copy)]
+enum ListKind {
+    Tools,
+    Prompts,
+}
+
+impl ListKind {
+    fn key(self) -> &'static str {
+        match self {
+            Self::Tools => "tools",
+            Self::Prompts => "prompts",
+        }
+    }
+
+    fn request(self, cursor: Option<String>) -> ClientRequest {
+        let page = PaginatedRequestParams::default().with_cursor(cursor);
+        match self {
+            Self::Tools => ListToolsRequest::with_param(page).into(),
+            Self::Prompts => ListPromptsRequest::with_param(page).into(),
+        }
+    }
+}
+
+/// Lists everything; how long it may take is set by who calls.
+pub(crate) async fn list_all(
+    plan: &ValidatedServer,
+    met: &RemotePeer,
+    link: &SharedConnection,
+) -> Result<Listing, AttachError> {
+    let offers = &met.info.capabilities;
+    let mut pages = Pager {
+        plan,
+        remote: met,
+        link,
+        bytes_left: plan.limits.max_list_bytes,
+    };
+    let tools = match offers.tools.is_some() || offers.prompts.is_none() {
+        true => pages.all_pages(ListKind::Tools).await?,
+        false => Vec::new(),
+    };
+    let prompts = match offers.prompts.is_some() {
+        true => pages.all_pages(ListKind::Prompts).await?,
+        false => Vec::new(),
+    };
+    Ok(Listing { tools, prompts })
+}
+
+struct Pager<'a> {
+    plan: &'a ValidatedServer,
+    remote: &'a RemotePeer,
+    link: &'a SharedConnection,
+    /// How many bytes are left of what all lists may have.
+    bytes_left: usize,
+}
+
+impl Pager<'_> {
+    async fn all_pages(&mut self, kind: ListKind) -> Result<Vec<Value>, AttachError> {
+        let limits = &self.plan.limits;
+        let (mut all, mut cursor) = (Vec::new(), None);
+        for _ in 0..limits.max_pages {
+            let (mut page, next) = self.next_page(kind, cursor.clone()).await?;
+            all.append(&mut page);
+            if all.len() > limits.max_definitions {
+                return Err(self.too_large(kind.key(), limits.max_definitions));
+            }
+            // A cursor that leads to itself would lead there for ever.
+            if next.is_none() || next == cursor {
+                return Ok(all);
+            }
+            cursor = next;
+        }
+        Err(self.too_large("pages", limits.max_pages))
+    }
+
+    async fn next_page(
+        &mut self,
+        kind: ListKind,
+        cursor: Option<String>,
+    ) -> Result<(Vec<Value>, Option<String>), AttachError> {
+        let started = Instant::now();
+        let answer = self.remote.peer.send_request(kind.request(cursor)).await;
+        self.link.record_latency(started.elapsed());
+        let answer = match answer {
+            Ok(ServerResult::CustomResult(other)) => other.0,
+            Ok(answer) => serde_json::to_value(answer).unwrap_or_default(),
+            // It lists what it does not have.
+            Err(ServiceError::McpError(error)) if error.code == ErrorCode::METHOD_NOT_FOUND => {
+                return Ok((Vec::new(), None));
+            }
+            Err(error) => return Err(self.list_error(describe_service_error(&error))),
+        };
+        let Value::Object(mut answer) = answer else {
+            return Err(self.list_error(format!("its list of {} is no object", kind.key())));
+        };
+        let Some(Value::Array(page)) = answer.shift_remove(kind.key()) else {
+            return Err(self.list_error(format!("its list of {} is no list", kind.key())));
+        };
+        let bytes: usize = page.iter().map(|item| item.to_string().len()).sum();
+        self.bytes_left = match self.bytes_left.checked_sub(bytes) {
+            Some(left) => left,
+            None => return Err(self.too_large("bytes", self.plan.limits.max_list_bytes)),
+        };
+        let next = answer.shift_remove("nextCursor");
+        let next = next.and_then(|next| next.as_str().map(str::to_owned));
+        Ok((page, next.filter(|next| !next.is_empty())))
+    }
+
+    fn too_large(&self, what: &'static str, limit: usize) -> AttachError {
+        AttachError::ListTooLarge {
+            server: self.plan.name.to_string(),
+            what,
+            limit,
+        }
+    }
+
+    fn list_error(&self, message: String) -> AttachError {
+        AttachError::Connect {
+            server: self.plan.name.to_string(),
+            message,
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! Settings in, servers to attach out.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use serde::Deserialize;
+use toolwright_core::{Config, ConfigError, McpAttachMode, McpServerConfig, Secret};
+
+use crate::client::error::AttachError;
+use crate::client::setup::ancestors::{ANCESTORS_VARIABLE, Ancestors, SELF_ATTACH_MESSAGE};
+use crate::client::setup::remote_server::{RemoteServer, Trust};
+
+/// The section of the servers.
+const SECTION: &str = "mcp.servers";
+
+/// Every key of a server's section, or what begins one.
+const KEYS: [&str; 11] = [
+    "url",
+    "command",
+    "args",
+    "headers",
+    "authorization",
+    "env",
+    "prefix",
+    "timeout_s",
+    "connect_s",
+    "trust",
+    "revision",
+];
+
+impl RemoteServer {
+    /// Reads the servers of the sections `[mcp.servers.NAME]`, in the order of their names.
+    ///
+    /// A server has either `url`, perhaps with `headers` and `authorization`, or `command`, perhaps with `args` and `env`;
+    /// and whichever it has, `prefix`, `timeout_s` for a call, `connect_s`, `trust` and `revision`.
+    ///
+    /// # Errors
+    ///
+    /// When a setting cannot be read or makes no sense; the error names its key.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use toolwright_core::{Config, ConfigSources};
+    /// use toolwright_mcp::RemoteServer;
+    ///
+    /// let sources = ConfigSources::new().defaults([
+    ///     ("mcp.servers.wiki.url", "https://wiki.example/mcp"),
+    ///     ("mcp.servers.files.command", "mcp-server-filesystem"),
+    ///     ("mcp.servers.files.args", "/srv/shared"),
+    /// ]);
+    /// let servers = RemoteServer::from_config(&Config::load(sources)?.config)?;
+    /// let names: Vec<_> = servers.iter().map(RemoteServer::name).collect();
+    /// assert_eq!(names, ["files", "wiki"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn from_config(config: &Config) -> Result<Vec<Self>, AttachError> {
+        let section = config.section(SECTION);
+        let keys = section.keys_under("").into_iter();
+        let names: BTreeSet<&str> = keys.filter_map(|key| key.split('.').next()).collect();
+        names
+            .into_iter()
+            .map(|name| parse_server(&section, name))
+            .collect()
+    }
+
+    /// Refuses to serve where this process was started, perhaps by way of others, by the same program with the same
+    /// settings: it would start itself for ever.
+    ///
+    /// A program that serves MCP on stdio and attaches the servers of its settings calls this first. Told on stderr, the
+    /// error tells the program that started this one to leave it out.
+    ///
+    /// # Errors
+    ///
+    /// When it was.
+    pub fn reject_self_attach(config: &Config) -> Result<(), AttachError> {
+        match Ancestors::read(config).include_self() {
+            false => Ok(()),
+            true => Err(AttachError::InvalidSetting {
+                key: SECTION.to_owned(),
+                message: format!("{SELF_ATTACH_MESSAGE}: take it out of its settings"),
+            }),
+        }
+    }
+
+    /// Reads the groups `MCP.*`, `MCP_1.*`… that our client attaches.
+    ///
+    /// `hosted` tells whether the vendor of the model attaches servers itself: then only those with `mode = client` are
+    /// ours, else all but those with `mode = hosted`.
+    ///
+    /// # Errors
+    ///
+    /// When a group cannot be read; the error names its key.
+    pub fn from_groups(config: &Config, hosted: bool) -> Result<Vec<Self>, AttachError> {
+        let groups = config.mcp_servers()?.into_iter();
+        let ours = groups.filter(|group| match group.mode {
+            McpAttachMode::Client => true,
+            McpAttachMode::Hosted => false,
+            _ => !hosted,
+        });
+        Ok(ours.map(Self::from).collect())
+    }
+}
+
+impl From<McpServerConfig> for RemoteServer {
+    fn from(group: McpServerConfig) -> Self {
+        let attach = Self::url(group.name, group.url);
+        match group.authorization {
+            Some(authorization) => attach.authorization(authorization),
+            None => attach,
+        }
+    }
+}
+
+fn parse_server(servers: &Config, name: &str) -> Result<RemoteServer, AttachError> {
+    let section = servers.section(name);
+    let key = |key: &str| format!("{SECTION}.{name}.{key}");
+    let wrong = |at: &str, message: &str| AttachError::InvalidSetting {
+        key: key(at),
+        message: message.to_owned(),
+    };
+    section.reject_unknown("", &KEYS)?;
+    let mut attach = match (
+        trimmed_string(&section, "url")?,
+        trimmed_string(&section, "command")?,
+    ) {
+        (Some(url), None) => RemoteServer::url(name, url),
+        (None, Some(command)) => {
+            let args: Vec<String> = section.get_or("args", Vec::new())?;
+            let ancestors = Ancestors::read(servers);
+            if ancestors.are_too_deep() {
+                let message =
+                    "programs that attach programs stand too deep here: attach it directly";
+                return Err(wrong("command", message));
+            }
+            RemoteServer::command(name, command, args)
+                .env(ANCESTORS_VARIABLE, ancestors.child_variable())
+        }
+        (Some(_), Some(_)) => return Err(wrong("command", "`url` is set too: set one of them")),
+        (None, None) => {
+            return Err(wrong(
+                "url",
+                "is missing, and so is `command`: set one of them",
+            ));
+        }
+    };
+    let is_url = section.origin("url").is_some();
+    for (setting, of_url) in [
+        ("args", false),
+        ("env", false),
+        ("headers", true),
+        ("authorization", true),
+    ] {
+        let is_set = section.origin(setting).is_some() || !section.keys_under(setting).is_empty();
+        if is_set && of_url != is_url {
+            let other = if of_url { "url" } else { "command" };
+            return Err(wrong(setting, &format!("is for a server with `{other}`")));
+        }
+    }
+    for (header, value) in secret_table(&section, "headers")? {
+        attach = attach.header(header, value.expose());
+    }
+    for (variable, value) in secret_table(&section, "env")? {
+        attach = attach.env(variable, value.expose());
+    }
+    if let Some(authorization) = section.secret("authorization")? {
+        attach = attach.authorization(authorization);
+    }
+    if let Some(prefix) = trimmed_string(&section, "prefix")? {
+        attach = attach.prefix(prefix);
+    }
+    if let Some(revision) = trimmed_string(&section, "revision")? {
+        attach = attach.revision(revision);
+    }
+    if let Some(seconds) = section.get_optional::<u64>("timeout_s")? {
+        attach = attach.timeout(Duration::from_secs(seconds));
+    }
+    if let Some(seconds) = section.get_optional::<u64>("connect_s")? {
+        attach.limits.connect_timeout = Duration::from_secs(seconds);
+    }
+    if let Some(trust) = section.get_optional::<Trust>("trust")? {
+        attach = attach.trust(trust);
+    }
+    Ok(attach)
+}
+
+fn trimmed_string(section: &Config, key: &str) -> Result<Option<String>, ConfigError> {
+    let text: Option<String> = section.get_optional(key)?;
+    Ok(text.map(|text| text.trim().to_owned()))
+}
+
+/// Reads the keys below a key; any of their values may be a secret.
+fn secret_table(section: &Config, key: &str) -> Result<BTreeMap<String, Secret>, ConfigError> {
+    #[derive(Deserialize)]
+    #[serde(transparent)]
+    struct Table(BTreeMap<String, Secret>);
+
+    match section.keys_under(key).is_empty() {
+        true => Ok(BTreeMap::new()),
+        false => Ok(section.get::<Table>(key)?.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use toolwright_core::ConfigSources;
+
+    use super::*;
+
+    fn config(settings: &[(&str, &str)]) -> Config {
+        let sources = ConfigSources::new().defaults(settings.iter().copied());
+        Config::load(sources).unwrap().config
+    }
+
+    #[test]
+    fn a_server_is_read_with_all_its_settings() {
+        let config = config(&[
+            ("mcp.servers.wiki.url", "https://wiki.example/mcp"),
+            ("mcp.servers.wiki.headers.X-Team", "blue"),
+            ("mcp.servers.wiki.authorization", "Bearer abc"),
+            ("mcp.servers.wiki.prefix", "w"),
+            ("mcp.servers.wiki.timeout_s", "7"),
+            ("mcp.servers.wiki.connect_s", "3"),
+            ("mcp.servers.wiki.trust", "hints"),
+            ("mcp.servers.wiki.revision", "2025-11-25"),
+        ]);
+        let [wiki] = &RemoteServer::from_config(&config).unwrap()[..] else {
+            panic!("one server");
+        };
+        assert_eq!(wiki.prefix.as_deref(), Some("w"));
+        assert_eq!(wiki.timeout, Duration::from_secs(7));
+        assert_eq!(wiki.limits.connect_timeout, Duration::from_secs(3));
+        assert_eq!(wiki.trust, Trust::Hints);
+        assert_eq!(wiki.revision.as_deref(), Some("2025-11-25"));
+        assert_eq!(wiki.headers[0].0, "X-Team");
+        assert_eq!(wiki.authorization.as_ref().unwrap().expose(), "Bearer abc");
+        assert!(!format!("{wiki:?}").contains("abc"));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_by_its_key() {
+        for (settings, told) in [
+            (&[("mcp.servers.a.prefix", "x")][..], "mcp.servers.a.url"),
+            (
+                &[("mcp.servers.a.url", "u"), ("mcp.servers.a.command", "c")],
+                "mcp.servers.a.command",
+            ),
+            (
+                &[("mcp.servers.a.url", "u"), ("mcp.servers.a.env.K", "v")],
+                "mcp.servers.a.env",
+            ),
+            (
+                &[
+                    ("mcp.servers.a.command", "c"),
+                    ("mcp.servers.a.authorization", "v"),
+                ],
+                "mcp.servers.a.authorization",
+            ),
+            (
+                &[("mcp.servers.a.url", "u"), ("mcp.servers.a.urll", "v")],
+                "mcp.servers.a.urll",
+            ),
+            (
+                &[
+                    ("mcp.servers.a.url", "u"),
+                    ("mcp.servers.a.trust", "blindly"),
+                ],
+                "mcp.servers.a.trust",
+            ),
+            (
+                &[
+                    ("mcp.servers.a.url", "u"),
+                    ("mcp.servers.a.timeout_s", "soon"),
+                ],
+                "mcp.servers.a.timeout_s",
+            ),
+            (&[("MCP.name", "wiki")], "MCP.url"),
+        ] {
+            let config = config(settings);
+            let error = RemoteServer::from_config(&config)
+                .and_then(|_| RemoteServer::from_groups(&config, false));
+            let message = error.unwrap_err().to_string();
+            assert!(message.contains(&format!("`{told}`")), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_group_is_ours_where_its_mode_and_the_vendor_say_so() {
+        let of = |mode: &str, hosted: bool| {
+            let config = config(&[
+                ("MCP_1.name", "My wiki"),
+                ("MCP_1.url", "https://wiki.example/mcp"),
+                ("MCP_1.authorization", "Bearer abc"),
+                ("MCP_1.mode", mode),
+            ]);
+            RemoteServer::from_groups(&config, hosted).unwrap().len()
+        };
+        for (mode, hosted, ours) in [
+            ("auto", true, 0),
+            ("auto", false, 1),
+            ("client", true, 1),
+            ("client", false, 1),
+            ("hosted", true, 0),
+            ("hosted", false, 0),
+        ] {
+            assert_eq!(of(mode, hosted), ours, "{mode}, hosted: {hosted}");
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! What was asked for in, what will be done out, or every reason why not.
+
+use std::ffi::OsString;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
+use rmcp::model::ProtocolVersion;
+use toolwright_core::Secret;
+use toolwright_core::schema::Dialect;
+use toolwright_core::wire::wire_names;
+use url::Url;
+
+use crate::client::connection::http::HttpTransport;
+use crate::client::elicit::ElicitHandler;
+use crate::client::error::AttachError;
+use crate::client::oauth::TokenSource;
+use crate::client::setup::limits::AttachLimits;
+use crate::client::setup::remote_server::{HiddenCallback, RemoteServer, ServerLocation, Trust};
+use crate::pin::PinStore;
+
+/// Longer prefixes leave no room for the names.
+const MAX_PREFIX_LEN: usize = 32;
+
+/// Headers that the protocol sets.
+const PROTOCOL_HEADERS: [&str; 7] = [
+    "accept",
+    "content-type",
+    "content-length",
+    "host",
+    "last-event-id",
+    "mcp-protocol-version",
+    "mcp-session-id",
+];
+
+/// An attachment that makes sense.
+pub(crate) struct ValidatedServer {
+    pub(crate) name: Arc<str>,
+    pub(crate) prefix: String,
+    pub(crate) target: TransportConfig,
+    pub(crate) timeout: Duration,
+    pub(crate) limits: AttachLimits,
+    pub(crate) trust: Trust,
+    /// The only revision to speak, where one was asked for.
+    pub(crate) revision: Option<ProtocolVersion>,
+    pub(crate) pins: Arc<dyn PinStore>,
+    pub(crate) elicit: Option<Arc<dyn ElicitHandler>>,
+    pub(crate) on_hidden: Option<Arc<HiddenCallback>>,
+}
+
+pub(crate) enum TransportConfig {
+    Http { url: Arc<str>, wire: HttpTransport },
+    Process(ServerCommand),
+}
+
+pub(crate) struct ServerCommand {
+    pub(crate) path: OsString,
+    pub(crate) args: Vec<OsString>,
+    pub(crate) env: Vec<(String, Secret)>,
+}
+
+impl ValidatedServer {
+    pub(crate) fn new(asked: RemoteServer) -> Result<Self, AttachError> {
+        let server = asked.name.clone();
+        let wrong = |message: String| AttachError::InvalidOptions {
+            server: server.clone(),
+            message,
+        };
+        let name = asked.name.trim();
+        if name.is_empty() || name.len() > 64 || name.chars().any(char::is_control) {
+            let message = "a server's name has 1 to 64 characters, none of them control characters";
+            return Err(wrong(message.to_owned()));
+        }
+        let prefix = tool_name_prefix(asked.prefix.as_deref().unwrap_or(name));
+        let revision = asked.revision.as_deref().map(parse_revision);
+        let revision = revision.transpose().map_err(&wrong)?;
+        let target = match asked.location {
+            ServerLocation::Url(url) => {
+                if !asked.env.is_empty() {
+                    return Err(wrong(
+                        "`env` is for a server that is started by its command".to_owned(),
+                    ));
+                }
+                let url = parse_url(&url).map_err(&wrong)?;
+                let secret = asked.authorization.is_some() || asked.oauth.is_some();
+                if secret && url.scheme() == "http" && !is_loopback(&url) {
+                    let message =
+                        "authorization would be sent in clear: use an address with https://";
+                    return Err(wrong(message.to_owned()));
+                }
+                let headers = build_headers(asked.headers, asked.authorization).map_err(&wrong)?;
+                let login = asked
+                    .oauth
+                    .map(|oauth| Arc::new(TokenSource::new(&url, oauth)));
+                let most = asked.limits.max_message_bytes;
+                let wire = HttpTransport::new(headers, most, login).map_err(&wrong)?;
+                TransportConfig::Http {
+                    url: url.as_str().into(),
+                    wire,
+                }
+            }
+            ServerLocation::Command(path, args) => {
+                let http = !asked.headers.is_empty() || asked.authorization.is_some();
+                if http || asked.oauth.is_some() {
+                    let message = "`headers` and `authorization` are for a server that is attached by its address; use `env`";
+                    return Err(wrong(message.to_owned()));
+                }
+                if path.is_empty() {
+                    return Err(wrong("the command is empty".to_owned()));
+                }
+                TransportConfig::Process(ServerCommand {
+                    path,
+                    args,
+                    env: asked.env,
+                })
+            }
+        };
+        Ok(Self {
+            name: name.into(),
+            prefix,
+            target,
+            timeout: asked.timeout,
+            limits: asked.limits,
+            trust: asked.trust,
+            revision,
+            pins: asked.pins,
+            elicit: asked.elicit,
+            on_hidden: asked.on_hidden,
+        })
+    }
+}
+
+/// Makes a prefix that every provider takes.
+fn tool_name_prefix(wanted: &str) -> String {
+    let named = wire_names(&[wanted], Dialect::OPENAI.tool_name(), &[]);
+    let safe = named.into_iter().next().unwrap_or_default();
+    safe.chars().take(MAX_PREFIX_LEN).collect()
+}
+
+fn parse_revision(wanted: &str) -> Result<ProtocolVersion, String> {
+    let known = ProtocolVersion::KNOWN_VERSIONS;
+    match known.iter().find(|version| version.as_str() == wanted) {
+        Some(version) => Ok(version.clone()),
+        None => {
+            let known: Vec<&str> = known.iter().map(ProtocolVersion::as_str).collect();
+            Err(format!(
+                "`{wanted}` is no revision of MCP; known are {}",
+                known.join(", ")
+            ))
+        }
+    }
+}
+
+fn parse_url(url: &str) -> Result<Url, String> {
+    let parsed = Url::parse(url).map_err(|error| format!("its address is no URL: {error}"))?;
+    if !matches!(parsed.scheme(), "http" | "https") {
+        let scheme = parsed.scheme();
+        return Err(format!(
+            "`{scheme}://` is not spoken: its address begins with https:// or http://"
+        ));
+    }
+    if !parsed.username().is_empty() || parsed.password().is_some() {
+        return Err("its address holds a password: give it with `authorization`".to_owned());
+    }
+    Ok(parsed)
+}
+
+/// Tells whether an address is on this machine.
+pub(crate) fn is_loopback(url: &Url) -> bool {
+    match url.host_str() {
+        Some("localhost") => true,
+        Some(host) => host
+            .trim_start_matches('[')
+            .trim_end_matches(']')
+            .parse::<IpAddr>()
+            .is_ok_and(|address| address.is_loopback()),
+        None => false,
+    }
+}
+
+fn build_headers(
+    given: Vec<(String, Secret)>,
+    authorization: Option<Secret>,
+) -> Result<HeaderMap, String> {
+    let mut headers = HeaderMap::new();
+    for (name, value) in given {
+        if PROTOCOL_HEADERS.contains(&name.to_ascii_lowercase().as_str()) {
+            return Err(format!("header `{name}` is set by the protocol"));
+        }
+        let header = HeaderName::from_bytes(name.as_bytes())
+            .map_err(|_| format!("`{name}` is no name of a header"))?;
+        headers.append(header, sensitive_value(&name, &value)?);
+    }
+    if let Some(value) = authorization {
+        headers.insert(AUTHORIZATION, sensitive_value("authorization", &value)?);
+    }
+    Ok(headers)
+}
+
+fn sensitive_value(name: &str, value: &Secret) -> Result<HeaderValue, String> {
+    let mut value = HeaderValue::from_str(value.expose().trim()).map_err(|_| {
+        format!("the value of header `{name}` holds a character that no header may")
+    })?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(asked: RemoteServer) -> String {
+        match ValidatedServer::new(asked) {
+            Ok(_) => "not refused".to_owned(),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_with_what_to_do() {
+        for (asked, told) in [
+            (RemoteServer::url("a", "ftp://a.example"), "https://"),
+            (RemoteServer::url("a", "nowhere"), "no URL"),
+            (
+                RemoteServer::url("a", "https://u:p@a.example"),
+                "`authorization`",
+            ),
+            (RemoteServer::url("", "https://a.example"), "name"),
+            (
+                RemoteServer::url("a", "https://a.example").env("A", "1"),
+                "`env`",
+            ),
+            (
+                RemoteServer::url("a", "https://a.example").header("Mcp-Session-Id", "1"),
+                "protocol",
+            ),
+            (
+                RemoteServer::url("a", "https://a.example").header("a b", "1"),
+                "no name of a header",
+            ),
+            (
+                RemoteServer::url("a", "https://a.example").revision("2020-01-01"),
+                "2026-07-28",
+            ),
+            (RemoteServer::command("a", "", [""; 0]), "empty"),
+            (
+                RemoteServer::command("a", "b", [""; 0]).header("x", "y"),
+                "use `env`",
+            ),
+        ] {
+            let message = refused(asked);
+            assert!(
+                message.starts_with("server `") && message.contains(told),
+                "{message}"
+            );
+        }
+    }
+
+    #[test]
+    fn authorization_is_never_sent_in_clear_to_another_machine() {
+        let with = |url: &str| RemoteServer::url("a", url).authorization(Secret::new("Bearer x"));
+        assert!(refused(with("http://a.example/mcp")).contains("in clear"));
+        for url in [
+            "https://a.example",
+            "http://127.0.0.1:1/mcp",
+            "http://localhost/",
+            "http://[::1]/",
+        ] {
+            assert_eq!(refused(with(url)), "not refused", "{url}");
+        }
+    }
+
+    #[test]
+    fn a_prefix_is_made_fit_for_every_provider() {
+        assert_eq!(tool_name_prefix("files"), "files");
+        assert_eq!(tool_name_prefix("My wiki!"), "My_wiki_");
+        assert!(tool_name_prefix("天気").starts_with("tool_"));
+        assert!(tool_name_prefix(&"a".repeat(60)).len() <= MAX_PREFIX_LEN);
+    }
+}

@@ -1,0 +1,278 @@
+//! The tools and prompts as each revision lists them, written once per change and then only copied.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use sha2::{Digest as _, Sha256};
+use toolwright_auth::ScopedTools;
+use toolwright_core::{
+    CallScope, Caller, Invoker, Prompt, RegisteredTool, RegistryError, Snapshot, ToolSpec,
+};
+
+use crate::export;
+use crate::server::error::RpcError;
+use crate::server::rpc::revision::Revision;
+
+/// How long a list is used again: who may see what can change without the registry changing.
+const MAX_AGE: Duration = Duration::from_secs(1);
+/// How many callers are remembered, per revision; those who see the same share the list.
+const MAX_CALLERS: usize = 1024;
+/// How many sets of scopes have cached lists.
+const MAX_SCOPE_SETS: usize = 64;
+
+/// The lists of each set of scopes: a list never serves another set than its own.
+#[derive(Default)]
+pub(crate) struct ListCaches {
+    /// Of principals that no scopes limit.
+    unscoped: ListCache,
+    by_scopes: Mutex<HashMap<BTreeSet<String>, Arc<ListCache>>>,
+}
+
+/// The lists of all principals with the same tools.
+#[derive(Default)]
+struct ListCache {
+    tools: CachedLists,
+    prompts: CachedLists,
+}
+
+type CachedLists = Mutex<HashMap<(Revision, CallerName), CachedList>>;
+/// The name of a caller, if they have one.
+type CallerName = Option<Box<str>>;
+
+/// The list of one caller, and when it was last seen to be what they may see.
+struct CachedList {
+    list: Arc<RenderedList>,
+    checked_at: Instant,
+}
+
+/// One list, entry by entry.
+pub(crate) struct RenderedList {
+    snapshot: Arc<Snapshot>,
+    /// Where the specs lie that it was written from: within one snapshot, that tells them apart.
+    spec_addresses: Vec<usize>,
+    entries: Vec<(Box<str>, Box<str>)>,
+    /// What it says as a whole; lists that say the same are the same.
+    pub(crate) digest: [u8; 32],
+    pages: Mutex<HashMap<usize, Arc<str>>>,
+}
+
+/// Which list is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ListKind {
+    Tools,
+    Prompts,
+}
+
+impl ListKind {
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Tools => "tools",
+            Self::Prompts => "prompts",
+        }
+    }
+}
+
+impl ListCaches {
+    /// Returns the list of the tools or prompts that a caller may see.
+    pub(crate) fn get_or_render(
+        &self,
+        kind: ListKind,
+        tools: &ScopedTools,
+        revision: Revision,
+        caller: &Caller,
+    ) -> Result<Arc<RenderedList>, RegistryError> {
+        let invoker = tools.invoker();
+        let Some(scopes) = tools.scopes() else {
+            return self.unscoped.get_or_render(kind, invoker, revision, caller);
+        };
+        let lists = {
+            let mut caches = self
+                .by_scopes
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            if caches.len() >= MAX_SCOPE_SETS && !caches.contains_key(scopes) {
+                caches.clear();
+            }
+            Arc::clone(caches.entry(scopes.clone()).or_default())
+        };
+        lists.get_or_render(kind, invoker, revision, caller)
+    }
+}
+
+impl ListCache {
+    fn get_or_render(
+        &self,
+        what: ListKind,
+        invoker: &Invoker,
+        revision: Revision,
+        caller: &Caller,
+    ) -> Result<Arc<RenderedList>, RegistryError> {
+        let kept = match what {
+            ListKind::Tools => &self.tools,
+            ListKind::Prompts => &self.prompts,
+        };
+        let kept = || kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let snapshot = invoker.snapshot()?;
+        let key = (revision, caller.name().map(Box::from));
+        let is_now = |held: &&CachedList| Arc::ptr_eq(&held.list.snapshot, &snapshot);
+        if let Some(held) = kept().get(&key).filter(is_now)
+            && held.checked_at.elapsed() < MAX_AGE
+        {
+            return Ok(Arc::clone(&held.list));
+        }
+        let shown = visible_items(what, invoker, caller)?;
+        let places = shown.spec_addresses();
+        let same = kept()
+            .iter()
+            .filter(|((other, _), held)| *other == revision && is_now(held))
+            .find(|(_, held)| held.list.spec_addresses == places)
+            .map(|(_, held)| Arc::clone(&held.list));
+        let list = same.unwrap_or_else(|| {
+            let list = RenderedList::new(&shown, places, Arc::clone(&snapshot), revision);
+            Arc::new(list)
+        });
+        let held = CachedList {
+            list: Arc::clone(&list),
+            checked_at: Instant::now(),
+        };
+        let mut kept = kept();
+        // Nobody asks for what was there before the last change.
+        kept.retain(|_, held| is_now(&&*held));
+        if kept.len() >= MAX_CALLERS {
+            kept.clear();
+        }
+        kept.insert(key, held);
+        Ok(list)
+    }
+}
+
+/// What a caller may see.
+enum VisibleItems {
+    Tools(Vec<RegisteredTool>),
+    Prompts(Vec<Prompt>),
+}
+
+impl VisibleItems {
+    fn spec_addresses(&self) -> Vec<usize> {
+        let place = |spec: &ToolSpec| std::ptr::from_ref(spec).addr();
+        match self {
+            Self::Tools(tools) => tools.iter().map(|it| place(it.spec())).collect(),
+            Self::Prompts(prompts) => prompts.iter().map(|it| place(it.spec())).collect(),
+        }
+    }
+}
+
+fn visible_items(
+    what: ListKind,
+    invoker: &Invoker,
+    caller: &Caller,
+) -> Result<VisibleItems, RegistryError> {
+    let scope = CallScope::new().caller(caller.clone());
+    match what {
+        ListKind::Tools => invoker.list(&scope).map(VisibleItems::Tools),
+        ListKind::Prompts => invoker.list_prompts(&scope).map(VisibleItems::Prompts),
+    }
+}
+
+impl RenderedList {
+    fn new(
+        shown: &VisibleItems,
+        places: Vec<usize>,
+        snapshot: Arc<Snapshot>,
+        revision: Revision,
+    ) -> Self {
+        let entries: Vec<(Box<str>, Box<str>)> = match shown {
+            VisibleItems::Tools(tools) => tools
+                .iter()
+                .map(|entry| {
+                    let text = export::tool::tool_entry(entry.spec(), revision);
+                    (entry.spec().name.as_str().into(), text.into())
+                })
+                .collect(),
+            VisibleItems::Prompts(prompts) => prompts
+                .iter()
+                .map(|prompt| {
+                    let text = export::prompt::prompt_entry(prompt, revision);
+                    (prompt.name().as_str().into(), text.into())
+                })
+                .collect(),
+        };
+        let mut digest = Sha256::new();
+        for (_, entry) in &entries {
+            digest.update(entry.as_bytes());
+        }
+        Self {
+            snapshot,
+            spec_addresses: places,
+            entries,
+            digest: digest.finalize().into(),
+            pages: Mutex::default(),
+        }
+    }
+
+    /// Writes one page: the entries as an array, and where to go on.
+    pub(crate) fn page(&self, cursor: Option<&str>, size: usize) -> Result<Arc<str>, RpcError> {
+        let size = size.max(1);
+        let from = match cursor {
+            None => 0,
+            Some(cursor) => self.position_after_cursor(cursor)?,
+        };
+        let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(page) = pages.get(&from) {
+            return Ok(Arc::clone(page));
+        }
+        let page: Arc<str> = self.render_page(from, size).into();
+        // A client may send any cursor; only the pages that we begin ourselves are kept.
+        if from.is_multiple_of(size) {
+            pages.insert(from, Arc::clone(&page));
+        }
+        Ok(page)
+    }
+
+    fn render_page(&self, from: usize, size: usize) -> String {
+        let to = from.saturating_add(size).min(self.entries.len());
+        let entries = self.entries.get(from..to).unwrap_or_default();
+        let length = entries.iter().map(|(_, entry)| entry.len() + 1).sum();
+        let mut page = String::with_capacity(length);
+        page.push('[');
+        for (index, (_, entry)) in entries.iter().enumerate() {
+            if index > 0 {
+                page.push(',');
+            }
+            page.push_str(entry);
+        }
+        page.push(']');
+        if let Some((last, _)) = entries.last().filter(|_| to < self.entries.len()) {
+            let cursor = URL_SAFE_NO_PAD.encode(format!("{to}:{last}"));
+            page.push_str(r#","nextCursor":""#);
+            page.push_str(&cursor);
+            page.push('"');
+        }
+        page
+    }
+
+    /// Finds the place after the entry that a cursor names, wherever it is now.
+    ///
+    /// If the entry is gone, its old place is as good as any: nothing is lost but perhaps what moved.
+    fn position_after_cursor(&self, cursor: &str) -> Result<usize, RpcError> {
+        let unknown =
+            || RpcError::invalid_params("the cursor is not one of ours: start without one");
+        let cursor = URL_SAFE_NO_PAD.decode(cursor).map_err(|_| unknown())?;
+        let cursor = String::from_utf8(cursor).map_err(|_| unknown())?;
+        let (place, last) = cursor.split_once(':').ok_or_else(unknown)?;
+        let place: usize = place.parse().map_err(|_| unknown())?;
+        let is_last = |at: usize| {
+            self.entries
+                .get(at)
+                .is_some_and(|(name, _)| **name == *last)
+        };
+        if place.checked_sub(1).is_some_and(is_last) {
+            return Ok(place);
+        }
+        let moved = self.entries.iter().position(|(name, _)| **name == *last);
+        Ok(moved.map_or(place.min(self.entries.len()), |at| at + 1))
+    }
+}

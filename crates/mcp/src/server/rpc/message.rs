@@ -1,0 +1,241 @@
+//! Bytes in, one JSON-RPC message out: read once, borrowed wherever that is possible.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Deref;
+
+use serde::Deserialize;
+use serde::de::{self, Deserializer, IgnoredAny, Visitor};
+use serde_json::value::RawValue;
+
+use crate::server::error::RpcError;
+use crate::server::rpc::capability::ClientCapabilities;
+
+/// A text that is only copied where the sender wrote escapes.
+///
+/// `Option<Cow<str>>` would always be copied: serde borrows for a bare `Cow` only.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CowStr<'a>(pub(crate) Cow<'a, str>);
+
+impl Deref for CowStr<'_> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for CowStr<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Borrow;
+
+        impl<'de> Visitor<'de> for Borrow {
+            type Value = CowStr<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a text")
+            }
+
+            fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<CowStr<'de>, E> {
+                Ok(CowStr(Cow::Borrowed(text)))
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<CowStr<'de>, E> {
+                Ok(CowStr(Cow::Owned(text.to_owned())))
+            }
+        }
+
+        deserializer.deserialize_str(Borrow)
+    }
+}
+
+/// One message: a request, a notification or a response, as its fields say.
+#[derive(Deserialize)]
+pub(crate) struct RpcMessage<'a> {
+    #[serde(borrow)]
+    jsonrpc: CowStr<'a>,
+    #[serde(borrow, default, deserialize_with = "null_as_some")]
+    id: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(crate) method: Option<CowStr<'a>>,
+    #[serde(borrow, default, deserialize_with = "null_as_default")]
+    pub(crate) params: Params<'a>,
+    #[serde(borrow, default, deserialize_with = "null_as_some")]
+    pub(crate) result: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(crate) error: Option<&'a RawValue>,
+}
+
+/// What a message is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MessageKind {
+    Request,
+    Notification,
+    Response,
+}
+
+/// The parameters of every method there is, each with those it has.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Params<'a> {
+    #[serde(borrow, rename = "_meta", deserialize_with = "null_as_default")]
+    pub(crate) meta: Meta<'a>,
+    #[serde(borrow)]
+    pub(crate) name: Option<CowStr<'a>>,
+    #[serde(borrow)]
+    pub(crate) arguments: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) uri: Option<CowStr<'a>>,
+    #[serde(borrow)]
+    pub(crate) cursor: Option<CowStr<'a>>,
+    #[serde(borrow)]
+    pub(crate) input_responses: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) request_state: Option<CowStr<'a>>,
+    #[serde(borrow, rename = "ref")]
+    pub(crate) reference: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) argument: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) level: Option<CowStr<'a>>,
+    #[serde(borrow)]
+    pub(crate) protocol_version: Option<CowStr<'a>>,
+    pub(crate) capabilities: Option<ClientCapabilities>,
+    #[serde(borrow)]
+    pub(crate) request_id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) task_id: Option<CowStr<'a>>,
+    #[serde(borrow)]
+    pub(crate) notifications: Option<&'a RawValue>,
+}
+
+/// What a request says about itself.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Meta<'a> {
+    #[serde(borrow, rename = "io.modelcontextprotocol/protocolVersion")]
+    pub(crate) protocol_version: Option<CowStr<'a>>,
+    #[serde(rename = "io.modelcontextprotocol/clientCapabilities")]
+    pub(crate) capabilities: Option<ClientCapabilities>,
+    #[serde(borrow, rename = "io.modelcontextprotocol/logLevel")]
+    pub(crate) log_level: Option<CowStr<'a>>,
+    #[serde(borrow, rename = "progressToken")]
+    pub(crate) progress_token: Option<&'a RawValue>,
+}
+
+impl<'a> RpcMessage<'a> {
+    /// Reads one message.
+    pub(crate) fn parse(bytes: &'a [u8]) -> Result<Self, InvalidMessage<'a>> {
+        let message: Self =
+            serde_json::from_slice(bytes).map_err(|why| InvalidMessage::new(bytes, &why))?;
+        if &*message.jsonrpc != "2.0" {
+            return Err(InvalidMessage {
+                id: message.id,
+                error: RpcError::invalid_request("say \"jsonrpc\": \"2.0\""),
+            });
+        }
+        let said = message.result.is_some() || message.error.is_some();
+        if message.method.is_none() && !said {
+            return Err(InvalidMessage {
+                id: message.id,
+                error: RpcError::invalid_request("a message has a method, a result or an error"),
+            });
+        }
+        if message.id.is_some_and(|id| !is_valid_id(id.get())) {
+            return Err(InvalidMessage {
+                id: None,
+                error: RpcError::invalid_request("an id is a text or a number"),
+            });
+        }
+        Ok(message)
+    }
+
+    pub(crate) fn kind(&self) -> MessageKind {
+        match (&self.method, self.id) {
+            (Some(_), Some(_)) => MessageKind::Request,
+            (Some(_), None) => MessageKind::Notification,
+            (None, _) => MessageKind::Response,
+        }
+    }
+
+    /// Returns the id as it was written, quotes and all; `null` where there is none.
+    pub(crate) fn id(&self) -> &'a str {
+        self.id.map_or("null", RawValue::get)
+    }
+
+    pub(crate) fn method(&self) -> &str {
+        self.method.as_deref().unwrap_or_default()
+    }
+
+    /// Returns what `Mcp-Name` has to say, where the method has a name.
+    pub(crate) fn name_header_value(&self) -> Option<Option<&str>> {
+        match self.method() {
+            "tools/call" | "prompts/get" => Some(self.params.name.as_deref()),
+            "resources/read" => Some(self.params.uri.as_deref()),
+            "tasks/get" | "tasks/update" | "tasks/cancel" => Some(self.params.task_id.as_deref()),
+            _ => None,
+        }
+    }
+}
+
+/// Bytes that are no message, and the id to answer with, if there was one.
+pub(crate) struct InvalidMessage<'a> {
+    id: Option<&'a RawValue>,
+    pub(crate) error: RpcError,
+}
+
+impl<'a> InvalidMessage<'a> {
+    #[cold]
+    fn new(bytes: &'a [u8], why: &serde_json::Error) -> Self {
+        /// As little as an answer needs.
+        #[derive(Deserialize)]
+        struct Bare<'a> {
+            #[serde(borrow, default)]
+            id: Option<&'a RawValue>,
+            #[serde(borrow)]
+            method: Option<CowStr<'a>>,
+        }
+        match serde_json::from_slice::<Bare<'_>>(bytes) {
+            Ok(bare) if bare.method.is_some() && bare.id.is_none_or(|id| is_valid_id(id.get())) => {
+                Self {
+                    id: bare.id,
+                    error: RpcError::invalid_params(format!("cannot read the request: {why}")),
+                }
+            }
+            Ok(bare) => Self {
+                id: bare.id.filter(|id| is_valid_id(id.get())),
+                error: RpcError::invalid_request(format!("no JSON-RPC message: {why}")),
+            },
+            Err(_) if serde_json::from_slice::<IgnoredAny>(bytes).is_ok() => Self {
+                id: None,
+                error: RpcError::invalid_request("a message is one JSON object"),
+            },
+            Err(_) => Self {
+                id: None,
+                error: RpcError::new(-32700, format!("not JSON: {why}")),
+            },
+        }
+    }
+
+    pub(crate) fn id(&self) -> &'a str {
+        self.id.map_or("null", RawValue::get)
+    }
+}
+
+fn is_valid_id(raw: &str) -> bool {
+    raw.starts_with(|first: char| first == '"' || first == '-' || first.is_ascii_digit())
+}
+
+/// Takes `null` for something that was sent: an id of `null` is wrong, not absent.
+fn null_as_some<'de: 'a, 'a, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<&'a RawValue>, D::Error> {
+    <&RawValue>::deserialize(deserializer).map(Some)
+}
+
+/// Takes `null` for something that was not sent.
+fn null_as_default<'de, T: Deserialize<'de> + Default, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    Option::<T>::deserialize(deserializer).map(Option::unwrap_or_default)
+}

@@ -1,0 +1,78 @@
+//! A result or an error in, the bytes of a response out.
+
+use std::io::Write as _;
+
+use axum::http::HeaderValue;
+use serde_json::Value;
+
+use crate::server::error::RpcError;
+
+/// A response, and the status it has over HTTP.
+#[derive(Debug)]
+pub(crate) struct RpcResponse {
+    pub(crate) body: Vec<u8>,
+    pub(crate) status: u16,
+    /// The `WWW-Authenticate` header over HTTP.
+    pub(crate) challenge: Option<HeaderValue>,
+}
+
+impl RpcResponse {
+    /// Makes the response of a request that succeeded; `write` writes the result.
+    pub(crate) fn result(id: &str, write: impl FnOnce(&mut Vec<u8>)) -> Self {
+        let mut body = Vec::with_capacity(512);
+        body.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+        body.extend_from_slice(id.as_bytes());
+        body.extend_from_slice(br#","result":"#);
+        write(&mut body);
+        body.push(b'}');
+        Self {
+            body,
+            status: 200,
+            challenge: None,
+        }
+    }
+
+    /// Makes the response of a request that failed.
+    pub(crate) fn error(id: &str, error: &RpcError) -> Self {
+        let mut body = Vec::with_capacity(160);
+        body.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+        body.extend_from_slice(id.as_bytes());
+        // Writing to a `Vec` cannot fail.
+        let _ = write!(body, r#","error":{{"code":{},"message":"#, error.code);
+        write_json(&mut body, &error.message);
+        if let Some(data) = &error.data {
+            body.extend_from_slice(br#","data":"#);
+            write_json(&mut body, data);
+        }
+        body.extend_from_slice(b"}}");
+        Self {
+            body,
+            status: error.status,
+            challenge: error.challenge.clone(),
+        }
+    }
+}
+
+/// Writes a value that can always be JSON: texts, numbers and values of ours.
+pub(crate) fn write_json(body: &mut Vec<u8>, value: &(impl serde::Serialize + ?Sized)) {
+    let before = body.len();
+    if serde_json::to_writer(&mut *body, value).is_err() {
+        body.truncate(before);
+        body.extend_from_slice(b"null");
+    }
+}
+
+/// Puts a field into an object of ours.
+pub(crate) fn set_field(object: &mut Value, name: &str, value: impl Into<Value>) {
+    if let Value::Object(fields) = object {
+        fields.insert(name.to_owned(), value.into());
+    }
+}
+
+/// Writes a notification.
+pub(crate) fn notification_json(method: &str, params: &Value) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","method":{},"params":{params}}}"#,
+        Value::from(method)
+    )
+}
