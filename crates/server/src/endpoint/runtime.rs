@@ -175,8 +175,8 @@ impl Endpoint {
             return Err(self.build_error(format!("there is no tool `{unknown}`{hint}")));
         }
         let bundles: HashSet<&str> = snapshot.iter().map(|it| &*it.spec().bundle).collect();
-        let mut wanted = self.bundles.iter();
-        if let Some(unknown) = wanted.find(|name| !bundles.contains(name.as_str())) {
+        let mut names = self.bundles.iter();
+        if let Some(unknown) = names.find(|name| !bundles.contains(name.as_str())) {
             return Err(self.build_error(format!("there is no bundle `{unknown}`")));
         }
         let names: HashSet<String> = self.only_tools_named.iter().cloned().collect();

@@ -64,11 +64,11 @@ fn build_document(name: &str, version: &str, tools: &[RegisteredTool]) -> Value 
 fn insert_at(document: &mut Map<String, Value>, place: &[&str], key: String, value: Value) {
     let mut at = document;
     for name in place {
-        let there = at.entry(*name).or_insert_with(|| json!({}));
-        let Some(there) = there.as_object_mut() else {
+        let child = at.entry(*name).or_insert_with(|| json!({}));
+        let Some(child) = child.as_object_mut() else {
             return;
         };
-        at = there;
+        at = child;
     }
     at.insert(key, value);
 }

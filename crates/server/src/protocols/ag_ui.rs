@@ -124,21 +124,21 @@ async fn command_for_input(
     input: &RunAgentInput,
     pending: &[PendingApproval],
 ) -> Result<Option<CommandKind>, RunError> {
-    let (brought, approval): (Vec<&PendingApproval>, Vec<&PendingApproval>) =
+    let (client_calls, approvals): (Vec<&PendingApproval>, Vec<&PendingApproval>) =
         pending.iter().partition(|it| is_client_tool_call(it));
     let mut decisions = Vec::new();
-    for approval in brought {
+    for approval in client_calls {
         if let Some(content) = input.tool_result(&approval.call.id)? {
             decisions.push(approval.respond(ApprovalVerdict::Answer { content }));
         }
     }
     if !input.resume.is_empty() {
-        decisions.extend(resume_decisions(&input.resume, &approval)?);
+        decisions.extend(resume_decisions(&input.resume, &approvals)?);
         return Ok(Some(CommandKind::Decisions(decisions)));
     }
     let mut parts = input.new_user_messages()?;
-    let goes_on = !parts.is_empty() || !decisions.is_empty();
-    if goes_on && !approval.is_empty() {
+    let has_input = !parts.is_empty() || !decisions.is_empty();
+    if has_input && !approvals.is_empty() {
         let message = "calls of this thread wait for a decision: send `resume` for each of them";
         return run_error("interrupted", message);
     }
@@ -171,8 +171,8 @@ fn resume_decisions(
             .iter()
             .any(|it| interrupt_id(it) == entry.interrupt_id)
     };
-    if let Some(stranger) = resume.iter().find(|entry| !known(entry)) {
-        let id = &stranger.interrupt_id;
+    if let Some(unknown) = resume.iter().find(|entry| !known(entry)) {
+        let id = &unknown.interrupt_id;
         let message =
             format!("`{id}` does not wait for a decision: it is unknown, or decided already");
         return run_error("unknown_interrupt", message);

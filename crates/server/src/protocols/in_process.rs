@@ -45,18 +45,18 @@ impl Server {
         );
         let started = command.started_receiver();
         room.admit(command).await?;
-        let begun = async move {
+        let subscriber = async move {
             let after = started.await.ok()?.ok()?;
             Some(Subscriber::new(room, Some(after), None))
         };
-        let events = stream::once(begun).filter_map(async |subscriber| subscriber);
+        let events = stream::once(subscriber).filter_map(async |subscriber| subscriber);
         let events = events.flat_map(|subscriber| {
             stream::unfold(Some(subscriber), async |subscriber| {
                 let mut subscriber = subscriber?;
                 match subscriber.next().await? {
                     Delivery::Event(event) => {
-                        let over = event.event.ends_or_pauses_turn();
-                        Some((event, (!over).then_some(subscriber)))
+                        let last = event.event.ends_or_pauses_turn();
+                        Some((event, (!last).then_some(subscriber)))
                     }
                     Delivery::Snapshot(_) | Delivery::Shutdown => None,
                 }

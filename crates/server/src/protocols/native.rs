@@ -46,14 +46,8 @@ pub(crate) async fn show_or_upgrade(
         let snapshot = room.snapshot().await?;
         return answer(StatusCode::OK, &snapshot);
     }
-    let upgrade = match upgrade {
-        Ok(upgrade) => upgrade,
-        Err(rejection) => {
-            return Err(ErrorResponse::bad_request(format!(
-                "the upgrade: {rejection}"
-            )));
-        }
-    };
+    let upgrade = upgrade
+        .map_err(|rejection| ErrorResponse::bad_request(format!("the upgrade: {rejection}")))?;
     let peer = match from.peer {
         Some(peer) => peer.into(),
         None => random_id()?.into(),

@@ -127,8 +127,8 @@ impl SocketProtocol for AiSdkSocket {
                 return None;
             }
             Err(error) => {
-                let wrong = ErrorResponse::bad_request(format!("the frame: {error}"));
-                (String::new(), Err(wrong))
+                let error = ErrorResponse::bad_request(format!("the frame: {error}"));
+                (String::new(), Err(error))
             }
         };
         result.unwrap_or_else(|error| Some(error_frame(&request_id, &error)))

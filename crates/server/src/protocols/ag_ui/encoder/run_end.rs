@@ -12,12 +12,12 @@ impl AgUiEncoder {
     /// Ends a run with its pending decisions, or with the calls that the client has to run.
     pub(super) fn finish_paused_run(&mut self, out: &mut Vec<Value>) {
         self.end_step(out);
-        let (client_calls, approval): (Vec<&PendingApproval>, Vec<&PendingApproval>) = self
+        let (client_calls, approvals): (Vec<&PendingApproval>, Vec<&PendingApproval>) = self
             .pending_approvals
             .0
             .iter()
             .partition(|approval| is_client_tool_call(approval));
-        let outcome = match (approval.is_empty(), client_calls.is_empty()) {
+        let outcome = match (approvals.is_empty(), client_calls.is_empty()) {
             (true, true) => json!({ "type": "success" }),
             (true, false) => {
                 let calls: Vec<&CallId> = client_calls
@@ -27,7 +27,7 @@ impl AgUiEncoder {
                 json!({ "type": "success", "pendingToolCallIds": calls })
             }
             (false, _) => {
-                let interrupts: Vec<Value> = approval.into_iter().map(interrupt_json).collect();
+                let interrupts: Vec<Value> = approvals.into_iter().map(interrupt_json).collect();
                 json!({ "type": "interrupt", "interrupts": interrupts })
             }
         };
