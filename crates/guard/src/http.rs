@@ -79,7 +79,7 @@ impl SafeHttp {
         SafeHttpBuilder::new()
     }
 
-    /// Fetches a page, whatever its status.
+    /// Fetches a URL; an error status is a response too.
     ///
     /// # Errors
     ///
@@ -92,7 +92,7 @@ impl SafeHttp {
         self.fetch(Method::GET, url).await
     }
 
-    /// Sends a `HEAD` request: the body of the page is empty.
+    /// Sends a `HEAD` request; the body of the response is empty.
     ///
     /// # Errors
     ///
@@ -117,7 +117,7 @@ impl SafeHttp {
         let mut target = self.0.policy.target(url)?;
         for _ in 0..=MAX_REDIRECTS {
             match self.fetch_once(method, &target).await? {
-                HopResult::Response(page) => return Ok(page),
+                HopResult::Response(response) => return Ok(response),
                 HopResult::Redirect(location) => {
                     target = self.0.policy.redirect_target(&target, &location)?;
                 }
@@ -134,7 +134,7 @@ impl SafeHttp {
             resolve::checked_addresses(&*shared.resolver, &shared.policy, target).await?;
         let stream = connect::connect(&addresses, target).await?;
         if target.is_https() {
-            let stream = shared.connector.secure(stream, target).await?;
+            let stream = shared.connector.connect_tls(stream, target).await?;
             exchange::send_request(stream, method, target, shared.max_bytes).await
         } else {
             exchange::send_request(stream, method, target, shared.max_bytes).await

@@ -148,19 +148,19 @@ impl fmt::Debug for Jail {
 
 impl Param for Jail {
     fn from_call(cx: &CallContext<'_>) -> Result<Self, ToolError> {
-        jail_from_environment(cx.invoker_context())
+        jail_from_context(cx.invoker_context())
     }
 
-    fn check(setup: &InvokerContext) -> Result<(), ToolError> {
-        jail_from_environment(setup).map(drop)
+    fn check(context: &InvokerContext) -> Result<(), ToolError> {
+        jail_from_context(context).map(drop)
     }
 }
 
-fn jail_from_environment(setup: &InvokerContext) -> Result<Jail, ToolError> {
-    if let Some(jail) = setup.state::<Jail>() {
+fn jail_from_context(context: &InvokerContext) -> Result<Jail, ToolError> {
+    if let Some(jail) = context.state::<Jail>() {
         return Ok(Jail::clone(&jail));
     }
-    let dir = setup.project_dir().ok_or_else(|| {
+    let dir = context.project_dir().ok_or_else(|| {
         ToolError::fatal(
             "it needs a directory to work in: give the invoker a jail with `.state(Jail::new(dir)?)`, \
              or a project directory with `.project_dir(…)` or `--project-dir DIR`",

@@ -1,4 +1,4 @@
-//! What the guards refuse, one attack per test, and what they allow.
+//! Tests of the guards: one attack per test, and the uses that are allowed.
 
 #![expect(
     clippy::indexing_slicing,

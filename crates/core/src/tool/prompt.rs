@@ -58,7 +58,7 @@ impl fmt::Display for Role {
 /// let registry = Registry::new();
 /// registry.add(translate::prompt())?;
 /// let invoker = Invoker::new(&registry)?;
-/// let rendered = invoker.render("translate", r#"{"text": "Guten Tag"}"#).await.unwrap();
+/// let rendered = invoker.render_prompt("translate", r#"{"text": "Guten Tag"}"#).await.unwrap();
 /// assert_eq!(rendered.role, Role::User);
 /// assert_eq!(rendered.text, "Translate into English: Guten Tag");
 /// # Ok::<(), Box<dyn std::error::Error>>(()) }).unwrap();

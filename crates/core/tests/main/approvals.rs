@@ -1,4 +1,4 @@
-//! What an approval is worth: this tool, these arguments, this caller, once, for a while.
+//! Approval tokens: valid for one tool, its arguments, one caller, once and for a limited time.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -24,7 +24,7 @@ fn delete() -> ToolBuilder {
         .param::<bool>("dry_run", "")
 }
 
-/// A tool that returns its arguments, and how often it ran.
+/// A tool that returns its arguments, and the number of its runs.
 fn echoing(tool: ToolBuilder) -> (Tool, CallCounter) {
     let runs = CallCounter::default();
     let counted = runs.clone();
@@ -35,51 +35,51 @@ fn echoing(tool: ToolBuilder) -> (Tool, CallCounter) {
     (tool.unwrap(), runs)
 }
 
-/// An invoker whose approver denies, but leaves a grant of what it was asked on the desk.
-struct Desk {
+/// An invoker whose approver denies every call, but issues a token for it.
+struct TokenRecorder {
     invoker: Invoker,
-    grants: Arc<Mutex<Vec<ApprovalToken>>>,
+    tokens: Arc<Mutex<Vec<ApprovalToken>>>,
     runs: CallCounter,
 }
 
-fn desk_of(tool: ToolBuilder, approvals: ApprovalSigner) -> Desk {
+fn recorder_for(tool: ToolBuilder, approvals: ApprovalSigner) -> TokenRecorder {
     let (tool, runs) = echoing(tool);
-    let grants = Arc::new(Mutex::new(Vec::new()));
-    let left = Arc::clone(&grants);
+    let tokens = Arc::new(Mutex::new(Vec::new()));
+    let issued = Arc::clone(&tokens);
     let (approver, _) = FnApprover::new(move |request| {
-        left.lock().unwrap().push(request.issue_token());
+        issued.lock().unwrap().push(request.issue_token());
         request.deny("later")
     });
     let invoker = Invoker::builder(registry(tool)).approver(approver);
-    Desk {
+    TokenRecorder {
         invoker: invoker.approval_signer(approvals).build().unwrap(),
-        grants,
+        tokens,
         runs,
     }
 }
 
-fn desk() -> Desk {
-    desk_of(delete(), ApprovalSigner::with_key("key"))
+fn recorder() -> TokenRecorder {
+    recorder_for(delete(), ApprovalSigner::with_key("key"))
 }
 
-impl Desk {
-    /// Makes a grant of a call.
-    async fn grant(&self, scope: &CallScope, arguments: &str) -> ApprovalToken {
+impl TokenRecorder {
+    /// Issues the token of a call.
+    async fn issue(&self, scope: &CallScope, arguments: &str) -> ApprovalToken {
         let name = self.invoker.snapshot().unwrap();
         let name = name.iter().next().unwrap().spec().name.clone();
         let call = ToolCall::new(name.as_str(), arguments);
-        let asked = self.invoker.invoke_in(scope, &call).await;
-        assert_eq!(asked.text(), "the call was denied: later");
-        self.grants.lock().unwrap().pop().unwrap()
+        let result = self.invoker.invoke_in(scope, &call).await;
+        assert_eq!(result.text(), "the call was denied: later");
+        self.tokens.lock().unwrap().pop().unwrap()
     }
 
     async fn present(
         &self,
         scope: CallScope,
         arguments: &str,
-        grant: &ApprovalToken,
+        token: &ApprovalToken,
     ) -> ToolResult {
-        let scope = scope.approval_token(grant.clone());
+        let scope = scope.approval_token(token.clone());
         let call = ToolCall::new("delete", arguments);
         self.invoker.invoke_in(&scope, &call).await
     }
@@ -96,28 +96,31 @@ fn named(caller: &str) -> CallScope {
     CallScope::new().caller(Caller::new(caller))
 }
 
-// What works.
+// Valid tokens.
 
 #[tokio::test]
-async fn a_grant_that_is_brought_runs_the_call_once_without_asking() {
-    let desk = desk();
-    let grant = desk.grant(&named("ada"), DELETE).await;
-    let stored = serde_json::to_string(&grant).unwrap();
+async fn a_token_in_the_scope_runs_the_call_once_without_the_approver() {
+    let recorder = recorder();
+    let token = recorder.issue(&named("ada"), DELETE).await;
+    let stored = serde_json::to_string(&token).unwrap();
     let brought: ApprovalToken = serde_json::from_str(&stored).unwrap();
-    assert_eq!(brought, grant);
+    assert_eq!(brought, token);
     let reordered = r#"{"dry_run": false, "path": "/a"}"#;
-    let result = desk.present(named("ada"), reordered, &brought).await;
+    let result = recorder.present(named("ada"), reordered, &brought).await;
     assert_eq!(result.outcome, Outcome::Ok);
-    assert_eq!(desk.runs.get(), 1);
-    assert!(desk.grants.lock().unwrap().is_empty(), "nobody was asked");
-    let again = desk.present(named("ada"), DELETE, &brought).await;
+    assert_eq!(recorder.runs.get(), 1);
+    assert!(
+        recorder.tokens.lock().unwrap().is_empty(),
+        "the approver was not called"
+    );
+    let again = recorder.present(named("ada"), DELETE, &brought).await;
     assert_eq!(again.outcome, Outcome::Denied);
-    assert_eq!(desk.runs.get(), 1);
+    assert_eq!(recorder.runs.get(), 1);
 }
 
 #[tokio::test]
-async fn a_grant_says_nothing_of_the_call() {
-    let stored = serde_json::to_string(&desk().grant(&named("ada"), DELETE).await).unwrap();
+async fn a_token_does_not_contain_the_call() {
+    let stored = serde_json::to_string(&recorder().issue(&named("ada"), DELETE).await).unwrap();
     for secret in ["/a", "ada", "delete", "key\""] {
         assert!(!stored.contains(secret), "{secret} in {stored}");
     }
@@ -125,30 +128,30 @@ async fn a_grant_says_nothing_of_the_call() {
 
 #[tokio::test]
 async fn those_with_the_same_key_accept_each_others_grants() {
-    let (here, there) = (desk(), desk());
-    let grant = here.grant(&CallScope::new(), DELETE).await;
-    let result = there.present(CallScope::new(), DELETE, &grant).await;
+    let (here, there) = (recorder(), recorder());
+    let token = here.issue(&CallScope::new(), DELETE).await;
+    let result = there.present(CallScope::new(), DELETE, &token).await;
     assert_eq!(result.outcome, Outcome::Ok);
 }
 
 #[tokio::test]
 async fn of_many_grants_the_right_one_is_used_up_and_no_other() {
-    let desk = desk();
+    let recorder = recorder();
     let mut scope = CallScope::new();
     for path in ["/b", "/a", "/a"] {
         let arguments = json!({"path": path, "dry_run": false}).to_string();
-        scope = scope.approval_token(desk.grant(&CallScope::new(), &arguments).await);
+        scope = scope.approval_token(recorder.issue(&CallScope::new(), &arguments).await);
     }
     let call = ToolCall::new("delete", DELETE);
     for expected in [Outcome::Ok, Outcome::Ok, Outcome::Denied] {
         assert_eq!(
-            desk.invoker.invoke_in(&scope, &call).await.outcome,
+            recorder.invoker.invoke_in(&scope, &call).await.outcome,
             expected
         );
     }
 }
 
-/// Calls `tool` with an approver that decides so.
+/// Calls `tool` with an approver that makes this decision.
 async fn decided(
     tool: ToolBuilder,
     decide: impl Fn(ApprovalRequest<'_>) -> ApprovalDecision + Send + Sync + 'static,
@@ -179,7 +182,7 @@ async fn an_edited_call_runs_with_the_edited_arguments() {
 }
 
 #[tokio::test]
-async fn a_denied_call_does_not_run_and_says_why() {
+async fn a_denied_call_does_not_run_and_has_the_reason() {
     let (result, runs) = decided(delete(), |request| request.deny("not on a Friday")).await;
     assert_eq!(result.outcome, Outcome::Denied);
     assert_eq!(result.text(), "the call was denied: not on a Friday");
@@ -197,8 +200,8 @@ async fn an_answered_call_does_not_run() {
 // Edits.
 
 #[tokio::test]
-async fn an_edit_into_something_invalid_is_refused() {
-    for (edited, said) in [
+async fn an_edit_with_invalid_arguments_is_rejected() {
+    for (edited, expected) in [
         (json!({"path": "/b"}), "/dry_run: missing"),
         (json!({"path": "/b", "dry_run": "perhaps"}), "/dry_run"),
         (
@@ -209,13 +212,13 @@ async fn an_edit_into_something_invalid_is_refused() {
         (json!(null), "/path: missing"),
     ] {
         let (result, runs) = decided(delete(), move |request| request.edit(edited.clone())).await;
-        assert_rejected(&result, &[said]);
+        assert_rejected(&result, &[expected]);
         assert_eq!(runs.get(), 0);
     }
 }
 
 #[tokio::test]
-async fn an_edit_may_add_what_the_tool_ignores() {
+async fn an_edit_may_add_arguments_that_the_tool_ignores() {
     let edited = json!({"path": "/b", "dry_run": true, "force": true});
     let tool = delete().unknown_arguments(UnknownArguments::Ignore);
     let (result, _) = decided(tool, move |request| request.edit(edited.clone())).await;
@@ -247,7 +250,7 @@ async fn an_edit_leaves_bound_parameters_alone() {
 }
 
 #[tokio::test]
-async fn an_edit_is_worth_no_more_than_its_grant() {
+async fn an_edit_needs_a_token_for_its_arguments() {
     let (result, runs) = decided(delete(), |request| ApprovalDecision::Edit {
         arguments: json!({"path": "/b", "dry_run": false}),
         token: request.issue_token(),
@@ -261,22 +264,22 @@ async fn an_edit_is_worth_no_more_than_its_grant() {
 // Attacks.
 
 #[tokio::test]
-async fn a_grant_for_other_arguments_is_refused() {
-    let desk = desk();
+async fn a_token_for_other_arguments_is_rejected() {
+    let recorder = recorder();
     for other in [
         r#"{"path": "/a", "dry_run": true}"#,
         r#"{"path": "/b", "dry_run": false}"#,
         r#"{"path": "/a ", "dry_run": false}"#,
     ] {
-        let grant = desk.grant(&CallScope::new(), other).await;
-        let result = desk.present(CallScope::new(), DELETE, &grant).await;
-        desk.assert_denied(&result);
+        let token = recorder.issue(&CallScope::new(), other).await;
+        let result = recorder.present(CallScope::new(), DELETE, &token).await;
+        recorder.assert_denied(&result);
     }
 }
 
 #[tokio::test]
-async fn a_grant_for_another_tool_is_refused() {
-    let desk = desk();
+async fn a_token_for_another_tool_is_rejected() {
+    let recorder = recorder();
     let others = [
         // Another name, another description, another schema, other hints, another bundle.
         Tool::builder("remove", "Deletes a file.")
@@ -294,15 +297,15 @@ async fn a_grant_for_another_tool_is_refused() {
         delete().output_of_type("number"),
     ];
     for other in others {
-        let other = desk_of(other, ApprovalSigner::with_key("key"));
-        let grant = other.grant(&CallScope::new(), DELETE).await;
-        let result = desk.present(CallScope::new(), DELETE, &grant).await;
-        desk.assert_denied(&result);
+        let other = recorder_for(other, ApprovalSigner::with_key("key"));
+        let token = other.issue(&CallScope::new(), DELETE).await;
+        let result = recorder.present(CallScope::new(), DELETE, &token).await;
+        recorder.assert_denied(&result);
     }
 }
 
 #[tokio::test]
-async fn a_grant_for_another_caller_is_refused() {
+async fn a_token_for_another_caller_is_rejected() {
     let callers = [
         CallScope::new(),
         named(""),
@@ -313,67 +316,70 @@ async fn a_grant_for_another_caller_is_refused() {
         named("ada\n"),
     ];
     for (at, granted) in callers.iter().enumerate() {
-        let desk = desk();
-        let grant = desk.grant(granted, DELETE).await;
+        let recorder = recorder();
+        let token = recorder.issue(granted, DELETE).await;
         for (beside, presented) in callers.iter().enumerate() {
             if at != beside {
-                let result = desk.present(presented.clone(), DELETE, &grant).await;
-                desk.assert_denied(&result);
+                let result = recorder.present(presented.clone(), DELETE, &token).await;
+                recorder.assert_denied(&result);
             }
         }
-        // All that trying has not used it up.
-        let result = desk.present(granted.clone(), DELETE, &grant).await;
+        // The failed attempts have not redeemed it.
+        let result = recorder.present(granted.clone(), DELETE, &token).await;
         assert_eq!(result.outcome, Outcome::Ok);
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn of_many_who_present_one_grant_exactly_one_runs() {
+async fn of_many_calls_with_one_token_exactly_one_runs() {
     for _ in 0..20 {
-        let desk = Arc::new(desk());
-        let grant = desk.grant(&CallScope::new(), DELETE).await;
+        let recorder = Arc::new(recorder());
+        let token = recorder.issue(&CallScope::new(), DELETE).await;
         let present = |_| {
-            let (desk, grant) = (Arc::clone(&desk), grant.clone());
-            tokio::spawn(async move { desk.present(CallScope::new(), DELETE, &grant).await })
+            let (recorder, token) = (Arc::clone(&recorder), token.clone());
+            tokio::spawn(async move { recorder.present(CallScope::new(), DELETE, &token).await })
         };
         let results = join_all((0..4).map(present)).await;
         let ran = |result: &&Result<ToolResult, _>| result.as_ref().unwrap().outcome == Outcome::Ok;
         assert_eq!(results.iter().filter(ran).count(), 1);
-        assert_eq!(desk.runs.get(), 1);
+        assert_eq!(recorder.runs.get(), 1);
     }
 }
 
 #[tokio::test]
-async fn an_expired_grant_is_refused() {
-    let desk = desk_of(
+async fn an_expired_token_is_rejected() {
+    let recorder = recorder_for(
         delete(),
         ApprovalSigner::with_key("key").lifetime(Duration::ZERO),
     );
-    let grant = desk.grant(&CallScope::new(), DELETE).await;
-    let result = desk.present(CallScope::new(), DELETE, &grant).await;
-    desk.assert_denied(&result);
+    let token = recorder.issue(&CallScope::new(), DELETE).await;
+    let result = recorder.present(CallScope::new(), DELETE, &token).await;
+    recorder.assert_denied(&result);
 }
 
 #[tokio::test]
-async fn a_grant_that_was_tampered_with_is_refused() {
-    let desk = desk();
-    let grant = desk.grant(&CallScope::new(), DELETE).await;
-    let whole = serde_json::to_value(&grant).unwrap();
+async fn a_token_that_was_tampered_with_is_rejected() {
+    let recorder = recorder();
+    let token = recorder.issue(&CallScope::new(), DELETE).await;
+    let whole = serde_json::to_value(&token).unwrap();
     let fields: Vec<&String> = whole.as_object().unwrap().keys().collect();
     assert_eq!(fields.len(), 4);
     for field in fields {
         for forged in forgeries(&whole[field]) {
             let mut edited = whole.clone();
             edited[field] = forged;
-            let Ok(grant) = serde_json::from_value(edited.clone()) else {
+            let Ok(token) = serde_json::from_value(edited.clone()) else {
                 continue;
             };
-            let result = desk.present(CallScope::new(), DELETE, &grant).await;
-            desk.assert_denied(&result);
+            let result = recorder.present(CallScope::new(), DELETE, &token).await;
+            recorder.assert_denied(&result);
         }
     }
     assert_eq!(
-        desk.present(CallScope::new(), DELETE, &grant).await.outcome,
+        recorder
+            .present(CallScope::new(), DELETE, &token)
+            .await
+            .outcome,
         Outcome::Ok
     );
 }
@@ -405,42 +411,43 @@ fn forgeries(value: &Value) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn a_grant_with_more_in_it_is_no_grant() {
-    let mut grant = serde_json::to_value(desk().grant(&CallScope::new(), DELETE).await).unwrap();
-    grant["caller"] = json!("ada");
-    assert!(serde_json::from_value::<ApprovalToken>(grant).is_err());
+async fn a_token_with_an_unknown_field_is_rejected() {
+    let mut token =
+        serde_json::to_value(recorder().issue(&CallScope::new(), DELETE).await).unwrap();
+    token["caller"] = json!("ada");
+    assert!(serde_json::from_value::<ApprovalToken>(token).is_err());
 }
 
 #[tokio::test]
-async fn a_grant_signed_with_another_key_is_refused() {
-    let desk = desk();
+async fn a_token_signed_with_another_key_is_rejected() {
+    let recorder = recorder();
     for other in [
         ApprovalSigner::with_key("other key"),
         ApprovalSigner::with_key(""),
         ApprovalSigner::new().unwrap(),
     ] {
-        let grant = desk_of(delete(), other)
-            .grant(&CallScope::new(), DELETE)
+        let token = recorder_for(delete(), other)
+            .issue(&CallScope::new(), DELETE)
             .await;
-        let result = desk.present(CallScope::new(), DELETE, &grant).await;
-        desk.assert_denied(&result);
+        let result = recorder.present(CallScope::new(), DELETE, &token).await;
+        recorder.assert_denied(&result);
     }
 }
 
 #[tokio::test]
 async fn a_blank_key_accepts_nothing() {
     for key in ["", "  "] {
-        let desk = desk_of(delete(), ApprovalSigner::with_key(key));
-        let grant = desk.grant(&CallScope::new(), DELETE).await;
-        let result = desk.present(CallScope::new(), DELETE, &grant).await;
-        desk.assert_denied(&result);
+        let recorder = recorder_for(delete(), ApprovalSigner::with_key(key));
+        let token = recorder.issue(&CallScope::new(), DELETE).await;
+        let result = recorder.present(CallScope::new(), DELETE, &token).await;
+        recorder.assert_denied(&result);
     }
 }
 
 #[tokio::test]
 async fn an_approver_cannot_pass_off_another_grant() {
-    let foreign = desk_of(delete(), ApprovalSigner::with_key("other key"));
-    let foreign = foreign.grant(&CallScope::new(), DELETE).await;
+    let foreign = recorder_for(delete(), ApprovalSigner::with_key("other key"));
+    let foreign = foreign.issue(&CallScope::new(), DELETE).await;
     let (result, runs) = decided(delete(), move |_| {
         ApprovalDecision::Approve(foreign.clone())
     })
@@ -468,9 +475,9 @@ async fn an_approver_cannot_use_one_grant_twice() {
     assert_eq!((runs.get(), asked.get()), (1, 2));
 }
 
-// Nobody who could decide.
+// No decision.
 
-/// Asks by a function that returns a future.
+/// An approver made of a function that returns a future.
 struct Asks<F>(F);
 
 impl<F> Approver for Asks<F>
@@ -482,7 +489,7 @@ where
     }
 }
 
-fn asking<F>(ask: F) -> (Invoker, CallCounter)
+fn decide_with<F>(ask: F) -> (Invoker, CallCounter)
 where
     F: for<'a> Fn(ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalDecision> + Send + Sync + 'static,
 {
@@ -495,15 +502,15 @@ where
 #[tokio::test]
 async fn without_an_approver_or_with_one_that_panics_the_call_is_denied() {
     let (tool, none) = echoing(delete());
-    let nobody = Invoker::new(registry(tool)).unwrap();
-    let (at_once, early) = asking(|_| panic!("no idea"));
-    let (later, late) = asking(|_| {
+    let without_approver = Invoker::new(registry(tool)).unwrap();
+    let (at_once, early) = decide_with(|_| panic!("no idea"));
+    let (later, late) = decide_with(|_| {
         Box::pin(async {
             tokio::task::yield_now().await;
             panic!("no idea")
         })
     });
-    for (invoker, runs) in [(nobody, none), (at_once, early), (later, late)] {
+    for (invoker, runs) in [(without_approver, none), (at_once, early), (later, late)] {
         let result = invoker.invoke(&ToolCall::new("delete", DELETE)).await;
         assert_eq!(result.outcome, Outcome::Denied);
         assert_eq!(runs.get(), 0);
@@ -511,8 +518,8 @@ async fn without_an_approver_or_with_one_that_panics_the_call_is_denied() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_approver_who_never_answers_has_not_approved() {
-    let (invoker, runs) = asking(|_| Box::pin(std::future::pending()));
+async fn an_approver_that_times_out_has_not_approved() {
+    let (invoker, runs) = decide_with(|_| Box::pin(std::future::pending()));
     let began = Instant::now();
     let result = invoker.invoke(&ToolCall::new("delete", DELETE)).await;
     assert_eq!(result.outcome, Outcome::Denied);
@@ -525,8 +532,8 @@ async fn an_approver_who_never_answers_has_not_approved() {
 }
 
 #[tokio::test]
-async fn an_approver_who_is_gone_has_not_approved() {
-    let (invoker, runs) = asking(|request| {
+async fn an_approver_that_was_dropped_has_not_approved() {
+    let (invoker, runs) = decide_with(|request| {
         Box::pin(async move {
             let (answer, answered) = oneshot::channel::<()>();
             drop(answer);
@@ -545,7 +552,7 @@ async fn an_approver_who_is_gone_has_not_approved() {
 async fn a_question_is_dropped_with_the_call() {
     let open = Arc::new(());
     let held = Arc::clone(&open);
-    let (invoker, runs) = asking(move |_| {
+    let (invoker, runs) = decide_with(move |_| {
         let held = Arc::clone(&held);
         Box::pin(async move {
             let _held = held;

@@ -1,4 +1,4 @@
-//! What becomes of the text a model sends as arguments.
+//! The handling of the argument text that a model sends.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -108,7 +108,7 @@ async fn untidy_arguments_are_repaired_and_noted() {
     }
 }
 
-/// A tool that counts how often it runs.
+/// A tool that counts its runs.
 fn counted() -> (Tool, Arc<AtomicUsize>) {
     let runs = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&runs);
@@ -129,7 +129,7 @@ async fn cut_off_arguments_never_run() {
     let doubled = serde_json::to_string(whole).unwrap();
     for whole in [whole, &fenced, &doubled] {
         for end in 1..whole.len() {
-            // A fence that lost some of its own ticks has lost nothing of the object.
+            // An incomplete code fence around a complete object.
             let result = call(tool.clone(), &whole[..end]).await;
             assert_eq!(
                 result.outcome,
@@ -180,7 +180,7 @@ async fn arguments_that_are_too_long_or_too_deep_are_refused() {
 }
 
 #[tokio::test]
-async fn what_a_model_sends_back_is_never_echoed_at_length() {
+async fn long_text_of_a_model_is_not_echoed() {
     let long = "x".repeat(500_000);
     for text in [
         format!(r#"{{"{long}": 1}}"#),
@@ -195,7 +195,7 @@ async fn what_a_model_sends_back_is_never_echoed_at_length() {
 
 #[tokio::test]
 async fn lossless_coercions_are_made_and_noted() {
-    for (text, said, note) in [
+    for (text, expected, note) in [
         (r#"{"city": 5}"#, "5 3 None", r#"/city: 5 read as "5""#),
         (
             r#"{"city": "Rome", "days": "7"}"#,
@@ -214,7 +214,7 @@ async fn lossless_coercions_are_made_and_noted() {
         ),
     ] {
         let result = forecasts(text).await;
-        assert_ok(&result, said);
+        assert_ok(&result, expected);
         assert_eq!(result.notes, [note]);
     }
     let result = call(sum::tool(), r#"{"numbers": 4}"#).await;
@@ -223,7 +223,7 @@ async fn lossless_coercions_are_made_and_noted() {
 }
 
 #[tokio::test]
-async fn a_whole_number_written_as_a_float_is_an_integer_to_every_tool() {
+async fn an_integral_float_is_an_integer_for_every_tool() {
     let tool = Tool::builder("double", "Doubles.")
         .param::<i64>("n", "What.")
         .param::<Option<f64>>("by", "How much.")
@@ -238,7 +238,7 @@ async fn a_whole_number_written_as_a_float_is_an_integer_to_every_tool() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_coerced_without_loss_is_refused() {
+async fn a_value_that_cannot_be_coerced_without_loss_is_rejected() {
     for text in [
         r#"{"city": "Rome", "days": "seven"}"#,
         r#"{"city": "Rome", "days": 7.5}"#,
@@ -295,7 +295,7 @@ async fn an_unknown_argument_can_be_ignored_with_a_note() {
 }
 
 #[tokio::test]
-async fn ignoring_the_unknown_leaves_what_the_schema_takes() {
+async fn ignoring_unknown_arguments_keeps_what_the_schema_allows() {
     #[derive(Deserialize, serde::Serialize, JsonSchema)]
     struct Base {
         id: u8,
@@ -350,13 +350,13 @@ async fn a_model_cannot_flood_the_notes() {
 }
 
 #[tokio::test]
-async fn null_asks_for_the_default_and_is_none_for_an_option() {
+async fn null_means_the_default_and_none_for_an_option() {
     let result = forecasts(r#"{"city": "Rome", "days": null, "unit": null}"#).await;
     assert_ok(&result, "Rome 3 None");
 }
 
 #[tokio::test]
-async fn all_violations_are_told_at_once_each_with_its_place() {
+async fn all_violations_are_reported_at_once_with_their_pointers() {
     let result = forecasts(r#"{"days": "many", "unit": "kelvin", "extra": 1}"#).await;
     assert_rejected(
         &result,
@@ -380,7 +380,7 @@ fn sign_in(user: String, password: u32, api_key: Option<u32>) -> String {
 }
 
 #[tokio::test]
-async fn secrets_are_masked_in_what_is_refused() {
+async fn secrets_are_masked_in_errors() {
     let result = call(
         sign_in::tool(),
         r#"{"user": {}, "password": "hunter2", "api_key": "sk-abcdefgh12345678"}"#,
@@ -416,7 +416,7 @@ async fn malformed_arguments_can_end_the_turn() {
 }
 
 #[tokio::test]
-async fn arguments_that_are_no_object_are_refused() {
+async fn arguments_that_are_not_an_object_are_rejected() {
     for (text, kind) in [
         ("[1, 2]", "an array"),
         ("\"Rome\"", "a string"),
@@ -425,13 +425,13 @@ async fn arguments_that_are_no_object_are_refused() {
         ("\"[1]\"", "an array"),
     ] {
         for tool in [forecast::tool(), rest::tool()] {
-            let said = format!("must be an object, not {kind}");
-            assert_rejected(&call(tool, text).await, &[&said]);
+            let expected = format!("must be an object, not {kind}");
+            assert_rejected(&call(tool, text).await, &[&expected]);
         }
     }
 }
 
-/// A type whose schema promises less than it checks.
+/// A type that checks more than its schema.
 #[derive(Debug)]
 struct Even(u32);
 
@@ -464,21 +464,21 @@ fn halve(number: Even) -> u32 {
 }
 
 #[tokio::test]
-async fn what_only_the_type_refuses_is_told_once_and_redacted() {
+async fn an_error_of_the_type_is_reported_once_and_redacted() {
     let result = call(halve::tool(), r#"{"number": 3}"#).await;
     assert_rejected(&result, &["\n/number: odd: password=***"]);
     assert_eq!(result.text().matches("/number").count(), 1);
 }
 
 #[tokio::test]
-async fn a_type_that_panics_while_it_is_read_is_contained() {
+async fn a_type_that_panics_in_deserialize_is_a_failed_result() {
     let result = call(halve::tool(), r#"{"number": 13}"#).await;
     assert_eq!(result.outcome, Outcome::Failed);
     assert!(!result.text().contains("unlucky"));
     assert!(result.cause().unwrap().to_string().contains("unlucky"));
 }
 
-/// Reads a number where its schema says text: only the fast path, which skips the validator, takes it.
+/// Reads a number where its schema has a string: only the fast path, which skips the validator, accepts it.
 struct Probe;
 
 impl<'de> Deserialize<'de> for Probe {
@@ -503,7 +503,7 @@ impl JsonSchema for Probe {
     }
 }
 
-/// Shows which path was taken.
+/// Returns which path was taken.
 #[tool]
 fn probe(_probe: Probe, project_dir: Option<String>) -> String {
     format!("{project_dir:?}")
@@ -514,8 +514,8 @@ async fn plain_types_are_read_without_the_validator() {
     let registry = registry(probe::tool());
     let plain = Invoker::builder(&registry).coerce(false);
     let bound = Invoker::builder(&registry).coerce(false).project_dir("/p");
-    for (invoker, said) in [(plain, "None"), (bound, r#"Some("/p")"#)] {
+    for (invoker, expected) in [(plain, "None"), (bound, r#"Some("/p")"#)] {
         let call = ToolCall::new("probe", r#"{"_probe": 5}"#);
-        assert_ok(&invoker.build().unwrap().invoke(&call).await, said);
+        assert_ok(&invoker.build().unwrap().invoke(&call).await, expected);
     }
 }

@@ -7,7 +7,7 @@ use toolwright::{CallScope, CancellationToken, Invoker, Outcome, Registry, Tool,
 
 use crate::fixtures::{registry, tool_named};
 
-/// How many calls are inside at once, and how many were at most.
+/// The number of concurrent calls, and its maximum.
 #[derive(Default)]
 struct Inside {
     now: AtomicUsize,
@@ -15,7 +15,7 @@ struct Inside {
 }
 
 impl Inside {
-    /// Stays inside while everybody else has a chance to come in.
+    /// Yields, so that other calls can start.
     async fn stay(&self) {
         let now = self.now.fetch_add(1, Ordering::SeqCst) + 1;
         self.most.fetch_max(now, Ordering::SeqCst);

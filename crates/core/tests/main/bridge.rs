@@ -1,4 +1,4 @@
-//! Tools as another framework is given them, and the way back.
+//! Tools exported to another framework, and its calls.
 
 use std::sync::{Arc, Mutex};
 
@@ -23,7 +23,7 @@ fn greet() -> Tool {
 }
 
 #[test]
-fn strict_mode_is_for_those_who_can_ask_for_it() {
+fn strict_mode_needs_a_framework_that_supports_it() {
     let bridge = Bridge::new(&invoker(greet())).dialect(Dialect::OPENAI_STRICT);
     let plain = bridge.export().unwrap();
     assert!(!plain.tools()[0].strict);
@@ -39,7 +39,7 @@ fn strict_mode_is_for_those_who_can_ask_for_it() {
 }
 
 #[tokio::test]
-async fn arguments_come_back_in_the_form_they_were_asked_for() {
+async fn arguments_are_lifted_from_the_lowered_schema() {
     let bridge = Bridge::from(&invoker(greet())).dialect(Dialect::OPENAI_STRICT);
     let offer = bridge.export_as(Shape::OpenAiResponses).unwrap();
     let call = ToolCall::new("greet", r#"{"name": "Ada", "times": null}"#).with_id("c1");
@@ -50,7 +50,7 @@ async fn arguments_come_back_in_the_form_they_were_asked_for() {
 }
 
 #[test]
-fn what_a_caller_may_not_see_is_not_offered() {
+fn a_tool_that_the_caller_may_not_see_is_not_exported() {
     let tools = registry(vec![tool_named("open"), tool_named("hidden")]);
     let view = tools.all().layer(Authorise::new(|caller, spec| {
         caller.name() == Some("ada") || spec.name != "hidden"
@@ -62,18 +62,18 @@ fn what_a_caller_may_not_see_is_not_offered() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused_by_name() {
+fn a_tool_that_does_not_fit_is_an_error_with_its_name() {
     let tools: Vec<Tool> = (0..129).map(|n| tool_named(&format!("tool_{n}"))).collect();
     let bridge = Bridge::new(&invoker(tools)).dialect(Dialect::OPENAI);
     let error = bridge.export().unwrap_err();
     assert!(matches!(&error, BridgeError::Rejected { tool, .. } if tool == "tool_128"));
-    let told = error.to_string();
-    assert!(told.contains("at most 128 tools"), "{told}");
-    assert!(told.contains("leave it out with a view"), "{told}");
+    let text = error.to_string();
+    assert!(text.contains("at most 128 tools"), "{text}");
+    assert!(text.contains("leave it out with a view"), "{text}");
 }
 
 #[test]
-fn a_schema_of_other_software_is_mended_or_refused() {
+fn an_imported_schema_is_repaired_or_rejected() {
     let sloppy = json!({"properties": {"a": {"type": "int"}}});
     let tool = Tool::import("theirs", "", sloppy).unwrap();
     let tool = tool.run(|_, _| "ran").unwrap();
@@ -88,7 +88,7 @@ fn a_schema_of_other_software_is_mended_or_refused() {
 }
 
 #[test]
-fn what_cannot_be_carried_is_told() {
+fn content_that_is_not_text_becomes_a_placeholder() {
     let items = vec![
         Content::text("Here:"),
         Content::image("image/png", b"png"),
@@ -96,19 +96,19 @@ fn what_cannot_be_carried_is_told() {
         Content::blob("file:///a.zip", "application/zip", b"zip!"),
         Content::link("https://a.example", "A"),
     ];
-    let told = "Here:\n[an image, image/png, 3 bytes, which cannot be shown here]\nfile:///a.txt:\ninside\n\
+    let text = "Here:\n[an image, image/png, 3 bytes, which cannot be shown here]\nfile:///a.txt:\ninside\n\
                 [file:///a.zip, application/zip, 4 bytes, which cannot be shown here]\n[A](https://a.example)";
     assert_eq!(
         ToolResult::success(items.clone()).to_text_with_error_prefix(),
-        told
+        text
     );
     let failed = ToolResult::failure(items);
-    assert_eq!(failed.to_text(), told);
-    assert_eq!(failed.to_text_with_error_prefix(), format!("Error: {told}"));
+    assert_eq!(failed.to_text(), text);
+    assert_eq!(failed.to_text_with_error_prefix(), format!("Error: {text}"));
 }
 
 #[tokio::test]
-async fn whoever_listens_already_goes_on_hearing() {
+async fn earlier_listeners_still_receive_events() {
     let counting = Tool::builder("count", "Counts.").run(|_, cx| {
         cx.progress().report_message("one");
         "done"

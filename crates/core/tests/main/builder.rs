@@ -1,4 +1,4 @@
-//! Tools by hand.
+//! Tools defined with the builder.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use toolwright::{
 use crate::fixtures::{assert_ok, assert_rejected, call};
 
 #[tokio::test]
-async fn typed_parameters_are_published_in_order_with_all_there_is_to_say() {
+async fn typed_parameters_are_published_in_order_with_descriptions_and_defaults() {
     #[derive(Deserialize, JsonSchema)]
     #[expect(dead_code, reason = "only its schema is looked at")]
     struct Tree(Vec<Tree>);
@@ -104,7 +104,7 @@ fn the_kind_of_a_parameter_is_named_for_people() {
 }
 
 #[tokio::test]
-async fn a_tool_without_parameters_takes_an_empty_object_only() {
+async fn a_tool_without_parameters_accepts_an_empty_object_only() {
     let tool = Tool::builder("ping", "Answers.")
         .run(|_, _| "pong")
         .unwrap();
@@ -137,17 +137,17 @@ async fn parameters_by_the_name_of_their_type() {
 }
 
 #[track_caller]
-fn assert_parameter(built: Result<Tool, DefineError>, parameter: &str, said: &str) {
+fn assert_parameter(built: Result<Tool, DefineError>, parameter: &str, expected: &str) {
     let refused = built.unwrap_err();
     assert!(
         matches!(&refused, DefineError::Parameter { parameter: named, .. } if named == parameter),
         "{refused}"
     );
-    assert!(refused.to_string().contains(said), "{refused}");
+    assert!(refused.to_string().contains(expected), "{refused}");
 }
 
 #[test]
-fn mistakes_are_told_when_the_handler_is_given() {
+fn errors_are_returned_with_the_handler() {
     let builder = || Tool::builder("f", "Does f.");
     assert_parameter(
         builder()
@@ -397,7 +397,7 @@ async fn a_raw_schema_is_held_to() {
         .await,
         r#"{"guests":2,"day":"2025-01-31","open":[1],"name":"Ada"}"#,
     );
-    for (sent, said) in [
+    for (sent, expected) in [
         (r#"{"guests": 9}"#, "/guests: expected at most 8"),
         (
             r#"{"guests": 2, "day": "tomorrow"}"#,
@@ -409,14 +409,14 @@ async fn a_raw_schema_is_held_to() {
         ),
         ("{}", "/guests: missing"),
     ] {
-        assert_rejected(&call(tool.clone(), sent).await, &[said]);
+        assert_rejected(&call(tool.clone(), sent).await, &[expected]);
     }
 }
 
 #[test]
 fn a_raw_schema_that_is_none_is_an_error_and_never_an_empty_one() {
     let refused = |schema: &str| Tool::from_schema("f", "Does f.", schema).err().unwrap();
-    for (schema, said) in [
+    for (schema, expected) in [
         ("", "EOF"),
         ("{", "EOF"),
         ("nonsense", "expected"),
@@ -442,7 +442,7 @@ fn a_raw_schema_that_is_none_is_an_error_and_never_an_empty_one() {
             panic!("{schema}: {error}");
         };
         assert_eq!((tool.as_str(), *part), ("f", "input"));
-        assert!(source.to_string().contains(said), "{schema}: {source}");
+        assert!(source.to_string().contains(expected), "{schema}: {source}");
         assert!(!error.to_string().contains(&source.to_string()));
     }
     for schema in [
@@ -550,7 +550,7 @@ async fn a_handler_sees_the_call_it_serves() {
 }
 
 #[test]
-fn an_argument_that_is_not_what_was_asked_for_is_the_models_to_mend() {
+fn an_argument_of_another_type_is_an_error_for_the_model() {
     let args: Args = serde_json::from_value(json!({"n": "x"})).unwrap();
     let error = args.get::<u8>("n").unwrap_err();
     assert_eq!(error.kind(), toolwright::ErrorKind::Retry);
@@ -560,7 +560,7 @@ fn an_argument_that_is_not_what_was_asked_for_is_the_models_to_mend() {
 }
 
 #[test]
-fn what_is_published_shows_in_spec_and_fingerprint() {
+fn published_fields_are_in_the_spec_and_the_fingerprint() {
     let builder = || Tool::builder("f", "Does f.");
     let plain = builder().run(|_, _| "").unwrap();
     assert_eq!(plain.spec().display_name(), "f");

@@ -1,4 +1,4 @@
-//! What an argument is when it is not sent: defaults, placeholders, bound parameters.
+//! Absent arguments: defaults, placeholders, bound parameters.
 
 use std::path::PathBuf;
 
@@ -32,7 +32,7 @@ fn open(
 }
 
 #[tokio::test]
-async fn defaults_fill_in_what_was_not_sent() {
+async fn defaults_are_filled_in_for_absent_arguments() {
     assert_ok(
         &call(open::tool(), r#"{"folder": "/a"}"#).await,
         "/a/notes.txt Read 4 4",
@@ -56,7 +56,7 @@ async fn defaults_fill_in_what_was_not_sent() {
 }
 
 #[tokio::test]
-async fn null_asks_for_a_template_too() {
+async fn null_means_the_default_for_a_template_too() {
     let sent = r#"{"folder": "/a", "name": null, "path": null, "limit": null}"#;
     assert_ok(&call(open::tool(), sent).await, "/a/notes.txt Read 4 4");
 }
@@ -83,7 +83,7 @@ fn greeting() -> ToolBuilder {
     Tool::builder("greet", "Greets.").param::<String>("name", "Whom.")
 }
 
-fn said(args: Args) -> String {
+fn text_of(args: Args) -> String {
     serde_json::to_string(args.as_map()).unwrap()
 }
 
@@ -94,7 +94,7 @@ async fn a_builder_fills_in_defaults_and_templates_in_order() {
         .default("Hello")
         .param::<String>("text", "What.")
         .default("${greeting}, ${name}${mark:-!}$${x}")
-        .run(|args, _| said(args));
+        .run(|args, _| text_of(args));
     assert_eq!(
         greet.unwrap_err().to_string(),
         "tool `greet`, parameter `text`: its default names `mark`, which is no earlier parameter; write `$${` for a literal `${`"
@@ -105,7 +105,7 @@ async fn a_builder_fills_in_defaults_and_templates_in_order() {
         .param::<Option<String>>("mark", "The last character.")
         .param::<String>("text", "What.")
         .default("${greeting}, ${name}${mark:-!} $${x}")
-        .run(|args, _| said(args))
+        .run(|args, _| text_of(args))
         .unwrap();
     assert_ok(
         &call(greet.clone(), r#"{"name": "Ada"}"#).await,
@@ -123,7 +123,7 @@ async fn a_later_parameter_cannot_be_named_in_a_default() {
         .param::<String>("text", "What.")
         .default("Hello, ${name}")
         .param::<String>("name", "Whom.")
-        .run(|args, _| said(args));
+        .run(|args, _| text_of(args));
     assert!(matches!(
         greet,
         Err(DefineError::Parameter { parameter, .. }) if parameter == "text"
@@ -131,7 +131,7 @@ async fn a_later_parameter_cannot_be_named_in_a_default() {
 }
 
 #[tokio::test]
-async fn what_the_model_sent_is_not_itself_expanded() {
+async fn placeholders_in_arguments_are_not_expanded() {
     let greet = greeting()
         .param::<String>("secret", "Nothing.")
         .default("s3cret")
@@ -169,7 +169,7 @@ async fn a_template_that_lacks_a_value_makes_its_parameter_required() {
 }
 
 #[tokio::test]
-async fn a_template_that_lacks_a_required_argument_hides_no_other_mistake() {
+async fn a_template_without_a_value_is_reported_with_the_other_errors() {
     /// Writes a file.
     #[tool]
     fn write(
@@ -277,7 +277,7 @@ fn report(
 }
 
 #[tokio::test]
-async fn a_result_is_expanded_where_the_tool_asks_for_it() {
+async fn a_result_is_expanded_with_expand_result() {
     assert_ok(
         &call(report::tool(), r#"{"topic": "tea"}"#).await,
         "tea on 2 pages, ${topic} ${nobody} nowhere ${note} tea",
@@ -285,16 +285,16 @@ async fn a_result_is_expanded_where_the_tool_asks_for_it() {
 }
 
 #[tokio::test]
-async fn what_is_filled_into_a_result_is_not_expanded_again() {
+async fn values_in_a_result_are_not_expanded_again() {
     assert_ok(
         &call(report::tool(), r#"{"topic": "x", "note": "${pages}"}"#).await,
-        // What the author wrote and what the model sent look the same here: neither is expanded.
+        // The tool's own text and that of the model cannot be distinguished here: neither is expanded.
         "x on ${pages} pages, ${topic} ${nobody} nowhere ${pages} ${pages}",
     );
 }
 
 #[tokio::test]
-async fn a_result_is_not_expanded_unasked() {
+async fn a_result_is_not_expanded_by_default() {
     /// Says something.
     #[tool]
     fn say(text: String) -> String {
@@ -446,7 +446,7 @@ async fn a_template_sees_bound_parameters() {
 }
 
 #[tokio::test]
-async fn a_result_never_shows_what_was_bound_out_of_the_models_sight() {
+async fn bound_arguments_are_not_filled_into_a_result() {
     let tool = Tool::builder("echo", "Echoes.")
         .param::<String>("api_key", "Secret.")
         .param::<String>("text", "What.")

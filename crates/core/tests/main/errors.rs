@@ -1,4 +1,4 @@
-//! What the model reads of a failure, and what only the host does.
+//! The parts of an error for the model and for the host.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use toolwright::{
 
 use crate::fixtures::{call, invoker};
 
-/// An error with a source that nobody but the host should see.
+/// An error with a source for the host only.
 #[derive(Debug)]
 struct Lost(std::io::Error);
 
@@ -24,7 +24,7 @@ impl std::error::Error for Lost {
     }
 }
 
-/// Fails as it is told to.
+/// Fails with the given kind of error.
 #[tool]
 fn fail(how: String) -> Result<String, ToolError> {
     Err(match how.as_str() {
@@ -82,14 +82,14 @@ async fn a_generic_error_hides_the_message_but_keeps_it_for_the_host() {
     fn discreet(how: String) -> Result<String, ToolError> {
         fail(how)
     }
-    for (how, said) in [
+    for (how, expected) in [
         ("lost", "the order is lost"),
         ("failed", "the shop is closed"),
         ("retry", "order numbers start at 1"),
     ] {
         let result = call(discreet::tool(), &format!(r#"{{"how": "{how}"}}"#)).await;
         assert_eq!(result.text(), "the tool failed");
-        assert_eq!(result.cause().unwrap().to_string(), said);
+        assert_eq!(result.cause().unwrap().to_string(), expected);
     }
     let result = call(discreet::tool(), r#"{"how": "retry"}"#).await;
     assert_eq!(result.error, Some(ErrorKind::Retry));
@@ -109,7 +109,7 @@ async fn a_failure_returned_as_a_result_can_be_generic_too() {
 }
 
 #[tokio::test]
-async fn question_mark_takes_any_error() {
+async fn question_mark_accepts_any_error() {
     /// Parses a number.
     #[tool]
     fn parse(text: String) -> Result<i32, ToolError> {

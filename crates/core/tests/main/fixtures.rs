@@ -1,4 +1,4 @@
-//! What the tests share: a registry, an invoker and a call in one line each.
+//! Helpers of the tests: a registry, an invoker and a call in one line each.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -39,16 +39,16 @@ pub(crate) fn assert_ok(result: &ToolResult, text: &str) {
     assert_eq!(result.text(), text);
 }
 
-/// Asserts that the arguments were refused, with all of `said` in the message.
+/// Asserts that the arguments were rejected, with all of `expected` in the message.
 #[track_caller]
-pub(crate) fn assert_rejected(result: &ToolResult, said: &[&str]) {
+pub(crate) fn assert_rejected(result: &ToolResult, expected: &[&str]) {
     assert_eq!(
         result.outcome,
         Outcome::InvalidArguments,
         "{}",
         result.text()
     );
-    for part in said {
+    for part in expected {
         assert!(
             result.text().contains(part),
             "{part:?} in {}",
@@ -57,12 +57,12 @@ pub(crate) fn assert_rejected(result: &ToolResult, said: &[&str]) {
     }
 }
 
-/// How often something happened.
+/// A shared counter.
 #[derive(Clone, Default)]
 pub(crate) struct CallCounter(Arc<AtomicUsize>);
 
 impl CallCounter {
-    /// Counts once more, and returns how often it was before.
+    /// Increments the counter and returns the value before.
     pub(crate) fn increment(&self) -> usize {
         self.0.fetch_add(1, Ordering::SeqCst)
     }
@@ -72,7 +72,7 @@ impl CallCounter {
     }
 }
 
-/// A tool that returns how often it ran before, and that count.
+/// A tool that returns the number of its earlier runs, and the counter.
 pub(crate) fn counting_tool(tool: ToolBuilder) -> (Tool, CallCounter) {
     let runs = CallCounter::default();
     let counted = runs.clone();
@@ -82,7 +82,7 @@ pub(crate) fn counting_tool(tool: ToolBuilder) -> (Tool, CallCounter) {
     (tool, runs)
 }
 
-/// Somebody who decides by a function, and how often they were asked.
+/// An approver made of a function, and the number of its decisions.
 pub(crate) struct FnApprover<F> {
     decide: F,
     asked: CallCounter,

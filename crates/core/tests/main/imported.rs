@@ -5,7 +5,7 @@ use toolwright::{
     Args, DefineError, HandlerContext, Invoker, Outcome, Prompt, Registry, Role, Tool, ToolCall,
 };
 
-/// A tool that answers with the arguments it received.
+/// A tool that returns the arguments it received.
 fn echo(description: &str, imported: bool) -> Result<Tool, DefineError> {
     let schema = json!({"type": "object", "properties": {
         "project_dir": {"type": "string"},
@@ -41,7 +41,7 @@ fn only_an_imported_tool_may_lack_a_description() {
 }
 
 #[tokio::test]
-async fn an_imported_tool_receives_what_was_sent_and_nothing_of_ours() {
+async fn an_imported_tool_receives_only_what_was_sent() {
     let (_, theirs) = received(true, json!({"name": "x"})).await;
     assert_eq!(theirs, r#"{"name":"x"}"#);
     let (_, ours) = received(false, json!({"name": "x"})).await;
@@ -52,7 +52,7 @@ async fn an_imported_tool_receives_what_was_sent_and_nothing_of_ours() {
 }
 
 #[tokio::test]
-async fn null_is_not_sent_where_it_is_no_value() {
+async fn a_null_that_the_schema_rejects_is_dropped() {
     let sent = json!({"name": "x", "project_dir": null, "colour": null, "size": null});
     let (_, theirs) = received(true, sent).await;
     assert_eq!(theirs, r#"{"name":"x","size":null}"#);

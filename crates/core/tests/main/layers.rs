@@ -1,4 +1,4 @@
-//! What stands around a call: in which order, for whom, and what it may do.
+//! Layers: their order, the tools they surround, and their effects.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -71,7 +71,7 @@ async fn invoke(view: View, name: &str, arguments: &str) -> ToolResult {
 // Order.
 
 #[tokio::test]
-async fn layers_stand_in_one_order_whatever_order_they_are_added_in() {
+async fn layers_have_a_fixed_order() {
     for turn in 0..PLACES.len() {
         for backwards in [false, true] {
             let mut places = PLACES;
@@ -120,8 +120,8 @@ async fn layers_stand_in_one_order_whatever_order_they_are_added_in() {
 }
 
 #[tokio::test]
-async fn of_two_layers_in_one_place_the_first_stands_outside() {
-    let says = |word: &'static str| {
+async fn of_two_layers_with_one_position_the_first_is_outside() {
+    let noting = |word: &'static str| {
         around(LayerPosition::Inner, move |_, next| {
             Box::pin(async move {
                 let mut result = next.run().await;
@@ -131,7 +131,12 @@ async fn of_two_layers_in_one_place_the_first_stands_outside() {
         })
     };
     let view = registry(tool_named("act")).all();
-    let result = invoke(view.layer(says("first")).layer(says("second")), "act", "{}").await;
+    let result = invoke(
+        view.layer(noting("first")).layer(noting("second")),
+        "act",
+        "{}",
+    )
+    .await;
     assert_eq!(result.notes, ["second", "first"]);
 }
 
@@ -155,7 +160,7 @@ async fn arguments_are_known_only_after_they_were_read() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_retry_asks_no_second_approval() {
+async fn a_retry_needs_no_second_approval() {
     let tool = look().approval(ApprovalPolicy::Always);
     let runs = CallCounter::default();
     let counted = runs.clone();
@@ -208,7 +213,7 @@ async fn a_cache_hit_does_not_bypass_approval() {
 
 // Retry.
 
-/// A tool that always fails with what `fault` makes, and its runs.
+/// A tool that always fails with the error of `fault`, and the number of its runs.
 fn failing(
     tool: ToolBuilder,
     fault: impl Fn() -> ToolError + Send + Sync + 'static,
@@ -223,7 +228,7 @@ fn failing(
 }
 
 #[tokio::test(start_paused = true)]
-async fn only_what_can_be_repeated_is_tried_again() {
+async fn only_repeatable_tools_are_retried() {
     for (tool, expected) in [
         (act(), 1),
         (act().destructive(false), 1),
@@ -241,7 +246,7 @@ async fn only_what_can_be_repeated_is_tried_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_the_model_must_mend_and_what_ends_the_turn_is_not_tried_again() {
+async fn retry_and_fatal_errors_are_not_retried() {
     for fault in [|| ToolError::retry("other"), || ToolError::fatal("the end")] {
         let (tool, runs) = failing(look(), fault);
         let result = invoke(registry(tool).all().layer(Retry::new(5)), "look", "{}").await;
@@ -270,7 +275,7 @@ async fn a_panic_is_tried_again() {
     assert_ok(&invoke(view, "look", "{}").await, "fine");
 }
 
-/// When a tool began, in seconds since the first time.
+/// The start of each run, in seconds since the first.
 #[derive(Clone, Default)]
 struct Starts(Arc<Mutex<Vec<Instant>>>);
 
@@ -331,7 +336,7 @@ async fn a_cancelled_call_is_not_kept_by_a_pause() {
 // Cache.
 
 #[tokio::test]
-async fn only_what_can_be_repeated_is_cached() {
+async fn only_repeatable_tools_are_cached() {
     for (tool, expected) in [
         (act(), "1"),
         (act().read_only(false).idempotent(false), "1"),
@@ -346,7 +351,7 @@ async fn only_what_can_be_repeated_is_cached() {
     }
 }
 
-/// An invoker with a cache around `look`, and how often `look` ran.
+/// An invoker with a cache around `look`, and the number of runs of `look`.
 fn cached(cache: Cache) -> (Invoker, CallCounter) {
     let tool = look()
         .param::<Option<u8>>("a", "")
@@ -357,7 +362,7 @@ fn cached(cache: Cache) -> (Invoker, CallCounter) {
 }
 
 #[tokio::test]
-async fn a_hit_is_noted_and_answers_its_own_call() {
+async fn a_hit_has_a_note_and_the_id_of_its_call() {
     let (invoker, _) = cached(Cache::new(SECOND));
     let first = invoker.invoke(&ToolCall::new("look", "{}")).await;
     assert!(first.notes.is_empty());
@@ -388,7 +393,7 @@ async fn arguments_hit_by_their_values_not_by_their_text() {
 }
 
 #[tokio::test]
-async fn nobody_is_given_what_another_was_told() {
+async fn results_are_cached_per_caller_and_session() {
     let (invoker, _) = cached(Cache::new(SECOND));
     let scopes = [
         CallScope::new(),
@@ -428,7 +433,7 @@ async fn a_result_is_kept_for_a_while_only() {
     assert_ok(&invoker.invoke(&call).await, "0");
     tokio::time::advance(SECOND / 2).await;
     assert_ok(&invoker.invoke(&call).await, "0");
-    // A hit does not make it younger.
+    // A hit does not extend the lifetime.
     tokio::time::advance(SECOND / 2).await;
     assert_ok(&invoker.invoke(&call).await, "1");
     assert_ok(&invoker.invoke(&call).await, "1");
@@ -470,7 +475,7 @@ fn limited(calls: u32) -> Invoker {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_too_many_is_refused_with_when_to_try_again() {
+async fn a_call_over_the_limit_is_rejected_with_the_time_to_wait() {
     let invoker = limited(2);
     let call = ToolCall::new("one", "{}");
     assert_ok(&invoker.invoke(&call).await, "0");
@@ -540,7 +545,7 @@ fn guarded() -> (Invoker, CallCounter) {
 }
 
 #[tokio::test]
-async fn who_may_not_call_a_tool_neither_sees_nor_runs_it() {
+async fn a_caller_without_permission_neither_sees_nor_runs_a_tool() {
     let (invoker, runs) = guarded();
     let seen = |scope: &CallScope| -> Vec<String> {
         let tools = invoker.list(scope).unwrap();
@@ -560,14 +565,18 @@ async fn who_may_not_call_a_tool_neither_sees_nor_runs_it() {
 }
 
 #[tokio::test]
-async fn an_unknown_name_is_not_answered_with_what_the_caller_may_not_see() {
+async fn suggestions_do_not_reveal_hidden_tools() {
     let (invoker, _) = guarded();
     let call = ToolCall::new("secret_reports", "{}");
-    let told = invoker.invoke_in(&named_caller("bob"), &call).await;
-    assert!(!told.text().contains("`secret_report`"), "{}", told.text());
-    assert!(told.text().ends_with("available tools: report"));
-    let told = invoker.invoke_in(&named_caller("ada"), &call).await;
-    assert!(told.text().contains("did you mean `secret_report`"));
+    let result = invoker.invoke_in(&named_caller("bob"), &call).await;
+    assert!(
+        !result.text().contains("`secret_report`"),
+        "{}",
+        result.text()
+    );
+    assert!(result.text().ends_with("available tools: report"));
+    let result = invoker.invoke_in(&named_caller("ada"), &call).await;
+    assert!(result.text().contains("did you mean `secret_report`"));
 }
 
 #[tokio::test]
@@ -581,9 +590,9 @@ async fn an_authority_that_panics_allows_nothing() {
     assert!(!result.text().contains("no idea"));
 }
 
-// A layer of one's own.
+// Custom layers.
 
-/// A layer that says so in the notes.
+/// A layer that adds a note.
 fn noting() -> impl Layer {
     around(LayerPosition::Inner, |_, next| {
         Box::pin(async move {
@@ -595,7 +604,7 @@ fn noting() -> impl Layer {
 }
 
 #[tokio::test]
-async fn a_layer_may_stand_around_one_tool_or_one_bundle() {
+async fn a_layer_may_surround_one_tool_or_one_bundle() {
     type Accepts = fn(&ToolSpec) -> bool;
     let one: Accepts = |tool| tool.name == "a";
     let bundle: Accepts = |tool| &*tool.bundle == "pair";
@@ -648,7 +657,7 @@ async fn a_layer_may_change_the_result_and_run_the_tool_twice() {
 }
 
 #[tokio::test]
-async fn a_layer_that_panics_is_a_failure_and_what_it_says_is_for_the_host_alone() {
+async fn a_layer_that_panics_is_a_failure_with_its_message_for_the_host_only() {
     for place in PLACES {
         let at_once = around(place, |_, _| panic!("the password is hunter2"));
         let later = around(place, |_, next| {
@@ -712,10 +721,10 @@ async fn a_layer_that_waits_for_ever_does_not_outlive_its_caller() {
     }
 }
 
-// How calls are treated, by the view.
+// Policies of a view.
 
 #[tokio::test]
-async fn a_view_may_ask_before_each_call() {
+async fn a_view_may_require_approval() {
     let registry = registry(tool_named("one"));
     let quiet = Tool::builder("two", "Two.").approval(ApprovalPolicy::Never);
     registry.add(quiet.run(|_, _| "two").unwrap()).unwrap();
@@ -729,7 +738,7 @@ async fn a_view_may_ask_before_each_call() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_view_may_set_how_long_a_call_takes() {
+async fn a_view_may_set_the_timeout() {
     let tool = act().run_async(|_, _| std::future::pending::<()>());
     let view = registry(tool.unwrap()).all();
     let view = view.map_policy(|_, policy| policy.timeout = Some(5 * SECOND));
@@ -737,7 +746,7 @@ async fn a_view_may_set_how_long_a_call_takes() {
     assert_eq!(result.text(), "timed out after 5s");
 }
 
-/// A tool that stays inside until the gate has a permit for it, and how many went in.
+/// A tool that waits for a permit of the gate, and the number of its runs.
 fn gated() -> (Tool, Arc<Semaphore>, CallCounter) {
     let (gate, entered) = (Arc::new(Semaphore::new(0)), CallCounter::default());
     let (through, counted) = (Arc::clone(&gate), entered.clone());
@@ -770,7 +779,7 @@ async fn a_view_may_set_how_many_calls_run_at_once() {
     let mut beside = wide.invoke(&call).boxed();
     assert!((&mut beside).now_or_never().is_none());
     assert_eq!(entered.get(), 2);
-    // Calls under way still count when the registry has changed.
+    // Running calls are still counted after the registry has changed.
     registry.add(tool_named("other")).unwrap();
     let mut third = narrow.invoke(&call).boxed();
     assert!((&mut third).now_or_never().is_none());
@@ -783,7 +792,7 @@ async fn a_view_may_set_how_many_calls_run_at_once() {
 }
 
 #[tokio::test]
-async fn any_number_of_calls_at_once_can_be_asked_for() {
+async fn any_concurrency_limit_is_accepted() {
     for most in [0, usize::MAX] {
         let tool = act().concurrency(most).run(|_, _| "acted").unwrap();
         assert_ok(&invoke(registry(tool).all(), "act", "{}").await, "acted");

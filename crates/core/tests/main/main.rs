@@ -1,4 +1,4 @@
-//! The core as its users meet it: tools in, calls in, results out.
+//! Tests of the core through its public API.
 
 #![expect(
     clippy::indexing_slicing,

@@ -1,4 +1,4 @@
-//! What a tool returns, as the model is sent it.
+//! Results that the model receives.
 
 use std::borrow::Cow;
 use std::sync::Mutex;
@@ -56,7 +56,7 @@ fn structured_point() -> Result<Json<Point>, ToolError> {
 }
 
 #[tokio::test]
-async fn each_kind_of_return_value_becomes_what_it_means() {
+async fn each_return_type_is_encoded() {
     assert_ok(&call(nothing::tool(), "").await, "Done");
     assert_ok(&call(text::tool(), "").await, "text");
     let result = call(texts::tool(), "").await;
@@ -105,7 +105,7 @@ async fn a_value_that_is_not_there_is_null_whatever_its_type() {
     assert_ok(&returned(None::<Content>).await, "null");
     assert_ok(&returned(None::<Point>).await, "null");
     assert_ok(&returned(None::<()>).await, "null");
-    // A list keeps the places of its values.
+    // A list keeps its order.
     let sparse = vec![Some("a".to_owned()), None];
     assert_ok(&returned(sparse).await, r#"["a",null]"#);
 }
@@ -171,7 +171,7 @@ fn returning(items: Vec<Content>) -> Tool {
 }
 
 #[tokio::test]
-async fn a_hundred_megabytes_of_text_become_a_preview_and_the_whole_is_kept() {
+async fn a_hundred_megabytes_of_text_are_truncated_and_kept() {
     let whole = "é".repeat(50_000_000);
     let tool = Tool::builder("large", "Returns much.")
         .run(move |_, _| whole.clone())
@@ -265,7 +265,7 @@ async fn a_declared_output_gets_structured_content() {
 }
 
 #[tokio::test]
-async fn structured_content_is_what_was_declared() {
+async fn structured_content_matches_the_output_schema() {
     let number = Tool::builder("answer", "Answers.")
         .output::<String>()
         .run(|_, _| "5")

@@ -1,4 +1,4 @@
-//! Whatever a tool does, its caller gets a result: panics, endless work, cancellation, crowds.
+//! A call always has a result: panics, timeouts, cancellation, concurrency limits.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
@@ -44,7 +44,7 @@ fn panic_in_a_stream() -> Updates<impl futures::Stream<Item = String> + use<>> {
 }
 
 #[tokio::test]
-async fn a_panic_is_a_failure_and_what_it_says_is_for_the_host_alone() {
+async fn a_panic_is_a_failure_with_its_message_for_the_host_only() {
     let by_hand = Tool::builder("panic_by_hand", "Panics.")
         .run(|_, _| -> String { std::panic::panic_any("the password is hunter2".to_owned()) })
         .unwrap();
@@ -79,18 +79,18 @@ async fn a_tool_that_panicked_can_be_called_again() {
     assert_ok(&call(tool, "{}").await, "1");
 }
 
-/// Tells when it is dropped.
+/// Sends a message when it is dropped.
 struct Guard(Option<oneshot::Sender<()>>);
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        if let Some(told) = self.0.take() {
-            let _ = told.send(());
+        if let Some(sender) = self.0.take() {
+            let _ = sender.send(());
         }
     }
 }
 
-/// An async tool that never returns, when it starts, and when it is dropped.
+/// An async tool that never returns, with signals of its start and its drop.
 fn endless() -> (Tool, channel::UnboundedReceiver<()>, oneshot::Receiver<()>) {
     let (tell_start, started) = channel::unbounded_channel();
     let (tell_drop, dropped) = oneshot::channel();
@@ -120,7 +120,7 @@ async fn an_async_tool_that_never_returns_times_out_and_is_dropped() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tool_that_panics_when_it_is_dropped_is_contained() {
+async fn a_tool_that_panics_on_drop_does_not_affect_the_caller() {
     struct Spiteful;
     impl Drop for Spiteful {
         fn drop(&mut self) {
@@ -161,7 +161,7 @@ async fn the_invokers_timeout_holds_where_the_tool_names_none() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_a_timeout_a_tool_takes_as_long_as_it_likes() {
+async fn without_a_timeout_a_tool_has_no_limit() {
     let (open, opened) = oneshot::channel::<()>();
     let opened = opened.shared();
     let tool = Tool::builder("slow", "Takes an hour.")
@@ -226,7 +226,7 @@ async fn a_call_that_was_cancelled_before_never_starts() {
     assert!(started.try_recv().is_err());
 }
 
-/// A blocking tool that works until the test releases it.
+/// A blocking tool that runs until the test releases it.
 struct Dig {
     tool: Tool,
     started: channel::UnboundedReceiver<()>,
@@ -286,7 +286,7 @@ async fn a_blocking_tool_that_overruns_keeps_its_permit_until_it_ends() {
     assert_eq!(dig.most.load(Ordering::SeqCst), 1);
 }
 
-/// A blocking tool that works until it is cancelled, when it starts, and when it noticed.
+/// A blocking tool that runs until it is cancelled, with signals of its start and its end.
 fn attentive() -> (Tool, channel::UnboundedReceiver<()>, oneshot::Receiver<()>) {
     let (tell_start, started) = channel::unbounded_channel();
     let (tell_end, noticed) = oneshot::channel();
@@ -305,7 +305,7 @@ fn attentive() -> (Tool, channel::UnboundedReceiver<()>, oneshot::Receiver<()>) 
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_blocking_tool_is_told_when_its_time_is_over() {
+async fn a_blocking_tool_is_cancelled_by_its_timeout() {
     let (tool, mut started, noticed) = attentive();
     let running = spawned(&invoker(tool), "attentive");
     started.recv().await.unwrap();
@@ -315,7 +315,7 @@ async fn a_blocking_tool_is_told_when_its_time_is_over() {
 }
 
 #[tokio::test]
-async fn a_blocking_tool_is_told_when_its_caller_is_gone() {
+async fn a_blocking_tool_is_cancelled_when_the_call_is_dropped() {
     let (tool, mut started, noticed) = attentive();
     let running = spawned(&invoker(tool), "attentive");
     started.recv().await.unwrap();
@@ -324,7 +324,7 @@ async fn a_blocking_tool_is_told_when_its_caller_is_gone() {
 }
 
 #[tokio::test]
-async fn a_blocking_tool_is_told_of_an_external_cancellation() {
+async fn a_blocking_tool_is_cancelled_by_the_scope() {
     let (tool, mut started, noticed) = attentive();
     let token = CancellationToken::new();
     let (invoker, scope) = (invoker(tool), CallScope::new().cancel_on(token.clone()));
@@ -340,7 +340,7 @@ async fn a_blocking_tool_is_told_of_an_external_cancellation() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_second_try_is_not_told_that_the_first_was_given_up() {
+async fn a_retry_is_not_cancelled_by_the_timeout_before() {
     let tries = AtomicUsize::new(0);
     let tool = Tool::builder("slow", "Is slow the first time.")
         .read_only(true)
@@ -361,7 +361,7 @@ async fn a_second_try_is_not_told_that_the_first_was_given_up() {
 }
 
 #[tokio::test]
-async fn a_tool_that_returned_is_not_told_that_it_was_cancelled() {
+async fn a_tool_that_returned_is_not_cancelled() {
     let kept = Arc::new(Mutex::new(None));
     let keep = Arc::clone(&kept);
     let tool = Tool::builder("keep", "Keeps what tells it.")
@@ -373,7 +373,7 @@ async fn a_tool_that_returned_is_not_told_that_it_was_cancelled() {
 }
 
 #[test]
-fn a_blocking_tool_that_was_given_up_before_it_got_a_thread_never_runs() {
+fn a_blocking_tool_that_was_dropped_before_it_got_a_thread_never_runs() {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .max_blocking_threads(1)
         .enable_time()
@@ -443,7 +443,7 @@ fn directory(ProjectDir(directory): ProjectDir) -> String {
 }
 
 #[tokio::test]
-async fn an_invoker_is_not_built_without_what_its_tools_need() {
+async fn an_invoker_is_not_built_without_the_state_of_its_tools() {
     let registry = registry(vec![tool_named("other"), shop_name::tool()]);
     let missing = Invoker::new(&registry).unwrap_err();
     assert!(
@@ -461,7 +461,7 @@ async fn an_invoker_is_not_built_without_what_its_tools_need() {
 }
 
 #[tokio::test]
-async fn a_project_directory_is_asked_for_by_name_too() {
+async fn a_project_directory_is_required_by_name_too() {
     let registry = registry(directory::tool());
     let message = Invoker::new(&registry).unwrap_err().to_string();
     assert!(message.contains("`directory`") && message.contains("--project-dir"));

@@ -1,4 +1,4 @@
-//! Which calls wait for a decision, found out without running them; and what is done with each of several.
+//! Pending calls, found without running them, and `map_calls`.
 
 use std::sync::{Arc, Mutex};
 
@@ -63,7 +63,7 @@ fn nothing_is_pending_that_would_not_run() {
 }
 
 #[test]
-fn nothing_is_pending_for_whoever_may_not_see_the_tool() {
+fn nothing_is_pending_if_the_caller_may_not_see_the_tool() {
     let tools = registry(pay().run(|_, _| "paid").unwrap()).all();
     let only_ada =
         Authorise::new(|caller: &Caller, _: &toolwright::ToolSpec| caller.name() == Some("ada"));
@@ -112,7 +112,7 @@ async fn a_grant_that_is_made_of_it_serves_its_call_and_is_known_again() {
 }
 
 #[test]
-fn what_somebody_else_runs_can_be_pending_too() {
+fn a_hosted_tool_can_be_pending_too() {
     let (invoker, _) = invoker();
     for (arguments, shown) in [
         (r#"{"q": 1}"#, json!({"q": 1})),

@@ -1,4 +1,4 @@
-//! Placeholders in results: the author's are filled in, those that arrive in arguments never are.
+//! Placeholders in results: those of the tool are filled in, those from arguments are not.
 
 use serde_json::{Value, json};
 use toolwright::{Invoker, Tool, ToolCall, tool};
@@ -121,13 +121,17 @@ async fn text_from_the_model_is_not_expanded_wherever_a_tool_puts_it() {
         (keys::tool(), json!({"map": {"${project_dir}": []}})),
         (keys::tool(), json!({"map": {"a": ["x ${project_dir}"]}})),
     ] {
-        let told = text(tool.clone(), sent.clone()).await;
-        assert!(!told.contains(SECRET), "{}({sent}): {told}", tool.name());
+        let text_result = text(tool.clone(), sent.clone()).await;
+        assert!(
+            !text_result.contains(SECRET),
+            "{}({sent}): {text_result}",
+            tool.name()
+        );
     }
 }
 
 #[tokio::test]
-async fn a_default_that_holds_the_project_directory_cannot_be_asked_for_by_the_model() {
+async fn a_model_cannot_request_a_default_with_the_project_directory() {
     /// Joins.
     #[tool(expand_result)]
     fn join(
@@ -169,7 +173,7 @@ async fn a_text_that_names_itself_a_thousand_times_does_not_fill_the_memory() {
 }
 
 #[tokio::test]
-async fn a_value_that_a_placeholder_brings_is_not_expanded_again() {
+async fn values_of_placeholders_are_not_expanded_again() {
     /// Repeats.
     #[tool(expand_result)]
     fn repeat(t: String) -> &'static str {

@@ -1,4 +1,4 @@
-//! Prompts: kept apart from tools, seen through the same views, rendered the way calls go.
+//! Prompts: separate from tools, with the same views, rendered like calls.
 
 use serde_json::json;
 use toolwright::{
@@ -92,7 +92,7 @@ fn tools_and_prompts_do_not_meet() {
 }
 
 #[test]
-fn a_prompts_name_that_is_taken_is_refused_and_both_owners_are_named() {
+fn a_duplicate_prompt_is_rejected_with_both_bundles() {
     mod other {
         use toolwright::prompt;
 
@@ -121,7 +121,7 @@ fn a_prompts_name_that_is_taken_is_refused_and_both_owners_are_named() {
 }
 
 #[test]
-fn what_is_wrong_with_a_prompt_is_told_when_it_is_added() {
+fn an_invalid_prompt_is_rejected_by_the_registry() {
     type Words = u32;
 
     /// Has a default that does not fit.
@@ -192,7 +192,7 @@ async fn a_bound_parameter_is_filled_in_and_not_to_be_sent() {
         .render_prompt("my_summarize", r#"{"topic": "rain"}"#)
         .await;
     assert_eq!(rendered.unwrap().text, "Summarise rain in 7 words.");
-    // Whoever asks for what is hidden is not told.
+    // The error does not reveal hidden prompts.
     let sent = r#"{"topic": "the ${max_words:-x}"}"#;
     let rendered = invoker.render_prompt("my_summarize", sent).await.unwrap();
     assert_eq!(
@@ -326,7 +326,7 @@ async fn lines_that_a_prompt_copies_from_its_arguments_stay_as_they_were_sent() 
 }
 
 #[tokio::test]
-async fn who_may_not_see_a_prompt_may_not_render_it() {
+async fn a_caller_that_may_not_see_a_prompt_may_not_render_it() {
     let view = registry(vec![summarize::prompt(), poem::prompt()]).all();
     let view = view.layer(Authorise::new(
         |caller: &Caller, spec: &toolwright::ToolSpec| {
@@ -354,7 +354,7 @@ async fn who_may_not_see_a_prompt_may_not_render_it() {
 }
 
 #[tokio::test]
-async fn nobody_is_asked_to_approve_of_a_prompt() {
+async fn a_prompt_needs_no_approval() {
     let view = registry(Desk).all();
     let view = view.map_policy(|_, policy| policy.approval = toolwright::ApprovalPolicy::Always);
     let invoker = Invoker::new(view).unwrap();
@@ -367,7 +367,7 @@ async fn nobody_is_asked_to_approve_of_a_prompt() {
 }
 
 #[test]
-fn a_bundle_that_is_switched_off_takes_its_prompts_along() {
+fn the_prompts_of_a_disabled_bundle_are_removed() {
     let registry = registry(Desk);
     registry.add(summarize::prompt()).unwrap();
     let desk = "bundles.main::prompts::Desk.enabled";

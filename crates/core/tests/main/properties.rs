@@ -1,7 +1,7 @@
-//! What must hold for every text a model can send.
+//! Properties of every argument text that a model can send.
 //!
-//! Each tool exists twice: as it is, so that regular calls take the fast path, and behind an approver
-//! who always agrees, so that every call takes the careful one.
+//! Each tool exists twice: as it is, so that regular calls take the fast path, and with an approver
+//! that always approves, so that every call takes the slow path.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -17,7 +17,7 @@ use mutate::{mutate, mutate_text};
 use sample::{ByteRng, any_value, valid};
 use tool_pairs::{TWINS, ToolPair};
 
-/// The same cases in every run, unless `PROPTEST_RNG_SEED` asks for others.
+/// The same cases in every run, unless `PROPTEST_RNG_SEED` is set.
 fn config(cases: u32) -> ProptestConfig {
     let config = ProptestConfig {
         failure_persistence: None,
@@ -32,7 +32,7 @@ fn config(cases: u32) -> ProptestConfig {
     }
 }
 
-/// The bytes that every choice of a case is drawn from: fewer and smaller ones make a simpler case.
+/// The bytes that determine the choices of a case: fewer and smaller bytes make a simpler case.
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
     vec(any::<u8>(), 0..400)
 }
@@ -41,7 +41,7 @@ fn twin() -> impl Strategy<Value = &'static ToolPair> {
     (0..TWINS.len()).prop_map(|index| &TWINS[index])
 }
 
-/// What both paths make of a text; they have to agree, and what they accept has to be valid.
+/// The result of a text, which both paths must agree on; accepted arguments must be valid.
 fn outcome(twin: &ToolPair, text: &str) -> Result<ToolResult, TestCaseError> {
     let (fast, careful) = twin.call(text);
     let shown =
@@ -70,7 +70,7 @@ proptest! {
     #![proptest_config(config(2_000))]
 
     #[test]
-    fn what_the_schema_describes_is_accepted_as_it_is(twin in twin(), bytes in bytes()) {
+    fn valid_arguments_are_accepted_unchanged(twin in twin(), bytes in bytes()) {
         let schema = twin.tool.spec().input.as_value();
         let value = valid(&mut ByteRng::new(&bytes), schema, schema, 0);
         let text = value.to_string();
@@ -86,7 +86,7 @@ proptest! {
     #![proptest_config(config(5_000))]
 
     #[test]
-    fn what_is_almost_right_is_treated_alike_on_both_paths(twin in twin(), bytes in bytes()) {
+    fn mutated_arguments_have_the_same_result_on_both_paths(twin in twin(), bytes in bytes()) {
         let schema = twin.tool.spec().input.as_value();
         let (first, second) = bytes.split_at(bytes.len() / 4);
         let mut dice = ByteRng::new(first);

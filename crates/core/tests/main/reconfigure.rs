@@ -1,4 +1,4 @@
-//! One invoker made of another: other tools, other treatment, and everything else as it was.
+//! Invokers derived from another one, with other tools or policies.
 
 use toolwright::{
     ApprovalPolicy, BundleItem, Config, ConfigSources, DefineError, ErrorPolicy, Invoker,
@@ -7,7 +7,7 @@ use toolwright::{
 
 use crate::fixtures::{assert_ok, registry, tool_named};
 
-/// Greets somebody.
+/// Greets a person.
 #[prompt]
 fn hello() -> &'static str {
     "Hello!"
@@ -37,7 +37,7 @@ fn settings<const N: usize>(settings: [(&str, &str); N]) -> Config {
 }
 
 #[test]
-fn what_a_view_adds_stays_local_to_it() {
+fn additions_are_local_to_the_view() {
     let registry = registry(tool_named("a"));
     let items: Vec<BundleItem> = vec![tool_named("b").into(), hello::prompt().into()];
     let snapshot = registry.all().with(items).snapshot().unwrap();
@@ -47,7 +47,7 @@ fn what_a_view_adds_stays_local_to_it() {
 }
 
 #[test]
-fn what_a_view_adds_goes_through_the_steps_after_it() {
+fn additions_go_through_the_later_steps() {
     let view = registry(tool_named("a"))
         .all()
         .with(tool_named("b"))
@@ -68,7 +68,7 @@ fn a_name_that_is_taken_cannot_be_added() {
     assert!(
         matches!(error, RegistryError::Duplicate { kind: "prompt", name, .. } if name == "hello")
     );
-    // A tool and a prompt may have one name; an excluded one is no longer in the way.
+    // A tool and a prompt may have the same name; an excluded one does not clash.
     let both = registry(hello::prompt()).all().with(tool_named("hello"));
     both.snapshot().unwrap();
     let instead = registry(tool_named("a"))
@@ -87,7 +87,7 @@ fn defective(#[param(default = "many")] words: Words) -> u32 {
 }
 
 #[test]
-fn what_is_wrong_with_an_addition_is_told() {
+fn an_invalid_addition_is_an_error() {
     let view = Registry::new().all().with(defective::tool());
     let error = view.snapshot().unwrap_err();
     assert!(matches!(
@@ -119,7 +119,7 @@ async fn other_tools_have_the_same_set_up() {
 }
 
 #[test]
-fn other_tools_are_checked_for_what_they_need() {
+fn the_state_of_other_tools_is_checked() {
     let invoker = Invoker::new(registry(tool_named("a"))).unwrap();
     let error = invoker.with_view(|view| view.with(shelves::tool()));
     match error {
@@ -129,7 +129,7 @@ fn other_tools_are_checked_for_what_they_need() {
 }
 
 #[tokio::test]
-async fn what_settings_count_is_counted_for_all_of_them() {
+async fn derived_invokers_share_the_limits_of_settings() {
     let invoker = Invoker::builder(registry(vec![tool_named("a"), tool_named("b")]))
         .config(settings([("tools.a.rate_limit", "1/1h")]))
         .build()
@@ -167,7 +167,7 @@ async fn an_adjustment_wins_over_settings_and_over_the_one_before() {
 }
 
 #[test]
-fn what_becomes_of_an_invoker_follows_the_registry_until_it_is_pinned() {
+fn a_derived_invoker_follows_the_registry_until_it_is_fixed() {
     let registry = registry(tool_named("a"));
     let invoker = Invoker::new(&registry).unwrap();
     let other = invoker

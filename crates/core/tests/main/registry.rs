@@ -1,4 +1,4 @@
-//! Tools in, one consistent set of them out.
+//! The registry and its snapshots.
 
 use futures::StreamExt as _;
 use toolwright::{Bundle, Invoker, Registry, RegistryError, Tool, ToolCall, tools};
@@ -33,7 +33,7 @@ fn tools_keep_the_order_they_were_added_in() {
 }
 
 #[test]
-fn a_name_that_is_taken_is_refused_and_both_owners_are_named() {
+fn a_duplicate_tool_is_rejected_with_both_bundles() {
     let registry = registry(of("first", "get"));
     let refused = registry.add(of("second", "get")).unwrap_err();
     assert_eq!(
@@ -58,7 +58,7 @@ fn a_list_is_added_whole_or_not_at_all() {
 }
 
 #[test]
-fn a_removed_tool_is_given_back_and_its_name_is_free() {
+fn a_removed_tool_is_returned_and_its_name_is_free() {
     let registry = registry(tool_named("a"));
     assert_eq!(registry.remove("a").unwrap().name().as_str(), "a");
     assert!(registry.remove("a").is_none());
@@ -100,7 +100,7 @@ impl Desk {
 }
 
 #[tokio::test]
-async fn a_bundle_brings_all_its_tools_and_they_share_it() {
+async fn the_tools_of_a_bundle_share_it() {
     let registry = registry(Desk { drawers: 3 });
     assert_eq!(names(&registry), ["desk_count", "desk_open"]);
     let bundle = &registry.bundles()[0];
@@ -129,7 +129,7 @@ fn a_snapshot_never_changes() {
 }
 
 #[test]
-fn a_version_stands_for_one_content() {
+fn a_version_identifies_one_content() {
     let registry = registry(tool_named("a"));
     let version = registry.snapshot().version();
     assert!(registry.remove("nobody").is_none());

@@ -1,4 +1,4 @@
-//! Who is asked before a call runs, and what happens meanwhile.
+//! Requests for approval before a call runs.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -19,11 +19,11 @@ fn delete(paths: Vec<String>, #[param(default = true)] dry_run: bool) -> String 
     format!("{paths:?} {dry_run}")
 }
 
-/// What the approver was shown: title, arguments, caller.
+/// The requests that the approver received: title, arguments, caller.
 type Shown = Arc<Mutex<Vec<(String, Value, Option<String>)>>>;
 
 struct Answer {
-    /// Why not, unless the answer is yes.
+    /// The reason for a denial; `None` approves.
     objection: Option<&'static str>,
     shown: Shown,
 }
@@ -55,7 +55,7 @@ fn answering(tool: Tool, objection: Option<&'static str>) -> (Invoker, Shown) {
 }
 
 #[tokio::test]
-async fn without_anybody_to_ask_the_call_is_denied() {
+async fn without_an_approver_the_call_is_denied() {
     let result = call(delete::tool(), r#"{"paths": ["/a"]}"#).await;
     assert_eq!(result.outcome, Outcome::Denied);
     assert_eq!(result.error, Some(ErrorKind::Failed));
@@ -63,7 +63,7 @@ async fn without_anybody_to_ask_the_call_is_denied() {
 }
 
 #[tokio::test]
-async fn the_one_who_decides_sees_the_arguments_as_they_will_run() {
+async fn the_approver_sees_the_arguments_that_will_run() {
     let (invoker, shown) = answering(delete::tool(), None);
     let scope = CallScope::new().caller(Caller::new("ada"));
     let call = ToolCall::new("delete", "{'paths': '/a',}");
@@ -95,7 +95,7 @@ async fn bound_arguments_are_shown_too() {
 }
 
 #[tokio::test]
-async fn nobody_is_asked_about_a_call_that_cannot_run() {
+async fn a_call_that_cannot_run_is_not_sent_to_the_approver() {
     let (invoker, shown) = answering(delete::tool(), None);
     let call = ToolCall::new("delete", r#"{"dry_run": true}"#);
     assert_rejected(&invoker.invoke(&call).await, &["/paths: missing"]);
@@ -112,7 +112,7 @@ async fn the_reason_for_a_denial_reaches_the_model() {
 }
 
 #[tokio::test]
-async fn a_tool_says_for_itself_whether_somebody_is_asked() {
+async fn a_tool_may_override_when_approval_is_needed() {
     for (approval, destructive, asked) in [
         (ApprovalPolicy::Auto, false, false),
         (ApprovalPolicy::Auto, true, true),
@@ -130,7 +130,7 @@ async fn a_tool_says_for_itself_whether_somebody_is_asked() {
     }
 }
 
-/// Hands each question to the test, and waits for its answer.
+/// Sends each request to the test, and waits for its decision.
 struct Pending(mpsc::UnboundedSender<oneshot::Sender<()>>);
 
 impl Approver for Pending {
@@ -166,7 +166,7 @@ async fn waiting_for_approval_spends_no_timeout() {
 }
 
 #[tokio::test]
-async fn a_cancelled_call_waits_for_nobody() {
+async fn a_cancelled_call_does_not_wait_for_approval() {
     let (ask, mut questions) = mpsc::unbounded_channel();
     let invoker = Invoker::builder(registry(delete::tool())).approver(Pending(ask));
     let invoker = invoker.build().unwrap();
@@ -181,7 +181,7 @@ async fn a_cancelled_call_waits_for_nobody() {
 }
 
 #[tokio::test]
-async fn one_who_panics_has_not_approved() {
+async fn an_approver_that_panics_has_not_approved() {
     struct Panics;
     impl Approver for Panics {
         fn decide<'a>(&'a self, _: ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalDecision> {

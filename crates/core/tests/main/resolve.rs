@@ -1,4 +1,4 @@
-//! Which tool a name means.
+//! Finding a tool by name.
 
 use toolwright::{ErrorKind, Invoker, Outcome, Tool, ToolCall, ToolResult};
 
@@ -79,7 +79,7 @@ async fn an_unknown_name_is_answered_with_the_nearest_and_all_names() {
 }
 
 #[tokio::test]
-async fn without_any_tool_the_answer_says_so() {
+async fn without_any_tool_the_message_lists_none() {
     let result = called(&invoker(Vec::<Tool>::new()), "anything").await;
     assert_eq!(
         result.text(),

@@ -1,4 +1,4 @@
-//! How calls are treated, from a file and from the environment.
+//! Policies and layers from settings.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ fn environment<const N: usize>(variables: [(&str, &str); N]) -> Config {
     Config::load(sources).unwrap().config
 }
 
-/// `get_weather` and `get_time` of the bundle `sky`, which only look; `send` of the bundle `post`.
+/// `get_weather` and `get_time` of the bundle `sky`, which are read-only; `send` of the bundle `post`.
 fn tools() -> Registry {
     let registry = Registry::new();
     for (name, bundle, read_only) in [
@@ -60,7 +60,7 @@ fn names(invoker: &Invoker) -> Vec<String> {
     tools.iter().map(|it| it.spec().name.to_string()).collect()
 }
 
-/// Reads something of the policy of each tool.
+/// Reads a field of the policy of each tool.
 fn policies<T>(config: Config, read: impl Fn(&toolwright::Policy) -> T) -> Vec<T> {
     let snapshot = invoker(config).snapshot().unwrap();
     snapshot.iter().map(|entry| read(entry.policy())).collect()
@@ -70,7 +70,7 @@ const fn seconds(n: u64) -> Option<Duration> {
     Some(Duration::from_secs(n))
 }
 
-// What can be set, and for whom.
+// Valid settings.
 
 #[tokio::test]
 async fn a_tool_that_is_not_enabled_is_neither_seen_nor_called() {
@@ -196,7 +196,7 @@ async fn concurrency_can_be_set() {
         assert_eq!(entered.get(), entered_by_now);
         running.push(call);
     }
-    // Calls under way still count when the registry has changed.
+    // Running calls are still counted after the registry has changed.
     registry.add(tool_named("other")).unwrap();
     let mut another = call(&invoker, "wait").boxed();
     assert!((&mut another).now_or_never().is_none());
@@ -207,7 +207,7 @@ async fn concurrency_can_be_set() {
 }
 
 #[tokio::test]
-async fn what_the_model_reads_of_an_error_can_be_set() {
+async fn the_error_policy_can_be_set() {
     let tool = Tool::builder("fail", "Fails.");
     let tool = tool.run(|_, _| Err::<(), _>(ToolError::failed("the disk is full")));
     let registry = registry(tool.unwrap());
@@ -219,7 +219,7 @@ async fn what_the_model_reads_of_an_error_can_be_set() {
 }
 
 #[tokio::test]
-async fn what_becomes_of_unknown_arguments_can_be_set() {
+async fn the_handling_of_unknown_arguments_can_be_set() {
     let more = ToolCall::new("send", r#"{"to": "all"}"#);
     let refusing = invoker(file("[tools.send]\nextra = 'refuse'"));
     assert_rejected(&refusing.invoke(&more).await, &["to"]);
@@ -250,7 +250,7 @@ async fn a_rate_limit_can_be_set() {
     assert_eq!(call(&invoker, "send").await.outcome, Outcome::Ok);
 }
 
-/// A tool that always fails, and how often it ran.
+/// A tool that always fails, and the number of its runs.
 fn failing(name: &str, read_only: bool) -> (Tool, CallCounter) {
     let runs = CallCounter::default();
     let counted = runs.clone();
@@ -263,7 +263,7 @@ fn failing(name: &str, read_only: bool) -> (Tool, CallCounter) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn retries_can_be_set_and_skip_what_runs_once_only() {
+async fn retries_can_be_set_and_skip_tools_that_are_not_repeatable() {
     let (look, looks) = failing("look", true);
     let (send, sends) = failing("send", false);
     let registry = registry(vec![look, send]);
@@ -274,7 +274,7 @@ async fn retries_can_be_set_and_skip_what_runs_once_only() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cache_can_be_set_and_skips_what_runs_once_only() {
+async fn a_cache_can_be_set_and_skips_tools_that_are_not_repeatable() {
     for text in [
         "[defaults]\ncache = '5m'",
         "[bundles.sky]\ncache = '5m'\n[bundles.post]\ncache = '5m'",
@@ -330,19 +330,19 @@ fn settings_may_name_tools_as_a_view_names_them() {
     assert_eq!(policy.timeout, seconds(1));
 }
 
-// Mistakes.
+// Invalid settings.
 
 #[track_caller]
-fn assert_wrong(config: Config, said: &[&str]) {
+fn assert_wrong(config: Config, expected: &[&str]) {
     let error = try_invoker(&tools(), config).unwrap_err().to_string();
-    for part in said {
+    for part in expected {
         assert!(error.contains(part), "{part:?} in {error}");
     }
 }
 
 #[test]
-fn an_unknown_name_is_refused_with_the_nearest_and_its_place() {
-    for (text, said) in [
+fn an_unknown_name_is_rejected_with_the_nearest_and_its_origin() {
+    for (text, expected) in [
         (
             "[tools.get_wether]\nenabled = false",
             [
@@ -392,13 +392,13 @@ fn an_unknown_name_is_refused_with_the_nearest_and_its_place() {
             ["tools.send", "toolwright.toml:2", "tools.send.enabled"],
         ),
     ] {
-        assert_wrong(file(text), &said);
+        assert_wrong(file(text), &expected);
     }
 }
 
 #[test]
-fn a_value_that_cannot_be_read_is_refused_with_its_place() {
-    for (setting, said) in [
+fn an_invalid_value_is_rejected_with_its_origin() {
+    for (setting, expected) in [
         ("timeout = '10'", "such as `30s`"),
         ("timeout = 's'", "such as `30s`"),
         ("timeout = '1.5s'", "such as `30s`"),
@@ -428,13 +428,13 @@ fn a_value_that_cannot_be_read_is_refused_with_its_place() {
         for section in ["tools.get_time", "bundles.sky", "defaults"] {
             let text = format!("[{section}]\n{setting}");
             let key = format!("`{section}.{key}`");
-            assert_wrong(file(&text), &[&key, "toolwright.toml:2", said]);
+            assert_wrong(file(&text), &[&key, "toolwright.toml:2", expected]);
         }
     }
 }
 
 #[test]
-fn a_mistake_in_the_environment_names_the_variable() {
+fn an_error_in_the_environment_has_the_variable() {
     let config = environment([("TOOLWRIGHT_TOOLS_SEND_TIMEOUT", "soon")]);
     let variable = "TOOLWRIGHT_TOOLS_SEND_TIMEOUT";
     assert_wrong(config, &["tools.send.timeout", variable, "such as `30s`"]);
@@ -444,7 +444,7 @@ fn a_mistake_in_the_environment_names_the_variable() {
 }
 
 #[test]
-fn retries_and_cache_cannot_be_asked_for_what_runs_once_only() {
+fn retries_and_cache_of_a_tool_that_is_not_repeatable_are_rejected() {
     for setting in ["retries = 2", "cache = '1m'"] {
         let text = format!("[tools.send]\n{setting}");
         assert_wrong(file(&text), &["toolwright.toml:2", "`send` runs once only"]);

@@ -1,4 +1,4 @@
-//! Layers that were written for tower.
+//! Tower layers around calls.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,7 +41,7 @@ async fn a_tower_layer_sees_the_call_and_changes_the_result() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tool_that_a_tower_layer_gives_up_is_dropped() {
+async fn a_tool_that_a_tower_layer_times_out_is_dropped() {
     let held = Arc::new(());
     let inside = Arc::clone(&held);
     let tool = look().run_async(move |_, _| {
@@ -70,7 +70,7 @@ async fn a_tool_that_a_tower_layer_gives_up_is_dropped() {
 }
 
 #[tokio::test]
-async fn calls_share_what_a_tower_service_keeps() {
+async fn calls_share_the_state_of_a_tower_service() {
     let (gate, entered) = (Arc::new(Semaphore::new(0)), CallCounter::default());
     let (through, counted) = (Arc::clone(&gate), entered.clone());
     let tool = look().run_async(move |_, _| {
@@ -119,7 +119,7 @@ async fn a_tower_service_may_run_the_tool_twice_or_not_at_all() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tower_layer_stands_within_each_retry() {
+async fn a_tower_layer_runs_within_each_retry() {
     let times = CallCounter::default();
     let counted = times.clone();
     let layers = ServiceBuilder::new().map_request(move |call: TowerCall| {

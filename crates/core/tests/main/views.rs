@@ -1,4 +1,4 @@
-//! A registry seen through a lens.
+//! Views of a registry.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -97,7 +97,7 @@ fn two_tools_under_one_name_are_an_error_that_names_both_owners() {
 }
 
 #[test]
-fn a_name_that_no_provider_takes_is_an_error() {
+fn an_invalid_name_is_an_error() {
     let registry = letters();
     for view in [
         registry.all().rename("a", "not good"),
@@ -127,7 +127,7 @@ fn a_view_follows_changes_and_its_snapshots_do_not() {
 }
 
 #[tokio::test]
-async fn a_pinned_invoker_goes_on_with_the_tools_it_had() {
+async fn an_invoker_with_a_fixed_snapshot_keeps_its_tools() {
     let registry = letters();
     let live = Invoker::new(&registry).unwrap();
     let pinned = live.with_fixed_snapshot().unwrap();
@@ -189,7 +189,7 @@ struct Flat {
     tenant: u32,
 }
 
-/// The same tool defined in each way; all take a tenant and perhaps more.
+/// The same tool defined in each way; all have a parameter `tenant`.
 fn finders() -> Vec<Tool> {
     let raw = |schema: Value| {
         Tool::builder("find", "Finds people.")

@@ -16,7 +16,7 @@ use super::{SafeHttp, Shared};
 
 /// The default maximum of bytes that are read of a body.
 const MAX_BYTES: usize = 1 << 20;
-/// The default timeout of a page, redirects included.
+/// The default timeout of a fetch, redirects included.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Configures a [`SafeHttp`].
@@ -123,7 +123,7 @@ impl SafeHttpBuilder {
         self
     }
 
-    /// Sets the timeout of a page, redirects included; 20 seconds by default.
+    /// Sets the timeout of a fetch, redirects included; 20 seconds by default.
     pub fn timeout(mut self, limit: Duration) -> Self {
         self.timeout = limit;
         self

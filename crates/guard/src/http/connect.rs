@@ -60,13 +60,13 @@ mod tls {
     impl Connector {
         /// Trusts Mozilla's authorities, which are part of the binary, and the given certificates.
         ///
-        /// The system's certificates are not read: what a tool may reach should not depend on where it runs.
+        /// The system's certificates are not read, so that a tool reaches the same hosts on every machine.
         pub(crate) fn new(trusted: &[Vec<u8>]) -> Result<Self, SetupError> {
             let config = config(trusted).map_err(|source| SetupError::Tls { source })?;
             Ok(Self(Arc::new(config).into()))
         }
 
-        pub(crate) async fn secure(
+        pub(crate) async fn connect_tls(
             &self,
             stream: TcpStream,
             target: &Target,
@@ -76,8 +76,8 @@ mod tls {
                 source,
             };
             let name = server_name(target.host()).map_err(insecure)?;
-            let secured = self.0.connect(name, stream).await;
-            secured.map_err(|error| insecure(error.into()))
+            let stream = self.0.connect(name, stream).await;
+            stream.map_err(|error| insecure(error.into()))
         }
     }
 
@@ -119,7 +119,11 @@ pub(crate) struct Connector;
 
 #[cfg(not(feature = "https"))]
 impl Connector {
-    pub(crate) async fn secure(&self, _: TcpStream, _: &Target) -> Result<TcpStream, FetchError> {
+    pub(crate) async fn connect_tls(
+        &self,
+        _: TcpStream,
+        _: &Target,
+    ) -> Result<TcpStream, FetchError> {
         Err(FetchError::Scheme {
             scheme: "https".to_owned(),
         })

@@ -1,11 +1,11 @@
-//! The errors of fetching a page and of building a client.
+//! The errors of fetching a URL and of building a client.
 
 use std::error::Error;
 use std::io;
 use std::net::IpAddr;
 use std::time::Duration;
 
-/// Why a page was not fetched.
+/// Why a URL was not fetched.
 ///
 /// The messages are for the model; resolved addresses and errors of the system are only in the fields
 /// and sources, for the host program.
@@ -15,7 +15,7 @@ pub enum FetchError {
     /// The URL is invalid.
     #[error("the URL {reason}")]
     Url {
-        /// What is wrong with it.
+        /// The problem, as the rest of the sentence.
         reason: &'static str,
     },
     /// The scheme is neither http nor https, or https is not compiled in.
@@ -85,7 +85,7 @@ pub enum FetchError {
     },
     /// The response is not HTTP or incomplete, or its head is too large.
     #[error("the answer of `{host}` cannot be read")]
-    Answer {
+    Response {
         /// The host.
         host: String,
         /// The cause; for the host program.
@@ -93,7 +93,7 @@ pub enum FetchError {
     },
     /// The response is compressed although the request did not accept that.
     #[error("the answer of `{host}` is compressed, which is not read")]
-    Packed {
+    Compressed {
         /// The host.
         host: String,
     },
@@ -112,7 +112,7 @@ impl FetchError {
             self,
             Self::Unknown { .. }
                 | Self::Unreachable { .. }
-                | Self::Answer { .. }
+                | Self::Response { .. }
                 | Self::Timeout { .. }
         )
     }
@@ -125,7 +125,7 @@ pub enum SetupError {
     /// An allowed or denied host is invalid.
     #[error("`{pattern}` is no host: write `example.com`, or `*.example.com` for what is below it")]
     Host {
-        /// The host as given.
+        /// The invalid host.
         pattern: String,
     },
     /// TLS cannot be set up.

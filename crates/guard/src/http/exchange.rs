@@ -1,4 +1,4 @@
-//! Sends one request and reads its response: a page, or a redirect.
+//! Sends one request and reads its response, which may be a redirect.
 
 use std::borrow::Cow;
 use std::future::poll_fn;
@@ -78,7 +78,7 @@ pub(crate) async fn send_request<S: AsyncRead + AsyncWrite + Unpin>(
     });
     // The connection is driven here and not in a task of its own, so that it ends with this future.
     match select(response, pin!(connection)).await {
-        Either::Left((page, _)) => page,
+        Either::Left((result, _)) => result,
         Either::Right((_, response)) => response.await,
     }
 }
@@ -114,15 +114,15 @@ async fn read_response(
     let compressed = header_value(&head.headers, header::CONTENT_ENCODING)
         .is_some_and(|encoding| !encoding.trim().eq_ignore_ascii_case("identity"));
     if compressed && method != Method::HEAD {
-        return Err(FetchError::Packed {
+        return Err(FetchError::Compressed {
             host: target.name().to_owned(),
         });
     }
     let mut body = Vec::new();
-    let mut cut = false;
-    while !cut && let Some(bytes) = next_chunk(&mut incoming, target).await? {
+    let mut truncated = false;
+    while !truncated && let Some(bytes) = next_chunk(&mut incoming, target).await? {
         let remaining = max_bytes - body.len();
-        cut = bytes.len() > remaining;
+        truncated = bytes.len() > remaining;
         body.extend_from_slice(bytes.get(..remaining).unwrap_or(&bytes));
     }
     Ok(HopResult::Response(FetchResponse {
@@ -130,7 +130,7 @@ async fn read_response(
         status: head.status.as_u16(),
         content_type: header_value(&head.headers, header::CONTENT_TYPE).map(Cow::into_owned),
         body,
-        truncated: cut,
+        truncated,
     }))
 }
 
@@ -151,7 +151,7 @@ fn header_value(headers: &HeaderMap, name: HeaderName) -> Option<Cow<'_, str>> {
 }
 
 fn response_error(target: &Target, error: hyper::Error) -> FetchError {
-    FetchError::Answer {
+    FetchError::Response {
         host: target.name().to_owned(),
         source: error.into(),
     }

@@ -21,7 +21,7 @@ pub enum JailError {
     /// The path is invalid.
     #[error("the path {reason}")]
     Malformed {
-        /// What is wrong with it.
+        /// The problem, as the rest of the sentence.
         reason: &'static str,
     },
     /// The path does not exist.

@@ -46,7 +46,7 @@ impl Jail {
         file.take(limit.saturating_add(1))
             .read_to_end(&mut bytes)
             .map_err(failed)?;
-        let cut = bytes.len() > self.max_bytes;
+        let truncated = bytes.len() > self.max_bytes;
         bytes.truncate(self.max_bytes);
         if bytes.contains(&0) {
             return Err(JailError::NotText {
@@ -54,8 +54,8 @@ impl Jail {
             });
         }
         Ok(FileText {
-            text: crate::text::decode_lossy(bytes, cut),
-            truncated: cut,
+            text: crate::text::decode_lossy(bytes, truncated),
+            truncated,
             size,
         })
     }

@@ -11,7 +11,7 @@ use super::{assert_refused, client};
 const SHORT_TIMEOUT: Duration = Duration::from_millis(200);
 
 fn is_response_error(error: &FetchError) -> bool {
-    matches!(error, FetchError::Answer { .. })
+    matches!(error, FetchError::Response { .. })
 }
 
 fn is_timeout(error: &FetchError) -> bool {
@@ -113,7 +113,9 @@ async fn a_compressed_response_is_refused_unread() {
     let site = Site::start(move |_| Reply::Endless(bomb, "\u{1f}")).await;
     let http = client(&site).build().unwrap();
     let fetched = http.get(&site.url("http", "site.test", "/")).await;
-    assert_refused(fetched, |error| matches!(error, FetchError::Packed { .. }));
+    assert_refused(fetched, |error| {
+        matches!(error, FetchError::Compressed { .. })
+    });
 }
 
 #[tokio::test]

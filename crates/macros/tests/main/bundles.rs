@@ -1,4 +1,4 @@
-//! Methods that belong together.
+//! Bundles: methods of one type as tools.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -1,4 +1,4 @@
-//! Calls a tool the way a model does.
+//! Helpers that call a tool with argument text.
 
 use serde_json::Value;
 use toolwright::{Bundle, Invoker, InvokerBuilder, Registry, Tool, ToolCall, ToolResult};
@@ -15,7 +15,7 @@ pub(crate) async fn call(bundle: impl Bundle, name: &str, arguments: Value) -> T
     call_with(bundle, |builder| builder, name, arguments).await
 }
 
-/// Calls one tool of a bundle, with an invoker set up for it.
+/// Calls one tool of a bundle, with a configured invoker.
 pub(crate) async fn call_with(
     bundle: impl Bundle,
     set_up: impl FnOnce(InvokerBuilder) -> InvokerBuilder,
@@ -41,7 +41,7 @@ pub(crate) fn published(tool: &Tool, parameter: &str) -> Value {
     properties[parameter].clone()
 }
 
-/// The names that must be sent.
+/// The names of the required parameters.
 pub(crate) fn required(tool: &Tool) -> Vec<String> {
     let params = tool.params().into_iter();
     let required = params.filter(|param| param.required);

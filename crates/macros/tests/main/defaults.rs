@@ -1,4 +1,4 @@
-//! What an argument is when it is not sent.
+//! Defaults of parameters.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -51,21 +51,21 @@ fn name_report(
 const ALL: &str = r#"Paris -3 0.5 true x 20 Celsius Fahrenheit ["a"] Some(1) ${city} costs $5"#;
 
 #[tokio::test]
-async fn what_is_not_sent_takes_its_default() {
+async fn an_absent_argument_has_its_default() {
     let tool = all_have_defaults::tool();
     assert!(required(&tool).is_empty());
     assert_eq!(text(tool, "all_have_defaults", json!({})).await, ALL);
 }
 
 #[tokio::test]
-async fn null_asks_for_the_default() {
+async fn null_means_the_default() {
     let nulls = json!({"city": null, "most": null, "unit": null, "other": null});
     let text = text(all_have_defaults::tool(), "all_have_defaults", nulls).await;
     assert_eq!(text, ALL);
 }
 
 #[tokio::test]
-async fn what_is_sent_wins() {
+async fn a_sent_argument_overrides_the_default() {
     let sent = json!({"city": "Rome", "unit": "fahrenheit", "maybe": null});
     let text = text(all_have_defaults::tool(), "all_have_defaults", sent).await;
     let expected = r#"Rome -3 0.5 true x 20 Fahrenheit Fahrenheit ["a"] None ${city} costs $5"#;
@@ -102,7 +102,7 @@ async fn a_template_is_filled_in_from_earlier_arguments() {
 }
 
 #[tokio::test]
-async fn what_the_model_sends_is_never_expanded() {
+async fn placeholders_in_arguments_are_not_expanded() {
     let arguments = json!({"subject": "${copies}", "copies": 3, "file": "${subject}"});
     let text = text(name_report::tool(), "name_report", arguments).await;
     assert_eq!(text, "${subject} 3 ${copies} 3");
@@ -129,7 +129,7 @@ fn a_text_default_of_another_type_is_refused_by_the_registry() {
     assert!(message.contains("`unit`"), "{message}");
 }
 
-/// A bundle by hand, because discovery would refuse it with all others.
+/// A manual bundle, because its error would make discovery fail in all tests.
 struct Impossible;
 
 #[tools(manual)]

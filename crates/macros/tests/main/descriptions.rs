@@ -1,4 +1,4 @@
-//! What the model and people read of a tool.
+//! Names, titles and descriptions of tools.
 
 use toolwright::tool;
 

@@ -1,13 +1,13 @@
-//! Everything that is linked in, found without naming it.
+//! Link-time discovery of tools.
 
 use std::any::TypeId;
 
 use toolwright::{AppKind, Registry};
 
-/// Any application of this kind.
+/// An application type.
 struct Processor;
 
-/// One that counts as a processor.
+/// An application type that is compatible with `Processor`.
 struct ActProcessor;
 
 impl AppKind for ActProcessor {
@@ -16,7 +16,7 @@ impl AppKind for ActProcessor {
     }
 }
 
-/// One that is nothing else.
+/// An application type without compatible types.
 struct Editor;
 
 impl AppKind for Editor {}
@@ -112,7 +112,7 @@ mod restricted {
     }
 }
 
-/// The names that begin with one of `beginnings`, in the order they were found.
+/// The names that start with one of `beginnings`, in the order of the registry.
 fn found(registry: &Registry, beginnings: &[&str]) -> Vec<String> {
     let snapshot = registry.snapshot();
     let names = snapshot.iter().map(|entry| entry.spec().name.to_string());
@@ -159,8 +159,8 @@ fn a_manual_bundle_is_not_found() {
 #[test]
 fn restricted_bundles_are_found_only_for_their_applications() {
     let restricted = ["for_processors", "both_"];
-    let nobody = Registry::discover().unwrap();
-    assert!(found(&nobody, &restricted).is_empty());
+    let unrestricted = Registry::discover().unwrap();
+    assert!(found(&unrestricted, &restricted).is_empty());
     let editor = Registry::discover_for::<Editor>().unwrap();
     assert_eq!(found(&editor, &restricted), ["both_kinds"]);
     let act = Registry::discover_for::<ActProcessor>().unwrap();

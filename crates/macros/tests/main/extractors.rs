@@ -1,4 +1,4 @@
-//! What comes from the call instead of the model.
+//! Extractors: parameters that come from the call's context.
 
 use std::sync::{Arc, Mutex};
 
@@ -15,7 +15,7 @@ struct Shop {
     name: &'static str,
 }
 
-/// A caller who said who they are: an extractor of the user's own.
+/// A caller with a name: a custom extractor.
 struct SignedIn(String);
 
 impl Param for SignedIn {
@@ -59,7 +59,7 @@ fn half_way(progress: Progress) {
 
 /// Waits until nobody waits for it.
 #[tool]
-async fn wait_for_nobody(cancel: Cancel) -> bool {
+async fn wait_for_cancellation(cancel: Cancel) -> bool {
     cancel.cancelled().await;
     cancel.is_cancelled()
 }
@@ -95,7 +95,7 @@ async fn state_may_be_destructured() {
 }
 
 #[test]
-fn missing_state_is_told_when_the_invoker_is_built() {
+fn missing_state_is_an_error_of_the_invokers_builder() {
     let missing = Invoker::new(registry(shop_name::tool())).unwrap_err();
     assert!(missing.to_string().contains("`shop_name`"), "{missing}");
     assert!(missing.to_string().contains("Shop"), "{missing}");
@@ -154,14 +154,14 @@ async fn progress_reaches_the_listener() {
 }
 
 #[tokio::test]
-async fn a_tool_hears_that_it_is_cancelled() {
+async fn a_tool_is_notified_of_its_cancellation() {
     let token = CancellationToken::new();
     let scope = CallScope::new().cancel_on(token.clone());
-    let invoker = Invoker::new(registry(wait_for_nobody::tool())).unwrap();
-    let call = ToolCall::new("wait_for_nobody", "{}");
+    let invoker = Invoker::new(registry(wait_for_cancellation::tool())).unwrap();
+    let call = ToolCall::new("wait_for_cancellation", "{}");
     let waiting = invoker.invoke_in(&scope, &call);
     let (result, ()) = futures::future::join(waiting, async { token.cancel() }).await;
-    // Whether the tool or the invoker is first to hear is not the macro's business.
+    // The tool or the invoker may be cancelled first; both are correct.
     let heard = result.text() == "true";
     assert!(heard || result.outcome == Outcome::Cancelled, "{result:?}");
 }

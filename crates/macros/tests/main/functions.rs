@@ -53,7 +53,7 @@ const fn seven() -> u8 {
     7
 }
 
-/// A lifetime that nobody needs.
+/// A lifetime parameter that is not used.
 #[tool]
 fn lifetime<'a>() -> &'static str
 where

@@ -1,4 +1,4 @@
-//! What a tool declares about its effects, and how its calls are treated.
+//! Hints and policies of tools.
 
 use std::time::Duration;
 
@@ -73,7 +73,7 @@ fn hints_are_published_only_where_declared() {
 }
 
 #[test]
-fn approval_is_asked_when_destructive_unless_the_tool_says_otherwise() {
+fn a_destructive_tool_needs_approval_by_default() {
     for (tool, asked) in [
         (declares_nothing::tool(), false),
         (destroys::tool(), true),
@@ -86,7 +86,7 @@ fn approval_is_asked_when_destructive_unless_the_tool_says_otherwise() {
 }
 
 #[tokio::test]
-async fn without_anybody_to_ask_the_answer_is_no() {
+async fn without_an_approver_the_call_is_denied() {
     let result = call(destroys::tool(), "destroys", json!({})).await;
     assert_eq!(result.outcome, Outcome::Denied);
 }
@@ -115,7 +115,7 @@ async fn the_other_keys_reach_the_library() {
 }
 
 #[tokio::test]
-async fn a_result_is_expanded_only_when_asked_for() {
+async fn a_result_is_expanded_only_with_expand_result() {
     let text = text(fills_in::tool(), "fills_in", json!({"word": "hi"})).await;
     assert_eq!(text, "hi and ${other}");
 }

@@ -1,4 +1,4 @@
-//! Generated code keeps quiet where its surroundings deny lints; clippy's here, the compiler's in `ui/pass`.
+//! Generated code passes denied lints: clippy's here, the compiler's in `ui/pass`.
 
 #![deny(
     clippy::all,
@@ -33,10 +33,10 @@ use toolwright::{Caller, Json, State, prompt, tool, tools};
 
 use crate::call::{call_with, text};
 
-/// What the tools share.
+/// State of the tools.
 #[derive(Debug, Default)]
 struct Shelf {
-    /// How many books it holds.
+    /// The number of books.
     books: u32,
 }
 

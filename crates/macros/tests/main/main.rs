@@ -1,4 +1,4 @@
-//! What the macros make, and what they refuse.
+//! Tests of the macros: their expansions and their errors.
 
 #![expect(
     clippy::indexing_slicing,

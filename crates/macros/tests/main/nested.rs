@@ -122,7 +122,7 @@ fn names_are_published_as_serde_reads_them() {
 }
 
 #[tokio::test]
-async fn nested_structs_refuse_what_they_do_not_know() {
+async fn nested_structs_reject_unknown_fields() {
     for pointer in ["", "/to", "/pay"] {
         let mut order = order();
         let place = order.pointer_mut(pointer).unwrap().as_object_mut().unwrap();

@@ -1,4 +1,4 @@
-//! What a parameter's type and `#[param]` say about whether it must be sent.
+//! Required and optional parameters, by their type and `#[param]`.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -107,7 +107,7 @@ async fn a_required_option_must_be_sent_but_may_be_null() {
 }
 
 #[tokio::test]
-async fn what_is_missing_or_wrong_or_unknown_is_refused_by_name() {
+async fn missing_invalid_and_unknown_arguments_are_rejected_by_name() {
     for (name, value) in [
         ("zebra", None),
         ("words", Some(json!({"no": "list"}))),

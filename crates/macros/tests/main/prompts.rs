@@ -1,4 +1,4 @@
-//! Prompts are written as tools are, and kept apart from them.
+//! Prompts are defined like tools, and separate from them.
 
 use serde_json::{Value, json};
 use toolwright::{
@@ -139,7 +139,7 @@ fn the_attribute_and_the_comments_are_what_people_read() {
 }
 
 #[test]
-fn the_role_is_the_assistants_unless_the_attribute_says_otherwise() {
+fn the_role_is_assistant_by_default() {
     assert_eq!(answer::prompt().role(), Role::Assistant);
     assert_eq!(answer::prompt().name().as_str(), "answer-well");
     assert_eq!(answer::prompt().title(), "answer-well");
@@ -176,7 +176,7 @@ async fn text_from_the_arguments_is_never_itself_expanded() {
         text(translate::prompt(), "translate", sent).await,
         "Translate into the ${text} tongue, as in the ${text} tongue: ${language} $${style} ${x:-y}"
     );
-    // Nor where the function has put it into its text by itself.
+    // Nor if the function itself has put it into its text.
     let sent = json!({"text": " cost=$${times} ${times} ${who:-me} "});
     assert_eq!(
         text(quote_text::prompt(), "quote_text", sent).await,

@@ -1,4 +1,4 @@
-//! Whatever a tool returns becomes a result.
+//! Return types of tools.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -27,7 +27,7 @@ const FINE: Weather = Weather {
     sky: "clear",
 };
 
-/// An error of the user's own.
+/// A custom error type.
 #[derive(Debug)]
 struct NoSuchCity(String);
 
@@ -39,7 +39,7 @@ impl fmt::Display for NoSuchCity {
 
 impl Error for NoSuchCity {}
 
-/// An error that, like `anyhow::Error`, is no `Error` but can be boxed as one.
+/// An error that, like `anyhow::Error`, does not implement `Error` but converts into a boxed one.
 struct Report(String);
 
 impl From<Report> for Box<dyn Error + Send + Sync> {
@@ -289,7 +289,7 @@ async fn the_last_update_is_the_result_and_the_others_are_heard_before() {
     assert_eq!(last.structured.unwrap().to_value()["degrees"], 20);
 }
 
-/// Calls a tool, and returns the text of each update that was heard with the result.
+/// Calls a tool, and returns the text of each update and the result.
 async fn listen(name: &str, arguments: Value) -> (Vec<String>, ToolResult) {
     let heard: Arc<Mutex<Vec<String>>> = Arc::default();
     let keep = Arc::clone(&heard);

@@ -1,13 +1,13 @@
-//! Mistakes and what the compiler says about them: one file each, named after the mistake.
+//! Compile errors: one file each, named after the error.
 //!
-//! After a change that is meant: `TRYBUILD=overwrite cargo test -p toolwright-macros`, then read the diff.
+//! After an intended change: `TRYBUILD=overwrite cargo test -p toolwright-macros`, then read the diff.
 
 #[test]
-fn every_mistake_is_explained_where_it_stands() {
+fn every_error_has_its_message_and_span() {
     trybuild::TestCases::new().compile_fail("tests/ui/fail/*.rs");
 }
 
 #[test]
-fn tools_stand_in_any_surroundings() {
+fn tools_compile_in_any_crate() {
     trybuild::TestCases::new().pass("tests/ui/pass/*.rs");
 }

@@ -93,7 +93,7 @@ fn find_input_schema(entry: &mut EntryReader) -> Result<(String, Value), EntryEr
         Some(first) => first,
     };
     if let Some((other, _)) = schemas.find(|(_, other)| *other != schema) {
-        let message = format!("`{key}` says otherwise: only one of them can be meant");
+        let message = format!("differs from `{key}`: only one of them can be meant");
         return Err(entry.error_at(other, message));
     }
     match schema {
@@ -199,7 +199,7 @@ fn require_object(
         None if composed => {}
         None => match other {
             Some(other) => {
-                let message = format!("arguments are an object, of which `{other}` says nothing");
+                let message = format!("arguments are an object, which `{other}` does not describe");
                 return Err(entry.error_at(&format!("{key}/{other}"), message));
             }
             None => {

@@ -3,7 +3,7 @@
 mod corpus;
 mod documents;
 mod random;
-mod refusals;
+mod rejections;
 mod shapes;
 
 use serde_json::Value;
@@ -25,7 +25,7 @@ fn one(entry: &Value) -> ToolDefinition {
 }
 
 /// The error of the only entry.
-fn refusal(entry: &Value) -> RejectedDefinition {
+fn rejection(entry: &Value) -> RejectedDefinition {
     let mut found = all(&entry.to_string());
     assert_eq!(found.len(), 1, "{entry}");
     found.remove(0).expect_err("a refusal")

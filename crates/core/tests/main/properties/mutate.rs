@@ -1,10 +1,10 @@
-//! A right value in, an almost right one out: the mistakes that models make, and some that they do not.
+//! Mutates a valid value: errors that models make, and some that they do not.
 
 use serde_json::{Map, Number, Value};
 
 use super::sample::{ByteRng, any_value};
 
-/// Makes one mistake somewhere in the value.
+/// Changes one part of the value.
 pub(super) fn mutate(dice: &mut ByteRng<'_>, value: &mut Value) {
     let inside = dice.below(4) > 0;
     match value {
@@ -78,7 +78,7 @@ fn mutate_members(dice: &mut ByteRng<'_>, members: &mut Map<String, Value>) {
     }
 }
 
-/// Sometimes makes the text untidy, or breaks it.
+/// Sometimes makes the text malformed, with or without a possible repair.
 pub(super) fn mutate_text(dice: &mut ByteRng<'_>, text: &str) -> String {
     match dice.below(24) {
         1 => text.replacen('}', ",}", 1),

@@ -1,8 +1,8 @@
-//! A schema and some bytes in, a value that the schema describes out.
+//! Generates a valid value of a schema from bytes.
 
 use serde_json::{Map, Value, json};
 
-/// Draws choices from bytes; when they run out, every choice is the first.
+/// Makes choices from bytes; without any left, every choice is the first.
 pub(super) struct ByteRng<'b>(std::slice::Iter<'b, u8>);
 
 impl<'b> ByteRng<'b> {
@@ -25,7 +25,7 @@ const TEXTS: [&str; 12] = [
 ];
 const KEYS: [&str; 8] = ["a", "count", "text", "7", "x y", "é", "a/b~c", "Kind"];
 
-/// Makes a value that the schema describes; the deeper, the smaller.
+/// Generates a valid value; smaller with the depth.
 pub(super) fn valid(dice: &mut ByteRng<'_>, root: &Value, schema: &Value, depth: usize) -> Value {
     let Some(object) = schema.as_object() else {
         return any_value(dice, depth + 1);
@@ -45,7 +45,7 @@ pub(super) fn valid(dice: &mut ByteRng<'_>, root: &Value, schema: &Value, depth:
     let alternatives = object.get("oneOf").or_else(|| object.get("anyOf"));
     if let Some(branches) = alternatives.and_then(Value::as_array) {
         let branch = match depth > 4 {
-            // The last one is `null`, or at least not the way back to where we come from.
+            // The last one is `null`, or at least does not recurse.
             true => branches.last().unwrap(),
             false => dice.pick(branches),
         };
@@ -75,7 +75,7 @@ pub(super) fn valid(dice: &mut ByteRng<'_>, root: &Value, schema: &Value, depth:
     }
 }
 
-/// Adds the properties that a composed schema names beside its parts.
+/// Adds the properties of a composed schema that are outside its parts.
 fn with_own(
     dice: &mut ByteRng<'_>,
     root: &Value,
@@ -182,7 +182,7 @@ fn members(
     all
 }
 
-/// Makes any value, at the top mostly an object.
+/// Generates any value, at the root mostly an object.
 pub(super) fn any_value(dice: &mut ByteRng<'_>, depth: usize) -> Value {
     let kind = match depth {
         0 => [9, 9, 9, 9, 8, 3][dice.below(6)],

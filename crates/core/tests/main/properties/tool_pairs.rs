@@ -1,4 +1,4 @@
-//! Tools that return what they received, each with a twin that takes the careful path.
+//! Tools that return their arguments, each with a second version that takes the slow path.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -48,7 +48,7 @@ impl ToolPair {
 
     /// Takes both paths.
     pub(super) fn call(&self, text: &str) -> (ToolResult, ToolResult) {
-        // Whoever is asked is not waited for longer than a timer allows.
+        // The approver's time limit is the maximum of a timer.
         static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
             let mut builder = tokio::runtime::Builder::new_current_thread();
             builder.enable_time().build().unwrap()

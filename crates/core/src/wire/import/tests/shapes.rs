@@ -11,7 +11,7 @@ fn city() -> Value {
 
 #[test]
 fn every_form_gives_the_same_definition() {
-    let (name, description) = ("weather.now", "Tells the weather.");
+    let (name, description) = ("weather.now", "Returns the weather.");
     let forms = [
         (
             Shape::OpenAiChat,

@@ -21,7 +21,7 @@ fn an_invalid_definition_is_rejected_with_its_location() {
         ),
         (
             json!({"name": "f", "parameters": {"items": {"type": "string"}}}),
-            "/parameters/items: arguments are an object, of which `items` says nothing",
+            "/parameters/items: arguments are an object, which `items` does not describe",
         ),
         (
             json!({"name": "f", "parameters": true}),
@@ -29,7 +29,7 @@ fn an_invalid_definition_is_rejected_with_its_location() {
         ),
         (
             json!({"name": "f", "input_schema": {"type": "object"}, "parameters": {"type": "object", "properties": {"a": {}}}}),
-            "/input_schema: `parameters` says otherwise: only one of them can be meant",
+            "/input_schema: differs from `parameters`: only one of them can be meant",
         ),
         (
             json!({"name": "f", "args": {"city": "string"}}),
@@ -61,7 +61,7 @@ fn an_invalid_definition_is_rejected_with_its_location() {
         ),
     ];
     for (entry, message) in cases {
-        let refused = refusal(&entry);
+        let refused = rejection(&entry);
         assert_eq!(refused.to_string(), message, "{entry}");
         assert!(!refused.hosted);
     }
@@ -70,7 +70,7 @@ fn an_invalid_definition_is_rejected_with_its_location() {
 #[test]
 fn an_error_has_the_name_of_the_tool() {
     assert_eq!(
-        refusal(&json!({"name": "f", "parameters": 5}))
+        rejection(&json!({"name": "f", "parameters": 5}))
             .name
             .as_deref(),
         Some("f")
@@ -86,7 +86,7 @@ fn an_invalid_definition_does_not_affect_the_others() {
         {"nothing": "at all"},
         {"name": "d", "description": "D."}
     ]"#);
-    let told: Vec<String> = found
+    let messages: Vec<String> = found
         .iter()
         .map(|entry| match entry {
             Ok(definition) => definition.name.clone(),
@@ -94,7 +94,7 @@ fn an_invalid_definition_does_not_affect_the_others() {
         })
         .collect();
     assert_eq!(
-        told,
+        messages,
         [
             "/0: key `name` is named twice",
             "/1: key `x` is named twice in one object",
@@ -119,7 +119,7 @@ fn hosted_tools_are_recognised() {
         {"cachePoint": {"type": "default"}}
     ]})
     .to_string());
-    let told: Vec<String> = found
+    let messages: Vec<String> = found
         .iter()
         .map(|entry| match entry {
             Ok(definition) => definition.name.clone(),
@@ -130,7 +130,7 @@ fn hosted_tools_are_recognised() {
         })
         .collect();
     assert_eq!(
-        told,
+        messages,
         [
             "/tools/0: `web_search` is hosted by the API: there is nothing to define",
             "/tools/1: `web_search_20250305` is hosted by the API: there is nothing to define",
@@ -167,7 +167,7 @@ fn a_text_in_an_unknown_form_is_rejected_as_a_whole() {
             "{text}"
         );
     }
-    let told = ImportError::UnknownFormat.to_string();
+    let messages = ImportError::UnknownFormat.to_string();
     for form in [
         "tools",
         "result.tools",
@@ -176,7 +176,7 @@ fn a_text_in_an_unknown_form_is_rejected_as_a_whole() {
         "toolConfig",
         "JSON Lines",
     ] {
-        assert!(told.contains(form), "{told}");
+        assert!(messages.contains(form), "{messages}");
     }
 }
 
@@ -249,7 +249,7 @@ fn a_text_that_is_too_deep_is_rejected_before_it_is_parsed() {
             .contains("nested deeper")
     );
     let nested: Value = (0..80).fold(json!({"type": "string"}), |inner, _| json!({"not": inner}));
-    let refused = refusal(
+    let refused = rejection(
         &json!({"name": "f", "parameters": {"type": "object", "properties": {"a": nested}}}),
     );
     assert_eq!(
