@@ -10,8 +10,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use toolwright_chat::{Model, ModelErrorKind, ModelEvent};
-use toolwright_core::Secret;
-use toolwright_models::{Timeouts, Vendor, forbid_live_requests};
+use toolwright_core::{Config, ConfigSources, Secret};
+use toolwright_models::{HttpTransport, Timeouts, Vendor, forbid_live_requests};
 
 use crate::canned_transport::{ask, weather_request};
 
@@ -41,9 +41,10 @@ async fn read_request(connection: &mut TcpStream) -> String {
         let Some((head, body)) = told.split_once("\r\n\r\n") else {
             continue;
         };
-        let length = head.to_ascii_lowercase();
-        let length = length.split_once("content-length: ").unwrap().1;
-        let length: usize = length.lines().next().unwrap().parse().unwrap();
+        let head = head.to_ascii_lowercase();
+        let length = head.split_once("content-length: ");
+        let length = length.map_or("0", |(_, rest)| rest.lines().next().unwrap());
+        let length: usize = length.parse().unwrap();
         if body.len() >= length {
             return told;
         }
@@ -79,6 +80,27 @@ fn respond_with(listener: TcpListener, bytes: String) -> JoinHandle<String> {
         while connection.read(&mut rest).await.is_ok_and(|read| read > 0) {}
         asked
     })
+}
+
+#[tokio::test]
+async fn models_are_listed_with_a_get_request() {
+    let (listener, base) = listen().await;
+    let body = r#"{"models":[{"name":"qwen3:8b"}]}"#;
+    let length = body.len();
+    let server = respond_with(
+        listener,
+        format!("HTTP/1.1 200 OK\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"),
+    );
+    let sources = ConfigSources::new().defaults([("models.ollama.base_url", base.as_str())]);
+    let config = Config::load(sources).unwrap().config;
+    let ollama = Vendor::by_name("ollama").unwrap();
+    let names = ollama.list_models(&config, &HttpTransport::new()).await;
+    assert_eq!(names.unwrap(), ["qwen3:8b"]);
+    let request = server.await.unwrap();
+    assert!(
+        request.starts_with("GET /api/tags HTTP/1.1\r\n"),
+        "{request}"
+    );
 }
 
 #[tokio::test]
@@ -131,7 +153,7 @@ async fn dropping_the_answer_closes_the_connection() {
 }
 
 #[tokio::test]
-async fn a_server_that_says_nothing_is_left() {
+async fn a_server_that_sends_nothing_times_out() {
     let (_listener, base) = listen().await;
     let hurried = timeouts_with(|patience| &mut patience.first_byte);
     let error = ask(&model(&base, hurried), weather_request())
@@ -170,7 +192,7 @@ async fn a_line_that_is_cut_is_an_error() {
 }
 
 #[tokio::test]
-async fn nobody_at_the_address_is_an_error() {
+async fn a_connection_that_fails_is_an_error() {
     let (listener, base) = listen().await;
     drop(listener);
     let hurried = timeouts_with(|patience| &mut patience.idle);
@@ -217,7 +239,7 @@ async fn live_requests_can_be_forbidden() {
 
 /// The other half of the test below, which sets the variable for a process of its own.
 #[tokio::test]
-async fn what_the_variable_says_counts() {
+async fn the_environment_variable_counts() {
     if std::env::var_os("TOOLWRIGHT_FORBID_LIVE").is_some() {
         assert_eq!(live().await, ModelErrorKind::Forbidden);
     }
@@ -227,7 +249,7 @@ async fn what_the_variable_says_counts() {
 fn a_variable_forbids_live_requests_too() {
     let child = |value: &str| {
         let output = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "http::what_the_variable_says_counts"])
+            .args(["--exact", "http::the_environment_variable_counts"])
             .env("TOOLWRIGHT_FORBID_LIVE", value)
             .output()
             .unwrap();

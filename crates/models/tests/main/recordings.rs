@@ -91,7 +91,7 @@ async fn pieces_come_back_as_they_came() {
 }
 
 #[tokio::test]
-async fn no_secret_and_no_host_is_written_down() {
+async fn no_secret_and_no_host_is_recorded() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("secrets.json");
     let body = r#"{"tools":[{"type":"mcp","authorization":"wiki-secret"}],"user":"ada@example.org","note":"pass-word"}"#;
@@ -130,7 +130,7 @@ async fn no_secret_and_no_host_is_written_down() {
 }
 
 #[tokio::test]
-async fn the_key_of_a_hosted_server_is_not_written_down() {
+async fn the_key_of_a_hosted_server_is_not_recorded() {
     let groups = ConfigSources::new().defaults([
         ("MCP.name", "wiki"),
         ("MCP.url", "https://wiki.example/mcp"),
@@ -165,7 +165,7 @@ async fn the_key_of_a_hosted_server_is_not_written_down() {
 }
 
 #[tokio::test]
-async fn another_request_fails_and_says_where_it_differs() {
+async fn another_request_fails_with_the_first_difference() {
     let body = r#"{"model":"m","messages":[{"role":"user","content":"Hi"}]}"#;
     let recording = recorded(request("/v1/x", body), CannedResponse::ok("ok")).await;
     let told = async |request: WireRequest| {
@@ -222,7 +222,7 @@ async fn an_answer_that_was_given_up_is_recorded_as_far_as_it_came() {
 }
 
 #[tokio::test]
-async fn a_file_is_whole_or_not_there() {
+async fn a_file_is_complete_or_not_written() {
     let directory = tempfile::tempdir().unwrap();
     let names = || {
         let entries = fs::read_dir(directory.path()).unwrap();
@@ -266,7 +266,7 @@ async fn the_recording_at_hand_is_replayed_and_written_as_it_is() {
 }
 
 #[test]
-fn what_is_no_recording_is_told_with_its_path() {
+fn a_file_that_is_no_recording_is_an_error_with_its_path() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("broken.json");
     let told = Recording::load(&file).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! Requests as they are written, answers as they are read, and that the one survives the other.
+//! Requests and responses without a network, and that a response is replayed unchanged.
 
 mod errors;
 mod random;
@@ -19,7 +19,7 @@ use crate::protocol::Protocol as _;
 
 const MODEL: &str = "claude-sonnet-5";
 
-/// Two tools; the API does not take the second one's name.
+/// Two tools; the API rejects the second one's name.
 fn plan() -> Arc<ToolPlan> {
     let city = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"], "additionalProperties": false});
     let tools = json!([
@@ -51,7 +51,7 @@ fn frames(text: &str) -> Vec<Frame> {
     frames
 }
 
-/// Frames of JSON values, each named by its type.
+/// Frames of JSON values; the event's name is the value's type.
 fn text_of(values: &[Value]) -> String {
     let frames = values.iter().map(|value| {
         format!(
@@ -88,7 +88,7 @@ fn raw(item: &Item) -> Value {
     serde_json::from_str(item.raw_json("anthropic").unwrap().get()).unwrap()
 }
 
-/// Events one by one, without what is raw.
+/// The events, without raw JSON.
 fn item_kinds(events: &[ModelEvent]) -> Vec<String> {
     let shown = events.iter().map(|event| match event {
         ModelEvent::Item(item) => format!("{:?}", item.kind),

@@ -1,4 +1,4 @@
-//! What is asked and what is answered, without a network.
+//! Requests and responses without a network.
 
 mod errors;
 mod random;
@@ -15,7 +15,7 @@ use toolwright_core::wire::{ToolPlan, ToolPlanner, import_definitions};
 use super::Gemini;
 use crate::protocol::Protocol as _;
 
-/// Two tools, one under a name that the API does not take.
+/// Two tools, one with a name that the API rejects.
 fn plan() -> Arc<ToolPlan> {
     let text = r#"[
         {"name": "weather", "description": "Tells the weather.", "parameters":
@@ -40,7 +40,7 @@ fn no_tools() -> Arc<ToolPlan> {
     Arc::new(ToolPlanner::new(Gemini.dialect()).plan(none))
 }
 
-/// Reads chunks to their end.
+/// Parses the chunks of a complete response.
 fn parse_chunks(chunks: &[&str]) -> Result<Vec<ModelEvent>, ModelError> {
     let mut reader = Gemini.parser(plan());
     let mut events = Vec::new();
@@ -51,7 +51,7 @@ fn parse_chunks(chunks: &[&str]) -> Result<Vec<ModelEvent>, ModelError> {
     Ok(events)
 }
 
-/// A chunk with these parts, the last one if there is a reason to finish.
+/// A chunk with these parts; the last one if it has a finish reason.
 fn chunk(parts: &str, finish: Option<&str>) -> String {
     let finish = finish.map_or(String::new(), |reason| {
         format!(r#","finishReason":"{reason}""#)
@@ -61,7 +61,7 @@ fn chunk(parts: &str, finish: Option<&str>) -> String {
     )
 }
 
-/// Reads an answer of one chunk.
+/// Parses a response of one chunk.
 fn parse_parts(parts: &str) -> Vec<ModelEvent> {
     parse_chunks(&[&chunk(parts, Some("STOP"))]).unwrap()
 }

@@ -1,4 +1,4 @@
-//! What is asked and what is answered, without a network.
+//! Requests and responses without a network.
 
 mod errors;
 mod random;
@@ -14,7 +14,7 @@ use toolwright_core::wire::{ToolDefinition, ToolPlan, ToolPlanner, import_defini
 use super::Ollama;
 use crate::protocol::Protocol as _;
 
-/// Two tools, one under a name that is not sent as it is.
+/// Two tools, one with a name that has to be changed on the wire.
 fn plan() -> Arc<ToolPlan> {
     let text = r#"[
         {"name": "weather", "description": "Tells the weather.", "parameters":
@@ -39,7 +39,7 @@ fn no_tools() -> Arc<ToolPlan> {
     Arc::new(ToolPlanner::new(Ollama.dialect()).plan(none))
 }
 
-/// Reads lines to their end.
+/// Parses the lines of a complete response.
 fn parse_lines(lines: &[&str]) -> Result<Vec<ModelEvent>, ModelError> {
     let mut reader = Ollama.parser(plan());
     let mut events = Vec::new();
@@ -50,7 +50,7 @@ fn parse_lines(lines: &[&str]) -> Result<Vec<ModelEvent>, ModelError> {
     Ok(events)
 }
 
-/// A line with more of the message.
+/// A line with a delta of the message.
 fn line(message: &str) -> String {
     format!(
         r#"{{"model":"qwen3","created_at":"2026-11-15T12:00:00.5Z","message":{{"role":"assistant",{message}}},"done":false}}"#
@@ -60,7 +60,7 @@ fn line(message: &str) -> String {
 /// The last line.
 const DONE: &str = r#"{"model":"qwen3","created_at":"2026-11-15T12:00:01Z","message":{"role":"assistant","content":""},"done":true,"done_reason":"stop","total_duration":5,"prompt_eval_count":11,"eval_count":7}"#;
 
-/// Reads an answer whose calls come in one line.
+/// Parses a response whose calls are in one line.
 fn parse_calls(entries: &str) -> Vec<ModelEvent> {
     let line = line(&format!(r#""content":"","tool_calls":[{entries}]"#));
     parse_lines(&[&line, DONE]).unwrap()

@@ -1,4 +1,4 @@
-//! Requests as they are sent, and answers as they were recorded.
+//! Requests and responses without a network.
 
 mod errors;
 mod random;
@@ -45,7 +45,7 @@ const OPENROUTER: OpenAiChat = OpenAiChat {
     quirks: Quirks::OPENROUTER,
 };
 
-/// A plan of one tool whose name no API takes, and whose parameter may be left out.
+/// A plan of one tool with a name that the API rejects and an optional parameter.
 fn plan() -> Arc<ToolPlan> {
     let text = json!([{
         "name": "weather.now",
@@ -75,7 +75,7 @@ fn no_tools() -> Arc<ToolPlan> {
     Arc::new(planner.plan(none))
 }
 
-/// Reads frames to the end.
+/// Parses the frames of a complete response.
 fn parse_frames<T: AsRef<str>>(frames: &[T]) -> Result<Vec<ModelEvent>, ModelError> {
     let mut reader = OPENAI.parser(plan());
     let mut events = Vec::new();
@@ -134,7 +134,7 @@ fn finished(events: &[ModelEvent]) -> (StopReason, Usage) {
     }
 }
 
-/// What was streamed, item by item left out.
+/// The streamed events, without the items.
 fn streamed(events: &[ModelEvent]) -> Vec<String> {
     let shown = events.iter().filter_map(|event| match event {
         ModelEvent::Text(text) => Some(format!("text {text}")),

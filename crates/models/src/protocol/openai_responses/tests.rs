@@ -1,4 +1,4 @@
-//! Requests as they are written, and streams as they are read.
+//! Requests and responses without a network.
 
 mod errors;
 mod random;
@@ -19,7 +19,7 @@ use toolwright_core::wire::{ToolPlan, ToolPlanner, import_definitions};
 use super::OpenAiResponses;
 use crate::protocol::Protocol as _;
 
-/// Two tools: one whose name the API does not take and that has a parameter to leave out, one that takes nothing.
+/// Two tools: one with a name that the API rejects and an optional parameter, one without parameters.
 static PLAN: LazyLock<Arc<ToolPlan>> = LazyLock::new(|| {
     let tools = import_definitions(
         r#"[
@@ -72,7 +72,7 @@ fn result(call: &str, mut result: ToolResult) -> ToolResult {
     result
 }
 
-/// Reads frames, one per line, to their end.
+/// Parses the frames of a complete response, one per line.
 fn events(frames: &str) -> Result<Vec<ModelEvent>, ModelError> {
     let mut reader = OpenAiResponses.parser(plan());
     let mut events = Vec::new();
@@ -97,7 +97,7 @@ fn items(frames: &str) -> Vec<Item> {
         .collect()
 }
 
-/// The events of a stream, a line each.
+/// The events of a response, a line each.
 fn event_lines(frames: &str) -> Vec<String> {
     events(frames).unwrap().iter().map(event_line).collect()
 }

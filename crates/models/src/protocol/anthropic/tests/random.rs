@@ -1,4 +1,4 @@
-//! Whatever a vendor adds, what is known stays; whatever comes, nothing panics.
+//! Unknown fields and frames change nothing, and no input makes the parser panic.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -9,7 +9,7 @@ use crate::framing::Frame;
 use crate::protocol::Protocol as _;
 use crate::protocol::anthropic::Anthropic;
 
-/// An answer with a block of each kind.
+/// A response with a block of each kind.
 fn answer() -> Vec<Value> {
     let starts = [
         (
@@ -70,7 +70,7 @@ fn anything() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Words of the protocol in any place, so that more than the first line of each match is reached.
+/// The protocol's own texts at any position, so that more than the first arm of each match is reached.
 fn nearly() -> impl Strategy<Value = Value> {
     let kind = prop::sample::select(vec![
         "message_start",

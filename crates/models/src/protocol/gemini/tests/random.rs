@@ -1,4 +1,4 @@
-//! Whatever comes, a reader keeps its feet, and what it does not know changes nothing.
+//! No input makes the parser panic, and unknown fields and frames change nothing.
 
 use proptest::prelude::*;
 use toolwright_chat::ModelEvent;
@@ -15,7 +15,7 @@ const KNOWN: [&str; 5] = [
     r#"[{"text":""}]"#,
 ];
 
-/// The answer, with a field more in every object around the parts, and frames in between.
+/// The response with an additional field in every object around the parts, and additional frames.
 fn chunks(fields: &[String], frames: &[Option<String>]) -> Vec<String> {
     let mut chunks = Vec::new();
     for (place, parts) in KNOWN.iter().enumerate() {
@@ -80,7 +80,7 @@ proptest! {
     }
 }
 
-/// The protocol's own fields, with anything in them.
+/// The protocol's fields with any values.
 fn wild() -> impl Strategy<Value = String> {
     let name = prop::sample::select(vec![
         "candidates",

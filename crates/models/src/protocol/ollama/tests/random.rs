@@ -1,4 +1,4 @@
-//! Whatever comes, a reader keeps its feet, and what it does not know changes nothing.
+//! No input makes the parser panic, and unknown fields and lines change nothing.
 
 use proptest::prelude::*;
 use toolwright_chat::ModelEvent;
@@ -14,7 +14,7 @@ const KNOWN: [&str; 4] = [
     r#""tool_calls":[{"id":"a","function":{"name":"weather"}},{"id":"a","function":{"name":"weather"}}]"#,
 ];
 
-/// The answer, with a field more in the lines and their messages, and lines in between.
+/// The response with an additional field in the lines and their messages, and additional lines.
 fn lines(fields: &[String], between: &[Option<String>]) -> Vec<String> {
     let known = KNOWN.iter().map(|message| line(message));
     let mut lines = Vec::new();
@@ -56,7 +56,7 @@ fn field() -> impl Strategy<Value = String> {
     ("x[a-z]{1,6}", json()).prop_map(|(name, value)| format!(r#""{name}":{value}"#))
 }
 
-/// The protocol's own fields, with anything in them.
+/// The protocol's fields with any values.
 fn wild() -> impl Strategy<Value = String> {
     let name = prop::sample::select(vec![
         "message",
