@@ -9,13 +9,13 @@ mod streams;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use toolwright_chat::{Item, ItemKind, ModelError, ModelEvent, ModelRequest, StopReason, Usage};
-use toolwright_core::schema::Dialect;
-use toolwright_core::wire::{ToolDefinition, ToolPlan, ToolPlanner, import_definitions};
+use toolwright_chat::{Item, ItemKind, ModelError, ModelEvent, ModelRequest};
+use toolwright_core::wire::ToolPlan;
 
 use super::Anthropic;
 use crate::framing::{Frame, FrameDecoder, Framing};
 use crate::protocol::Protocol as _;
+use crate::protocol::test_support::{finished, items, parse_response, plan_tools};
 
 const MODEL: &str = "claude-sonnet-5";
 
@@ -26,17 +26,11 @@ fn plan() -> Arc<ToolPlan> {
         {"name": "get_weather", "description": "Tells the weather.", "input_schema": city},
         {"name": "files.read", "description": "Reads a file.", "input_schema": {"type": "object", "properties": {}, "additionalProperties": false}},
     ]);
-    let definitions: Vec<ToolDefinition> = import_definitions(&tools.to_string())
-        .unwrap()
-        .into_iter()
-        .map(Result::unwrap)
-        .collect();
-    Arc::new(ToolPlanner::new(Dialect::ANTHROPIC).plan(&definitions))
+    plan_tools(&Anthropic::default(), &tools.to_string())
 }
 
 fn no_tools() -> Arc<ToolPlan> {
-    let none: [&ToolDefinition; 0] = [];
-    Arc::new(ToolPlanner::new(Dialect::ANTHROPIC).plan(none))
+    plan_tools(&Anthropic::default(), "[]")
 }
 
 fn body(request: &ModelRequest, model: &str) -> Value {
@@ -63,25 +57,13 @@ fn text_of(values: &[Value]) -> String {
 }
 
 fn read_all(frames: &[Frame]) -> Result<Vec<ModelEvent>, ModelError> {
-    let mut reader = Anthropic::default().parser(plan());
-    let mut events = Vec::new();
-    for frame in frames {
-        events.extend(reader.parse_frame(&frame.event_name, &frame.data)?);
-    }
-    events.extend(reader.end_of_stream()?);
-    Ok(events)
+    let frames = frames.iter();
+    let frames = frames.map(|frame| (frame.event_name.as_str(), frame.data.as_str()));
+    parse_response(&Anthropic::default(), plan(), frames)
 }
 
 fn answer(text: &str) -> Vec<ModelEvent> {
     read_all(&frames(text)).unwrap()
-}
-
-fn items(events: &[ModelEvent]) -> Vec<Item> {
-    let items = events.iter().filter_map(|event| match event {
-        ModelEvent::Item(item) => Some(item.clone()),
-        _ => None,
-    });
-    items.collect()
 }
 
 fn raw(item: &Item) -> Value {
@@ -95,13 +77,6 @@ fn item_kinds(events: &[ModelEvent]) -> Vec<String> {
         event => format!("{event:?}"),
     });
     shown.collect()
-}
-
-fn finished(events: &[ModelEvent]) -> (StopReason, Usage) {
-    match events.last().unwrap() {
-        ModelEvent::Finished { stop, usage } => (stop.clone(), *usage),
-        other => panic!("{other:?} comes last"),
-    }
 }
 
 fn call_fields(item: &Item) -> (String, String, String) {

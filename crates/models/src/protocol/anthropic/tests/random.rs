@@ -149,13 +149,13 @@ proptest! {
             0..12,
         )
     ) {
-        let mut reader = Anthropic::default().parser(plan());
+        let mut parser = Anthropic::default().parser(plan());
         for frame in &frames {
-            let _ = reader.parse_frame(&frame.event_name, &frame.data);
+            let _ = parser.parse_frame(&frame.event_name, &frame.data);
         }
-        let last = reader.parse_frame("message_stop", r#"{"type":"message_stop"}"#);
+        let last = parser.parse_frame("message_stop", r#"{"type":"message_stop"}"#);
         let ended = last.unwrap();
         prop_assert!(ended.is_empty() || item_kinds(&ended).last().unwrap().starts_with("Finished"));
-        prop_assert!(reader.end_of_stream().unwrap().is_empty());
+        prop_assert!(parser.end_of_stream().unwrap().is_empty());
     }
 }

@@ -34,12 +34,12 @@ fn chunks(fields: &[String], frames: &[Option<String>]) -> Vec<String> {
 }
 
 fn events(chunks: &[String]) -> Vec<String> {
-    let mut reader = Gemini.parser(plan());
+    let mut parser = Gemini.parser(plan());
     let mut events: Vec<ModelEvent> = Vec::new();
     for chunk in chunks {
-        events.extend(reader.parse_frame("", chunk).unwrap());
+        events.extend(parser.parse_frame("", chunk).unwrap());
     }
-    events.extend(reader.end_of_stream().unwrap());
+    events.extend(parser.end_of_stream().unwrap());
     events.iter().map(|event| format!("{event:?}")).collect()
 }
 
@@ -68,12 +68,12 @@ proptest! {
 
     #[test]
     fn no_frame_is_a_reason_to_panic(frames in prop::collection::vec(prop_oneof![".*", wild()], 0..6)) {
-        let mut reader = Gemini.parser(plan());
+        let mut parser = Gemini.parser(plan());
         for frame in &frames {
-            let _ = reader.parse_frame("", frame);
+            let _ = parser.parse_frame("", frame);
         }
-        let _ = reader.end_of_stream();
-        let _ = reader.end_of_stream();
+        let _ = parser.end_of_stream();
+        let _ = parser.end_of_stream();
         for frame in &frames {
             let _ = Gemini.parse_error(400, frame);
         }

@@ -369,8 +369,8 @@ fn a_list_of_chunks_is_read_like_a_stream() {
         chunk(r#"[{"text":"It is "}]"#, None),
         chunk(r#"[{"text":"sunny."}]"#, Some("STOP"))
     );
-    let mut reader = Gemini.parser(plan());
-    let mut events = reader.parse_complete_body(&list).unwrap();
-    events.extend(reader.end_of_stream().unwrap());
+    let mut parser = Gemini.parser(plan());
+    let mut events = parser.parse_complete_body(&list).unwrap();
+    events.extend(parser.end_of_stream().unwrap());
     assert_eq!(kinds(&events), [text("It is sunny.")]);
 }

@@ -33,12 +33,12 @@ fn lines(fields: &[String], between: &[Option<String>]) -> Vec<String> {
 }
 
 fn events(lines: &[String]) -> Vec<String> {
-    let mut reader = Ollama.parser(plan());
+    let mut parser = Ollama.parser(plan());
     let mut events: Vec<ModelEvent> = Vec::new();
     for line in lines {
-        events.extend(reader.parse_frame("", line).unwrap());
+        events.extend(parser.parse_frame("", line).unwrap());
     }
-    events.extend(reader.end_of_stream().unwrap());
+    events.extend(parser.end_of_stream().unwrap());
     events.iter().map(|event| format!("{event:?}")).collect()
 }
 
@@ -101,11 +101,11 @@ proptest! {
 
     #[test]
     fn no_line_is_a_reason_to_panic(lines in prop::collection::vec(prop_oneof![".*", wild()], 0..6)) {
-        let mut reader = Ollama.parser(plan());
+        let mut parser = Ollama.parser(plan());
         for line in &lines {
-            let _ = reader.parse_frame("", line);
+            let _ = parser.parse_frame("", line);
         }
-        let _ = reader.end_of_stream();
+        let _ = parser.end_of_stream();
         for line in &lines {
             let _ = Ollama.parse_error(400, line);
         }

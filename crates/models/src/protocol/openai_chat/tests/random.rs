@@ -109,16 +109,16 @@ proptest! {
 
     #[test]
     fn no_frame_makes_it_panic(values in proptest::collection::vec(any_json(), 0..8), text in ".{0,40}") {
-        let mut reader = OPENAI.parser(plan());
+        let mut parser = OPENAI.parser(plan());
         for value in &values {
             let chunk = json!({"choices": [{"delta": value, "finish_reason": value}], "usage": value});
-            let _ = reader.parse_frame("", &chunk.to_string());
-            let _ = reader.parse_frame("", &value.to_string());
+            let _ = parser.parse_frame("", &chunk.to_string());
+            let _ = parser.parse_frame("", &value.to_string());
             let _ = OPENAI.parse_error(400, &value.to_string());
         }
-        let _ = reader.parse_frame("error", &text);
-        let _ = reader.parse_frame("", &text);
-        let _ = reader.end_of_stream();
+        let _ = parser.parse_frame("error", &text);
+        let _ = parser.parse_frame("", &text);
+        let _ = parser.end_of_stream();
         let _ = OPENAI.parse_error(500, &text);
     }
 }

@@ -129,11 +129,11 @@ proptest! {
             1 => prop::sample::select(FRAMES.to_vec()).prop_map(str::to_owned),
         ], 0..16),
     ) {
-        let mut reader = OpenAiResponses.parser(plan());
+        let mut parser = OpenAiResponses.parser(plan());
         for frame in &frames {
-            let _ = reader.parse_frame("", frame);
+            let _ = parser.parse_frame("", frame);
         }
-        let _ = reader.end_of_stream();
+        let _ = parser.end_of_stream();
     }
 
     #[test]

@@ -452,8 +452,8 @@ fn what_comes_after_the_end_is_not_read() {
 #[test]
 fn the_name_of_an_event_stands_in_for_a_missing_type() {
     use crate::protocol::Protocol as _;
-    let mut reader = super::OpenAiResponses.parser(std::sync::Arc::new(super::no_tools()));
-    let events = reader.parse_frame("response.output_text.delta", r#"{"delta":"Hi"}"#);
+    let mut parser = super::OpenAiResponses.parser(super::no_tools());
+    let events = parser.parse_frame("response.output_text.delta", r#"{"delta":"Hi"}"#);
     assert!(matches!(
         events.unwrap().as_slice(),
         [ModelEvent::Text(text)] if text == "Hi"
@@ -462,10 +462,10 @@ fn the_name_of_an_event_stands_in_for_a_missing_type() {
 
 #[test]
 fn a_failed_response_without_streaming_is_an_error() {
-    let mut reader = OpenAiResponses.parser(plan());
+    let mut parser = OpenAiResponses.parser(plan());
     let failed = r#"{"id":"resp_1","object":"response","status":"failed","output":[],
         "error":{"code":"rate_limit_exceeded","message":"slow down"}}"#;
-    let error = reader.parse_complete_body(failed).unwrap_err();
+    let error = parser.parse_complete_body(failed).unwrap_err();
     assert_eq!(error.message, "slow down");
     assert!(error.is_transient());
 }
