@@ -277,7 +277,7 @@ fn a_file_that_is_no_recording_is_an_error_with_its_path() {
     fs::write(&file, "[{]").unwrap();
     let message = Recording::load(&file).unwrap_err().to_string();
     assert!(
-        message.contains("broken.json") && message.contains("transport 1"),
+        message.contains("broken.json") && message.contains("line 1"),
         "{message}"
     );
 }

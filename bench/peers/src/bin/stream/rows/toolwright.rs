@@ -12,9 +12,9 @@ use super::QUESTION;
 
 /// Adds the row.
 pub fn add_row<'a>(race: Race<'a>, base: &str) -> Race<'a> {
-    let connect = Vendor::named("openai-chat").unwrap().model("gpt-5");
-    let connect = connect.key(Secret::new("a key")).base(base);
-    let model = connect.build().unwrap();
+    let builder = Vendor::by_name("openai-chat").unwrap().model("gpt-5");
+    let builder = builder.api_key(Secret::new("a key")).base_url(base);
+    let model = builder.build().unwrap();
     race.future("Toolwright", async move || {
         let mut request = ModelRequest::default();
         request.messages = vec![Message::User(vec![Content::text(QUESTION)])];
