@@ -161,7 +161,7 @@ impl<P: Protocol> ModelClient<P> {
         }
         let mut body = Value::Object(body);
         let sent: Arc<str> = body.to_string().into();
-        let shown = match redact_body::redact_secrets(&mut body, request) {
+        let redacted = match redact_body::redact_secrets(&mut body, request) {
             true => body.to_string().into(),
             false => Arc::clone(&sent),
         };
@@ -182,7 +182,7 @@ impl<P: Protocol> ModelClient<P> {
         let rest = protocol_headers.into_iter();
         wire.headers
             .extend(rest.map(|(name, value)| WireHeader::new(name, value)));
-        (wire, shown)
+        (wire, redacted)
     }
 }
 

@@ -12,6 +12,8 @@ mod item_builder;
 pub(crate) mod json;
 mod response_format;
 mod results;
+#[cfg(test)]
+mod test_support;
 mod vendor_errors;
 
 use std::sync::Arc;

@@ -224,8 +224,8 @@ impl Vendor {
     ///
     /// There is no such vendor; the message lists all names.
     pub fn by_name(name: &str) -> Result<&'static Self, ModelError> {
-        let found = VENDORS.iter().find(|vendor| vendor.name == name);
-        found.ok_or_else(|| {
+        let vendor = VENDORS.iter().find(|vendor| vendor.name == name);
+        vendor.ok_or_else(|| {
             let names: Vec<&str> = VENDORS.iter().map(|vendor| vendor.name).collect();
             let nearest = nearest(name, names.iter().copied(), 1);
             let suggestion = nearest.first();

@@ -1,4 +1,4 @@
-//! Keys across the end of what is shown, in every place that shows a vendor's text.
+//! Keys across the end of an excerpt, in every message that quotes a vendor's text.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::protocol::ollama::Ollama;
 use crate::protocol::openai_chat::{OpenAiChat, Quirks};
 use crate::protocol::openai_responses::OpenAiResponses;
 
-/// What a key contains and nothing around it does.
+/// A text that only the key contains.
 const KEY_PART: &str = "Q7";
 
 fn key() -> String {
@@ -27,10 +27,10 @@ fn no_tools() -> Arc<ToolPlan> {
     Arc::new(ToolPlanner::new(Dialect::OPENAI).plan(none))
 }
 
-/// Returns the first message that shows a part of the key, whose place in the vendor's text varies.
+/// Returns the first message that contains a part of the key, whose position in the vendor's text varies.
 fn leaked_message(message: impl Fn(&str) -> String) -> Option<String> {
     let near_the_start = (0..600).map(|place| format!("{} {} end", "x".repeat(place), key()));
-    // The first secret is long and becomes short, so that text far behind it is shown.
+    // Redaction shortens the first secret, so that text far behind it is shown.
     let limits: [usize; 6] = [40, 200, 256, 300, 500, 800];
     let places = limits.into_iter().flat_map(|limit| limit - 40..limit + 10);
     let places = places.chain([MAX_REDACTED_BYTES - 30, MAX_REDACTED_BYTES - 8]);

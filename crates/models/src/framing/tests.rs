@@ -1,4 +1,4 @@
-//! Frames as they come out, however bytes come in.
+//! The frames do not depend on how the bytes are split.
 
 use proptest::prelude::*;
 
@@ -8,7 +8,7 @@ fn decode_at_once(framing: Framing, text: &[u8]) -> Vec<(String, String)> {
     decode_in_chunks(framing, text, &[])
 }
 
-/// Decodes a text cut at some places.
+/// Decodes a text in chunks.
 fn decode_in_chunks(framing: Framing, text: &[u8], places: &[usize]) -> Vec<(String, String)> {
     let mut decoder = FrameDecoder::new(framing);
     let mut frames = Vec::new();
@@ -73,7 +73,7 @@ fn a_mark_at_the_beginning_is_no_data() {
 }
 
 #[test]
-fn what_never_ends_is_refused() {
+fn a_body_without_an_end_is_an_error() {
     let mut decoder = FrameDecoder::new(Framing::ServerSentEvents);
     let piece = vec![b'x'; 1 << 20];
     let refused = (0..20).find_map(|_| decoder.push_bytes(&piece, &mut Vec::new()).err());
@@ -81,7 +81,7 @@ fn what_never_ends_is_refused() {
 }
 
 #[test]
-fn what_is_not_text_is_refused() {
+fn bytes_that_are_not_text_are_an_error() {
     let mut frames = Vec::new();
     let mut decoder = FrameDecoder::new(Framing::JsonLines);
     let error = decoder.push_bytes(b"{}\n\xff\n", &mut frames).unwrap_err();

@@ -1,4 +1,4 @@
-//! Which settings a model is reached with.
+//! The base URL, key and headers that a model uses.
 
 use std::sync::{Arc, Mutex};
 
@@ -38,13 +38,13 @@ impl Transport for CapturingTransport {
     }
 }
 
-fn sent_request(connect: ModelBuilder) -> WireRequest {
-    sent_request_for(connect, ModelRequest::default())
+fn sent_request(builder: ModelBuilder) -> WireRequest {
+    sent_request_for(builder, ModelRequest::default())
 }
 
-fn sent_request_for(connect: ModelBuilder, request: ModelRequest) -> WireRequest {
+fn sent_request_for(builder: ModelBuilder, request: ModelRequest) -> WireRequest {
     let transport = CapturingTransport::new(400, "no");
-    let model = connect.transport(transport.clone()).build().unwrap();
+    let model = builder.transport(transport.clone()).build().unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .build()
@@ -54,8 +54,8 @@ fn sent_request_for(connect: ModelBuilder, request: ModelRequest) -> WireRequest
     transport.take_request()
 }
 
-fn build_error(connect: ModelBuilder) -> ModelError {
-    connect.build().err().unwrap()
+fn build_error(builder: ModelBuilder) -> ModelError {
+    builder.build().err().unwrap()
 }
 
 fn config(environment: &[(&str, &str)], defaults: &[(&str, &str)]) -> Config {
@@ -90,10 +90,10 @@ fn every_vendor_has_a_name_of_its_own_and_a_row_that_works() {
 }
 
 #[test]
-fn a_name_that_is_not_there_is_told_with_those_that_are() {
-    let told = Vendor::by_name("opena").unwrap_err().message;
-    assert!(told.contains("did you mean `openai`?"), "{told}");
-    assert!(told.contains("llama.cpp"), "{told}");
+fn an_unknown_vendor_is_an_error_that_lists_all() {
+    let message = Vendor::by_name("opena").unwrap_err().message;
+    assert!(message.contains("did you mean `openai`?"), "{message}");
+    assert!(message.contains("llama.cpp"), "{message}");
     assert!(
         ModelBuilder::for_model("gpt-5").is_err() && ModelBuilder::for_model("openai:").is_err()
     );
@@ -130,7 +130,7 @@ fn a_vendor_knows_whether_it_has_a_key() {
 }
 
 #[test]
-fn a_missing_address_is_told_alike() {
+fn a_missing_base_url_names_its_variable_and_its_setting() {
     let vendor = Vendor::by_name("azure").unwrap();
     let error = build_error(vendor.model("m").config(&config(&[], &[])));
     assert_eq!(
@@ -140,7 +140,7 @@ fn a_missing_address_is_told_alike() {
 }
 
 #[test]
-fn what_is_said_counts_more_than_ours_more_than_theirs_more_than_the_file() {
+fn the_builder_precedes_our_variables_the_vendors_variables_and_the_file() {
     let groq = Vendor::by_name("groq").unwrap();
     let file = [
         ("models.groq.key", "from file"),
@@ -155,8 +155,8 @@ fn what_is_said_counts_more_than_ours_more_than_theirs_more_than_the_file() {
         ("TOOLWRIGHT_MODELS_GROQ_BASE_URL", "https://ours.example"),
     ];
     let both: Vec<_> = theirs.into_iter().chain(ours).collect();
-    let told = |connect: ModelBuilder| {
-        let request = sent_request(connect);
+    let host_and_key = |builder: ModelBuilder| {
+        let request = sent_request(builder);
         let key = request.header("authorization").unwrap().to_owned();
         (request.url.host_str().unwrap().to_owned(), key)
     };
@@ -169,14 +169,17 @@ fn what_is_said_counts_more_than_ours_more_than_theirs_more_than_the_file() {
         ),
         (config(&both, &file), "ours.example", "Bearer from ours"),
     ] {
-        let connect = groq.model("m").config(&config);
-        assert_eq!(told(connect.clone()), (host.to_owned(), key.to_owned()));
-        let said = connect
-            .base_url("https://said.example")
-            .api_key(Secret::new("said"));
+        let builder = groq.model("m").config(&config);
         assert_eq!(
-            told(said),
-            ("said.example".to_owned(), "Bearer said".to_owned())
+            host_and_key(builder.clone()),
+            (host.to_owned(), key.to_owned())
+        );
+        let explicit = builder
+            .base_url("https://explicit.example")
+            .api_key(Secret::new("explicit"));
+        assert_eq!(
+            host_and_key(explicit),
+            ("explicit.example".to_owned(), "Bearer explicit".to_owned())
         );
     }
 }
@@ -190,9 +193,9 @@ fn each_vendor_has_its_header_for_the_key() {
         ("gemini", "x-goog-api-key", "a key"),
         ("vllm", "authorization", "Bearer a key"),
     ] {
-        let connect = Vendor::by_name(vendor).unwrap().model("m");
+        let builder = Vendor::by_name(vendor).unwrap().model("m");
         let request = sent_request(
-            connect
+            builder
                 .api_key(Secret::new("a key\n"))
                 .base_url("https://there.example"),
         );
@@ -216,7 +219,7 @@ fn headers_come_from_settings_and_from_here() {
     );
     assert_eq!(request.header("x-team"), Some("blue"));
     assert_eq!(request.header("x-b"), Some("1"));
-    // Who says who he is by himself needs no key beside it.
+    // An own header for the key replaces the key.
     assert_eq!(request.header("authorization"), Some("Basic abc"));
     let error = build_error(openai.api_key(Secret::new("k")).header("x\n", "1"));
     assert!(error.message.contains("no header may"), "{error}");
@@ -228,20 +231,20 @@ fn a_list_that_the_protocol_needs_is_added_to() {
     let group = config(&[], &groups).mcp_servers().unwrap().remove(0);
     let mut request = ModelRequest::default();
     request.hosted_tools = vec![HostedTool::Mcp(group)];
-    let connect = Vendor::by_name("anthropic").unwrap().model("m");
-    let connect = connect
+    let builder = Vendor::by_name("anthropic").unwrap().model("m");
+    let builder = builder
         .api_key(Secret::new("k"))
         .header("Anthropic-Beta", "mine");
     let beta = |request: &WireRequest| request.header("anthropic-beta").unwrap().to_owned();
     assert_eq!(
-        beta(&sent_request_for(connect.clone(), request)),
+        beta(&sent_request_for(builder.clone(), request)),
         "mcp-client-2025-11-20,mine"
     );
-    assert_eq!(beta(&sent_request(connect)), "mine");
+    assert_eq!(beta(&sent_request(builder)), "mine");
 }
 
 #[test]
-fn a_key_goes_unencrypted_only_where_somebody_said_so_to_us() {
+fn a_key_is_sent_unencrypted_only_to_a_trusted_base_url() {
     let openai = Vendor::by_name("openai").unwrap().model("m");
     let key = || Secret::new("a key");
     let theirs = config(&[("OPENAI_BASE_URL", "http://proxy:4000/v1")], &[]);
@@ -262,7 +265,7 @@ fn a_key_goes_unencrypted_only_where_somebody_said_so_to_us() {
             .build()
             .is_ok()
     );
-    // Without a key there is nothing to lose.
+    // Without a key, plain HTTP is allowed.
     let host = config(&[("OLLAMA_HOST", "http://gpu-box:11434")], &[]);
     let ollama = Vendor::by_name("ollama").unwrap().model("m").config(&host);
     assert!(ollama.build().is_ok());
@@ -286,11 +289,11 @@ fn a_base_may_have_a_query_and_a_slash_at_its_end() {
 
 #[test]
 fn nothing_is_shown_that_is_a_secret() {
-    let connect = Vendor::by_name("openai").unwrap().model("m");
-    let connect = connect
+    let builder = Vendor::by_name("openai").unwrap().model("m");
+    let builder = builder
         .api_key(Secret::new("hunter2"))
         .header("x-key", "hunter3");
-    assert!(!format!("{connect:?}").contains("hunter"));
+    assert!(!format!("{builder:?}").contains("hunter"));
 }
 
 #[test]

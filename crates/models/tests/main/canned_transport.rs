@@ -1,4 +1,4 @@
-//! A transport without a network: it answers what it is told to, and keeps what it was asked.
+//! A transport with canned responses, which keeps the requests.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -16,15 +16,15 @@ use toolwright_models::{Bytes, ModelBuilder, Transport, Vendor, WireRequest, Wir
 use crate::collected_events::CollectedEvents;
 use crate::protocol_fixture::{ProtocolFixture, body};
 
-/// One answer.
+/// One response.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CannedResponse {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(&'static str, &'static str)>,
-    pub(crate) pieces: Vec<Vec<u8>>,
-    /// Whether nothing comes after the pieces, not even the end.
+    pub(crate) chunks: Vec<Vec<u8>>,
+    /// Whether the body does not end after its chunks.
     pub(crate) hangs: bool,
-    /// Whether nobody answers at all.
+    /// Whether there is no response at all.
     pub(crate) silent: bool,
 }
 
@@ -32,7 +32,7 @@ impl CannedResponse {
     pub(crate) fn ok(body: impl Into<Vec<u8>>) -> Self {
         Self {
             status: 200,
-            pieces: vec![body.into()],
+            chunks: vec![body.into()],
             ..Self::default()
         }
     }
@@ -41,10 +41,10 @@ impl CannedResponse {
         let mut at: Vec<usize> = at.to_vec();
         at.extend([0, body.len()]);
         at.sort_unstable();
-        let pieces = at.windows(2).map(|cut| body[cut[0]..cut[1]].to_vec());
+        let chunks = at.windows(2).map(|cut| body[cut[0]..cut[1]].to_vec());
         Self {
             status: 200,
-            pieces: pieces.collect(),
+            chunks: chunks.collect(),
             ..Self::default()
         }
     }
@@ -62,7 +62,7 @@ impl CannedResponse {
     }
 }
 
-/// Answers in order; clones share everything.
+/// Responds in order; clones share everything.
 #[derive(Clone, Default)]
 pub(crate) struct CannedTransport(Arc<Inner>);
 
@@ -74,10 +74,10 @@ struct Inner {
 }
 
 impl CannedTransport {
-    pub(crate) fn new(answers: impl IntoIterator<Item = CannedResponse>) -> Self {
-        let line = Self::default();
-        line.0.responses.lock().unwrap().extend(answers);
-        line
+    pub(crate) fn new(responses: impl IntoIterator<Item = CannedResponse>) -> Self {
+        let transport = Self::default();
+        transport.0.responses.lock().unwrap().extend(responses);
+        transport
     }
 
     pub(crate) fn requests(&self) -> Vec<WireRequest> {
@@ -85,11 +85,11 @@ impl CannedTransport {
     }
 
     /// The body of one request.
-    pub(crate) fn body(&self, place: usize) -> Value {
-        body(&self.requests()[place])
+    pub(crate) fn body(&self, index: usize) -> Value {
+        body(&self.requests()[index])
     }
 
-    /// How many answers, or questions without one, were dropped before their end.
+    /// How many responses, or requests without one, were dropped before their end.
     pub(crate) fn dropped_count(&self) -> usize {
         self.0.dropped.load(Ordering::SeqCst)
     }
@@ -106,21 +106,21 @@ impl Transport for CannedTransport {
     fn send(&self, request: WireRequest) -> BoxFuture<'_, Result<WireResponse, ModelError>> {
         self.0.requests.lock().unwrap().push(request);
         let next = self.0.responses.lock().unwrap().pop_front();
-        let asked = self.drop_counter();
+        let request_guard = self.drop_counter();
         async move {
-            let mut asked = asked;
+            let mut request_guard = request_guard;
             let Some(canned) = next else {
-                panic!("nobody should ask more often");
+                panic!("there are more requests than responses");
             };
             if canned.silent {
                 std::future::pending::<()>().await;
             }
-            asked.is_ended = true;
-            drop(asked);
+            request_guard.is_ended = true;
+            drop(request_guard);
             let body = CannedBody {
-                pieces: canned.pieces.into(),
+                chunks: canned.chunks.into(),
                 hangs: canned.hangs,
-                watch: self.drop_counter(),
+                drop_counter: self.drop_counter(),
             };
             let mut response = WireResponse::streamed(canned.status, body);
             for (name, value) in canned.headers {
@@ -146,40 +146,40 @@ impl Drop for DropCounter {
 }
 
 struct CannedBody {
-    pieces: VecDeque<Vec<u8>>,
+    chunks: VecDeque<Vec<u8>>,
     hangs: bool,
-    watch: DropCounter,
+    drop_counter: DropCounter,
 }
 
 impl Stream for CannedBody {
     type Item = Result<Bytes, ModelError>;
 
     fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        match self.pieces.pop_front() {
-            Some(piece) => Poll::Ready(Some(Ok(piece.into()))),
+        match self.chunks.pop_front() {
+            Some(chunk) => Poll::Ready(Some(Ok(chunk.into()))),
             None if self.hangs => Poll::Pending,
             None => {
-                self.watch.is_ended = true;
+                self.drop_counter.is_ended = true;
                 Poll::Ready(None)
             }
         }
     }
 }
 
-/// A model of a protocol, at the end of a line.
-pub(crate) fn builder(speaker: &dyn ProtocolFixture, line: &CannedTransport) -> ModelBuilder {
-    let (vendor, name) = speaker.model();
-    let connect = Vendor::by_name(vendor).unwrap().model(name);
-    connect
+/// A builder for a model of a protocol over a transport.
+pub(crate) fn builder(protocol: &dyn ProtocolFixture, transport: &CannedTransport) -> ModelBuilder {
+    let (vendor, name) = protocol.model();
+    let builder = Vendor::by_name(vendor).unwrap().model(name);
+    builder
         .api_key(Secret::new("a key"))
-        .transport(line.clone())
+        .transport(transport.clone())
 }
 
-pub(crate) fn model(speaker: &dyn ProtocolFixture, line: &CannedTransport) -> Arc<dyn Model> {
-    builder(speaker, line).build().unwrap()
+pub(crate) fn model(protocol: &dyn ProtocolFixture, transport: &CannedTransport) -> Arc<dyn Model> {
+    builder(protocol, transport).build().unwrap()
 }
 
-/// Tools to ask with.
+/// The tools of requests.
 static TOOLS: LazyLock<Arc<[RegisteredTool]>> = LazyLock::new(|| {
     let registry = Registry::new();
     let weather = Tool::builder("weather", "Tells the weather.")
@@ -193,7 +193,7 @@ static TOOLS: LazyLock<Arc<[RegisteredTool]>> = LazyLock::new(|| {
     registry.snapshot().iter().cloned().collect()
 });
 
-/// A question, with tools.
+/// A request with a message and tools.
 pub(crate) fn weather_request() -> ModelRequest {
     let mut request = ModelRequest::default();
     request.messages = vec![Message::User(vec![Content::text("How is it there?")])];
@@ -201,10 +201,15 @@ pub(crate) fn weather_request() -> ModelRequest {
     request
 }
 
-/// The question again, after a step and the results of its calls.
-pub(crate) fn follow_up_request(told: &CollectedEvents, results: Vec<ToolResult>) -> ModelRequest {
+/// The request after a step and the results of its calls.
+pub(crate) fn follow_up_request(
+    collected: &CollectedEvents,
+    results: Vec<ToolResult>,
+) -> ModelRequest {
     let mut request = weather_request();
-    request.messages.push(Message::Step(Arc::new(told.step())));
+    request
+        .messages
+        .push(Message::Step(Arc::new(collected.step())));
     request.messages.push(Message::Results(results));
     request
 }
@@ -216,24 +221,27 @@ pub(crate) fn result(call: &ToolCall, mut result: ToolResult) -> ToolResult {
 }
 
 pub(crate) async fn ask(model: &Arc<dyn Model>, request: ModelRequest) -> CollectedEvents {
-    let mut told = CollectedEvents {
+    let mut collected = CollectedEvents {
         model: model.id().clone(),
         events: Vec::new(),
         error: None,
     };
-    let mut answer = model.stream(request);
-    while let Some(event) = answer.next().await {
-        assert!(told.error.is_none(), "nothing comes after an error");
+    let mut stream = model.stream(request);
+    while let Some(event) = stream.next().await {
+        assert!(collected.error.is_none(), "nothing comes after an error");
         match event {
-            Ok(event) => told.events.push(event),
-            Err(error) => told.error = Some(error),
+            Ok(event) => collected.events.push(event),
+            Err(error) => collected.error = Some(error),
         }
     }
-    told
+    collected
 }
 
-/// Asks once, with one answer.
-pub(crate) async fn told(speaker: &dyn ProtocolFixture, canned: CannedResponse) -> CollectedEvents {
-    let line = CannedTransport::new([canned]);
-    ask(&model(speaker, &line), weather_request()).await
+/// Sends one request, and collects its response.
+pub(crate) async fn collect_response(
+    protocol: &dyn ProtocolFixture,
+    canned: CannedResponse,
+) -> CollectedEvents {
+    let transport = CannedTransport::new([canned]);
+    ask(&model(protocol, &transport), weather_request()).await
 }

@@ -1,10 +1,10 @@
-//! All that a model told, to look at.
+//! The events of a response, collected for assertions.
 
 use serde_json::Value;
 use toolwright_chat::{Item, ItemKind, ModelError, ModelEvent, ModelId, Step, StopReason, Usage};
 use toolwright_core::ToolCall;
 
-/// All that a model told.
+/// The events of one response.
 #[derive(Debug)]
 pub(crate) struct CollectedEvents {
     pub(crate) model: ModelId,
@@ -25,7 +25,7 @@ impl CollectedEvents {
         self.items().into_iter().map(|item| &item.kind).collect()
     }
 
-    /// The items without what is only spelling: white space in arguments, and what is raw.
+    /// The items without raw JSON and without white space in arguments.
     pub(crate) fn normalized_kinds(&self) -> Vec<ItemKind> {
         let kinds = self.kinds().into_iter().cloned();
         kinds
@@ -44,7 +44,7 @@ impl CollectedEvents {
         self.step().calls().cloned().collect()
     }
 
-    /// The pieces of text as they came.
+    /// The deltas of text.
     pub(crate) fn texts(&self) -> Vec<&str> {
         let texts = self.events.iter().filter_map(|event| match event {
             ModelEvent::Text(text) => Some(text.as_str()),
@@ -67,14 +67,14 @@ impl CollectedEvents {
         Step::new(self.model.clone(), items, stop, usage)
     }
 
-    /// Everything but what was sent, to compare.
+    /// Everything but the request, to compare.
     pub(crate) fn comparable(&self) -> String {
-        let heard = self.events.iter().skip(1);
+        let events = self.events.iter().skip(1);
         let error = self
             .error
             .as_ref()
             .map(|error| (error.kind, &error.message));
-        format!("{:#?}\n{error:?}", heard.collect::<Vec<_>>())
+        format!("{:#?}\n{error:?}", events.collect::<Vec<_>>())
     }
 
     pub(crate) fn sent_body(&self) -> Value {

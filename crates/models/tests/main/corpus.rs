@@ -1,4 +1,4 @@
-//! Every answer the fuzzer ever found interesting, replayed however it is cut.
+//! The fuzzer's corpus of responses, replayed in chunks of several lengths.
 
 use std::fs;
 use std::path::Path;
@@ -6,11 +6,11 @@ use std::path::Path;
 #[path = "../../../../fuzz/stream.rs"]
 mod stream;
 
-/// Byte by byte, and in pieces short and long.
+/// Byte by byte, and in short and long chunks.
 const CUTS: [u8; 5] = [0, 1, 3, 20, 200];
 
 #[test]
-fn every_known_answer_keeps_every_promise() {
+fn every_known_response_passes_every_check() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/stream");
     let mut replayed = 0;
     for entry in fs::read_dir(&folder).unwrap() {

@@ -1,4 +1,4 @@
-//! Models as their users meet them: every protocol through the same scenarios, the transports, and a real socket.
+//! The public API: every protocol in the same scenarios, recordings, and HTTP over a real socket.
 
 #![expect(
     clippy::indexing_slicing,

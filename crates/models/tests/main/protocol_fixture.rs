@@ -1,31 +1,31 @@
-//! What a model says, in no vendor's words; and what a protocol must know to be put through the scenarios.
+//! Responses independent of a protocol, and what a protocol must provide for the scenarios.
 
 use serde_json::Value;
 use toolwright_chat::{StopReason, Usage};
 use toolwright_models::WireRequest;
 
-/// One answer.
+/// One response.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ScenarioReply {
     pub(crate) parts: Vec<ReplyPart>,
-    /// Whether it is cut off because the most tokens are reached.
+    /// Whether it ends because of the maximum number of tokens.
     pub(crate) hits_token_limit: bool,
 }
 
-/// One part of an answer.
+/// One part of a response.
 #[derive(Clone, Debug)]
 pub(crate) enum ReplyPart {
     Text(&'static str),
-    /// What the model thought, and the seal that the vendor wants back.
+    /// Reasoning, and its signature.
     Reasoning(&'static str, &'static str),
     Call {
         id: String,
         name: &'static str,
         arguments: String,
     },
-    /// A search of the vendor's: what for, and the page that was found.
+    /// A hosted search: its query, and the URL of its source.
     Search(&'static str, &'static str),
-    /// Something that nobody here has heard of.
+    /// An unknown part.
     Unknown,
 }
 
@@ -51,13 +51,13 @@ pub(crate) fn call(id: &str, name: &'static str, arguments: &str) -> ReplyPart {
     }
 }
 
-/// Cuts a text in two, as streams do.
+/// Splits a text in two, as streams do.
 pub(crate) fn halves(text: &str) -> [&str; 2] {
     let (one, two) = text.split_at(text.floor_char_boundary(text.len() / 2));
     [one, two]
 }
 
-/// A call as a later request tells it.
+/// A call in a later request.
 #[derive(Debug, PartialEq)]
 pub(crate) struct SentCall {
     pub(crate) id: String,
@@ -65,7 +65,7 @@ pub(crate) struct SentCall {
     pub(crate) arguments: Value,
 }
 
-/// A result as a request tells it; the id where the protocol has one.
+/// A result in a request; the id is empty if the protocol has none.
 #[derive(Debug, PartialEq)]
 pub(crate) struct SentResult {
     pub(crate) id: String,
@@ -73,38 +73,38 @@ pub(crate) struct SentResult {
     pub(crate) failed: bool,
 }
 
-/// A protocol, from the vendor's side.
+/// The server side of a protocol.
 pub(crate) trait ProtocolFixture: Sync {
-    /// Who speaks it, and a model.
+    /// A vendor that implements it, and a model.
     fn model(&self) -> (&'static str, &'static str);
 
-    /// How a vendor labels its streams.
+    /// The content type of a stream.
     fn content_type(&self) -> &'static str {
         "text/event-stream"
     }
 
-    /// An answer as it is streamed.
-    fn streamed(&self, said: &ScenarioReply) -> String;
+    /// A response as a stream.
+    fn streamed(&self, reply: &ScenarioReply) -> String;
 
-    /// The same in one piece.
-    fn complete_body(&self, said: &ScenarioReply) -> String;
+    /// The same without streaming.
+    fn complete_body(&self, reply: &ScenarioReply) -> String;
 
-    /// An event that nobody has heard of, to be put before any other.
+    /// An unknown event, to be put before any other.
     fn unknown_event(&self) -> String;
 
-    /// A stream that begins with the vendor giving up.
+    /// A stream that starts with an error.
     fn failing_stream(&self) -> String;
 
-    /// The body of an answer with status 429.
+    /// The body of a response with status 429.
     fn rate_limit_body(&self) -> &'static str;
 
-    /// How a request is refused when the account has used up its credit or its quota: status and body.
+    /// Status and body of the error for an account without credit or quota.
     fn quota_error(&self) -> (u16, &'static str);
 
-    /// Other answers, and why they end.
+    /// Other responses, and their stop reasons.
     fn stop_reasons(&self) -> Vec<(String, StopReason)>;
 
-    /// The tokens that every answer reports, as far as the protocol can.
+    /// The usage that every response reports, as far as the protocol can.
     fn usage(&self) -> Usage {
         let mut usage = Usage::new(120, 30);
         usage.cached = 20;
@@ -112,42 +112,42 @@ pub(crate) trait ProtocolFixture: Sync {
         usage
     }
 
-    /// Arguments as they are delivered: as they were written, unless the wire has no place for what is not JSON.
+    /// Arguments as they are emitted: unchanged, unless the protocol cannot express text that is not JSON.
     fn delivered_arguments(&self, arguments: &str) -> String {
         arguments.to_owned()
     }
 
-    /// Whether what nobody here knows goes back.
+    /// Whether unknown items are replayed.
     fn replays_unknown_items(&self) -> bool {
         true
     }
 
-    /// Whether an answer says itself that it is over, and not only the line.
+    /// Whether the last frame is marked, so that the end of the connection is not needed.
     fn has_end_marker(&self) -> bool {
         true
     }
 
-    /// Whether the vendor searches, and whether it calls MCP servers.
+    /// Whether the vendor hosts a search, and MCP servers.
     fn hosted_support(&self) -> (bool, bool);
 
-    /// Whether a request asks for a stream.
+    /// Whether a request demands a stream.
     fn requests_stream(&self, request: &WireRequest) -> bool {
         body(request)["stream"] == true
     }
 
-    /// The calls that a request tells of.
+    /// The calls in a request.
     fn calls(&self, body: &Value) -> Vec<SentCall>;
 
-    /// The results that a request brings.
+    /// The results in a request.
     fn results(&self, body: &Value) -> Vec<SentResult>;
 
-    /// What the model is told to have thought.
+    /// The reasoning in a request.
     fn reasoning_items(&self, body: &Value) -> Vec<Value>;
 
-    /// A thought as it comes, and so has to go back.
-    fn reasoning_item(&self, text: &str, seal: &str) -> Value;
+    /// Reasoning as the vendor sends it, and requires it back.
+    fn reasoning_item(&self, text: &str, signature: &str) -> Value;
 
-    /// The schema that an answer is asked for in.
+    /// The schema of the response format in a request.
     fn response_schema(&self, body: &Value) -> Value;
 }
 
@@ -165,7 +165,7 @@ pub(crate) fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// Reads arguments that travel as text.
+/// Parses arguments that are sent as text.
 pub(crate) fn parsed(value: &Value) -> Value {
     serde_json::from_str(value.as_str().unwrap()).unwrap()
 }

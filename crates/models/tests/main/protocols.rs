@@ -1,4 +1,4 @@
-//! The protocols, one file each: what its vendor says and hears.
+//! The fixture of each protocol.
 
 mod anthropic;
 mod gemini;

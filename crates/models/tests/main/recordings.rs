@@ -1,4 +1,4 @@
-//! What is recorded is what is replayed, and no secret is in it.
+//! Recordings are replayed unchanged, and contain no secrets.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,8 +17,8 @@ use crate::canned_transport::{
 const HELLO: &str = "{\"message\":{\"content\":\"Grüß \"}}\n{\"message\":{\"content\":\"dich 🌍\"},\"done\":true}\n";
 
 fn ollama(transport: impl Transport) -> ModelBuilder {
-    let connect = Vendor::by_name("ollama").unwrap().model("qwen3");
-    connect.transport(transport)
+    let builder = Vendor::by_name("ollama").unwrap().model("qwen3");
+    builder.transport(transport)
 }
 
 fn request(path: &str, body: &str) -> WireRequest {
@@ -29,16 +29,16 @@ fn request(path: &str, body: &str) -> WireRequest {
     request
 }
 
-async fn pieces(transport: &impl Transport, request: WireRequest) -> Vec<Bytes> {
+async fn body_chunks(transport: &impl Transport, request: WireRequest) -> Vec<Bytes> {
     let response = transport.send(request).await.unwrap();
-    let pieces: Vec<_> = response.body.collect().await;
-    pieces.into_iter().map(Result::unwrap).collect()
+    let chunks: Vec<_> = response.body.collect().await;
+    chunks.into_iter().map(Result::unwrap).collect()
 }
 
-/// The recording of one request and its answer.
+/// The recording of one request and its response.
 async fn recorded(request: WireRequest, canned: CannedResponse) -> Recording {
     let recorder = Recorder::new(CannedTransport::new([canned]));
-    pieces(&recorder, request).await;
+    body_chunks(&recorder, request).await;
     recorder.recording()
 }
 
@@ -46,28 +46,28 @@ async fn recorded(request: WireRequest, canned: CannedResponse) -> Recording {
 async fn a_conversation_is_replayed_as_it_was() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("below").join("hello.json");
-    let line = CannedTransport::new([
+    let transport = CannedTransport::new([
         CannedResponse::error(503, r#"{"error":"busy"}"#).header("retry-after", "3"),
-        // In the middle of two letters.
+        // In the middle of two characters.
         CannedResponse::in_chunks(HELLO.as_bytes(), &[28, 70])
             .header("content-type", "application/x-ndjson"),
     ]);
-    let recorder = Recorder::new(line);
+    let recorder = Recorder::new(transport);
     let model = ollama(recorder.clone()).build().unwrap();
     let live = ask(&model, weather_request()).await;
     assert_eq!(live.texts().concat(), "Grüß dich 🌍");
     recorder.save(&file).unwrap();
     assert_eq!(Recording::load(&file).unwrap(), recorder.recording());
 
-    let replay = Replayer::open(&file).unwrap();
-    let model = ollama(replay.clone()).build().unwrap();
+    let replayer = Replayer::open(&file).unwrap();
+    let model = ollama(replayer.clone()).build().unwrap();
     let again = ask(&model, weather_request()).await;
     assert_eq!(again.comparable(), live.comparable());
-    assert_eq!(replay.remaining(), 0);
+    assert_eq!(replayer.remaining(), 0);
 }
 
 #[tokio::test]
-async fn pieces_come_back_as_they_came() {
+async fn chunks_are_replayed_as_they_came() {
     let bodies: [(&[u8], &[usize]); 4] = [
         (HELLO.as_bytes(), &[1, 28, 29, 70]),
         (b"\xff\x00\xfe not text", &[2]),
@@ -77,21 +77,21 @@ async fn pieces_come_back_as_they_came() {
     for (body, cuts) in bodies {
         let canned = CannedResponse::in_chunks(body, cuts);
         let sent: Vec<Vec<u8>> = canned
-            .pieces
+            .chunks
             .iter()
-            .filter(|piece| !piece.is_empty())
+            .filter(|chunk| !chunk.is_empty())
             .cloned()
             .collect();
         let recording = recorded(request("/v1/x", "{}"), canned).await;
         let text = serde_json::to_string(&recording).unwrap();
-        let replay = Replayer::new(serde_json::from_str(&text).unwrap());
-        let again = pieces(&replay, request("/v1/x", "{}")).await;
+        let replayer = Replayer::new(serde_json::from_str(&text).unwrap());
+        let again = body_chunks(&replayer, request("/v1/x", "{}")).await;
         assert_eq!(again, sent);
     }
 }
 
 #[tokio::test]
-async fn no_secret_and_no_host_is_written_down() {
+async fn no_secret_and_no_host_is_recorded() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("secrets.json");
     let body = r#"{"tools":[{"type":"mcp","authorization":"wiki-secret"}],"user":"ada@example.org","note":"pass-word"}"#;
@@ -99,7 +99,7 @@ async fn no_secret_and_no_host_is_written_down() {
     let recorder = Recorder::new(CannedTransport::new([CannedResponse::ok(answer)]))
         .secret(&Secret::new("pass-word"))
         .redact_with(|text| text.replace("ada@", "someone@"));
-    pieces(&recorder, request("/v1/x?key=in-the-address&alt=sse", body)).await;
+    body_chunks(&recorder, request("/v1/x?key=in-the-address&alt=sse", body)).await;
     recorder.save(&file).unwrap();
     let text = fs::read_to_string(&file).unwrap();
     for secret in [
@@ -119,18 +119,18 @@ async fn no_secret_and_no_host_is_written_down() {
     ] {
         assert!(text.contains(kept), "{kept} is not in {text}");
     }
-    // The same question with other secrets is the same question.
-    let replay = Replayer::open(&file)
+    // A request with other secrets matches.
+    let replayer = Replayer::open(&file)
         .unwrap()
         .redact_with(|text| text.replace("ada@", "someone@"));
     let body = body
         .replace("wiki-secret", "other")
         .replace("pass-word", "another");
-    pieces(&replay, request("/v1/x?key=other&alt=sse", &body)).await;
+    body_chunks(&replayer, request("/v1/x?key=other&alt=sse", &body)).await;
 }
 
 #[tokio::test]
-async fn the_key_of_a_hosted_server_is_not_written_down() {
+async fn the_key_of_a_hosted_server_is_not_recorded() {
     let groups = ConfigSources::new().defaults([
         ("MCP.name", "wiki"),
         ("MCP.url", "https://wiki.example/mcp"),
@@ -144,11 +144,11 @@ async fn the_key_of_a_hosted_server_is_not_written_down() {
         .remove(0);
     for vendor in ["openai", "anthropic"] {
         let recorder = Recorder::new(CannedTransport::new([CannedResponse::ok("")]));
-        let connect = Vendor::by_name(vendor)
+        let builder = Vendor::by_name(vendor)
             .unwrap()
             .model("m")
             .api_key(Secret::new("a secret key"));
-        let model = connect.transport(recorder.clone()).build().unwrap();
+        let model = builder.transport(recorder.clone()).build().unwrap();
         let mut request = weather_request();
         request.hosted_tools = vec![HostedTool::Mcp(group.clone())];
         ask(&model, request).await;
@@ -165,10 +165,10 @@ async fn the_key_of_a_hosted_server_is_not_written_down() {
 }
 
 #[tokio::test]
-async fn another_request_fails_and_says_where_it_differs() {
+async fn another_request_fails_with_the_first_difference() {
     let body = r#"{"model":"m","messages":[{"role":"user","content":"Hi"}]}"#;
     let recording = recorded(request("/v1/x", body), CannedResponse::ok("ok")).await;
-    let told = async |request: WireRequest| {
+    let error_message = async |request: WireRequest| {
         let error = Replayer::new(recording.clone())
             .send(request)
             .await
@@ -177,22 +177,25 @@ async fn another_request_fails_and_says_where_it_differs() {
         assert!(!error.is_transient());
         error.message
     };
-    let other = told(request("/v1/x", &body.replace("Hi", "Ho"))).await;
+    let other = error_message(request("/v1/x", &body.replace("Hi", "Ho"))).await;
     assert_eq!(
         other,
         "request 1 is not the recorded one at /messages/0/content: recorded `\"Hi\"`, sent `\"Ho\"`; \
          record it again if it is right"
     );
-    let elsewhere = told(request("/v2/x", body)).await;
+    let elsewhere = error_message(request("/v2/x", body)).await;
     assert!(
         elsewhere.contains("in its path: recorded `/v1/x`, sent `/v2/x`"),
         "{elsewhere}"
     );
     // The order of keys does not count.
-    let replay = Replayer::new(recording);
+    let replayer = Replayer::new(recording);
     let turned = r#"{"messages":[{"content":"Hi","role":"user"}],"model":"m"}"#;
-    assert_eq!(pieces(&replay, request("/v1/x", turned)).await, ["ok"]);
-    let more = replay.send(request("/v1/x", turned)).await.unwrap_err();
+    assert_eq!(
+        body_chunks(&replayer, request("/v1/x", turned)).await,
+        ["ok"]
+    );
+    let more = replayer.send(request("/v1/x", turned)).await.unwrap_err();
     assert_eq!(more.kind, ModelErrorKind::Forbidden);
     assert!(
         more.message
@@ -202,7 +205,7 @@ async fn another_request_fails_and_says_where_it_differs() {
 }
 
 #[tokio::test]
-async fn an_answer_that_was_given_up_is_recorded_as_far_as_it_came() {
+async fn a_dropped_response_is_recorded_as_far_as_it_came() {
     let mut canned = CannedResponse::in_chunks(HELLO.as_bytes(), &[20]);
     canned.hangs = true;
     let recorder = Recorder::new(CannedTransport::new([canned]));
@@ -211,18 +214,18 @@ async fn an_answer_that_was_given_up_is_recorded_as_far_as_it_came() {
     let saved = recorder.save("never written");
     assert!(saved.unwrap_err().to_string().contains("still being read"));
     drop(response);
-    let replay = Replayer::new(recorder.recording());
-    let response = replay.send(request("/v1/x", "{}")).await.unwrap();
-    let pieces: Vec<_> = response.body.collect().await;
-    assert_eq!(pieces[0].as_ref().unwrap().len(), 20);
+    let replayer = Replayer::new(recorder.recording());
+    let response = replayer.send(request("/v1/x", "{}")).await.unwrap();
+    let chunks: Vec<_> = response.body.collect().await;
+    assert_eq!(chunks[0].as_ref().unwrap().len(), 20);
     assert_eq!(
-        pieces[1].as_ref().unwrap_err().kind,
+        chunks[1].as_ref().unwrap_err().kind,
         ModelErrorKind::Network
     );
 }
 
 #[tokio::test]
-async fn a_file_is_whole_or_not_there() {
+async fn a_file_is_complete_or_not_written() {
     let directory = tempfile::tempdir().unwrap();
     let names = || {
         let entries = fs::read_dir(directory.path()).unwrap();
@@ -241,21 +244,21 @@ async fn a_file_is_whole_or_not_there() {
     assert_eq!(names(), ["a.json", "b.json"]);
 }
 
-/// The recording that is part of this repository: what its format is, and that it stays so.
+/// The recording in this repository, which pins the file format.
 fn weather() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recordings/weather.json")
 }
 
 #[tokio::test]
 async fn the_recording_at_hand_is_replayed_and_written_as_it_is() {
-    let replay = Replayer::open(weather()).unwrap();
-    let recorder = Recorder::new(replay);
+    let replayer = Replayer::open(weather()).unwrap();
+    let recorder = Recorder::new(replayer);
     let model = ollama(recorder.clone()).build().unwrap();
-    let told = ask(&model, weather_request()).await;
-    assert_eq!(told.calls()[0].name, "weather");
-    let sunny = result(&told.calls()[0], ToolResult::success("sunny"));
-    let told = ask(&model, follow_up_request(&told, vec![sunny])).await;
-    assert_eq!(told.texts().concat(), "It is sunny in Rome.");
+    let collected = ask(&model, weather_request()).await;
+    assert_eq!(collected.calls()[0].name, "weather");
+    let sunny = result(&collected.calls()[0], ToolResult::success("sunny"));
+    let collected = ask(&model, follow_up_request(&collected, vec![sunny])).await;
+    assert_eq!(collected.texts().concat(), "It is sunny in Rome.");
     let directory = tempfile::tempdir().unwrap();
     let again = directory.path().join("weather.json");
     recorder.save(&again).unwrap();
@@ -266,15 +269,15 @@ async fn the_recording_at_hand_is_replayed_and_written_as_it_is() {
 }
 
 #[test]
-fn what_is_no_recording_is_told_with_its_path() {
+fn a_file_that_is_no_recording_is_an_error_with_its_path() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("broken.json");
-    let told = Recording::load(&file).unwrap_err().to_string();
-    assert!(told.contains("broken.json"), "{told}");
+    let message = Recording::load(&file).unwrap_err().to_string();
+    assert!(message.contains("broken.json"), "{message}");
     fs::write(&file, "[{]").unwrap();
-    let told = Recording::load(&file).unwrap_err().to_string();
+    let message = Recording::load(&file).unwrap_err().to_string();
     assert!(
-        told.contains("broken.json") && told.contains("line 1"),
-        "{told}"
+        message.contains("broken.json") && message.contains("line 1"),
+        "{message}"
     );
 }

@@ -1,8 +1,8 @@
-//! What a body is taken for, wherever it is cut.
+//! The format of a body, however its bytes are split.
 
 use super::*;
 
-/// Reads a body in pieces of a length.
+/// Decodes a body in chunks of a length.
 fn read(framing: Framing, content_type: &str, body: &str, length: usize) -> Vec<DecodedPart> {
     let mut reading = BodyDecoder::new(framing, content_type, true);
     let mut read = Vec::new();
@@ -32,7 +32,7 @@ fn frame(data: &str) -> DecodedPart {
 }
 
 #[test]
-fn one_json_value_where_a_stream_was_asked_for_is_read_whole() {
+fn one_json_value_instead_of_a_stream_is_read() {
     for length in [1, 2, 7, 1_000] {
         for body in ["\n {\"a\":\n 1}", "[{}]", "\u{feff}{}"] {
             let read = read(Framing::ServerSentEvents, "text/event-stream", body, length);
@@ -55,7 +55,7 @@ fn events_are_events_whatever_they_are_called() {
 }
 
 #[test]
-fn lines_and_one_value_are_told_apart_by_what_they_are() {
+fn lines_and_one_value_are_distinguished_by_their_content() {
     let lines = "{\"a\":1}\n{\"b\":2}";
     let both = [frame("{\"a\":1}"), frame("{\"b\":2}")];
     let pretty = "{\n \"a\": 1\n}\n";
@@ -83,12 +83,12 @@ fn lines_and_one_value_are_told_apart_by_what_they_are() {
 #[test]
 fn a_page_is_named_as_what_it_is() {
     let page = format!("<!doctype html><title>Sign in</title>{}", "x".repeat(500));
-    let told = fails(Framing::ServerSentEvents, &page, 1_000);
+    let error = fails(Framing::ServerSentEvents, &page, 1_000);
     assert!(
-        told.contains("a page") && told.contains("Sign in"),
-        "{told}"
+        error.contains("a page") && error.contains("Sign in"),
+        "{error}"
     );
-    assert_eq!(told, fails(Framing::JsonLines, &page, 9));
+    assert_eq!(error, fails(Framing::JsonLines, &page, 9));
     assert!(fails(Framing::ServerSentEvents, "<p>", 1).contains("<p>"));
 }
 
@@ -129,14 +129,14 @@ fn an_answer_without_end_is_not_read_to_its_end() {
     let piece = [b' '; 1 << 20];
     let mut frames = BodyDecoder::new(Framing::ServerSentEvents, "", true);
     let event = format!("data: {}\n\n", "x".repeat(1 << 20));
-    let told = (0..64).find_map(|_| frames.push_bytes(event.as_bytes(), &mut Vec::new()).err());
-    assert!(told.unwrap().message.starts_with("the answer is longer"));
+    let error = (0..64).find_map(|_| frames.push_bytes(event.as_bytes(), &mut Vec::new()).err());
+    assert!(error.unwrap().message.starts_with("the answer is longer"));
     let mut whole = BodyDecoder::new(Framing::ServerSentEvents, "", true);
     whole.push_bytes(b"{", &mut Vec::new()).unwrap();
-    let told = (0..64).find_map(|_| whole.push_bytes(&piece, &mut Vec::new()).err());
-    assert!(told.unwrap().message.starts_with("a frame is longer"));
+    let error = (0..64).find_map(|_| whole.push_bytes(&piece, &mut Vec::new()).err());
+    assert!(error.unwrap().message.starts_with("a frame is longer"));
     let mut line = BodyDecoder::new(Framing::ServerSentEvents, "", true);
     line.push_bytes(b"data: x", &mut Vec::new()).unwrap();
-    let told = (0..64).find_map(|_| line.push_bytes(&piece, &mut Vec::new()).err());
-    assert!(told.unwrap().message.starts_with("a frame is longer"));
+    let error = (0..64).find_map(|_| line.push_bytes(&piece, &mut Vec::new()).err());
+    assert!(error.unwrap().message.starts_with("a frame is longer"));
 }

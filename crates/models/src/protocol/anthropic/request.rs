@@ -132,14 +132,14 @@ fn web_search_tool(search: &WebSearchConfig) -> Value {
     };
     let mut tool = json!({"type": kind, "name": "web_search"});
     let mut location = Map::new();
-    let places = [
+    let fields = [
         ("city", &search.city),
         ("country", &search.country),
         ("region", &search.region),
     ];
-    for (name, place) in places {
-        if let Some(place) = place {
-            location.insert(name.to_owned(), place.as_str().into());
+    for (name, value) in fields {
+        if let Some(value) = value {
+            location.insert(name.to_owned(), value.as_str().into());
         }
     }
     if !location.is_empty()

@@ -1,4 +1,4 @@
-//! Requests as they are written, answers as they are read, and that the one survives the other.
+//! Requests and responses without a network, and that a response is replayed unchanged.
 
 mod errors;
 mod random;
@@ -9,34 +9,28 @@ mod streams;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use toolwright_chat::{Item, ItemKind, ModelError, ModelEvent, ModelRequest, StopReason, Usage};
-use toolwright_core::schema::Dialect;
-use toolwright_core::wire::{ToolDefinition, ToolPlan, ToolPlanner, import_definitions};
+use toolwright_chat::{Item, ItemKind, ModelError, ModelEvent, ModelRequest};
+use toolwright_core::wire::ToolPlan;
 
 use super::Anthropic;
 use crate::framing::{Frame, FrameDecoder, Framing};
 use crate::protocol::Protocol as _;
+use crate::protocol::test_support::{finished, items, parse_response, plan_tools};
 
 const MODEL: &str = "claude-sonnet-5";
 
-/// Two tools; the API does not take the second one's name.
+/// Two tools; the API rejects the second one's name.
 fn plan() -> Arc<ToolPlan> {
     let city = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"], "additionalProperties": false});
     let tools = json!([
         {"name": "get_weather", "description": "Tells the weather.", "input_schema": city},
         {"name": "files.read", "description": "Reads a file.", "input_schema": {"type": "object", "properties": {}, "additionalProperties": false}},
     ]);
-    let definitions: Vec<ToolDefinition> = import_definitions(&tools.to_string())
-        .unwrap()
-        .into_iter()
-        .map(Result::unwrap)
-        .collect();
-    Arc::new(ToolPlanner::new(Dialect::ANTHROPIC).plan(&definitions))
+    plan_tools(&Anthropic::default(), &tools.to_string())
 }
 
 fn no_tools() -> Arc<ToolPlan> {
-    let none: [&ToolDefinition; 0] = [];
-    Arc::new(ToolPlanner::new(Dialect::ANTHROPIC).plan(none))
+    plan_tools(&Anthropic::default(), "[]")
 }
 
 fn body(request: &ModelRequest, model: &str) -> Value {
@@ -51,7 +45,7 @@ fn frames(text: &str) -> Vec<Frame> {
     frames
 }
 
-/// Frames of JSON values, each named by its type.
+/// Frames of JSON values; the event's name is the value's type.
 fn text_of(values: &[Value]) -> String {
     let frames = values.iter().map(|value| {
         format!(
@@ -63,45 +57,26 @@ fn text_of(values: &[Value]) -> String {
 }
 
 fn read_all(frames: &[Frame]) -> Result<Vec<ModelEvent>, ModelError> {
-    let mut reader = Anthropic::default().parser(plan());
-    let mut events = Vec::new();
-    for frame in frames {
-        events.extend(reader.parse_frame(&frame.event_name, &frame.data)?);
-    }
-    events.extend(reader.end_of_stream()?);
-    Ok(events)
+    let frames = frames.iter();
+    let frames = frames.map(|frame| (frame.event_name.as_str(), frame.data.as_str()));
+    parse_response(&Anthropic::default(), plan(), frames)
 }
 
 fn answer(text: &str) -> Vec<ModelEvent> {
     read_all(&frames(text)).unwrap()
 }
 
-fn items(events: &[ModelEvent]) -> Vec<Item> {
-    let items = events.iter().filter_map(|event| match event {
-        ModelEvent::Item(item) => Some(item.clone()),
-        _ => None,
-    });
-    items.collect()
-}
-
 fn raw(item: &Item) -> Value {
     serde_json::from_str(item.raw_json("anthropic").unwrap().get()).unwrap()
 }
 
-/// Events one by one, without what is raw.
+/// The events, without raw JSON.
 fn item_kinds(events: &[ModelEvent]) -> Vec<String> {
     let shown = events.iter().map(|event| match event {
         ModelEvent::Item(item) => format!("{:?}", item.kind),
         event => format!("{event:?}"),
     });
     shown.collect()
-}
-
-fn finished(events: &[ModelEvent]) -> (StopReason, Usage) {
-    match events.last().unwrap() {
-        ModelEvent::Finished { stop, usage } => (stop.clone(), *usage),
-        other => panic!("{other:?} comes last"),
-    }
 }
 
 fn call_fields(item: &Item) -> (String, String, String) {

@@ -1,4 +1,4 @@
-//! Calls come out of their pieces as they were meant, however a vendor labels them.
+//! Calls are assembled from their deltas, however a vendor labels them.
 
 mod encodings;
 
@@ -7,7 +7,7 @@ use toolwright_chat::ModelEvent;
 
 use super::{CallAssembler, CallDelta, CompleteCall};
 
-/// Reads an element of `tool_calls`.
+/// Parses an element of `tool_calls`.
 fn call_delta(entry: &Value) -> CallDelta {
     CallDelta::new(
         entry.get("index"),
@@ -17,7 +17,7 @@ fn call_delta(entry: &Value) -> CallDelta {
     )
 }
 
-/// Assembles frames of such elements.
+/// Assembles the calls in frames of such elements.
 fn calls(frames: &[Value]) -> Vec<CompleteCall> {
     let mut assembler = CallAssembler::default();
     for frame in frames {
@@ -28,18 +28,18 @@ fn calls(frames: &[Value]) -> Vec<CompleteCall> {
 }
 
 fn summaries(calls: &[CompleteCall]) -> Vec<(&str, &str, &str)> {
-    let told = calls.iter().map(|call| {
+    let texts = calls.iter().map(|call| {
         (
             call.id.as_str(),
             call.name.as_str(),
             call.arguments.as_str(),
         )
     });
-    told.collect()
+    texts.collect()
 }
 
 #[test]
-fn pieces_in_the_form_of_openai_are_put_together() {
+fn deltas_in_the_form_of_openai_are_joined() {
     let calls = calls(&[
         json!([{"index": 0, "id": "a", "type": "function", "function": {"name": "f", "arguments": ""}}]),
         json!([{"index": 0, "function": {"arguments": "{\"x\""}}]),
@@ -71,7 +71,7 @@ fn calls_that_are_all_number_0_stay_apart_by_their_ids() {
 }
 
 #[test]
-fn two_whole_calls_without_ids_at_number_0_are_two_calls_even_if_they_are_the_same() {
+fn two_complete_calls_without_ids_at_number_0_are_two_calls_even_if_they_are_the_same() {
     let one = json!([{"index": 0, "function": {"name": "f", "arguments": "{\"x\":1}"}}]);
     let calls = calls(&[one.clone(), one]);
     assert_eq!(
@@ -88,7 +88,7 @@ fn a_call_that_is_sent_again_under_its_id_is_one_call() {
 }
 
 #[test]
-fn id_and_name_in_every_piece_are_not_added_up() {
+fn id_and_name_in_every_delta_are_not_joined() {
     let calls = calls(&[
         json!([{"index": 0, "id": "a", "function": {"name": "f", "arguments": "{"}}]),
         json!([{"index": 0, "id": "a", "function": {"name": "f", "arguments": "\"x\":{"}}]),
@@ -116,7 +116,7 @@ fn an_id_that_another_call_has_is_replaced() {
 }
 
 #[test]
-fn a_made_up_id_is_never_one_that_a_vendor_gave() {
+fn a_generated_id_is_never_one_that_a_vendor_sent() {
     let calls = calls(&[
         json!([{"id": "call_1", "function": {"name": "f", "arguments": "{}"}}]),
         json!([{"function": {"name": "g", "arguments": "{}"}}]),
@@ -128,7 +128,7 @@ fn a_made_up_id_is_never_one_that_a_vendor_gave() {
 }
 
 #[test]
-fn a_new_id_for_every_piece_is_no_new_call() {
+fn a_new_id_for_every_delta_is_no_new_call() {
     let calls = calls(&[
         json!([{"index": 0, "id": "r1", "function": {"name": "f", "arguments": ""}}]),
         json!([{"index": 0, "id": "r2", "function": {"arguments": "{\"x\""}}]),
@@ -236,7 +236,7 @@ fn the_older_form_counts_only_if_there_is_no_other() {
 }
 
 #[test]
-fn made_up_ids_are_the_same_each_time_and_differ_between_answers() {
+fn generated_ids_are_the_same_each_time_and_differ_between_responses() {
     let id = |seed: &str| {
         let mut assembler = CallAssembler::default();
         assembler.set_id_seed(seed);
@@ -250,7 +250,7 @@ fn made_up_ids_are_the_same_each_time_and_differ_between_answers() {
 }
 
 #[test]
-fn a_call_is_told_once_its_name_is_known_and_its_arguments_as_they_come() {
+fn a_call_is_emitted_once_its_name_is_known_and_its_arguments_as_they_come() {
     let mut assembler = CallAssembler::default();
     let mut events = Vec::new();
     for entry in [
@@ -260,9 +260,9 @@ fn a_call_is_told_once_its_name_is_known_and_its_arguments_as_they_come() {
     ] {
         events.extend(assembler.add_deltas([call_delta(&entry)]));
     }
-    let told: Vec<String> = events.iter().map(|event| format!("{event:?}")).collect();
+    let events_text: Vec<String> = events.iter().map(|event| format!("{event:?}")).collect();
     assert_eq!(
-        told,
+        events_text,
         [
             r#"CallBegins { index: 0, id: "a", name: "f" }"#,
             r#"CallDelta { index: 0, delta: "{\"x\":" }"#,
@@ -277,7 +277,7 @@ fn a_call_is_told_once_its_name_is_known_and_its_arguments_as_they_come() {
 }
 
 #[test]
-fn white_space_within_a_text_is_part_of_the_call_that_goes_on() {
+fn white_space_within_a_text_continues_the_call() {
     let calls = calls(&[
         json!([{"index": 0, "function": {"name": "f", "arguments": "{\"x\":\"a"}}]),
         json!([{"index": 5, "function": {"arguments": " "}}]),

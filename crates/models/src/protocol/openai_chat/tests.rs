@@ -1,4 +1,4 @@
-//! Requests as they are sent, and answers as they were recorded.
+//! Requests and responses without a network.
 
 mod errors;
 mod random;
@@ -8,12 +8,12 @@ mod streams;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use toolwright_chat::{Item, ItemKind, ModelError, ModelEvent, ModelId, Step, StopReason, Usage};
+use toolwright_chat::{Item, ModelError, ModelEvent, ModelId, Step, StopReason, Usage};
 use toolwright_core::schema::Dialect;
-use toolwright_core::wire::{self, Shape, ToolPlan, ToolPlanner};
+use toolwright_core::wire::ToolPlan;
 
 use super::{OpenAiChat, Quirks};
-use crate::protocol::Protocol as _;
+use crate::protocol::test_support::{finished, items, kinds, parse_response, plan_tools};
 
 const OPENAI: OpenAiChat = OpenAiChat {
     vendor: "openai-chat",
@@ -45,7 +45,7 @@ const OPENROUTER: OpenAiChat = OpenAiChat {
     quirks: Quirks::OPENROUTER,
 };
 
-/// A plan of one tool whose name no API takes, and whose parameter may be left out.
+/// A plan of one tool with a name that the API rejects and an optional parameter.
 fn plan() -> Arc<ToolPlan> {
     let text = json!([{
         "name": "weather.now",
@@ -60,30 +60,17 @@ fn plan() -> Arc<ToolPlan> {
             "additionalProperties": false,
         },
     }]);
-    let tools: Vec<_> = wire::import_definitions(&text.to_string())
-        .expect("a list of tools")
-        .into_iter()
-        .map(|tool| tool.expect("a tool"))
-        .collect();
-    let planner = ToolPlanner::new(Dialect::OPENAI).shape(Shape::OpenAiChat);
-    Arc::new(planner.plan(tools.iter()))
+    plan_tools(&OPENAI, &text.to_string())
 }
 
 fn no_tools() -> Arc<ToolPlan> {
-    let planner = ToolPlanner::new(Dialect::OPENAI).shape(Shape::OpenAiChat);
-    let none: [&wire::ToolDefinition; 0] = [];
-    Arc::new(planner.plan(none))
+    plan_tools(&OPENAI, "[]")
 }
 
-/// Reads frames to the end.
+/// Parses the frames of a complete response.
 fn parse_frames<T: AsRef<str>>(frames: &[T]) -> Result<Vec<ModelEvent>, ModelError> {
-    let mut reader = OPENAI.parser(plan());
-    let mut events = Vec::new();
-    for frame in frames {
-        events.extend(reader.parse_frame("", frame.as_ref())?);
-    }
-    events.extend(reader.end_of_stream()?);
-    Ok(events)
+    let frames = frames.iter().map(|frame| ("", frame.as_ref()));
+    parse_response(&OPENAI, plan(), frames)
 }
 
 /// A chunk with this delta.
@@ -107,18 +94,6 @@ fn done() -> String {
     "[DONE]".to_owned()
 }
 
-fn items(events: &[ModelEvent]) -> Vec<Item> {
-    let items = events.iter().filter_map(|event| match event {
-        ModelEvent::Item(item) => Some(item.clone()),
-        _ => None,
-    });
-    items.collect()
-}
-
-fn kinds(events: &[ModelEvent]) -> Vec<ItemKind> {
-    items(events).into_iter().map(|item| item.kind).collect()
-}
-
 fn raws(events: &[ModelEvent]) -> Vec<Value> {
     let raws = items(events).into_iter().map(|item| {
         let raw = item.raw_json("openai_chat").expect("a raw part");
@@ -127,14 +102,7 @@ fn raws(events: &[ModelEvent]) -> Vec<Value> {
     raws.collect()
 }
 
-fn finished(events: &[ModelEvent]) -> (StopReason, Usage) {
-    match events.last() {
-        Some(ModelEvent::Finished { stop, usage }) => (stop.clone(), *usage),
-        other => panic!("the answer ends with {other:?}"),
-    }
-}
-
-/// What was streamed, item by item left out.
+/// The streamed events, without the items.
 fn streamed(events: &[ModelEvent]) -> Vec<String> {
     let shown = events.iter().filter_map(|event| match event {
         ModelEvent::Text(text) => Some(format!("text {text}")),

@@ -1,4 +1,4 @@
-//! Requests as they are written, and streams as they are read.
+//! Requests and responses without a network.
 
 mod errors;
 mod random;
@@ -13,15 +13,16 @@ use toolwright_chat::{
     Item, ItemKind, Message, ModelError, ModelEvent, ModelId, ModelRequest, Step, StopReason, Usage,
 };
 use toolwright_core::ToolResult;
-use toolwright_core::schema::Dialect;
-use toolwright_core::wire::{ToolPlan, ToolPlanner, import_definitions};
+use toolwright_core::wire::ToolPlan;
 
 use super::OpenAiResponses;
 use crate::protocol::Protocol as _;
+use crate::protocol::test_support::{self, parse_response, plan_tools};
 
-/// Two tools: one whose name the API does not take and that has a parameter to leave out, one that takes nothing.
+/// Two tools: one with a name that the API rejects and an optional parameter, one without parameters.
 static PLAN: LazyLock<Arc<ToolPlan>> = LazyLock::new(|| {
-    let tools = import_definitions(
+    plan_tools(
+        &OpenAiResponses,
         r#"[
             {"name": "shop.find", "description": "Finds a thing.", "inputSchema": {
                 "type": "object",
@@ -30,17 +31,15 @@ static PLAN: LazyLock<Arc<ToolPlan>> = LazyLock::new(|| {
             {"name": "now", "description": "Tells the time.", "inputSchema": {
                 "type": "object", "properties": {}, "additionalProperties": false}}
         ]"#,
-    );
-    let tools: Vec<_> = tools.unwrap().into_iter().map(Result::unwrap).collect();
-    Arc::new(ToolPlanner::new(Dialect::OPENAI).plan(&tools))
+    )
 });
 
 fn plan() -> Arc<ToolPlan> {
     Arc::clone(&PLAN)
 }
 
-fn no_tools() -> ToolPlan {
-    ToolPlanner::new(Dialect::OPENAI).plan(&[] as &[toolwright_core::wire::ToolDefinition])
+fn no_tools() -> Arc<ToolPlan> {
+    plan_tools(&OpenAiResponses, "[]")
 }
 
 fn body(request: &ModelRequest, plan: &ToolPlan) -> Value {
@@ -72,32 +71,18 @@ fn result(call: &str, mut result: ToolResult) -> ToolResult {
     result
 }
 
-/// Reads frames, one per line, to their end.
+/// Parses the frames of a complete response, one per line.
 fn events(frames: &str) -> Result<Vec<ModelEvent>, ModelError> {
-    let mut reader = OpenAiResponses.parser(plan());
-    let mut events = Vec::new();
-    for frame in frames
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-    {
-        events.extend(reader.parse_frame("", frame)?);
-    }
-    events.extend(reader.end_of_stream()?);
-    Ok(events)
+    let lines = frames.lines().map(str::trim);
+    let lines = lines.filter(|line| !line.is_empty());
+    parse_response(&OpenAiResponses, plan(), lines.map(|line| ("", line)))
 }
 
 fn items(frames: &str) -> Vec<Item> {
-    let events = events(frames).unwrap().into_iter();
-    events
-        .filter_map(|event| match event {
-            ModelEvent::Item(item) => Some(item),
-            _ => None,
-        })
-        .collect()
+    test_support::items(&events(frames).unwrap())
 }
 
-/// The events of a stream, a line each.
+/// The events of a response, a line each.
 fn event_lines(frames: &str) -> Vec<String> {
     events(frames).unwrap().iter().map(event_line).collect()
 }

@@ -35,7 +35,7 @@ fn status_504_is_a_timeout_in_every_protocol() {
 }
 
 #[test]
-fn no_sign_is_in_the_table_twice_and_all_are_in_lower_case() {
+fn no_pattern_is_in_the_table_twice_and_all_are_in_lower_case() {
     let mut seen = HashSet::new();
     for sign in ERROR_PATTERNS.iter().flat_map(|(_, signs)| signs.iter()) {
         assert!(seen.insert(format!("{sign:?}")), "{sign:?}");

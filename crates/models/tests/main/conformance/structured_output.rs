@@ -1,4 +1,4 @@
-//! Answers for programs, and tools that the vendor runs.
+//! Structured output and hosted tools.
 
 use serde_json::json;
 use toolwright_chat::{HostedTool, ResponseFormat};
@@ -8,7 +8,7 @@ use toolwright_core::{Config, ConfigSources, Registry, Tool};
 use crate::canned_transport::{CannedResponse, CannedTransport, ask, model, weather_request};
 use crate::protocol_fixture::{ProtocolFixture, ReplyPart, ScenarioReply, call};
 
-/// A search and an MCP server, as settings ask for them.
+/// A search and an MCP server from settings.
 fn hosted() -> Vec<HostedTool> {
     let sources = ConfigSources::new().defaults([
         ("WebSearchTool.type", "default"),
@@ -28,99 +28,99 @@ fn hosted() -> Vec<HostedTool> {
         .collect()
 }
 
-pub(crate) async fn an_answer_in_a_form_is_read_as_it_was_meant(speaker: &dyn ProtocolFixture) {
+pub(crate) async fn structured_output_is_parsed_and_lifted(protocol: &dyn ProtocolFixture) {
     let schema = Schema::check(json!({
         "type": "object",
         "properties": {"city": {"type": "string"}, "note": {"type": "string"}},
         "required": ["city"],
         "additionalProperties": false
     }));
-    let form = ResponseFormat::new("place", schema.unwrap());
-    let line = CannedTransport::new([CannedResponse::ok(
-        speaker.streamed(&ScenarioReply::new([ReplyPart::Text("{}")])),
+    let format = ResponseFormat::new("place", schema.unwrap());
+    let transport = CannedTransport::new([CannedResponse::ok(
+        protocol.streamed(&ScenarioReply::new([ReplyPart::Text("{}")])),
     )]);
-    let model = model(speaker, &line);
+    let model = model(protocol, &transport);
     let mut request = weather_request();
-    request.response_format = Some(form.clone());
+    request.response_format = Some(format.clone());
     ask(&model, request).await.finished();
-    let asked = speaker.response_schema(&line.body(0));
-    assert_eq!(asked["properties"]["city"]["type"], "string", "{asked}");
-    // Where all fields had to be required, those that say nothing are taken out again.
-    let forced = asked["required"].as_array().unwrap().len() == 2;
+    let sent = protocol.response_schema(&transport.body(0));
+    assert_eq!(sent["properties"]["city"]["type"], "string", "{sent}");
+    // If strict mode requires all fields, nulls are removed again.
+    let forced = sent["required"].as_array().unwrap().len() == 2;
     let written = match forced {
         true => r#"{"city": "Rome", "note": null}"#,
         false => r#"{"city": "Rome"}"#,
     };
     assert_eq!(
-        model.parse_structured_output(&form, written),
+        model.parse_structured_output(&format, written),
         Ok(json!({"city": "Rome"}))
     );
     let fenced = format!("```json\n{written}\n```");
     assert_eq!(
-        model.parse_structured_output(&form, &fenced),
+        model.parse_structured_output(&format, &fenced),
         Ok(json!({"city": "Rome"}))
     );
     assert!(
         model
-            .parse_structured_output(&form, r#"{"city": "Ro"#)
+            .parse_structured_output(&format, r#"{"city": "Ro"#)
             .is_err()
     );
-    assert!(model.parse_structured_output(&form, "").is_err());
+    assert!(model.parse_structured_output(&format, "").is_err());
 }
 
-pub(crate) async fn a_search_of_the_vendor_keeps_its_name(speaker: &dyn ProtocolFixture) {
+pub(crate) async fn a_search_of_the_vendor_keeps_its_name(protocol: &dyn ProtocolFixture) {
     let registry = Registry::new();
     let ours = Tool::builder("web_search", "Looks something up in our own web.")
         .run(|_, _| "found")
         .unwrap();
     registry.add(ours).unwrap();
     let tools = || registry.snapshot().iter().cloned().collect();
-    let silent = CannedResponse::ok(speaker.streamed(&ScenarioReply::new([])));
-    let line = CannedTransport::new([silent.clone(), silent.clone()]);
-    let asking = model(speaker, &line);
+    let silent = CannedResponse::ok(protocol.streamed(&ScenarioReply::new([])));
+    let transport = CannedTransport::new([silent.clone(), silent.clone()]);
+    let asking = model(protocol, &transport);
     let mut request = weather_request();
     request.tools = tools();
     ask(&asking, request.clone()).await;
     request.hosted_tools = hosted();
     ask(&asking, request.clone()).await;
-    let (searches, _) = speaker.hosted_support();
+    let (searches, _) = protocol.hosted_support();
     let named = |place: usize| {
-        let body = line.body(place).to_string();
+        let body = transport.body(place).to_string();
         let name = body.split("Looks something up").next().unwrap();
         let name = name.rsplit(r#""name":""#).next().unwrap();
         name.split('"').next().unwrap().to_owned()
     };
     assert_eq!(named(0), "web_search");
     assert_eq!(named(1) == "web_search", !searches, "{}", named(1));
-    // What is called by that other name is still the same tool.
+    // A call with the wire name is a call of the same tool.
     let wire: &'static str = named(1).leak();
-    let said = ScenarioReply::new([call("call_1", wire, "")]);
-    let line = CannedTransport::new([CannedResponse::ok(speaker.streamed(&said))]);
-    let told = ask(&model(speaker, &line), request).await;
-    assert_eq!(told.calls()[0].name, "web_search");
+    let reply = ScenarioReply::new([call("call_1", wire, "")]);
+    let transport = CannedTransport::new([CannedResponse::ok(protocol.streamed(&reply))]);
+    let collected = ask(&model(protocol, &transport), request).await;
+    assert_eq!(collected.calls()[0].name, "web_search");
 }
 
-pub(crate) async fn keys_of_servers_are_not_shown(speaker: &dyn ProtocolFixture) {
-    let line = CannedTransport::new([CannedResponse::ok(
-        speaker.streamed(&ScenarioReply::new([])),
+pub(crate) async fn keys_of_servers_are_not_shown(protocol: &dyn ProtocolFixture) {
+    let transport = CannedTransport::new([CannedResponse::ok(
+        protocol.streamed(&ScenarioReply::new([])),
     )]);
     let mut request = weather_request();
     request.hosted_tools = hosted();
-    let told = ask(&model(speaker, &line), request).await;
-    let (_, servers) = speaker.hosted_support();
-    let sent = line.body(0).to_string();
+    let collected = ask(&model(protocol, &transport), request).await;
+    let (_, servers) = protocol.hosted_support();
+    let sent = transport.body(0).to_string();
     assert_eq!(sent.contains("hunter2"), servers);
-    let shown = told.sent_body().to_string();
+    let shown = collected.sent_body().to_string();
     assert!(!shown.contains("hunter2"), "{shown}");
     assert_eq!(shown.contains("***"), servers, "{shown}");
-    assert!(!format!("{:?}", line.requests()).contains("a key"));
+    assert!(!format!("{:?}", transport.requests()).contains("a key"));
 }
 
-pub(crate) async fn hosted_tools_are_those_of_the_vendor(speaker: &dyn ProtocolFixture) {
-    let model = model(speaker, &CannedTransport::default());
+pub(crate) async fn hosted_tools_are_those_of_the_vendor(protocol: &dyn ProtocolFixture) {
+    let model = model(protocol, &CannedTransport::default());
     let hosts: Vec<bool> = hosted()
         .iter()
         .map(|hosted| model.supports_hosted_tool(hosted))
         .collect();
-    assert_eq!((hosts[0], hosts[1]), speaker.hosted_support());
+    assert_eq!((hosts[0], hosts[1]), protocol.hosted_support());
 }

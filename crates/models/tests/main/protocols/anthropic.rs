@@ -1,4 +1,4 @@
-//! Anthropic's Messages, from the vendor's side.
+//! The server side of Anthropic's Messages.
 
 use serde_json::{Value, json};
 use toolwright_chat::StopReason;
@@ -18,19 +18,19 @@ fn event(data: &Value) -> String {
     )
 }
 
-/// The blocks of a part, each with what is streamed of it.
+/// The blocks of a part, each with its deltas.
 fn blocks(part: &ReplyPart) -> Vec<(Value, Vec<Value>)> {
     match part {
         ReplyPart::Text(text) => {
             let deltas = halves(text).map(|half| json!({"type": "text_delta", "text": half}));
             vec![(json!({"type": "text", "text": text}), deltas.to_vec())]
         }
-        ReplyPart::Reasoning(text, seal) => {
+        ReplyPart::Reasoning(text, signature) => {
             let deltas =
                 halves(text).map(|half| json!({"type": "thinking_delta", "thinking": half}));
             let mut deltas = deltas.to_vec();
-            deltas.push(json!({"type": "signature_delta", "signature": seal}));
-            let block = json!({"type": "thinking", "thinking": text, "signature": seal});
+            deltas.push(json!({"type": "signature_delta", "signature": signature}));
+            let block = json!({"type": "thinking", "thinking": text, "signature": signature});
             vec![(block, deltas)]
         }
         ReplyPart::Call {
@@ -38,11 +38,11 @@ fn blocks(part: &ReplyPart) -> Vec<(Value, Vec<Value>)> {
             name,
             arguments,
         } => {
-            let pieces = halves(arguments)
+            let deltas = halves(arguments)
                 .into_iter()
                 .filter(|half| !half.is_empty());
             let deltas =
-                pieces.map(|half| json!({"type": "input_json_delta", "partial_json": half}));
+                deltas.map(|half| json!({"type": "input_json_delta", "partial_json": half}));
             let input =
                 serde_json::from_str(arguments).unwrap_or_else(|_| match arguments.trim() {
                     "" => json!({}),
@@ -52,12 +52,12 @@ fn blocks(part: &ReplyPart) -> Vec<(Value, Vec<Value>)> {
             vec![(block, deltas.collect())]
         }
         ReplyPart::Search(query, page) => {
-            let asked = json!({"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search",
+            let call = json!({"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search",
                 "input": {"query": query}});
             let found = json!({"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1",
                 "content": [{"type": "web_search_result", "url": page, "title": "A page",
                     "encrypted_content": "sealed"}]});
-            vec![(asked, Vec::new()), (found, Vec::new())]
+            vec![(call, Vec::new()), (found, Vec::new())]
         }
         ReplyPart::Unknown => {
             vec![(
@@ -68,8 +68,8 @@ fn blocks(part: &ReplyPart) -> Vec<(Value, Vec<Value>)> {
     }
 }
 
-fn stop(said: &ScenarioReply) -> &'static str {
-    match (said.hits_token_limit, said.has_calls()) {
+fn stop(reply: &ScenarioReply) -> &'static str {
+    match (reply.hits_token_limit, reply.has_calls()) {
         (true, _) => "max_tokens",
         (false, true) => "tool_use",
         (false, false) => "end_turn",
@@ -95,9 +95,9 @@ impl ProtocolFixture for Messages {
         ("anthropic", "claude-sonnet-4-5")
     }
 
-    fn streamed(&self, said: &ScenarioReply) -> String {
+    fn streamed(&self, reply: &ScenarioReply) -> String {
         let mut out = start();
-        let blocks = said.parts.iter().flat_map(blocks);
+        let blocks = reply.parts.iter().flat_map(blocks);
         for (index, (block, deltas)) in blocks.enumerate() {
             let mut begun = block.clone();
             for field in ["text", "thinking", "signature"] {
@@ -117,18 +117,18 @@ impl ProtocolFixture for Messages {
             }
             out += &event(&json!({"type": "content_block_stop", "index": index}));
         }
-        out + &ended(stop(said))
+        out + &ended(stop(reply))
     }
 
-    fn complete_body(&self, said: &ScenarioReply) -> String {
-        let content: Vec<Value> = said
+    fn complete_body(&self, reply: &ScenarioReply) -> String {
+        let content: Vec<Value> = reply
             .parts
             .iter()
             .flat_map(blocks)
             .map(|(block, _)| block)
             .collect();
         json!({"id": "msg_1", "type": "message", "role": "assistant", "content": content,
-            "stop_reason": stop(said), "stop_sequence": null,
+            "stop_reason": stop(reply), "stop_sequence": null,
             "usage": {"input_tokens": 100, "cache_read_input_tokens": 20, "output_tokens": 30,
                 "output_tokens_details": {"thinking_tokens": 10}}})
         .to_string()
@@ -199,8 +199,8 @@ impl ProtocolFixture for Messages {
         content(body, "thinking").into_iter().cloned().collect()
     }
 
-    fn reasoning_item(&self, text: &str, seal: &str) -> Value {
-        json!({"type": "thinking", "thinking": text, "signature": seal})
+    fn reasoning_item(&self, text: &str, signature: &str) -> Value {
+        json!({"type": "thinking", "thinking": text, "signature": signature})
     }
 
     fn response_schema(&self, body: &Value) -> Value {

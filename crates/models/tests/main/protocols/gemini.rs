@@ -1,4 +1,4 @@
-//! Gemini's `streamGenerateContent`, from the vendor's side.
+//! The server side of Gemini's `streamGenerateContent`.
 
 use serde_json::{Value, json};
 use toolwright_chat::StopReason;
@@ -24,12 +24,12 @@ fn candidate(parts: &Value, finish: Option<&str>) -> Value {
     json!({"candidates": [candidate], "modelVersion": "gemini-3-pro", "responseId": "r1"})
 }
 
-/// A part of the API's; what was searched is told beside the parts.
+/// A part as the API writes it; `None` for a search, which is not among the parts.
 fn part(part: &ReplyPart) -> Option<Value> {
     Some(match part {
         ReplyPart::Text(text) => json!({"text": text}),
-        ReplyPart::Reasoning(text, seal) => {
-            json!({"text": text, "thought": true, "thoughtSignature": seal})
+        ReplyPart::Reasoning(text, signature) => {
+            json!({"text": text, "thought": true, "thoughtSignature": signature})
         }
         ReplyPart::Call {
             id,
@@ -48,16 +48,16 @@ fn part(part: &ReplyPart) -> Option<Value> {
     })
 }
 
-fn last(said: &ScenarioReply, parts: &Value) -> Value {
+fn last(reply: &ScenarioReply, parts: &Value) -> Value {
     let mut last = candidate(
         parts,
-        Some(if said.hits_token_limit {
+        Some(if reply.hits_token_limit {
             "MAX_TOKENS"
         } else {
             "STOP"
         }),
     );
-    let searches = said.parts.iter().find_map(|part| match part {
+    let searches = reply.parts.iter().find_map(|part| match part {
         ReplyPart::Search(query, page) => Some((query, page)),
         _ => None,
     });
@@ -75,10 +75,10 @@ impl ProtocolFixture for Gemini {
         ("gemini", "gemini-3-pro")
     }
 
-    fn streamed(&self, said: &ScenarioReply) -> String {
+    fn streamed(&self, reply: &ScenarioReply) -> String {
         let mut out = String::new();
-        for spoken in &said.parts {
-            match (spoken, part(spoken)) {
+        for reply_part in &reply.parts {
+            match (reply_part, part(reply_part)) {
                 (ReplyPart::Text(text), _) => {
                     for half in halves(text) {
                         out += &chunk(&candidate(&json!([{"text": half}]), None));
@@ -88,12 +88,12 @@ impl ProtocolFixture for Gemini {
                 (_, None) => {}
             }
         }
-        out + &chunk(&last(said, &json!([{"text": ""}])))
+        out + &chunk(&last(reply, &json!([{"text": ""}])))
     }
 
-    fn complete_body(&self, said: &ScenarioReply) -> String {
-        let parts: Vec<Value> = said.parts.iter().filter_map(part).collect();
-        serde_json::to_string_pretty(&last(said, &json!(parts))).unwrap()
+    fn complete_body(&self, reply: &ScenarioReply) -> String {
+        let parts: Vec<Value> = reply.parts.iter().filter_map(part).collect();
+        serde_json::to_string_pretty(&last(reply, &json!(parts))).unwrap()
     }
 
     fn unknown_event(&self) -> String {
@@ -126,12 +126,12 @@ impl ProtocolFixture for Gemini {
         ]
     }
 
-    /// Arguments are JSON here: what is not can only be a text.
+    /// Arguments are JSON: other text can only be a string.
     fn delivered_arguments(&self, arguments: &str) -> String {
         json!(arguments).to_string()
     }
 
-    /// Tokens and sources may come after the reason to finish.
+    /// Usage and sources may come after the finish reason.
     fn has_end_marker(&self) -> bool {
         false
     }
@@ -175,14 +175,14 @@ impl ProtocolFixture for Gemini {
     }
 
     fn reasoning_items(&self, body: &Value) -> Vec<Value> {
-        let thoughts = parts(body)
+        let reasoning = parts(body)
             .into_iter()
             .filter(|part| part["thought"] == true);
-        thoughts.cloned().collect()
+        reasoning.cloned().collect()
     }
 
-    fn reasoning_item(&self, text: &str, seal: &str) -> Value {
-        json!({"text": text, "thought": true, "thoughtSignature": seal})
+    fn reasoning_item(&self, text: &str, signature: &str) -> Value {
+        json!({"text": text, "thought": true, "thoughtSignature": signature})
     }
 
     fn response_schema(&self, body: &Value) -> Value {

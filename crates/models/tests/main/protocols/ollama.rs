@@ -1,4 +1,4 @@
-//! Ollama's `/api/chat`, from the server's side.
+//! The server side of Ollama's `/api/chat`.
 
 use serde_json::{Map, Value, json};
 use toolwright_chat::{StopReason, Usage};
@@ -33,8 +33,8 @@ fn called(id: &str, name: &str, arguments: &str) -> Value {
     json!({"id": id, "function": {"index": 0, "name": name, "arguments": arguments}})
 }
 
-fn reason(said: &ScenarioReply) -> &'static str {
-    if said.hits_token_limit {
+fn reason(reply: &ScenarioReply) -> &'static str {
+    if reply.hits_token_limit {
         "length"
     } else {
         "stop"
@@ -50,9 +50,9 @@ impl ProtocolFixture for Ollama {
         "application/x-ndjson"
     }
 
-    fn streamed(&self, said: &ScenarioReply) -> String {
+    fn streamed(&self, reply: &ScenarioReply) -> String {
         let mut out = String::new();
-        for part in &said.parts {
+        for part in &reply.parts {
             match part {
                 ReplyPart::Text(text) => {
                     for half in halves(text) {
@@ -80,15 +80,15 @@ impl ProtocolFixture for Ollama {
                 ReplyPart::Search(..) => {}
             }
         }
-        out + &done(&json!({"role": "assistant", "content": ""}), reason(said))
+        out + &done(&json!({"role": "assistant", "content": ""}), reason(reply))
     }
 
-    fn complete_body(&self, said: &ScenarioReply) -> String {
+    fn complete_body(&self, reply: &ScenarioReply) -> String {
         let mut message = Map::new();
         message.insert("role".to_owned(), json!("assistant"));
         message.insert("content".to_owned(), json!(""));
         let mut calls = Vec::new();
-        for part in &said.parts {
+        for part in &reply.parts {
             match part {
                 ReplyPart::Text(text) => drop(message.insert("content".to_owned(), json!(text))),
                 ReplyPart::Reasoning(text, _) => {
@@ -106,7 +106,7 @@ impl ProtocolFixture for Ollama {
         if !calls.is_empty() {
             message.insert("tool_calls".to_owned(), json!(calls));
         }
-        done(&Value::Object(message), reason(said))
+        done(&Value::Object(message), reason(reply))
     }
 
     fn unknown_event(&self) -> String {
@@ -145,8 +145,9 @@ impl ProtocolFixture for Ollama {
     }
 
     fn calls(&self, body: &Value) -> Vec<SentCall> {
-        let said = elements_with(&body["messages"], "role", "assistant").into_iter();
-        said.flat_map(|message| message["tool_calls"].as_array().into_iter().flatten())
+        let messages = elements_with(&body["messages"], "role", "assistant").into_iter();
+        messages
+            .flat_map(|message| message["tool_calls"].as_array().into_iter().flatten())
             .map(|call| SentCall {
                 id: text(&call["id"]),
                 name: text(&call["function"]["name"]),
@@ -159,24 +160,25 @@ impl ProtocolFixture for Ollama {
         let results = elements_with(&body["messages"], "role", "tool").into_iter();
         results
             .map(|result| {
-                let told = text(&result["content"]);
+                let content = text(&result["content"]);
                 SentResult {
                     id: text(&result["tool_call_id"]),
-                    failed: told.starts_with("error: "),
-                    text: told.trim_start_matches("error: ").to_owned(),
+                    failed: content.starts_with("error: "),
+                    text: content.trim_start_matches("error: ").to_owned(),
                 }
             })
             .collect()
     }
 
     fn reasoning_items(&self, body: &Value) -> Vec<Value> {
-        let said = elements_with(&body["messages"], "role", "assistant").into_iter();
-        said.filter_map(|message| message.get("thinking"))
+        let messages = elements_with(&body["messages"], "role", "assistant").into_iter();
+        messages
+            .filter_map(|message| message.get("thinking"))
             .cloned()
             .collect()
     }
 
-    /// It has no seal.
+    /// The protocol has no signatures.
     fn reasoning_item(&self, text: &str, _: &str) -> Value {
         json!(text)
     }

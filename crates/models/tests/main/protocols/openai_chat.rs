@@ -1,4 +1,4 @@
-//! Chat Completions, from the side of a vendor that wants its reasoning back.
+//! The server side of Chat Completions, of a vendor that requires its reasoning back.
 
 use serde_json::{Map, Value, json};
 use toolwright_chat::StopReason;
@@ -19,8 +19,8 @@ fn chunk(delta: Value, finish: Option<&str>) -> String {
     format!("data: {chunk}\n\n")
 }
 
-fn finish(said: &ScenarioReply) -> &'static str {
-    match (said.hits_token_limit, said.has_calls()) {
+fn finish(reply: &ScenarioReply) -> &'static str {
+    match (reply.hits_token_limit, reply.has_calls()) {
         (true, _) => "length",
         (false, true) => "tool_calls",
         (false, false) => "stop",
@@ -41,19 +41,22 @@ impl ProtocolFixture for Chat {
         ("openrouter", "some/model")
     }
 
-    fn streamed(&self, said: &ScenarioReply) -> String {
+    fn streamed(&self, reply: &ScenarioReply) -> String {
         let mut out = chunk(json!({"role": "assistant", "content": ""}), None);
         let mut calls = 0;
-        for part in &said.parts {
+        for part in &reply.parts {
             match part {
                 ReplyPart::Text(text) => {
                     for half in halves(text) {
                         out += &chunk(json!({"content": half}), None);
                     }
                 }
-                ReplyPart::Reasoning(text, seal) => {
-                    for (half, seal) in halves(text).into_iter().zip([Value::Null, json!(seal)]) {
-                        let detail = json!({"type": "reasoning.text", "text": half, "signature": seal, "index": 0});
+                ReplyPart::Reasoning(text, signature) => {
+                    for (half, signature) in halves(text)
+                        .into_iter()
+                        .zip([Value::Null, json!(signature)])
+                    {
+                        let detail = json!({"type": "reasoning.text", "text": half, "signature": signature, "index": 0});
                         out += &chunk(
                             json!({"reasoning": half, "reasoning_details": [detail]}),
                             None,
@@ -76,21 +79,21 @@ impl ProtocolFixture for Chat {
                 ReplyPart::Search(..) => {}
             }
         }
-        out += &chunk(json!({}), Some(finish(said)));
+        out += &chunk(json!({}), Some(finish(reply)));
         let last = json!({"id": "chatcmpl-1", "choices": [], "usage": usage()});
         out + &format!("data: {last}\n\ndata: [DONE]\n\n")
     }
 
-    fn complete_body(&self, said: &ScenarioReply) -> String {
+    fn complete_body(&self, reply: &ScenarioReply) -> String {
         let mut message = Map::new();
         message.insert("role".to_owned(), json!("assistant"));
         message.insert("content".to_owned(), Value::Null);
         let mut calls = Vec::new();
-        for part in &said.parts {
+        for part in &reply.parts {
             match part {
                 ReplyPart::Text(text) => drop(message.insert("content".to_owned(), json!(text))),
-                ReplyPart::Reasoning(text, seal) => {
-                    let detail = json!({"type": "reasoning.text", "text": text, "signature": seal, "index": 0});
+                ReplyPart::Reasoning(text, signature) => {
+                    let detail = json!({"type": "reasoning.text", "text": text, "signature": signature, "index": 0});
                     message.insert("reasoning".to_owned(), json!(text));
                     message.insert("reasoning_details".to_owned(), json!([detail]));
                 }
@@ -108,7 +111,7 @@ impl ProtocolFixture for Chat {
         if !calls.is_empty() {
             message.insert("tool_calls".to_owned(), json!(calls));
         }
-        let choice = json!({"index": 0, "message": message, "finish_reason": finish(said)});
+        let choice = json!({"index": 0, "message": message, "finish_reason": finish(reply)});
         json!({"id": "chatcmpl-1", "object": "chat.completion", "choices": [choice], "usage": usage()}).to_string()
     }
 
@@ -149,8 +152,9 @@ impl ProtocolFixture for Chat {
     }
 
     fn calls(&self, body: &Value) -> Vec<SentCall> {
-        let said = elements_with(&body["messages"], "role", "assistant").into_iter();
-        said.flat_map(|message| message["tool_calls"].as_array().into_iter().flatten())
+        let messages = elements_with(&body["messages"], "role", "assistant").into_iter();
+        messages
+            .flat_map(|message| message["tool_calls"].as_array().into_iter().flatten())
             .map(|call| SentCall {
                 id: text(&call["id"]),
                 name: text(&call["function"]["name"]),
@@ -163,30 +167,31 @@ impl ProtocolFixture for Chat {
         let results = elements_with(&body["messages"], "role", "tool").into_iter();
         results
             .map(|result| {
-                let told = text(&result["content"]);
+                let content = text(&result["content"]);
                 SentResult {
                     id: text(&result["tool_call_id"]),
-                    failed: told.starts_with("Error: "),
-                    text: told.trim_start_matches("Error: ").to_owned(),
+                    failed: content.starts_with("Error: "),
+                    text: content.trim_start_matches("Error: ").to_owned(),
                 }
             })
             .collect()
     }
 
     fn reasoning_items(&self, body: &Value) -> Vec<Value> {
-        let said = elements_with(&body["messages"], "role", "assistant").into_iter();
-        said.flat_map(|message| {
-            message["reasoning_details"]
-                .as_array()
-                .into_iter()
-                .flatten()
-        })
-        .cloned()
-        .collect()
+        let messages = elements_with(&body["messages"], "role", "assistant").into_iter();
+        messages
+            .flat_map(|message| {
+                message["reasoning_details"]
+                    .as_array()
+                    .into_iter()
+                    .flatten()
+            })
+            .cloned()
+            .collect()
     }
 
-    fn reasoning_item(&self, text: &str, seal: &str) -> Value {
-        json!({"type": "reasoning.text", "text": text, "signature": seal, "index": 0})
+    fn reasoning_item(&self, text: &str, signature: &str) -> Value {
+        json!({"type": "reasoning.text", "text": text, "signature": signature, "index": 0})
     }
 
     fn response_schema(&self, body: &Value) -> Value {

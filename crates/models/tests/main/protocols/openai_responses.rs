@@ -1,4 +1,4 @@
-//! OpenAI's Responses, from the vendor's side.
+//! The server side of OpenAI's Responses.
 
 use serde_json::{Value, json};
 use toolwright_chat::StopReason;
@@ -19,42 +19,42 @@ fn event(data: &Value) -> String {
     )
 }
 
-fn item(place: usize, part: &ReplyPart) -> Value {
+fn item(index: usize, part: &ReplyPart) -> Value {
     match part {
         ReplyPart::Text(text) => {
-            json!({"id": format!("msg_{place}"), "type": "message", "status": "completed",
+            json!({"id": format!("msg_{index}"), "type": "message", "status": "completed",
             "role": "assistant",
             "content": [{"type": "output_text", "annotations": [], "logprobs": [], "text": text}]})
         }
-        ReplyPart::Reasoning(text, seal) => {
-            json!({"id": format!("rs_{place}"), "type": "reasoning",
-            "summary": [{"type": "summary_text", "text": text}], "encrypted_content": seal})
+        ReplyPart::Reasoning(text, signature) => {
+            json!({"id": format!("rs_{index}"), "type": "reasoning",
+            "summary": [{"type": "summary_text", "text": text}], "encrypted_content": signature})
         }
         ReplyPart::Call {
             id,
             name,
             arguments,
-        } => json!({"id": format!("fc_{place}"), "type": "function_call", "status": "completed",
+        } => json!({"id": format!("fc_{index}"), "type": "function_call", "status": "completed",
             "arguments": arguments, "call_id": id, "name": name}),
         ReplyPart::Search(query, page) => {
-            json!({"id": format!("ws_{place}"), "type": "web_search_call",
+            json!({"id": format!("ws_{index}"), "type": "web_search_call",
             "status": "completed",
             "action": {"type": "search", "query": query, "sources": [{"type": "url", "url": page}]}})
         }
         ReplyPart::Unknown => {
-            json!({"id": format!("ho_{place}"), "type": "hologram_call", "beams": [1.5, {"b": 1, "a": 2}]})
+            json!({"id": format!("ho_{index}"), "type": "hologram_call", "beams": [1.5, {"b": 1, "a": 2}]})
         }
     }
 }
 
-fn response(said: &ScenarioReply) -> Value {
-    let items = said.parts.iter().enumerate();
-    let output: Vec<Value> = items.map(|(place, part)| item(place, part)).collect();
+fn response(reply: &ScenarioReply) -> Value {
+    let items = reply.parts.iter().enumerate();
+    let output: Vec<Value> = items.map(|(index, part)| item(index, part)).collect();
     json!({
         "id": "resp_1",
         "object": "response",
-        "status": if said.hits_token_limit { "incomplete" } else { "completed" },
-        "incomplete_details": said.hits_token_limit.then(|| json!({"reason": "max_output_tokens"})),
+        "status": if reply.hits_token_limit { "incomplete" } else { "completed" },
+        "incomplete_details": reply.hits_token_limit.then(|| json!({"reason": "max_output_tokens"})),
         "error": null,
         "output": output,
         "usage": {"input_tokens": 120, "input_tokens_details": {"cached_tokens": 20},
@@ -62,7 +62,7 @@ fn response(said: &ScenarioReply) -> Value {
     })
 }
 
-fn deltas(place: usize, part: &ReplyPart) -> Vec<Value> {
+fn deltas(index: usize, part: &ReplyPart) -> Vec<Value> {
     let (kind, text) = match part {
         ReplyPart::Text(text) => ("response.output_text.delta", *text),
         ReplyPart::Reasoning(text, _) => ("response.reasoning_summary_text.delta", *text),
@@ -71,8 +71,8 @@ fn deltas(place: usize, part: &ReplyPart) -> Vec<Value> {
         }
         _ => return Vec::new(),
     };
-    let id = item(place, part)["id"].clone();
-    let delta = |delta| json!({"type": kind, "item_id": id, "output_index": place, "delta": delta});
+    let id = item(index, part)["id"].clone();
+    let delta = |delta| json!({"type": kind, "item_id": id, "output_index": index, "delta": delta});
     halves(text).map(delta).to_vec()
 }
 
@@ -81,12 +81,12 @@ impl ProtocolFixture for Responses {
         ("openai", "gpt-5")
     }
 
-    fn streamed(&self, said: &ScenarioReply) -> String {
+    fn streamed(&self, reply: &ScenarioReply) -> String {
         let mut out = event(
             &json!({"type": "response.created", "response": {"id": "resp_1", "status": "in_progress"}}),
         );
-        for (place, part) in said.parts.iter().enumerate() {
-            let done = item(place, part);
+        for (index, part) in reply.parts.iter().enumerate() {
+            let done = item(index, part);
             let mut added = done.clone();
             for field in ["arguments", "content", "summary", "encrypted_content"] {
                 if let Some(value) = added.get_mut(field) {
@@ -98,25 +98,25 @@ impl ProtocolFixture for Responses {
                 }
             }
             out += &event(
-                &json!({"type": "response.output_item.added", "output_index": place, "item": added}),
+                &json!({"type": "response.output_item.added", "output_index": index, "item": added}),
             );
-            for delta in deltas(place, part) {
+            for delta in deltas(index, part) {
                 out += &event(&delta);
             }
             out += &event(
-                &json!({"type": "response.output_item.done", "output_index": place, "item": done}),
+                &json!({"type": "response.output_item.done", "output_index": index, "item": done}),
             );
         }
-        let kind = if said.hits_token_limit {
+        let kind = if reply.hits_token_limit {
             "response.incomplete"
         } else {
             "response.completed"
         };
-        out + &event(&json!({"type": kind, "response": response(said)}))
+        out + &event(&json!({"type": kind, "response": response(reply)}))
     }
 
-    fn complete_body(&self, said: &ScenarioReply) -> String {
-        serde_json::to_string_pretty(&response(said)).unwrap()
+    fn complete_body(&self, reply: &ScenarioReply) -> String {
+        serde_json::to_string_pretty(&response(reply)).unwrap()
     }
 
     fn unknown_event(&self) -> String {
@@ -181,24 +181,24 @@ impl ProtocolFixture for Responses {
             .map(|result| {
                 let parts = result["output"].as_array().into_iter().flatten();
                 let texts: String = parts.map(|part| text(&part["text"])).collect();
-                let told = text(&result["output"]) + &texts;
+                let content = text(&result["output"]) + &texts;
                 SentResult {
                     id: text(&result["call_id"]),
-                    failed: told.starts_with("Error: "),
-                    text: told.trim_start_matches("Error: ").to_owned(),
+                    failed: content.starts_with("Error: "),
+                    text: content.trim_start_matches("Error: ").to_owned(),
                 }
             })
             .collect()
     }
 
     fn reasoning_items(&self, body: &Value) -> Vec<Value> {
-        let thoughts = elements_with(&body["input"], "type", "reasoning");
-        thoughts.into_iter().cloned().collect()
+        let reasoning = elements_with(&body["input"], "type", "reasoning");
+        reasoning.into_iter().cloned().collect()
     }
 
-    fn reasoning_item(&self, text: &str, seal: &str) -> Value {
+    fn reasoning_item(&self, text: &str, signature: &str) -> Value {
         json!({"id": "rs_0", "type": "reasoning", "summary": [{"type": "summary_text", "text": text}],
-            "encrypted_content": seal})
+            "encrypted_content": signature})
     }
 
     fn response_schema(&self, body: &Value) -> Value {

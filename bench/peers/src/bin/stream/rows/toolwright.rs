@@ -12,9 +12,9 @@ use super::QUESTION;
 
 /// Adds the row.
 pub fn add_row<'a>(race: Comparison<'a>, base: &str) -> Comparison<'a> {
-    let connect = Vendor::by_name("openai-chat").unwrap().model("gpt-5");
-    let connect = connect.api_key(Secret::new("a key")).base_url(base);
-    let model = connect.build().unwrap();
+    let builder = Vendor::by_name("openai-chat").unwrap().model("gpt-5");
+    let builder = builder.api_key(Secret::new("a key")).base_url(base);
+    let model = builder.build().unwrap();
     race.add_async_function("Toolwright", async move || {
         let mut request = ModelRequest::default();
         request.messages = vec![Message::User(vec![Content::text(QUESTION)])];

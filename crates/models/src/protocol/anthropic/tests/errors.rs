@@ -1,4 +1,4 @@
-//! Refused requests, by status and by what the body says.
+//! Error responses, by status and by body.
 
 use toolwright_chat::ModelErrorKind::{
     Auth, BadRequest, ContentFilter, ContextTooLong, Overloaded, Quota, RateLimit, Timeout,
@@ -8,7 +8,7 @@ use crate::protocol::Protocol as _;
 use crate::protocol::anthropic::Anthropic;
 
 #[test]
-fn every_refusal_has_its_kind_and_the_vendors_words() {
+fn every_error_has_its_kind_and_the_vendors_message() {
     let rows = [
         (401, "authentication_error", "invalid x-api-key", Auth),
         (403, "permission_error", "not allowed", Auth),
@@ -62,17 +62,17 @@ fn every_refusal_has_its_kind_and_the_vendors_words() {
 }
 
 #[test]
-fn a_body_that_is_not_the_apis_is_told_as_it_is() {
-    let told = |status, body: &str| Anthropic::default().parse_error(status, body);
+fn an_unknown_error_body_is_quoted() {
+    let parse = |status, body: &str| Anthropic::default().parse_error(status, body);
     assert_eq!(
-        told(502, "<html>bad gateway</html>").message,
+        parse(502, "<html>bad gateway</html>").message,
         "<html>bad gateway</html>"
     );
-    assert_eq!(told(502, "").message, "the API answered with status 502");
+    assert_eq!(parse(502, "").message, "the API answered with status 502");
     assert_eq!(
-        told(400, r#"{"error":"no such model"}"#).message,
+        parse(400, r#"{"error":"no such model"}"#).message,
         "no such model"
     );
-    assert_eq!(told(400, r#"{"message":"nope"}"#).message, "nope");
-    assert!(told(400, &"x".repeat(10_000)).message.chars().count() < 400);
+    assert_eq!(parse(400, r#"{"message":"nope"}"#).message, "nope");
+    assert!(parse(400, &"x".repeat(10_000)).message.chars().count() < 400);
 }

@@ -1,4 +1,4 @@
-//! Whatever a vendor adds, what is known stays; whatever comes, nothing panics.
+//! Unknown fields and frames change nothing, and no input makes the parser panic.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -9,7 +9,7 @@ use crate::framing::Frame;
 use crate::protocol::Protocol as _;
 use crate::protocol::anthropic::Anthropic;
 
-/// An answer with a block of each kind.
+/// A response with a block of each kind.
 fn answer() -> Vec<Value> {
     let starts = [
         (
@@ -70,7 +70,7 @@ fn anything() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Words of the protocol in any place, so that more than the first line of each match is reached.
+/// The protocol's own texts at any position, so that more than the first arm of each match is reached.
 fn nearly() -> impl Strategy<Value = Value> {
     let kind = prop::sample::select(vec![
         "message_start",
@@ -149,13 +149,13 @@ proptest! {
             0..12,
         )
     ) {
-        let mut reader = Anthropic::default().parser(plan());
+        let mut parser = Anthropic::default().parser(plan());
         for frame in &frames {
-            let _ = reader.parse_frame(&frame.event_name, &frame.data);
+            let _ = parser.parse_frame(&frame.event_name, &frame.data);
         }
-        let last = reader.parse_frame("message_stop", r#"{"type":"message_stop"}"#);
+        let last = parser.parse_frame("message_stop", r#"{"type":"message_stop"}"#);
         let ended = last.unwrap();
         prop_assert!(ended.is_empty() || item_kinds(&ended).last().unwrap().starts_with("Finished"));
-        prop_assert!(reader.end_of_stream().unwrap().is_empty());
+        prop_assert!(parser.end_of_stream().unwrap().is_empty());
     }
 }

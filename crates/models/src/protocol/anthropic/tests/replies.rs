@@ -1,4 +1,4 @@
-//! What was read goes back as it came.
+//! Items of a response, replayed in the next request.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use toolwright_core::{Content, ToolCall, ToolResult};
 use super::{MODEL, answer, body, finished, items, raw, text_of};
 use crate::protocol::anthropic::beta_features;
 
-/// Every kind of block, and one that nobody knows.
+/// Every kind of block, and an unknown one.
 fn streamed() -> (Vec<Value>, String) {
     let blocks = vec![
         json!({"type": "thinking", "thinking": "Hm.", "signature": "Sg==", "x_later": {"a": [1, null]}}),
@@ -102,7 +102,7 @@ fn past_mcp_blocks_still_need_their_header() {
 }
 
 #[test]
-fn a_paused_answer_goes_on_in_the_same_message() {
+fn a_paused_response_continues_in_the_same_message() {
     let paused = items(&answer(&streamed().1));
     let mut request = asking(paused[3..5].to_vec());
     request.messages.pop();
@@ -116,7 +116,7 @@ fn a_paused_answer_goes_on_in_the_same_message() {
 }
 
 #[test]
-fn what_the_api_would_refuse_does_not_go_back() {
+fn content_that_the_api_rejects_is_not_replayed() {
     let unsigned = [
         json!({"type": "content_block_start", "index": 0, "content_block": {"type": "thinking", "thinking": "Hm."}}),
         json!({"type": "content_block_start", "index": 1, "content_block": {"type": "text", "text": "\n\n"}}),
@@ -126,7 +126,7 @@ fn what_the_api_would_refuse_does_not_go_back() {
     let request = asking(items(&answer(&text_of(&unsigned))));
     let so = json!({"type": "text", "text": "So."});
     assert_eq!(body(&request, MODEL)["messages"][1]["content"], json!([so]));
-    // Who does not sign thoughts takes them back as they are.
+    // A vendor that does not sign its reasoning accepts it without a signature.
     let local = body(&request, "qwen3-8b");
     assert_eq!(
         local["messages"][1]["content"],
@@ -139,9 +139,9 @@ fn another_protocols_raw_items_are_written_from_what_they_mean() {
     let foreign =
         serde_json::value::to_raw_value(&json!({"type": "message", "content": []})).unwrap();
     let request = asking(vec![
-        Item::text("Said elsewhere.").with_raw("openai_responses", foreign),
+        Item::text("From another vendor.").with_raw("openai_responses", foreign),
     ]);
-    let expected = json!([{"type": "text", "text": "Said elsewhere."}]);
+    let expected = json!([{"type": "text", "text": "From another vendor."}]);
     assert_eq!(body(&request, MODEL)["messages"][1]["content"], expected);
 }
 

@@ -1,4 +1,4 @@
-//! Requests in, bodies out.
+//! Requests as JSON.
 
 use std::sync::Arc;
 
@@ -69,7 +69,7 @@ fn the_smallest_request_has_a_model_a_length_and_a_message() {
 }
 
 #[test]
-fn a_rich_conversation_is_written_to_the_letter() {
+fn a_rich_conversation_is_written_exactly() {
     let mut request = asking(vec![
         Message::User(vec![
             Content::text("What is this, and how is the weather?"),
@@ -164,7 +164,7 @@ fn content_goes_as_far_as_the_api_can_carry_it() {
 }
 
 #[test]
-fn a_model_cannot_have_shown_pictures() {
+fn images_of_the_assistant_are_described() {
     let picture = Message::Assistant(vec![Content::image("image/png", b"png")]);
     let body = body(&asking(vec![user("?"), picture]), MODEL);
     let expected = text("[an image, image/png, 3 bytes, which cannot be shown here]");
@@ -172,7 +172,7 @@ fn a_model_cannot_have_shown_pictures() {
 }
 
 #[test]
-fn results_carry_pictures_and_never_come_empty_when_they_failed() {
+fn results_contain_images_and_errors_are_never_empty() {
     let ids = ["a", "b", "c", "d"];
     let calls = ids.map(|id| call(id, "files.read", "{}")).into();
     let picture = vec![Content::text("Look:"), Content::image("image/png", b"png")];
@@ -199,7 +199,7 @@ fn results_carry_pictures_and_never_come_empty_when_they_failed() {
 }
 
 #[test]
-fn a_call_without_a_result_gets_one_that_says_so() {
+fn a_call_without_a_result_gets_an_error_result() {
     let calls = || {
         step(vec![
             call("a", "files.read", "{}"),
@@ -223,20 +223,20 @@ fn a_call_without_a_result_gets_one_that_says_so() {
 }
 
 #[test]
-fn results_follow_their_calls_even_when_somebody_spoke_in_between() {
-    let said = vec![
+fn results_follow_their_calls_even_after_a_user_message() {
+    let messages = vec![
         step(vec![call("a", "files.read", "{}")]),
         user("Hurry!"),
         Message::Results(vec![result("a", ToolResult::success("ok"))]),
     ];
-    let body = body(&asking(said), MODEL);
+    let body = body(&asking(messages), MODEL);
     let content = &body["messages"][1]["content"];
     assert_eq!(content[0]["type"], "tool_result");
     assert_eq!(content[1], text("Hurry!"));
 }
 
 #[test]
-fn a_result_whose_call_is_gone_is_left_out() {
+fn a_result_without_its_call_is_left_out() {
     let orphan = Message::Results(vec![result("gone", ToolResult::success("secret"))]);
     let body = body(&asking(vec![orphan, user("Hi")]), MODEL);
     assert_eq!(
@@ -344,7 +344,7 @@ fn hosted_tools_stand_behind_ours() {
 fn a_dated_search_is_taken_at_its_word_and_nowhere_is_no_place() {
     let rows = [
         ("web_search_20260318", "web_search_20260318"),
-        // OpenAI's way to date it.
+        // OpenAI's date format.
         ("web_search_2025_08_26", "web_search_20250305"),
     ];
     for (set, sent) in rows {
@@ -450,7 +450,7 @@ fn effort_becomes_what_the_model_understands() {
 }
 
 #[test]
-fn whoever_must_call_a_tool_is_not_told_to_think_first() {
+fn a_forced_call_excludes_thinking() {
     for model in ["claude-opus-5", "claude-haiku-4-5"] {
         let mut request = asking(vec![user("Hi")]);
         request.options.effort = Some("high".into());
@@ -462,7 +462,7 @@ fn whoever_must_call_a_tool_is_not_told_to_think_first() {
 }
 
 #[test]
-fn a_turn_begun_without_thoughts_goes_on_without_on_a_budget() {
+fn a_turn_that_started_without_thinking_continues_without_a_budget() {
     let calls = step(vec![call("a", "files.read", "{}")]);
     let results = Message::Results(vec![result("a", ToolResult::success("ok"))]);
     let mut request = asking(vec![user("Hi"), calls, results]);
@@ -482,7 +482,7 @@ fn a_turn_begun_without_thoughts_goes_on_without_on_a_budget() {
 }
 
 #[test]
-fn sampling_goes_only_where_it_is_taken() {
+fn sampling_is_sent_only_to_models_that_accept_it() {
     let mut request = asking(vec![user("Hi")]);
     request.options.temperature = Some(0.7);
     request.options.top_p = Some(0.9);
@@ -515,7 +515,7 @@ fn extra_fields_have_the_last_word() {
 }
 
 #[test]
-fn an_answers_form_is_lowered_to_what_the_api_holds_answers_to() {
+fn a_response_format_is_lowered_to_the_strict_dialect() {
     let schema = Schema::check(json!({
         "type": "object",
         "properties": {"n": {"type": "integer", "minimum": 1}},

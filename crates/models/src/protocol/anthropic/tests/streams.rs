@@ -1,4 +1,4 @@
-//! Recorded answers in, events out.
+//! Streamed responses.
 
 use serde_json::{Value, json};
 use toolwright_chat::{ItemKind, ModelErrorKind, ModelEvent, StopReason};
@@ -31,7 +31,7 @@ data: {"type":"message_stop"}
 
 "#;
 
-/// One block per list: how it begins, then its deltas.
+/// One block per list: its start, then its deltas.
 fn blocks(blocks: &[&[Value]], stop: &str) -> String {
     let mut values =
         vec![json!({"type": "message_start", "message": {"usage": {"input_tokens": 3}}})];
@@ -57,7 +57,7 @@ fn piece(json: &str) -> Value {
 }
 
 #[test]
-fn text_comes_in_pieces_then_whole() {
+fn text_is_streamed_and_complete_at_the_end() {
     let events = answer(TEXT);
     assert_eq!(
         item_kinds(&events)[..3],
@@ -82,7 +82,7 @@ fn the_input_includes_what_the_cache_read_and_wrote() {
 }
 
 #[test]
-fn later_counts_replace_earlier_ones_and_thoughts_are_counted() {
+fn later_counts_replace_earlier_ones_and_reasoning_is_counted() {
     let text = text_of(&[
         json!({"type": "message_start", "message": {"usage": {"input_tokens": 10, "cache_read_input_tokens": 5, "output_tokens": 1}}}),
         json!({"type": "message_delta", "delta": {}, "usage": {"input_tokens": 40, "output_tokens": 20}}),
@@ -95,7 +95,7 @@ fn later_counts_replace_earlier_ones_and_thoughts_are_counted() {
 }
 
 #[test]
-fn thoughts_keep_their_signature() {
+fn reasoning_keeps_its_signature() {
     let text = blocks(
         &[
             &[
@@ -142,7 +142,7 @@ fn thoughts_keep_their_signature() {
 }
 
 #[test]
-fn a_call_starts_grows_and_is_whole() {
+fn a_call_starts_streams_its_arguments_and_is_complete() {
     let start = tool_use("toolu_1", "get_weather");
     let parts = [start, piece(""), piece(r#"{"city": "#), piece(r#""Rome"}"#)];
     let events = answer(&blocks(&[&parts], "tool_use"));
@@ -187,7 +187,7 @@ fn parallel_calls_are_counted_as_calls_not_as_blocks() {
             _ => None,
         })
         .collect();
-    // The second tool goes by its own name again.
+    // The second tool has its own name again.
     let expected = [(0, "a", "get_weather"), (1, "b", "files.read")];
     assert_eq!(
         started,
@@ -258,7 +258,7 @@ fn llama_cpp_leaves_the_input_out_at_the_start() {
 }
 
 #[test]
-fn arguments_may_stand_whole_at_the_start() {
+fn arguments_may_be_complete_at_the_start() {
     let start =
         json!({"type": "tool_use", "id": "a", "name": "get_weather", "input": {"city": "Rome"}});
     let events = answer(&blocks(&[&[start]], "tool_use"));
@@ -345,7 +345,7 @@ fn a_search_is_hosted_and_its_citations_are_kept() {
 }
 
 #[test]
-fn a_failed_search_and_a_failed_mcp_tool_say_so() {
+fn a_failed_search_and_a_failed_mcp_tool_are_marked_as_failed() {
     let events = answer(&blocks(
         &[
             &[

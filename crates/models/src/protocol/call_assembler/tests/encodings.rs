@@ -1,4 +1,4 @@
-//! The same calls in every encoding that tells them apart are the same calls.
+//! The same calls are assembled from every encoding that is unambiguous.
 
 use std::collections::HashSet;
 
@@ -15,9 +15,9 @@ enum Numbers {
     Offset,
     AllZero,
     Missing,
-    /// From the third piece on, another one each time.
+    /// From the third delta on, another one each time.
     Wandering,
-    /// From the third piece on, 0.
+    /// From the third delta on, 0.
     Falling,
 }
 
@@ -39,11 +39,11 @@ enum Names {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
-    /// A head without arguments, then pieces of text.
+    /// A head without arguments, then deltas of text.
     Pieces,
     /// The same, and what is empty is null.
     PiecesAfterNull,
-    /// The first piece of text with the head.
+    /// The first delta of text with the head.
     PiecesFromTheHead,
     WholeText,
     Object,
@@ -70,8 +70,8 @@ struct Encoding {
 type Calls = Vec<(String, Value)>;
 
 impl Encoding {
-    /// Whether anything in it tells which piece belongs where.
-    fn tells(&self, calls: &Calls) -> bool {
+    /// Returns true if the labels determine the call of each delta.
+    fn is_unambiguous(&self, calls: &Calls) -> bool {
         let whole = matches!(self.form, Form::WholeText | Form::Object);
         let numbered = matches!(self.numbers, Numbers::Proper | Numbers::Offset);
         let wanders = matches!(self.numbers, Numbers::Wandering | Numbers::Falling);
@@ -80,7 +80,7 @@ impl Encoding {
         if self.legacy == Legacy::Alone {
             return !self.interleaved && !self.one_frame;
         }
-        // A new id and a name in every piece look like a new call every time.
+        // A new id and a name in every delta look like a new call every time.
         if self.ids == Ids::NewEachTime && self.names == Names::Everywhere && !whole {
             return false;
         }
@@ -95,7 +95,7 @@ impl Encoding {
         if twice && self.ids == Ids::AllTheSame && !numbered {
             return false;
         }
-        // In one frame, a name that comes again is another call.
+        // In one frame, a repeated name is another call.
         if self.one_frame && self.names == Names::Everywhere && !whole {
             return false;
         }
@@ -110,23 +110,23 @@ impl Encoding {
         true
     }
 
-    /// The pieces of each call.
+    /// The deltas of each call.
     fn pieces(&self, calls: &Calls, cuts: &[Index]) -> Vec<Vec<Value>> {
         let mut fresh = 0;
         let mut all = Vec::new();
         for (place, (name, arguments)) in calls.iter().enumerate() {
             let text = arguments.to_string();
-            let mut told: Vec<Value> = match self.form {
+            let mut arguments: Vec<Value> = match self.form {
                 Form::Object => vec![arguments.clone()],
                 Form::WholeText => vec![json!(text)],
                 _ => cut(&text, cuts).into_iter().map(Value::from).collect(),
             };
             match self.form {
-                Form::Pieces => told.insert(0, json!("")),
-                Form::PiecesAfterNull => told.insert(0, Value::Null),
+                Form::Pieces => arguments.insert(0, json!("")),
+                Form::PiecesAfterNull => arguments.insert(0, Value::Null),
                 _ => {}
             }
-            let entries = told.into_iter().enumerate().map(|(count, arguments)| {
+            let entries = arguments.into_iter().enumerate().map(|(count, arguments)| {
                 let mut entry = json!({"function": {"arguments": arguments}});
                 fresh += 1;
                 let index = match self.numbers {
@@ -162,7 +162,7 @@ impl Encoding {
         all
     }
 
-    /// The pieces in the order they are sent.
+    /// The deltas in the order they are sent.
     fn order(&self, mut pieces: Vec<Vec<Value>>, picks: &[Index]) -> Vec<Value> {
         if !self.interleaved {
             return pieces.concat();
@@ -172,7 +172,7 @@ impl Encoding {
         let mut begun = 0;
         let mut picks = picks.iter().cycle();
         loop {
-            // Calls begin in order; those that have begun go on in any.
+            // Calls start in order; started ones continue in any.
             let mut ready: Vec<usize> = (0..begun).filter(|at| !pieces[*at].is_empty()).collect();
             if begun < pieces.len() {
                 ready.push(begun);
@@ -187,7 +187,7 @@ impl Encoding {
     }
 }
 
-/// Cuts a text into pieces that are not empty.
+/// Splits a text into parts that are not empty.
 fn cut(text: &str, cuts: &[Index]) -> Vec<String> {
     let letters: Vec<char> = text.chars().collect();
     let mut places: Vec<usize> = cuts.iter().map(|cut| cut.index(letters.len())).collect();
@@ -305,18 +305,18 @@ proptest! {
         cuts in proptest::collection::vec(any::<Index>(), 0..6),
         picks in proptest::collection::vec(any::<Index>(), 1..12),
     ) {
-        prop_assume!(encoding.tells(&calls));
+        prop_assume!(encoding.is_unambiguous(&calls));
         let sent = encoding.order(encoding.pieces(&calls, &cuts), &picks);
         let (_, whole) = assemble(encoding, &sent).finish();
         let expected: Vec<(String, String)> = calls
             .iter()
             .map(|(name, arguments)| (name.clone(), arguments.to_string()))
             .collect();
-        let told: Vec<(String, String)> = whole
+        let assembled: Vec<(String, String)> = whole
             .iter()
             .map(|call| (call.name.clone(), call.arguments.clone()))
             .collect();
-        prop_assert_eq!(&told, &expected, "sent {:?}", sent);
+        prop_assert_eq!(&assembled, &expected, "sent {:?}", sent);
         let ids: HashSet<&str> = whole.iter().map(|call| call.id.as_str()).collect();
         prop_assert_eq!(ids.len(), whole.len());
         let given = matches!(encoding.ids, Ids::AtTheHead | Ids::Everywhere);

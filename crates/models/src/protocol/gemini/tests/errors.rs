@@ -1,4 +1,4 @@
-//! What the API refuses, and how.
+//! Error responses and their kinds.
 
 use std::time::Duration;
 
@@ -35,21 +35,21 @@ fn every_status_has_its_kind() {
 }
 
 #[test]
-fn a_wrong_key_is_told_from_other_invalid_arguments() {
+fn a_wrong_key_is_distinguished_from_other_invalid_arguments() {
     let body = r#"[{"error":{"code":400,"message":"Check it.","status":"INVALID_ARGUMENT",
         "details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"API_KEY_INVALID"}]}}]"#;
     assert_eq!(refused(400, body).kind, ModelErrorKind::Auth);
 }
 
 #[test]
-fn a_long_conversation_is_told_from_other_invalid_arguments() {
+fn a_conversation_that_is_too_long_is_distinguished_from_other_invalid_arguments() {
     let body = r#"{"error":{"code":400,"status":"INVALID_ARGUMENT",
         "message":"The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."}}"#;
     assert_eq!(refused(400, body).kind, ModelErrorKind::ContextTooLong);
 }
 
 #[test]
-fn a_quota_of_a_day_is_told_from_one_of_a_minute() {
+fn a_quota_of_a_day_is_distinguished_from_one_of_a_minute() {
     let body = |id: &str| {
         format!(
             r#"{{"error":{{"code":429,"message":"Quota.","status":"RESOURCE_EXHAUSTED","details":[

@@ -1,4 +1,4 @@
-//! Whatever comes, a reader keeps its feet, and what it does not know changes nothing.
+//! No input makes the parser panic, and unknown fields and frames change nothing.
 
 use proptest::prelude::*;
 use toolwright_chat::ModelEvent;
@@ -15,7 +15,7 @@ const KNOWN: [&str; 5] = [
     r#"[{"text":""}]"#,
 ];
 
-/// The answer, with a field more in every object around the parts, and frames in between.
+/// The response with an additional field in every object around the parts, and additional frames.
 fn chunks(fields: &[String], frames: &[Option<String>]) -> Vec<String> {
     let mut chunks = Vec::new();
     for (place, parts) in KNOWN.iter().enumerate() {
@@ -34,12 +34,12 @@ fn chunks(fields: &[String], frames: &[Option<String>]) -> Vec<String> {
 }
 
 fn events(chunks: &[String]) -> Vec<String> {
-    let mut reader = Gemini.parser(plan());
+    let mut parser = Gemini.parser(plan());
     let mut events: Vec<ModelEvent> = Vec::new();
     for chunk in chunks {
-        events.extend(reader.parse_frame("", chunk).unwrap());
+        events.extend(parser.parse_frame("", chunk).unwrap());
     }
-    events.extend(reader.end_of_stream().unwrap());
+    events.extend(parser.end_of_stream().unwrap());
     events.iter().map(|event| format!("{event:?}")).collect()
 }
 
@@ -68,19 +68,19 @@ proptest! {
 
     #[test]
     fn no_frame_is_a_reason_to_panic(frames in prop::collection::vec(prop_oneof![".*", wild()], 0..6)) {
-        let mut reader = Gemini.parser(plan());
+        let mut parser = Gemini.parser(plan());
         for frame in &frames {
-            let _ = reader.parse_frame("", frame);
+            let _ = parser.parse_frame("", frame);
         }
-        let _ = reader.end_of_stream();
-        let _ = reader.end_of_stream();
+        let _ = parser.end_of_stream();
+        let _ = parser.end_of_stream();
         for frame in &frames {
             let _ = Gemini.parse_error(400, frame);
         }
     }
 }
 
-/// The protocol's own fields, with anything in them.
+/// The protocol's fields with any values.
 fn wild() -> impl Strategy<Value = String> {
     let name = prop::sample::select(vec![
         "candidates",

@@ -1,4 +1,4 @@
-//! What is asked, as JSON.
+//! Requests as JSON.
 
 use std::sync::Arc;
 
@@ -60,7 +60,7 @@ fn search() -> HostedTool {
 }
 
 #[test]
-fn a_whole_conversation_is_written_out() {
+fn a_complete_conversation_is_written() {
     let events = parse_chunks(&[
         &chunk(r#"[{"text":"Look it up.","thought":true}]"#, None),
         &chunk(r#"[{"functionCall":{"name":"weather","args":{"city":"Oslo"},"id":"f1"},"thoughtSignature":"c2ln"}]"#, Some("STOP")),
@@ -121,7 +121,7 @@ fn a_whole_conversation_is_written_out() {
 }
 
 #[test]
-fn without_anything_to_say_nothing_is_said() {
+fn an_empty_request_has_only_the_required_fields() {
     let body = Gemini.body(&ModelRequest::default(), &no_tools(), "gemini-3-pro");
     assert_eq!(Value::from(body), json!({"contents": []}));
 }
@@ -179,7 +179,7 @@ fn sources_of_a_search_are_not_sent_back() {
 }
 
 #[test]
-fn a_step_of_another_protocol_is_told_by_what_it_means() {
+fn a_step_of_another_protocol_is_written_from_its_kinds() {
     let other = |kind| {
         let raw = serde_json::value::to_raw_value(&json!({"foreign": true})).unwrap();
         Item::new(kind).with_raw("anthropic", raw)
@@ -226,7 +226,7 @@ fn a_step_of_another_protocol_is_told_by_what_it_means() {
 }
 
 #[test]
-fn a_call_without_a_result_gets_one_that_says_so() {
+fn a_call_without_a_result_gets_an_error_result() {
     let calls = || {
         step(vec![
             call("c1", "weather", "{}"),
@@ -279,7 +279,7 @@ fn arguments_of_the_past_are_always_an_object() {
 
 #[test]
 fn a_structured_result_is_an_object_where_the_api_keeps_it() {
-    for (structured, told) in [
+    for (structured, expected) in [
         (json!({"rain": true}), json!({"rain": true})),
         (json!([1, 2.5]), json!([1, 2.5])),
         (json!({"a": {"$ref": "picture"}}), json!("as text")),
@@ -293,13 +293,13 @@ fn a_structured_result_is_an_object_where_the_api_keeps_it() {
         ]);
         assert_eq!(
             contents[1]["parts"][0]["functionResponse"]["response"]["result"],
-            told
+            expected
         );
     }
 }
 
 #[test]
-fn pictures_in_results_are_shown_to_models_that_see_them() {
+fn images_in_results_are_sent_to_models_that_accept_them() {
     let answer = ToolResult::success(vec![
         Content::text("A map:"),
         Content::image("image/png", b"png"),
@@ -327,7 +327,7 @@ fn pictures_in_results_are_shown_to_models_that_see_them() {
 }
 
 #[test]
-fn a_person_may_send_sounds_files_and_links() {
+fn a_user_may_send_audio_files_and_links() {
     let contents = contents(vec![Message::User(vec![
         Content::audio("audio/wav", b"wav"),
         Content::blob("file:///a.pdf", "application/pdf", b"pdf"),
@@ -395,7 +395,7 @@ fn an_answer_for_a_program_has_a_schema() {
         json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
     let lowered = request::response_schema(&Schema::check(plain).unwrap());
     assert_eq!(lowered["properties"]["city"]["type"], "string");
-    // The name cannot be sent as it is; whoever reads the answer gets it back.
+    // The name has to be changed on the wire; lifting restores it.
     let renamed = json!({"type": "object", "properties": {"the city": {"type": "string"}}, "required": ["the city"]});
     let kept = request::response_schema(&Schema::check(renamed.clone()).unwrap());
     assert_eq!(kept["required"], json!(["the_city"]));
@@ -458,25 +458,28 @@ fn a_model_is_addressed_by_its_name_and_cannot_leave_its_place() {
 }
 
 #[test]
-fn what_the_model_says_in_a_row_is_one_content_and_made_up_names_are_rewritten() {
-    let told = contents(vec![
+fn consecutive_model_messages_are_one_content_and_invalid_names_are_rewritten() {
+    let written = contents(vec![
         user("Go."),
         Message::Assistant(vec![Content::text("Yes?")]),
         step(vec![Item::text("I begin.")]),
         step(vec![call("a", "no such tool", "{}")]),
         user("Wait."),
     ]);
-    let roles: Vec<&Value> = told
+    let roles: Vec<&Value> = written
         .as_array()
         .unwrap()
         .iter()
         .map(|it| &it["role"])
         .collect();
     assert_eq!(roles, ["user", "model", "user", "user"]);
-    assert_eq!(told[1]["parts"].as_array().unwrap().len(), 3);
-    assert_eq!(told[1]["parts"][2]["functionCall"]["name"], "no_such_tool");
+    assert_eq!(written[1]["parts"].as_array().unwrap().len(), 3);
     assert_eq!(
-        told[2]["parts"][0]["functionResponse"]["name"],
+        written[1]["parts"][2]["functionCall"]["name"],
+        "no_such_tool"
+    );
+    assert_eq!(
+        written[2]["parts"][0]["functionResponse"]["name"],
         "no_such_tool"
     );
 }

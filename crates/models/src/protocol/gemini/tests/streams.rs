@@ -1,4 +1,4 @@
-//! Answers as they stream.
+//! Streamed responses.
 
 use serde_json::json;
 use toolwright_chat::{ItemKind, ModelErrorKind, ModelEvent, StopReason};
@@ -29,7 +29,7 @@ fn plain_text_is_put_together_from_its_chunks() {
 }
 
 #[test]
-fn thoughts_come_before_the_text_and_apart_from_it() {
+fn reasoning_comes_before_the_text_and_apart_from_it() {
     let events = parse_chunks(&[
         &chunk(r#"[{"text":"Let me ","thought":true}]"#, None),
         &chunk(
@@ -79,7 +79,7 @@ fn a_part_with_a_signature_stays_by_itself_wherever_it_stands() {
 }
 
 #[test]
-fn a_call_starts_shows_its_arguments_and_is_whole() {
+fn a_call_starts_streams_its_arguments_and_is_complete() {
     let part = r#"{"functionCall":{"name":"weather","args":{"city": "Oslo"},"id":"f1"},"thoughtSignature":"c2ln"}"#;
     let events = parse_parts(&format!("[{part}]"));
     assert!(
@@ -141,7 +141,7 @@ fn calls_and_text_may_take_turns() {
 }
 
 #[test]
-fn ids_are_made_up_where_there_are_none_or_the_same_twice() {
+fn missing_and_duplicate_ids_are_generated() {
     let events = parse_parts(
         r#"[{"functionCall":{"name":"weather","id":"same"}},{"functionCall":{"name":"weather","id":"same"}},
             {"functionCall":{"name":"weather","id":""}}]"#,
@@ -230,7 +230,7 @@ fn tools_that_the_vendor_ran_keep_their_place() {
 }
 
 #[test]
-fn parts_nobody_knows_are_kept_raw() {
+fn unknown_parts_are_kept_raw() {
     let code = r#"{"executableCode":{"language":"PYTHON","code":"print(1)"}}"#;
     let output = r#"{"codeExecutionResult":{"outcome":"OUTCOME_OK","output":"1"}}"#;
     let new = r#"{"hologram":{"depth":3},"thoughtSignature":"c2ln"}"#;
@@ -243,7 +243,7 @@ fn parts_nobody_knows_are_kept_raw() {
 }
 
 #[test]
-fn tokens_are_counted_with_thoughts_and_cache() {
+fn tokens_are_counted_with_reasoning_and_cache() {
     let first = r#"{"candidates":[{"content":{"parts":[{"text":"a"}]}}],
         "usageMetadata":{"promptTokenCount":10,"cachedContentTokenCount":4,"toolUsePromptTokenCount":5}}"#;
     let last = r#"{"candidates":[{"finishReason":"STOP"}],
@@ -255,7 +255,7 @@ fn tokens_are_counted_with_thoughts_and_cache() {
 }
 
 #[test]
-fn tokens_told_after_the_end_still_count() {
+fn usage_after_the_finish_reason_still_counts() {
     let end = chunk(r#"[{"text":"a"}]"#, Some("STOP"));
     let late = r#"{"usageMetadata":{"promptTokenCount":1,"candidatesTokenCount":2}}"#;
     let (stop, usage) = finished(&parse_chunks(&[&end, late]).unwrap());
@@ -369,8 +369,8 @@ fn a_list_of_chunks_is_read_like_a_stream() {
         chunk(r#"[{"text":"It is "}]"#, None),
         chunk(r#"[{"text":"sunny."}]"#, Some("STOP"))
     );
-    let mut reader = Gemini.parser(plan());
-    let mut events = reader.parse_complete_body(&list).unwrap();
-    events.extend(reader.end_of_stream().unwrap());
+    let mut parser = Gemini.parser(plan());
+    let mut events = parser.parse_complete_body(&list).unwrap();
+    events.extend(parser.end_of_stream().unwrap());
     assert_eq!(kinds(&events), [text("It is sunny.")]);
 }

@@ -1,4 +1,4 @@
-//! What the API refuses, and how.
+//! Error responses and their kinds.
 
 use toolwright_chat::ModelErrorKind as Kind;
 
@@ -23,7 +23,7 @@ fn every_status_has_its_kind() {
 }
 
 #[test]
-fn a_long_conversation_is_told_from_other_refusals() {
+fn a_conversation_that_is_too_long_is_distinguished_from_other_errors() {
     for body in [
         r#"{"error":"the prompt is longer than the context length currently available to the model"}"#,
         r#"{"error":{"message":"request (302 tokens) exceeds the available context size (256 tokens)"}}"#,

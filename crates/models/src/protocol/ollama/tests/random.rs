@@ -1,4 +1,4 @@
-//! Whatever comes, a reader keeps its feet, and what it does not know changes nothing.
+//! No input makes the parser panic, and unknown fields and lines change nothing.
 
 use proptest::prelude::*;
 use toolwright_chat::ModelEvent;
@@ -14,7 +14,7 @@ const KNOWN: [&str; 4] = [
     r#""tool_calls":[{"id":"a","function":{"name":"weather"}},{"id":"a","function":{"name":"weather"}}]"#,
 ];
 
-/// The answer, with a field more in the lines and their messages, and lines in between.
+/// The response with an additional field in the lines and their messages, and additional lines.
 fn lines(fields: &[String], between: &[Option<String>]) -> Vec<String> {
     let known = KNOWN.iter().map(|message| line(message));
     let mut lines = Vec::new();
@@ -33,12 +33,12 @@ fn lines(fields: &[String], between: &[Option<String>]) -> Vec<String> {
 }
 
 fn events(lines: &[String]) -> Vec<String> {
-    let mut reader = Ollama.parser(plan());
+    let mut parser = Ollama.parser(plan());
     let mut events: Vec<ModelEvent> = Vec::new();
     for line in lines {
-        events.extend(reader.parse_frame("", line).unwrap());
+        events.extend(parser.parse_frame("", line).unwrap());
     }
-    events.extend(reader.end_of_stream().unwrap());
+    events.extend(parser.end_of_stream().unwrap());
     events.iter().map(|event| format!("{event:?}")).collect()
 }
 
@@ -56,7 +56,7 @@ fn field() -> impl Strategy<Value = String> {
     ("x[a-z]{1,6}", json()).prop_map(|(name, value)| format!(r#""{name}":{value}"#))
 }
 
-/// The protocol's own fields, with anything in them.
+/// The protocol's fields with any values.
 fn wild() -> impl Strategy<Value = String> {
     let name = prop::sample::select(vec![
         "message",
@@ -101,11 +101,11 @@ proptest! {
 
     #[test]
     fn no_line_is_a_reason_to_panic(lines in prop::collection::vec(prop_oneof![".*", wild()], 0..6)) {
-        let mut reader = Ollama.parser(plan());
+        let mut parser = Ollama.parser(plan());
         for line in &lines {
-            let _ = reader.parse_frame("", line);
+            let _ = parser.parse_frame("", line);
         }
-        let _ = reader.end_of_stream();
+        let _ = parser.end_of_stream();
         for line in &lines {
             let _ = Ollama.parse_error(400, line);
         }

@@ -1,4 +1,4 @@
-//! What is asked, as JSON.
+//! Requests as JSON.
 
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ fn call(id: &str, name: &str, arguments: &str) -> Item {
 }
 
 #[test]
-fn a_whole_conversation_is_written_out() {
+fn a_complete_conversation_is_written() {
     let events = parse_lines(&[
         &line(r#""content":"","thinking":"Look it up.""#),
         &line(r#""content":"","tool_calls":[{"id":"call_x","function":{"index":0,"name":"weather","arguments":{"city":"Oslo"}}}]"#),
@@ -102,7 +102,7 @@ fn a_whole_conversation_is_written_out() {
 }
 
 #[test]
-fn without_anything_to_say_nothing_is_said() {
+fn an_empty_request_has_only_the_required_fields() {
     let body = Ollama.body(&ModelRequest::default(), &no_tools(), "qwen3");
     assert_eq!(
         Value::from(body),
@@ -140,7 +140,7 @@ fn what_was_read_is_written_back_unchanged() {
 }
 
 #[test]
-fn a_step_of_another_protocol_is_told_by_what_it_means() {
+fn a_step_of_another_protocol_is_written_from_its_kinds() {
     let other = |kind| {
         let raw = serde_json::value::to_raw_value(&json!({"foreign": true})).unwrap();
         Item::new(kind).with_raw("anthropic", raw)
@@ -170,7 +170,7 @@ fn a_step_of_another_protocol_is_told_by_what_it_means() {
 }
 
 #[test]
-fn a_call_without_a_result_gets_one_that_says_so() {
+fn a_call_without_a_result_gets_an_error_result() {
     let messages = messages(vec![
         step(vec![
             call("c1", "weather", "{}"),
@@ -199,18 +199,21 @@ fn a_result_without_its_call_is_left_out() {
 
 #[test]
 fn arguments_of_the_past_are_always_an_object() {
-    for (arguments, told) in [
+    for (arguments, expected) in [
         ("", json!({})),
         ("{'city': 'Oslo',}", json!({"city": "Oslo"})),
         (r#"{"city":"Os"#, json!({"malformed": r#"{"city":"Os"#})),
     ] {
         let messages = messages(vec![step(vec![call("c1", "weather", arguments)])]);
-        assert_eq!(messages[0]["tool_calls"][0]["function"]["arguments"], told);
+        assert_eq!(
+            messages[0]["tool_calls"][0]["function"]["arguments"],
+            expected
+        );
     }
 }
 
 #[test]
-fn pictures_are_carried_and_everything_else_is_told() {
+fn images_are_sent_and_other_content_described() {
     let shown = vec![
         Content::text("See:"),
         Content::image("image/png", b"png"),
@@ -275,7 +278,7 @@ fn effort_is_a_word_the_api_knows() {
 }
 
 #[test]
-fn an_answer_for_a_program_keeps_its_whole_schema() {
+fn a_response_format_keeps_its_complete_schema() {
     let schema = json!({"type": "object", "properties": {"n": {"type": "integer", "minimum": 1}}, "required": ["n"]});
     let format = request::response_schema(&Schema::check(schema).unwrap());
     assert_eq!(format["properties"]["n"]["minimum"], 1);
@@ -295,14 +298,14 @@ fn extra_fields_are_added_last_and_into_what_is_there() {
 }
 
 #[test]
-fn what_says_nothing_is_left_out() {
-    let told = messages(vec![
+fn empty_content_is_left_out() {
+    let written = messages(vec![
         Message::User(Vec::new()),
         Message::Assistant(vec![Content::text(" ")]),
         Message::User(vec![Content::image("image/png", b"png")]),
     ]);
     assert_eq!(
-        told,
+        written,
         json!([{"role": "user", "content": "", "images": ["cG5n"]}])
     );
 }

@@ -1,4 +1,4 @@
-//! Answers as they stream.
+//! Streamed responses.
 
 use toolwright_chat::{ItemKind, ModelErrorKind, ModelEvent, StopReason};
 
@@ -28,7 +28,7 @@ fn text_is_put_together_from_its_lines() {
 }
 
 #[test]
-fn thoughts_come_before_the_text_and_apart_from_it() {
+fn reasoning_comes_before_the_text_and_apart_from_it() {
     let events = parse_lines(&[
         &line(r#""content":"","thinking":"Let me ""#),
         &line(r#""content":"It ","thinking":"see.""#),
@@ -44,7 +44,7 @@ fn thoughts_come_before_the_text_and_apart_from_it() {
 }
 
 #[test]
-fn a_call_starts_shows_its_arguments_and_is_whole() {
+fn a_call_starts_streams_its_arguments_and_is_complete() {
     let entry =
         r#"{"id":"call_x","function":{"index":0,"name":"weather","arguments":{"city": "Oslo"}}}"#;
     let events = parse_calls(entry);
@@ -74,12 +74,12 @@ fn calls_of_the_same_number_are_not_the_same_call() {
     ])
     .unwrap();
     assert_eq!(calls(&once), calls(&twice));
-    let told: Vec<_> = calls(&once)
+    let call_ids: Vec<_> = calls(&once)
         .iter()
         .map(|call| (call.id.to_string(), call.arguments.to_string()))
         .collect();
     assert_eq!(
-        told,
+        call_ids,
         [
             ("call_202611151200005_0".into(), r#"{"city":"Oslo"}"#.into()),
             (
@@ -106,7 +106,7 @@ fn calls_and_text_may_take_turns() {
 }
 
 #[test]
-fn ids_are_made_up_where_there_are_none_or_the_same_twice() {
+fn missing_and_duplicate_ids_are_generated() {
     let same = r#"{"id":"same","function":{"name":"weather"}}"#;
     let none = r#"{"id":"","function":{"name":"weather"}}"#;
     let events = parse_calls(&format!("{same},{same},{none}"));
@@ -155,7 +155,7 @@ fn arguments_are_passed_on_as_they_were_sent() {
 }
 
 #[test]
-fn entries_nobody_knows_are_kept_raw() {
+fn unknown_entries_are_kept_raw() {
     let new = r#"{"type":"hologram","depth":3}"#;
     let events = parse_calls(&format!("{new},7,null"));
     assert_eq!(kinds(&events), [ItemKind::Other]);

@@ -1,4 +1,4 @@
-//! What vendors answer instead of an answer.
+//! Error responses and their kinds.
 
 use serde_json::{Value, json};
 use toolwright_chat::ModelErrorKind as Kind;
@@ -7,7 +7,7 @@ use super::OPENAI;
 use crate::protocol::Protocol as _;
 
 #[test]
-fn the_body_of_a_refusal_says_what_kind_of_trouble_it_is() {
+fn the_body_of_an_error_decides_its_kind() {
     let table: Vec<(u16, Value, Kind)> = vec![
         (
             401,
@@ -92,7 +92,7 @@ fn an_account_without_credit_is_known_by_its_words_where_there_is_no_code() {
 }
 
 #[test]
-fn a_context_that_is_too_long_is_told_by_words_where_there_is_no_code() {
+fn a_context_that_is_too_long_is_recognised_by_the_message_without_a_code() {
     for message in [
         "This model's maximum context length is 4096 tokens.",
         "the request exceeds the available context size. try increasing it",
@@ -109,7 +109,7 @@ fn a_context_that_is_too_long_is_told_by_words_where_there_is_no_code() {
 }
 
 #[test]
-fn a_body_that_is_no_json_is_told_as_far_as_it_is_short() {
+fn a_body_that_is_not_json_is_quoted_and_truncated() {
     let error = OPENAI.parse_error(502, &"<html>".repeat(1000));
     assert_eq!(error.kind, Kind::Overloaded);
     assert!(error.message.chars().count() <= 501);

@@ -1,4 +1,4 @@
-//! Nothing unknown changes what is known, and nothing at all makes a reader panic.
+//! Unknown fields and frames change nothing, and no input makes the parser panic.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -23,7 +23,7 @@ fn recorded() -> Vec<String> {
     ]
 }
 
-/// All that was told, without what nobody has a word for.
+/// All events, without items of unknown fields.
 fn known(frames: &[String]) -> Vec<String> {
     let events = parse_frames(frames).expect("an answer").into_iter();
     let known = events.filter(
@@ -48,7 +48,7 @@ fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Names that mean something, and others.
+/// Names of fields, known and unknown.
 fn any_name() -> impl Strategy<Value = String> {
     let known = proptest::sample::select(vec![
         "choices",
@@ -78,7 +78,7 @@ fn any_name() -> impl Strategy<Value = String> {
     prop_oneof![3 => known.prop_map(str::to_owned), 1 => "[a-z]{1,4}"]
 }
 
-/// Puts unknown fields into a chunk: beside its choices, into the choice, into the delta.
+/// Adds unknown fields to a chunk: beside its choices, in the choice, in the delta.
 fn with_unknown(frame: &str, value: &Value) -> String {
     let Ok(mut chunk) = serde_json::from_str::<Value>(frame) else {
         return frame.to_owned();
@@ -109,16 +109,16 @@ proptest! {
 
     #[test]
     fn no_frame_makes_it_panic(values in proptest::collection::vec(any_json(), 0..8), text in ".{0,40}") {
-        let mut reader = OPENAI.parser(plan());
+        let mut parser = OPENAI.parser(plan());
         for value in &values {
             let chunk = json!({"choices": [{"delta": value, "finish_reason": value}], "usage": value});
-            let _ = reader.parse_frame("", &chunk.to_string());
-            let _ = reader.parse_frame("", &value.to_string());
+            let _ = parser.parse_frame("", &chunk.to_string());
+            let _ = parser.parse_frame("", &value.to_string());
             let _ = OPENAI.parse_error(400, &value.to_string());
         }
-        let _ = reader.parse_frame("error", &text);
-        let _ = reader.parse_frame("", &text);
-        let _ = reader.end_of_stream();
+        let _ = parser.parse_frame("error", &text);
+        let _ = parser.parse_frame("", &text);
+        let _ = parser.end_of_stream();
         let _ = OPENAI.parse_error(500, &text);
     }
 }

@@ -1,4 +1,4 @@
-//! What is asked, as it goes over the wire.
+//! Requests as JSON.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ fn user(text: &str) -> Message {
     Message::User(vec![Content::text(text)])
 }
 
-fn said(items: Vec<Item>) -> Message {
+fn step_of(items: Vec<Item>) -> Message {
     Message::Step(Arc::new(step(items)))
 }
 
@@ -46,7 +46,7 @@ fn call(id: &str) -> ToolCall {
 }
 
 #[test]
-fn a_rich_conversation_is_written_whole() {
+fn a_rich_conversation_is_written_completely() {
     let mut request = ask(vec![
         Message::User(vec![
             Content::text("What is this?"),
@@ -59,7 +59,7 @@ fn a_rich_conversation_is_written_whole() {
         ]),
         Message::Assistant(vec![Content::text("A pixel.")]),
         user("And the weather?"),
-        said(vec![
+        step_of(vec![
             Item::new(ItemKind::Reasoning {
                 text: "of another protocol".to_owned(),
             }),
@@ -122,7 +122,7 @@ fn a_rich_conversation_is_written_whole() {
 }
 
 #[test]
-fn without_tools_nothing_is_said_about_them() {
+fn without_tools_there_are_no_fields_for_them() {
     let mut request = ask(vec![user("Hi")]);
     request.tool_choice = ToolChoice::Required;
     let body = MISTRAL.body(&request, &no_tools(), "m");
@@ -172,17 +172,17 @@ fn vendors_have_their_own_words_for_the_same() {
 }
 
 #[test]
-fn a_call_without_a_result_gets_one_that_says_so() {
+fn a_call_without_a_result_gets_an_error_result() {
     let written = messages(
         &OPENAI,
         vec![
-            said(vec![Item::call(call("a")), Item::call(call("b"))]),
+            step_of(vec![Item::call(call("a")), Item::call(call("b"))]),
             Message::Results(vec![
                 result("b", ToolResult::success("sunny")),
                 result("stray", ToolResult::success("of no call")),
             ]),
             user("Well?"),
-            said(vec![Item::call(call("c"))]),
+            step_of(vec![Item::call(call("c"))]),
         ],
     );
     let roles: Vec<(&str, &str)> = written
@@ -219,7 +219,7 @@ fn images_of_a_result_go_where_the_vendor_can_see_them() {
     let talk = || {
         let seen = vec![Content::text("Look:"), Content::image("image/png", b"PNG")];
         vec![
-            said(vec![Item::call(call("a")), Item::call(call("b"))]),
+            step_of(vec![Item::call(call("a")), Item::call(call("b"))]),
             Message::Results(vec![
                 result("a", ToolResult::success(seen)),
                 result("b", ToolResult::success("")),
@@ -256,7 +256,7 @@ fn ids_are_mapped_the_same_way_for_the_call_and_its_result() {
     let written = messages(
         &MISTRAL,
         vec![
-            said(vec![
+            step_of(vec![
                 Item::call(call("call_1740241912345")),
                 Item::call(call("abcDEF123")),
             ]),
@@ -299,30 +299,30 @@ fn what_was_read_is_written_back_as_it_came() {
     let call = json!({"id": "a", "type": "function", "extra_content": signature,
         "function": {"name": "weather_now", "arguments": arguments}});
 
-    let openai = messages(&OPENAI, vec![said(items.clone())]);
+    let openai = messages(&OPENAI, vec![step_of(items.clone())]);
     assert_eq!(
         openai[0],
         json!({"role": "assistant", "content": "Let me see.", "tool_calls": [call]})
     );
-    let openrouter = messages(&OPENROUTER, vec![said(items.clone())]);
+    let openrouter = messages(&OPENROUTER, vec![step_of(items.clone())]);
     assert_eq!(openrouter[0]["reasoning_details"], details);
     assert_eq!(openrouter[0].get("reasoning"), None);
-    let deepseek = messages(&DEEPSEEK, vec![said(items)]);
+    let deepseek = messages(&DEEPSEEK, vec![step_of(items)]);
     assert_eq!(deepseek[0]["reasoning_content"], "Hm");
-    // What one vendor adds to a call is nothing to another.
+    // Extra fields of a call are not sent to another vendor.
     let plain = json!({"id": "a", "type": "function",
         "function": {"name": "weather_now", "arguments": arguments}});
     assert_eq!(deepseek[0]["tool_calls"], json!([plain]));
 }
 
 #[test]
-fn what_says_nothing_is_left_out() {
+fn empty_content_is_left_out() {
     let written = messages(
         &COMPATIBLE,
         vec![
             Message::User(Vec::new()),
             Message::Assistant(vec![Content::text(" \n")]),
-            said(vec![Item::text("")]),
+            step_of(vec![Item::text("")]),
             user("Hello"),
         ],
     );
@@ -335,14 +335,14 @@ fn a_call_of_a_name_that_cannot_be_goes_back_under_one_that_can() {
     let made_up = ToolCall::new("functions.weather", "{}").with_id("a");
     let raw = Item::call(made_up.clone()).with_raw("openai_chat", to_raw_value(&raw).unwrap());
     for item in [Item::call(made_up), raw] {
-        let written = messages(&OPENAI, vec![said(vec![item])]);
+        let written = messages(&OPENAI, vec![step_of(vec![item])]);
         let name = &written[0]["tool_calls"][0]["function"]["name"];
         assert_eq!(name, "functions_weather");
     }
 }
 
 #[test]
-fn what_deepseek_thought_goes_back_with_calls_only_and_then_always() {
+fn the_reasoning_of_deepseek_is_replayed_with_calls_only_and_then_always() {
     let thought = |text: &str| {
         let raw = to_raw_value(&json!({"reasoning_content": text})).unwrap();
         Item::new(ItemKind::Reasoning {
@@ -353,8 +353,8 @@ fn what_deepseek_thought_goes_back_with_calls_only_and_then_always() {
     let written = messages(
         &DEEPSEEK,
         vec![
-            said(vec![thought("Hm"), Item::text("Yes")]),
-            said(vec![Item::call(call("a"))]),
+            step_of(vec![thought("Hm"), Item::text("Yes")]),
+            step_of(vec![Item::call(call("a"))]),
         ],
     );
     assert_eq!(written[0], json!({"role": "assistant", "content": "Yes"}));
@@ -363,7 +363,7 @@ fn what_deepseek_thought_goes_back_with_calls_only_and_then_always() {
 }
 
 #[test]
-fn the_thoughts_of_mistral_go_back_within_the_content() {
+fn the_reasoning_of_mistral_is_replayed_in_the_content() {
     let thinking = json!({"type": "thinking", "thinking": [{"type": "text", "text": "Hm"}]});
     let events = parse_frames(&[
         delta(json!({"content": [thinking]})),
@@ -371,40 +371,40 @@ fn the_thoughts_of_mistral_go_back_within_the_content() {
         finish("stop"),
     ])
     .unwrap();
-    let written = messages(&MISTRAL, vec![said(items(&events))]);
+    let written = messages(&MISTRAL, vec![step_of(items(&events))]);
     assert_eq!(
         written[0]["content"],
         json!([thinking, {"type": "text", "text": "Yes"}])
     );
-    let elsewhere = messages(&OPENAI, vec![said(items(&events))]);
+    let elsewhere = messages(&OPENAI, vec![step_of(items(&events))]);
     assert_eq!(elsewhere[0]["content"], "Yes");
 }
 
 #[test]
-fn a_refusal_goes_back_as_one_or_as_text() {
+fn a_refusal_is_replayed_as_one_or_as_text() {
     let events = parse_frames(&[delta(json!({"refusal": "No."})), finish("stop")]).unwrap();
-    let written = messages(&OPENAI, vec![said(items(&events))]);
+    let written = messages(&OPENAI, vec![step_of(items(&events))]);
     assert_eq!(
         written[0],
         json!({"role": "assistant", "content": null, "refusal": "No."})
     );
-    let written = messages(&COMPATIBLE, vec![said(items(&events))]);
+    let written = messages(&COMPATIBLE, vec![step_of(items(&events))]);
     assert_eq!(written[0], json!({"role": "assistant", "content": "No."}));
 }
 
 #[test]
-fn a_step_of_which_nothing_can_be_said_again_is_left_out() {
+fn a_step_of_which_nothing_can_be_replayed_is_left_out() {
     let strange = Item::new(ItemKind::Reasoning {
         text: "Hm".to_owned(),
     });
-    assert_eq!(messages(&OPENAI, vec![said(vec![strange])]), json!([]));
+    assert_eq!(messages(&OPENAI, vec![step_of(vec![strange])]), json!([]));
 }
 
 #[test]
 fn malformed_arguments_of_the_past_are_made_an_object_where_they_would_break_the_request() {
     let past = |arguments: &str| Item::call(ToolCall::new("f", arguments).with_id("a"));
     let written = |chat: &OpenAiChat, arguments: &str| {
-        let mut written = messages(chat, vec![said(vec![past(arguments)])]);
+        let mut written = messages(chat, vec![step_of(vec![past(arguments)])]);
         written[0]["tool_calls"][0]["function"]["arguments"].take()
     };
     assert_eq!(written(&OPENAI, "{\"x\":"), "{\"x\":");
@@ -417,7 +417,7 @@ fn malformed_arguments_of_the_past_are_made_an_object_where_they_would_break_the
 }
 
 #[test]
-fn the_form_of_an_answer_is_strict_where_nothing_is_lost() {
+fn a_response_format_is_strict_if_nothing_is_lost() {
     let person = json!({"type": "object", "properties": {"name": {"type": "string"}},
         "required": ["name"], "additionalProperties": false});
     let schema = Schema::trusted(person.clone());

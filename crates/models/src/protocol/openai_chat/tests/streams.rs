@@ -1,4 +1,4 @@
-//! Chunks become events.
+//! Streamed responses.
 
 use serde_json::json;
 use toolwright_chat::{ItemKind, ModelErrorKind, StopReason, Usage};
@@ -25,7 +25,7 @@ fn call(id: &str, name: &str, arguments: &str) -> ItemKind {
 }
 
 #[test]
-fn text_comes_as_it_is_written_and_whole_at_the_end() {
+fn text_is_streamed_and_complete_at_the_end() {
     let events = parse_frames(&[
         delta(json!({"role": "assistant", "content": "", "refusal": null})),
         delta(json!({"content": "Good "})),
@@ -41,7 +41,7 @@ fn text_comes_as_it_is_written_and_whole_at_the_end() {
 }
 
 #[test]
-fn a_thought_comes_before_the_text_under_whatever_name() {
+fn reasoning_comes_before_the_text_in_any_field() {
     for name in ["reasoning_content", "reasoning"] {
         let events = parse_frames(&[
             delta(json!({name: "Hm, "})),
@@ -61,7 +61,7 @@ fn a_thought_comes_before_the_text_under_whatever_name() {
 }
 
 #[test]
-fn a_thought_under_two_names_is_told_once_and_kept_twice() {
+fn reasoning_in_two_fields_is_emitted_once_and_kept_twice() {
     let events = parse_frames(&[
         delta(json!({"reasoning_content": "Hm", "reasoning": "Hm"})),
         finish("stop"),
@@ -99,7 +99,7 @@ fn details_of_reasoning_are_put_together_by_type_and_index() {
 }
 
 #[test]
-fn details_alone_are_a_thought_too() {
+fn details_alone_are_reasoning_too() {
     let events = parse_frames(&[
         delta(json!({"reasoning_details": [{"type": "reasoning.summary", "summary": "Hm"}]})),
         delta(json!({"reasoning_details": [{"type": "reasoning.summary", "summary": "!"}]})),
@@ -114,7 +114,7 @@ fn details_alone_are_a_thought_too() {
 }
 
 #[test]
-fn thoughts_among_the_parts_of_the_content_are_told_apart() {
+fn reasoning_among_the_parts_of_the_content_is_separated() {
     let thinking = |text: &str| {
         delta(
             json!({"content": [{"type": "thinking", "thinking": [{"type": "text", "text": text}]}]}),
@@ -167,7 +167,7 @@ fn a_call_is_lifted_to_the_tools_own_name_and_arguments() {
 }
 
 #[test]
-fn parallel_calls_come_in_order_even_if_their_pieces_are_mixed() {
+fn parallel_calls_come_in_order_even_if_their_deltas_are_mixed() {
     let events = parse_frames(&[
         delta(json!({"content": "Both."})),
         delta(json!({"tool_calls": [
@@ -245,7 +245,7 @@ fn the_older_form_of_a_call_is_read_and_not_read_twice() {
 }
 
 #[test]
-fn a_call_of_a_kind_that_nobody_knows_is_kept() {
+fn a_call_of_an_unknown_type_is_kept() {
     let entry =
         json!({"index": 0, "id": "a", "type": "custom", "custom": {"name": "c", "input": "x"}});
     let events = parse_frames(&[delta(json!({"tool_calls": [entry]})), finish("stop")]).unwrap();
@@ -257,7 +257,7 @@ fn a_call_of_a_kind_that_nobody_knows_is_kept() {
 }
 
 #[test]
-fn fields_that_nobody_knows_are_kept_and_frames_are_skipped() {
+fn unknown_fields_are_kept_and_unknown_frames_skipped() {
     let events = parse_frames(&[
         json!({"object": "ping"}).to_string(),
         json!({"choices": [], "prompt_filter_results": [{"prompt_index": 0}]}).to_string(),
@@ -320,7 +320,7 @@ fn calls_are_to_run_even_if_the_reason_is_stop_but_not_if_they_are_cut_off() {
 }
 
 #[test]
-fn usage_is_the_last_that_was_told() {
+fn usage_is_the_last_that_was_sent() {
     let usage = json!({
         "prompt_tokens": 10, "completion_tokens": 7, "total_tokens": 17,
         "prompt_tokens_details": {"cached_tokens": 4, "cache_write_tokens": 3},
@@ -372,7 +372,7 @@ fn only_the_first_of_several_answers_is_read() {
 }
 
 #[test]
-fn a_message_that_comes_whole_is_read_unless_it_repeats_its_pieces() {
+fn a_complete_message_is_read_unless_it_repeats_its_deltas() {
     let whole = json!({"choices": [{"message": {"role": "assistant", "content": "Yes"}, "finish_reason": "stop"}]});
     let events = parse_frames(&[whole.to_string()]).unwrap();
     assert_eq!(kinds(&events), [text("Yes")]);
@@ -382,10 +382,10 @@ fn a_message_that_comes_whole_is_read_unless_it_repeats_its_pieces() {
 
 #[test]
 fn a_stream_may_end_without_its_last_word_but_not_without_a_reason() {
-    let said = delta(json!({"content": "Good"}));
-    assert!(parse_frames(&[said.clone(), finish("stop")]).is_ok());
-    assert!(parse_frames(&[said.clone(), done()]).is_ok());
-    let error = parse_frames(&[said]).unwrap_err();
+    let text = delta(json!({"content": "Good"}));
+    assert!(parse_frames(&[text.clone(), finish("stop")]).is_ok());
+    assert!(parse_frames(&[text.clone(), done()]).is_ok());
+    let error = parse_frames(&[text]).unwrap_err();
     assert_eq!(error.kind, ModelErrorKind::Protocol);
     assert_eq!(error.message, "the answer was cut off");
     assert_eq!(

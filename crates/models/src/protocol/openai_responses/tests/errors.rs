@@ -1,4 +1,4 @@
-//! Errors inside a stream, and the bodies of refusals.
+//! Errors inside a stream, and error responses.
 
 use toolwright_chat::ModelErrorKind::{self, *};
 
@@ -65,8 +65,8 @@ fn an_error_frame_ends_the_answer_with_the_vendors_words() {
 }
 
 #[test]
-fn a_refusal_has_the_kind_that_its_status_and_code_say() {
-    let told = |code: &str| {
+fn an_error_has_the_kind_of_its_status_and_code() {
+    let body = |code: &str| {
         format!(
             r#"{{"error":{{"message":"So it is.","type":"invalid_request_error","param":null,"code":{code}}}}}"#
         )
@@ -86,7 +86,7 @@ fn a_refusal_has_the_kind_that_its_status_and_code_say() {
         (529, "17", Overloaded),
     ];
     for (status, code, kind) in cases {
-        let error = parse_error_body(status, &told(code));
+        let error = parse_error_body(status, &body(code));
         assert_eq!(
             (error.kind, error.message.as_str()),
             (kind, "So it is."),
@@ -112,7 +112,7 @@ fn a_body_that_is_no_json_is_shown_as_far_as_it_helps() {
 }
 
 #[test]
-fn a_key_in_a_message_is_masked() {
+fn a_key_in_a_message_is_redacted() {
     let body = r#"{"error":{"message":"Incorrect API key provided: sk-proj-abcdefghijklmnopqrstuvwxyz123456","code":"invalid_api_key"}}"#;
     let message = parse_error_body(401, body).message;
     assert!(!message.contains("abcdefghijkl"), "{message}");

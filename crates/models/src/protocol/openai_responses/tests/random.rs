@@ -1,4 +1,4 @@
-//! Whatever else comes, the typed events stay the same; and nothing that comes makes a reader panic.
+//! Unknown fields and frames do not change the events, and no input makes the parser panic.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ const FRAMES: [&str; 11] = [
     r#"{"type":"response.completed","response":{"status":"completed","usage":{"input_tokens":1,"output_tokens":2}}}"#,
 ];
 
-fn told(frames: &[String]) -> Vec<String> {
+fn known_events(frames: &[String]) -> Vec<String> {
     let events = events(&frames.join("\n")).unwrap();
     events.iter().map(event_line).collect()
 }
@@ -42,7 +42,7 @@ fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A frame of the right make, with anything in its fields.
+/// A frame with the protocol's fields and any values.
 fn any_frame() -> impl Strategy<Value = String> {
     let kinds: Vec<&str> = vec![
         "response.output_item.added",
@@ -117,7 +117,7 @@ proptest! {
             let unknown = json!({"type": "response.unheard_of.delta", "delta": value, "item": value, "output_index": 1});
             frames.insert(at, unknown.to_string());
         }
-        prop_assert_eq!(told(&frames), told(&plain));
+        prop_assert_eq!(known_events(&frames), known_events(&plain));
     }
 
     #[test]
@@ -129,11 +129,11 @@ proptest! {
             1 => prop::sample::select(FRAMES.to_vec()).prop_map(str::to_owned),
         ], 0..16),
     ) {
-        let mut reader = OpenAiResponses.parser(plan());
+        let mut parser = OpenAiResponses.parser(plan());
         for frame in &frames {
-            let _ = reader.parse_frame("", frame);
+            let _ = parser.parse_frame("", frame);
         }
-        let _ = reader.end_of_stream();
+        let _ = parser.end_of_stream();
     }
 
     #[test]

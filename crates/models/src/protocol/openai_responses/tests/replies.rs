@@ -1,4 +1,4 @@
-//! What was read from a stream, written back into the next request.
+//! Items of a response, replayed in the next request.
 
 use serde_json::{Value, json};
 use toolwright_chat::{ItemKind, Message};
@@ -57,7 +57,7 @@ fn what_was_read_is_written_back_as_it_came_and_then_answered() {
         json!({"type": "mcp_approval_response", "approval_request_id": "mcpr_1", "approve": true}),
     );
     assert_eq!(input, Value::Array(expected.clone()));
-    // Down to the order of the fields.
+    // Including the order of the fields.
     assert_eq!(input.to_string(), Value::Array(expected).to_string());
 }
 

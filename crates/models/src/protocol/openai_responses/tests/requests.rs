@@ -1,4 +1,4 @@
-//! Requests as they are written.
+//! Requests as JSON.
 
 use serde_json::{Value, json};
 use toolwright_chat::{HostedTool, Item, ItemKind, Message, ModelRequest, ToolChoice};
@@ -48,7 +48,7 @@ fn the_smallest_request_keeps_nothing_at_the_vendor() {
 }
 
 #[test]
-fn a_whole_conversation_is_written() {
+fn a_complete_conversation_is_written() {
     let mut request = request_with(vec![
         Message::User(vec![
             Content::text("What is this?"),
@@ -229,7 +229,7 @@ fn without_tools_nothing_is_chosen() {
 }
 
 #[test]
-fn a_call_without_its_result_gets_one_that_says_so() {
+fn a_call_without_a_result_gets_an_error_result() {
     let calls = step(vec![
         Item::call(ToolCall::new("now", "{}").with_id("call_1")),
         Item::call(ToolCall::new("now", "{}").with_id("call_2")),
@@ -272,7 +272,7 @@ fn a_result_without_its_call_is_left_out() {
 }
 
 #[test]
-fn what_other_protocols_said_is_told_in_this_ones_words() {
+fn a_step_of_another_protocol_is_written_from_its_kinds() {
     let raw = |json: &str| serde_json::value::RawValue::from_string(json.to_owned()).unwrap();
     let input = input(vec![step(vec![
         Item::new(ItemKind::Reasoning {
@@ -302,7 +302,7 @@ fn what_other_protocols_said_is_told_in_this_ones_words() {
 }
 
 #[test]
-fn a_result_with_a_picture_is_a_list_of_parts() {
+fn a_result_with_an_image_is_a_list_of_parts() {
     let mixed = vec![
         Content::text("Here:"),
         Content::image("image/jpeg", b"jpg"),
@@ -400,7 +400,7 @@ fn an_answer_is_held_to_its_schema_where_that_loses_nothing() {
 }
 
 #[test]
-fn an_answer_that_strictness_would_change_is_asked_for_as_it_is() {
+fn a_response_format_that_strict_mode_would_change_is_not_strict() {
     let odd = json!({
         "type": "object",
         "properties": {"id": {"type": "string", "not": {"const": "x"}}},
@@ -417,7 +417,7 @@ fn an_answer_that_strictness_would_change_is_asked_for_as_it_is() {
 }
 
 #[test]
-fn models_that_do_not_reason_are_not_asked_for_reasoning() {
+fn reasoning_is_not_requested_of_models_without_it() {
     use crate::protocol::Protocol as _;
     let asked_of = |model: &str| {
         let body = super::OpenAiResponses.body(&ModelRequest::default(), &no_tools(), model);

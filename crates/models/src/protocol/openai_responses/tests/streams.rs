@@ -1,4 +1,4 @@
-//! Streams as OpenAI documents them, and as those who imitate it send them.
+//! Streams as OpenAI documents them, and as imitations send them.
 
 use toolwright_chat::{ItemKind, ModelErrorKind, ModelEvent, StopReason};
 
@@ -6,8 +6,8 @@ use super::{OpenAiResponses, event_lines, events, items, plan};
 use crate::protocol::Protocol as _;
 
 #[test]
-fn text_is_told_as_it_comes_and_then_as_an_item() {
-    let told = event_lines(
+fn text_is_streamed_and_then_an_item() {
+    let events = event_lines(
         r#"{"type":"response.created","sequence_number":0,"response":{"id":"resp_1","status":"in_progress","output":[]}}
         {"type":"response.in_progress","sequence_number":1,"response":{"id":"resp_1","status":"in_progress","output":[]}}
         {"type":"response.output_item.added","sequence_number":2,"output_index":0,"item":{"id":"msg_1","type":"message","status":"in_progress","content":[],"role":"assistant"}}
@@ -20,7 +20,7 @@ fn text_is_told_as_it_comes_and_then_as_an_item() {
         {"type":"response.completed","sequence_number":9,"response":{"id":"resp_1","status":"completed","output":[{"id":"msg_1","type":"message","status":"completed","content":[{"type":"output_text","annotations":[],"text":"Hello there"}],"role":"assistant"}],"usage":{"input_tokens":9,"output_tokens":3,"total_tokens":12}}}"#,
     );
     assert_eq!(
-        told,
+        events,
         [
             "text \"Hello\"",
             "text \" there\"",
@@ -32,7 +32,7 @@ fn text_is_told_as_it_comes_and_then_as_an_item() {
 
 #[test]
 fn parts_of_a_summary_are_set_apart() {
-    let told = event_lines(
+    let events = event_lines(
         r#"{"type":"response.output_item.added","output_index":0,"item":{"id":"rs_1","type":"reasoning","summary":[]}}
         {"type":"response.reasoning_summary_part.added","item_id":"rs_1","output_index":0,"summary_index":0,"part":{"type":"summary_text","text":""}}
         {"type":"response.reasoning_summary_text.delta","item_id":"rs_1","output_index":0,"summary_index":0,"delta":"First this."}
@@ -45,7 +45,7 @@ fn parts_of_a_summary_are_set_apart() {
         {"type":"response.completed","response":{"status":"completed"}}"#,
     );
     assert_eq!(
-        told,
+        events,
         [
             "reasoning \"First this.\"",
             "reasoning \"\\n\\n\"",
@@ -60,7 +60,7 @@ fn parts_of_a_summary_are_set_apart() {
 
 #[test]
 fn a_call_comes_back_under_the_tools_own_name_and_without_nulls_for_what_is_left_out() {
-    let told = event_lines(
+    let events = event_lines(
         r#"{"type":"response.output_item.added","output_index":0,"item":{"id":"fc_1","type":"function_call","status":"in_progress","arguments":"","call_id":"call_1","name":"shop_find"}}
         {"type":"response.function_call_arguments.delta","item_id":"fc_1","output_index":0,"delta":"{\"what\":\"tea\","}
         {"type":"response.function_call_arguments.delta","item_id":"fc_1","output_index":0,"delta":"\"most\":null}"}
@@ -69,7 +69,7 @@ fn a_call_comes_back_under_the_tools_own_name_and_without_nulls_for_what_is_left
         {"type":"response.completed","response":{"status":"completed","output":[{"id":"fc_1","type":"function_call","status":"completed","arguments":"{\"what\":\"tea\",\"most\":null}","call_id":"call_1","name":"shop_find"}]}}"#,
     );
     assert_eq!(
-        told,
+        events,
         [
             "call 0 begins: shop.find call_1",
             "call 0 delta {\"what\":\"tea\",",
@@ -82,7 +82,7 @@ fn a_call_comes_back_under_the_tools_own_name_and_without_nulls_for_what_is_left
 
 #[test]
 fn the_deltas_of_interleaved_calls_stay_apart() {
-    let told = event_lines(
+    let events = event_lines(
         r#"{"type":"response.output_item.added","output_index":0,"item":{"id":"fc_1","type":"function_call","arguments":"","call_id":"call_1","name":"now"}}
         {"type":"response.output_item.added","output_index":1,"item":{"id":"fc_2","type":"function_call","arguments":"","call_id":"call_2","name":"lost"}}
         {"type":"response.function_call_arguments.delta","item_id":"fc_2","output_index":1,"delta":"{\"b\":"}
@@ -94,7 +94,7 @@ fn the_deltas_of_interleaved_calls_stay_apart() {
         {"type":"response.completed","response":{"status":"completed"}}"#,
     );
     assert_eq!(
-        told,
+        events,
         [
             "call 0 begins: now call_1",
             "call 1 begins: lost call_2",
@@ -110,8 +110,8 @@ fn the_deltas_of_interleaved_calls_stay_apart() {
 }
 
 #[test]
-fn ids_that_differ_from_frame_to_frame_are_no_obstacle_where_the_place_is_told() {
-    let told = event_lines(
+fn ids_that_differ_from_frame_to_frame_are_ignored_if_there_is_an_output_index() {
+    let events = event_lines(
         r#"{"type":"response.output_item.added","output_index":0,"item":{"id":"a","type":"message","content":[],"role":"assistant"}}
         {"type":"response.output_text.delta","item_id":"b","output_index":0,"delta":"Let me look."}
         {"type":"response.output_item.done","output_index":0,"item":{"id":"c","type":"message","content":[{"type":"output_text","text":"Let me look."}],"role":"assistant"}}
@@ -124,7 +124,7 @@ fn ids_that_differ_from_frame_to_frame_are_no_obstacle_where_the_place_is_told()
         {"type":"response.completed","response":{"status":"completed","output":[{"id":"j","type":"message"},{"id":"k","type":"function_call","call_id":"call_1"},{"id":"l","type":"function_call","call_id":"call_2"}]}}"#,
     );
     assert_eq!(
-        told,
+        events,
         [
             "text \"Let me look.\"",
             "item Text { text: \"Let me look.\" }",
@@ -139,7 +139,7 @@ fn ids_that_differ_from_frame_to_frame_are_no_obstacle_where_the_place_is_told()
     );
 }
 
-/// llama.cpp: neither places nor sequence numbers, calls without an id of their own, all items at the end.
+/// llama.cpp: neither output indexes nor sequence numbers, calls without an id of their own, all items at the end.
 const LLAMA: &str = r#"{"type":"response.created","response":{"id":"resp_1","object":"response","status":"in_progress"}}
     {"type":"response.output_item.added","item":{"id":"rs_1","summary":[],"type":"reasoning","content":[],"encrypted_content":"","status":"in_progress"}}
     {"type":"response.reasoning_text.delta","delta":"Hm.","item_id":"rs_1"}
@@ -178,14 +178,14 @@ fn a_stream_without_places_and_numbers_is_read_all_the_same() {
 }
 
 #[test]
-fn items_that_only_the_list_at_the_end_has_are_told_then() {
-    let told = event_lines(
+fn items_that_only_the_last_frame_has_are_emitted_then() {
+    let events = event_lines(
         r#"{"type":"response.output_item.added","output_index":0,"item":{"id":"fc_1","type":"function_call","arguments":"","call_id":"call_1","name":"now"}}
         {"type":"response.function_call_arguments.delta","item_id":"fc_1","output_index":0,"delta":"{}"}
         {"type":"response.completed","response":{"status":"completed","output":[{"id":"fc_1","type":"function_call","arguments":"{}","call_id":"call_1","name":"now"},{"id":"fc_2","type":"function_call","arguments":"{\"b\":2}","call_id":"call_2","name":"lost"},{"id":"msg_1","type":"message","content":[{"type":"output_text","text":"Moment."}]}]}}"#,
     );
     assert_eq!(
-        told,
+        events,
         [
             "call 0 begins: now call_1",
             "call 0 delta {}",
@@ -201,7 +201,7 @@ fn items_that_only_the_list_at_the_end_has_are_told_then() {
 }
 
 #[test]
-fn what_no_frame_has_whole_is_put_together_from_its_deltas() {
+fn an_item_that_no_frame_has_is_assembled_from_its_deltas() {
     let frames = r#"{"type":"response.output_text.delta","item_id":"msg_1","delta":"So "}
         {"type":"response.output_text.delta","item_id":"msg_1","delta":"be it."}
         {"type":"response.output_item.added","item":{"id":"fc_1","type":"function_call","arguments":"","call_id":"call_1","name":"now","extra":7}}
@@ -260,7 +260,7 @@ fn an_object_of_arguments_becomes_its_text() {
 }
 
 #[test]
-fn a_call_that_was_cut_off_before_its_arguments_is_not_told_as_one_without_any() {
+fn a_call_that_was_cut_off_before_its_arguments_is_not_emitted() {
     let frames = r#"{"type":"response.output_item.added","output_index":0,"item":{"id":"fc_1","type":"function_call","arguments":"","call_id":"call_1","name":"now"}}
         {"type":"response.output_item.done","output_index":0,"item":{"id":"fc_1","type":"function_call","status":"incomplete","arguments":"","call_id":"call_1","name":"now"}}
         {"type":"response.incomplete","response":{"status":"incomplete","incomplete_details":{"reason":"max_output_tokens"},"output":[{"id":"fc_1","type":"function_call","status":"incomplete","arguments":"","call_id":"call_1","name":"now"}]}}"#;
@@ -271,7 +271,7 @@ fn a_call_that_was_cut_off_before_its_arguments_is_not_told_as_one_without_any()
 }
 
 #[test]
-fn hosted_tools_are_told_with_what_they_were_asked_and_found() {
+fn hosted_calls_have_their_input_and_output() {
     let items = items(
         r#"{"type":"response.web_search_call.searching","output_index":0,"item_id":"ws_1"}
         {"type":"response.output_item.done","output_index":0,"item":{"id":"ws_1","type":"web_search_call","status":"completed","action":{"type":"search","query":"tea","sources":[{"type":"url","url":"https://tea.example"}]}}}
@@ -309,13 +309,13 @@ fn hosted_tools_are_told_with_what_they_were_asked_and_found() {
 }
 
 #[test]
-fn a_request_for_approval_is_told_and_waited_for() {
-    let told = event_lines(
+fn an_approval_request_is_emitted_and_awaited() {
+    let events = event_lines(
         r#"{"type":"response.output_item.done","output_index":0,"item":{"id":"mcpr_1","type":"mcp_approval_request","server_label":"wiki","name":"edit","arguments":"{\"page\":1}"}}
         {"type":"response.completed","response":{"status":"completed"}}"#,
     );
     assert_eq!(
-        told,
+        events,
         [
             "item HostedApproval { id: \"mcpr_1\", server: \"wiki\", tool: \"edit\", arguments: \"{\\\"page\\\":1}\" }",
             "finished Calls, 0 in, 0 out",
@@ -325,7 +325,7 @@ fn a_request_for_approval_is_told_and_waited_for() {
 
 #[test]
 fn a_refusal_is_an_item_and_a_reason_to_stop() {
-    let told = event_lines(
+    let events = event_lines(
         r#"{"type":"response.output_item.added","output_index":0,"item":{"id":"msg_1","type":"message","content":[],"role":"assistant"}}
         {"type":"response.refusal.delta","item_id":"msg_1","output_index":0,"content_index":0,"delta":"I will not."}
         {"type":"response.refusal.done","item_id":"msg_1","output_index":0,"content_index":0,"refusal":"I will not."}
@@ -333,7 +333,7 @@ fn a_refusal_is_an_item_and_a_reason_to_stop() {
         {"type":"response.completed","response":{"status":"completed"}}"#,
     );
     assert_eq!(
-        told,
+        events,
         [
             "item Refusal { text: \"I will not.\" }",
             "finished Refused, 0 in, 0 out",
@@ -404,13 +404,13 @@ fn every_reason_to_stop_has_its_word() {
 }
 
 #[test]
-fn an_item_that_is_told_twice_is_one_item() {
+fn an_item_that_is_sent_twice_is_one_item() {
     let done = r#"{"type":"response.output_item.done","item":{"id":"msg_1","type":"message","content":[{"type":"output_text","text":"Hi."}]}}"#;
-    let told = event_lines(&format!(
+    let events = event_lines(&format!(
         "{done}\n{done}\n{{\"type\":\"response.completed\"}}"
     ));
     assert_eq!(
-        told,
+        events,
         [
             "text \"Hi.\"",
             "item Text { text: \"Hi.\" }",
@@ -440,20 +440,20 @@ fn a_frame_that_cannot_be_read_is_named() {
 
 #[test]
 fn what_comes_after_the_end_is_not_read() {
-    let told = event_lines(
+    let events = event_lines(
         r#"{"type":"response.completed"}
         [DONE]
         {"type":"response.output_text.delta","delta":"more"}
         garbage"#,
     );
-    assert_eq!(told, ["finished End, 0 in, 0 out"]);
+    assert_eq!(events, ["finished End, 0 in, 0 out"]);
 }
 
 #[test]
 fn the_name_of_an_event_stands_in_for_a_missing_type() {
     use crate::protocol::Protocol as _;
-    let mut reader = super::OpenAiResponses.parser(std::sync::Arc::new(super::no_tools()));
-    let events = reader.parse_frame("response.output_text.delta", r#"{"delta":"Hi"}"#);
+    let mut parser = super::OpenAiResponses.parser(super::no_tools());
+    let events = parser.parse_frame("response.output_text.delta", r#"{"delta":"Hi"}"#);
     assert!(matches!(
         events.unwrap().as_slice(),
         [ModelEvent::Text(text)] if text == "Hi"
@@ -461,11 +461,11 @@ fn the_name_of_an_event_stands_in_for_a_missing_type() {
 }
 
 #[test]
-fn a_response_in_one_piece_that_failed_is_an_error() {
-    let mut reader = OpenAiResponses.parser(plan());
+fn a_failed_response_without_streaming_is_an_error() {
+    let mut parser = OpenAiResponses.parser(plan());
     let failed = r#"{"id":"resp_1","object":"response","status":"failed","output":[],
         "error":{"code":"rate_limit_exceeded","message":"slow down"}}"#;
-    let error = reader.parse_complete_body(failed).unwrap_err();
+    let error = parser.parse_complete_body(failed).unwrap_err();
     assert_eq!(error.message, "slow down");
     assert!(error.is_transient());
 }
