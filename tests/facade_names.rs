@@ -3,6 +3,7 @@
 //! Reads the sources with `syn`: `pub` items and `pub use` of the workspace's crates, from `crates/toolwright` on. Types that a
 //! macro defines are known only where a `pub use` names them. `#[doc(hidden)]` items do not count.
 
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -76,10 +77,12 @@ struct Module {
     types: BTreeSet<String>,
     /// Functions, constants and macros.
     values: BTreeSet<String>,
-    /// With true if the module is public.
-    modules: BTreeMap<String, (bool, Module)>,
+    /// With true if the module is public. A file is parsed when a path leads to it, which most do not.
+    modules: BTreeMap<String, (bool, LazyModule)>,
     reexports: Vec<Reexport>,
 }
+
+type LazyModule = LazyCell<Module, Box<dyn FnOnce() -> Module>>;
 
 struct Reexport {
     path: Vec<String>,
@@ -293,13 +296,17 @@ fn parse_module(items: Vec<Item>, folder: Option<&Path>) -> Module {
             Item::Mod(it) if !is_test(&it.attrs) => {
                 let name = it.ident.to_string();
                 let folder = folder.map(|folder| folder.join(&name));
-                let parsed = match (it.content, &folder) {
-                    (Some((_, items)), _) => parse_module(items, folder.as_deref()),
-                    (None, Some(folder)) => parse_source(read_source(&folder.with_extension("rs"))),
-                    (None, None) => panic!("`mod {name};` without a file"),
+                let parse = move || match (it.content, folder) {
+                    (Some((_, items)), folder) => parse_module(items, folder.as_deref()),
+                    (None, folder) => {
+                        let file = folder.expect("inline modules have no files");
+                        parse_source(read_source(&file.with_extension("rs")))
+                    }
                 };
                 let is_public = is_exported(&it.attrs, &it.vis);
-                module.modules.insert(name, (is_public, parsed));
+                module
+                    .modules
+                    .insert(name, (is_public, LazyCell::new(Box::new(parse))));
             }
             _ => {}
         }
