@@ -1,4 +1,4 @@
-//! MCP servers that settings name, as whoever runs a command meets them: attached, changed, dead, or hosted.
+//! The MCP servers of the settings: attached, changed, unreachable, or hosted by the vendor.
 
 #![expect(clippy::panic, clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -6,38 +6,34 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-#[path = "attach/away.rs"]
-mod away;
-#[path = "attach/changed.rs"]
-mod changed;
-#[path = "attach/fast.rs"]
-mod fast;
+#[path = "attach/changed_tool.rs"]
+mod changed_tool;
+#[path = "support/command_output.rs"]
+mod command_output;
+#[path = "attach/fastmcp.rs"]
+mod fastmcp;
 #[path = "attach/groups.rs"]
 mod groups;
-#[path = "attach/itself.rs"]
-mod itself;
-#[path = "everywhere/lines.rs"]
-mod lines;
 #[path = "support/real.rs"]
 mod real;
+#[path = "attach/self_attach.rs"]
+mod self_attach;
+#[path = "everywhere/stdio_server.rs"]
+mod stdio_server;
 #[path = "attach/terminal.rs"]
 mod terminal;
+#[path = "attach/unreachable.rs"]
+mod unreachable;
 #[expect(dead_code, reason = "the tests of `chat` need more of it")]
 #[path = "chat/vendor.rs"]
 mod vendor;
 
-/// The program.
+use command_output::CommandOutput;
+
 const TOOLWRIGHT: &str = env!("CARGO_BIN_EXE_toolwright");
 
-/// A project with its own settings, and a home without keys.
+/// A project directory with settings, which is also the home directory.
 struct TestProject(tempfile::TempDir);
-
-#[derive(Debug)]
-struct CommandOutput {
-    code: Option<i32>,
-    out: String,
-    err: String,
-}
 
 impl TestProject {
     fn with(settings: &str) -> Self {
@@ -69,11 +65,5 @@ impl TestProject {
 }
 
 fn run_command(command: &mut Command) -> CommandOutput {
-    let output = command.output().unwrap();
-    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    CommandOutput {
-        code: output.status.code(),
-        out: text(&output.stdout),
-        err: text(&output.stderr),
-    }
+    command.output().unwrap().into()
 }

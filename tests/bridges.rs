@@ -1,6 +1,6 @@
-//! Bridges are alike: the same files, the same page about them, small, and nothing written twice.
+//! The rules for bridges: the same files, the same sections in their READMEs, a maximum size, no duplicate code.
 //!
-//! What they do is tested in their own workspace; here they are only read, so no framework is built.
+//! Their behaviour is tested in their own workspace; here only their files are read, so no framework is built.
 
 #![expect(clippy::expect_used, clippy::panic, reason = "helpers of tests")]
 
@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What every bridge has.
+/// The files of every bridge.
 const FILES: [&str; 7] = [
     "Cargo.toml",
     "README.md",
@@ -19,19 +19,19 @@ const FILES: [&str; 7] = [
     "tests/conformance.rs",
 ];
 
-/// What stands in `bridges` and is none.
+/// The entries of `bridges` that are not bridges.
 const NO_BRIDGES: [&str; 3] = ["conformance", "sample", "target"];
 
-/// What its page says, in this order; the fourth is about tools or a loop.
+/// The sections of its README, in this order; the fourth is about tools or a loop.
 const HEADINGS: [&str; 3] = ["## Set up", "## A program", "## What comes across"];
 
-/// More code than this in `src` is no small bridge.
+/// The maximum of code lines in `src`.
 const MOST_LINES: usize = 200;
 
-/// What is more than a bridge, and counts for itself: a model for our chat, a foreign agent's events for our page.
+/// Files with a maximum of their own: a model for the chat, the events of a foreign agent.
 const EXTRA_FILES: [&str; 3] = ["src/events.rs", "src/model.rs", "src/model/"];
 
-/// So many lines in two bridges belong to what all bridges share.
+/// As many equal lines in two bridges are duplicate code.
 const DUPLICATE_BLOCK_LINES: usize = 6;
 
 struct Bridge {
@@ -45,7 +45,7 @@ impl Bridge {
         fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     }
 
-    /// The lines that are neither blank, comment nor a lint's name, of each Rust file below a folder, trimmed.
+    /// The trimmed code lines of each Rust file below a folder; not blank lines, comments and names of lints.
     fn code(&self, folder: &str) -> Vec<(PathBuf, Vec<String>)> {
         let mut files = Vec::new();
         rust_files(&self.folder.join(folder), &mut files);
@@ -117,7 +117,7 @@ fn every_page_has_the_same_shape() {
             title.starts_with("# Using Toolwright from "),
             "{name}: {title}"
         );
-        // Comments in a program or in settings begin with the same sign.
+        // In code blocks, `#` starts a comment or an attribute.
         let sections: Vec<&str> = headings.filter(|line| line.starts_with("## ")).collect();
         let [first, second, third, fourth, fifth] = sections.as_slice() else {
             panic!("{name}: five sections, not {sections:?}");

@@ -1,4 +1,4 @@
-//! `toolwright check`, as whoever runs it in CI sees it.
+//! `toolwright check`.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -85,7 +85,7 @@ fn the_assistants_tools_lose_only_what_the_report_explains() {
         for (name, verdict) in dialects {
             assert_eq!(verdict["refused"], json!([]), "{name}");
             for loss in verdict["losses"].as_array().unwrap() {
-                // These cannot close an object, and these cannot bound a number.
+                // Dialects that cannot close an object, and those that cannot limit a number.
                 let known = match loss["keyword"].as_str().unwrap() {
                     "additionalProperties" => {
                         ["gemini-openapi", "ollama", "portable"].contains(&name.as_str())
@@ -177,7 +177,7 @@ fn without_for_the_vendors_in_use_are_checked() {
 }
 
 #[test]
-fn what_no_provider_could_be_told_is_impossible() {
+fn a_schema_that_no_provider_can_express_is_impossible() {
     let deep = (0..5_001).map(|n| (format!("p{n}"), json!({"type": "string"})));
     let many: serde_json::Map<String, Value> = deep.collect();
     let definition = tool("f", json!({"type": "object", "properties": many}));
@@ -265,7 +265,7 @@ fn emit_prints_the_array_of_the_one_dialect_named() {
 }
 
 #[test]
-fn mistakes_on_the_command_line_say_what_to_do() {
+fn usage_errors_suggest_what_to_write() {
     let none = json!([]);
     let (code, _, err) = check(&["--for", "opnai"], &none);
     assert_eq!(

@@ -1,4 +1,4 @@
-//! The binary as its user meets it: what it prints where, and with which exit code.
+//! The command line: its output on stdout and stderr, and its exit codes.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -131,7 +131,7 @@ fn what_is_no_argument_is_a_usage_error() {
 }
 
 #[test]
-fn broken_json_is_a_finding_that_says_where() {
+fn invalid_json_fails_with_its_location() {
     let (code, _, err) = run(&["tools", "call", "get_weather", r#"{"city": Paris!}"#]);
     assert_eq!(code, Some(1));
     assert!(err.contains("line 1 column"), "{err}");
@@ -441,8 +441,8 @@ fn an_unknown_setting_of_ours_is_an_error_with_its_line_and_the_nearest_name() {
         let folder = project("toolwright.toml", settings);
         let (code, _, err) = run_in(&folder, &["tools", "list"]);
         assert_eq!(code, Some(1), "{settings}: {err}");
-        let said = format!("setting `{key}` (toolwright.toml:{line}): ");
-        assert!(err.contains(&said), "{settings}: {err}");
+        let location = format!("setting `{key}` (toolwright.toml:{line}): ");
+        assert!(err.contains(&location), "{settings}: {err}");
         assert!(err.contains(&format!("did you mean `{near}`?")), "{err}");
     }
 }
@@ -454,7 +454,7 @@ fn a_section_that_tools_read_may_hold_anything() {
     let folder = project("toolwright.toml", settings);
     let (code, _, err) = run_in(&folder, &["tools", "list"]);
     assert_eq!((code, err.as_str()), (Some(0), ""));
-    // Outside of a section, every setting is ours.
+    // Outside of sections, all keys must be known.
     let folder = project("toolwright.toml", "greeting = \"Hello\"\n");
     let (code, _, err) = run_in(&folder, &["tools", "list"]);
     assert_eq!(code, Some(1), "{err}");

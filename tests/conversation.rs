@@ -1,4 +1,4 @@
-//! The same four questions, whoever answers: rules, a script, and each wire protocol against a mock of its vendor.
+//! The same four messages with every model: the demo, a script, and each wire protocol against a mock of its vendor.
 
 #![expect(
     clippy::indexing_slicing,
@@ -25,7 +25,7 @@ mod real;
 
 use aimock::Aimock;
 
-/// What is asked, the tool that helps, what it returns, and what the answer says.
+/// A message, the tool that is called, its result, and a part of the answer.
 const CONVERSATION: [(&str, &str, &str, &str); 4] = [
     (
         "What time is it in Tokyo?",
@@ -53,7 +53,7 @@ const CONVERSATION: [(&str, &str, &str, &str); 4] = [
     ),
 ];
 
-/// A vendor of each protocol, and the path below the mock's address that its own begins with.
+/// A vendor of each protocol, and its base path at the mock.
 const PROTOCOLS: [(&str, &str); 5] = [
     ("openai", "/v1"),
     ("openai-chat", "/v1"),
@@ -62,7 +62,7 @@ const PROTOCOLS: [(&str, &str); 5] = [
     ("ollama", ""),
 ];
 
-/// Somebody who gives no money back.
+/// Denies all refunds.
 struct DenyingApprover;
 
 impl Approver for DenyingApprover {
@@ -140,7 +140,7 @@ async fn every_protocol_answers_all_four_against_a_mock_of_its_vendor() {
     for (name, path) in PROTOCOLS {
         run_conversation(name, vendor(name, &mock, path)).await;
     }
-    // Two requests a question.
+    // Two requests per message.
     assert_eq!(mock.received().len(), PROTOCOLS.len() * 8);
 }
 
@@ -205,7 +205,7 @@ async fn a_vendor_that_asks_to_wait_is_asked_again() {
 }
 
 #[tokio::test]
-async fn what_a_vendor_refuses_is_told_in_its_own_words() {
+async fn the_error_of_a_vendor_has_its_own_message() {
     let Some(mock) = Aimock::start() else { return };
     for (name, path) in PROTOCOLS {
         let chat = chat(vendor(name, &mock, path));
@@ -230,7 +230,7 @@ async fn a_call_of_an_approver_is_denied_and_the_model_reads_why() {
     let results = asked.unwrap().results();
     assert_eq!(results[0].outcome, Outcome::Denied);
     let (_, body) = mock.received().pop().unwrap();
-    let told = body["messages"].as_array().unwrap().last().unwrap().clone();
-    assert_eq!(told["tool_call_id"], "call_refund");
-    assert!(told.to_string().contains("not today"), "{told}");
+    let last = body["messages"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!(last["tool_call_id"], "call_refund");
+    assert!(last.to_string().contains("not today"), "{last}");
 }

@@ -1,4 +1,4 @@
-//! Conversations that are kept, as their user meets them: listed, shown, carried away, brought back, gone on with.
+//! Stored conversations: listed, shown, exported, imported, resumed.
 
 #![cfg(unix)]
 #![expect(
@@ -8,25 +8,29 @@
 )]
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
 use toolwright::chat::{Entry, Lease, Store as _};
 
-#[path = "conversations/carry.rs"]
-mod carry;
-#[path = "conversations/go_on.rs"]
-mod go_on;
-#[path = "conversations/keep.rs"]
-mod keep;
-#[path = "conversations/look.rs"]
-mod look;
+#[path = "support/command_output.rs"]
+mod command_output;
+#[path = "conversations/export_import.rs"]
+mod export_import;
+#[path = "conversations/list_show_delete.rs"]
+mod list_show_delete;
+#[path = "conversations/resume.rs"]
+mod resume;
+#[path = "conversations/storage.rs"]
+mod storage;
 #[expect(dead_code, reason = "the tests of `chat` need more of it")]
 #[path = "chat/vendor.rs"]
 mod vendor;
 
-/// A home without settings, keys or history.
+use command_output::CommandOutput;
+
+/// A home directory without settings, keys or history.
 struct TestHome(tempfile::TempDir);
 
 impl TestHome {
@@ -48,17 +52,17 @@ impl TestHome {
     fn set_environment(&self, command: &mut Command) {
         command.env_clear().current_dir(self.0.path());
         command.env("HOME", self.0.path()).env("TERM", "xterm");
-        // Nobody listens there.
+        // A port without a listener.
         command.env("OLLAMA_HOST", "http://127.0.0.1:1");
         command.env("TOOLWRIGHT_MODEL", "demo");
         command.stdin(Stdio::null());
     }
 
     fn run(&self, arguments: &[&str]) -> CommandOutput {
-        command_output(&self.command(arguments).output().unwrap())
+        self.command(arguments).output().unwrap().into()
     }
 
-    /// Asks in a conversation that is kept.
+    /// Sends a message in a stored conversation.
     fn ask(&self, conversation: &str, question: &str) -> CommandOutput {
         let arguments = ["chat", "--once", question, "--conversation", conversation];
         self.run(&arguments).assert_success()
@@ -70,9 +74,9 @@ impl TestHome {
             .out
     }
 
-    /// Keeps the entries of an export under a name as they are, as if this home's own process had been interrupted there.
+    /// Stores the entries of an export unchanged, as after a crash; an import would repair them.
     fn import_entries(&self, exported: &[&str], conversation: &str) {
-        let file = self.path(keep::FILE);
+        let file = self.path(storage::FILE);
         let url = format!("sqlite:{}", file.display());
         let entries = exported.iter().skip(1);
         let entries = entries.map(|line| serde_json::from_str(line).unwrap());
@@ -90,7 +94,7 @@ impl TestHome {
         runtime.unwrap().block_on(kept).unwrap();
     }
 
-    /// Writes lines to a file and imports it under another name.
+    /// Writes lines to a file and imports it under this name.
     fn import(&self, lines: &[&str], conversation: &str) -> CommandOutput {
         let file = self.path(&format!("{conversation}.jsonl"));
         std::fs::write(&file, lines.join("\n")).unwrap();
@@ -99,33 +103,16 @@ impl TestHome {
     }
 }
 
-#[derive(Debug)]
-struct CommandOutput {
-    code: Option<i32>,
-    out: String,
-    err: String,
-}
-
 impl CommandOutput {
-    /// Makes sure that it went well.
     fn assert_success(self) -> Self {
         assert_eq!(self.code, Some(0), "{self:?}");
         self
     }
 
-    /// Makes sure that it went wrong, in these words and with nothing on stdout.
+    /// Asserts the exit code, a part of stderr, and that stdout is empty.
     fn assert_failure(&self, code: i32, words: &str) {
         assert_eq!((self.code, self.out.as_str()), (Some(code), ""), "{self:?}");
         assert!(self.err.contains(words), "`{words}` is not in {self:?}");
-    }
-}
-
-fn command_output(output: &Output) -> CommandOutput {
-    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    CommandOutput {
-        code: output.status.code(),
-        out: text(&output.stdout),
-        err: text(&output.stderr),
     }
 }
 

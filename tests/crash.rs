@@ -1,8 +1,7 @@
-//! A conversation whose program is killed again and again: nothing is lost, and nothing happens twice.
+//! A conversation whose program is killed repeatedly: no entry is lost, and no call runs twice.
 //!
-//! The program is `tests/crash/child.rs`. It is killed with SIGKILL: now exactly at a point of a chosen stage, now at whatever
-//! point it has come to after so many lines. `TOOLWRIGHT_CRASH_KILLS` says how often, `TOOLWRIGHT_CRASH_SEED` chooses other
-//! moments.
+//! The program is `tests/crash/child.rs`. It is killed with SIGKILL, either at a point of a selected stage, or after a random
+//! number of output lines. `TOOLWRIGHT_CRASH_KILLS` sets the number of kills, `TOOLWRIGHT_CRASH_SEED` the random numbers.
 
 #![cfg(unix)]
 #![expect(
@@ -19,27 +18,27 @@ use std::process::Command;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-#[path = "crash/chance.rs"]
-mod chance;
-#[path = "crash/honest.rs"]
-mod honest;
+#[path = "crash/consistency.rs"]
+mod consistency;
 #[path = "crash/journal.rs"]
 mod journal;
 #[path = "crash/process.rs"]
 mod process;
+#[path = "crash/rng.rs"]
+mod rng;
 #[expect(dead_code, reason = "the tests of the stores need more of it")]
 #[path = "../crates/store/tests/main/server.rs"]
 mod server;
 
-use chance::Rng;
-use honest::CheckTotals;
+use consistency::CheckTotals;
 use journal::JournalReader;
 use process::{KillPlan, Process, ProcessOutcome};
+use rng::Rng;
 
-/// Orders of one conversation.
+/// The number of orders in one conversation.
 const ORDERS: usize = 2;
 
-/// Kills of one conversation, at most: then it may finish.
+/// The maximum of kills per conversation, after which it may finish.
 const MAX_KILLS: usize = 8;
 
 const STAGES: [&str; 5] = [
@@ -70,7 +69,7 @@ fn setting(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).map_or(otherwise, |value| value.parse().unwrap())
 }
 
-/// Kills as often as wanted, and finishes every conversation.
+/// Performs the configured number of kills, and finishes every conversation.
 fn run(name: &str, url: &str, folder: &TempDir) {
     let wanted = usize::try_from(setting("TOOLWRIGHT_CRASH_KILLS", 20)).unwrap();
     let seed = setting("TOOLWRIGHT_CRASH_SEED", 7);
@@ -89,7 +88,7 @@ fn run(name: &str, url: &str, folder: &TempDir) {
         loop {
             let most = match killed.values().sum::<usize>() < wanted {
                 true => MAX_KILLS,
-                // Only a stage that nobody has died in yet is left.
+                // Only stages without a kill are left.
                 false => 1,
             };
             let fate = match kills < most {
@@ -99,10 +98,10 @@ fn run(name: &str, url: &str, folder: &TempDir) {
             let process = Process::start(url, &conversation, &log, ORDERS, &fate);
             starts += 1;
             let ProcessOutcome {
-                lines: told,
+                lines,
                 killed_at_stage: died,
             } = process.run(&fate, &mut chance);
-            kept = journal.assert_only_appended(&conversation, &kept, &told);
+            kept = journal.assert_only_appended(&conversation, &kept, &lines);
             match died {
                 None => break,
                 Some(stage) => {
@@ -112,25 +111,25 @@ fn run(name: &str, url: &str, folder: &TempDir) {
             }
         }
         let entries = journal.entries(&conversation);
-        findings += honest::check(&entries, &log, ORDERS);
+        findings += consistency::check(&entries, &log, ORDERS);
         conversations.push(conversation);
     }
     assert_listed(url, &conversations);
     assert_exported(url, &journal, &conversations);
-    let mut told = format!(
+    let mut report = format!(
         "crash test in {name}: {} kills in {starts} starts, {} conversations, seed {seed}\n",
         killed.values().sum::<usize>(),
         conversations.len(),
     );
     for (stage, count) in &killed {
-        told.push_str(&format!("  {count:>4} killed {stage}\n"));
+        report.push_str(&format!("  {count:>4} killed {stage}\n"));
     }
-    told.push_str(&findings.to_string());
-    // Told whatever becomes of it, where tests keep what is printed to themselves.
-    std::io::stderr().write_all(told.as_bytes()).unwrap();
+    report.push_str(&findings.to_string());
+    // Written directly, because the test harness captures `eprint!`.
+    std::io::stderr().write_all(report.as_bytes()).unwrap();
 }
 
-/// Every other time the stage with the fewest kills so far, else whatever it has come to.
+/// Alternates between the stage with the fewest kills and a random number of lines.
 fn choose_kill_plan(chance: &mut Rng, killed: &BTreeMap<String, usize>) -> KillPlan {
     if chance.next_below(2) == 0 {
         return KillPlan::KillAfterLines(1 + chance.next_below(50));
@@ -140,7 +139,7 @@ fn choose_kill_plan(chance: &mut Rng, killed: &BTreeMap<String, usize>) -> KillP
     KillPlan::KillAtStage((*stage).to_owned(), 1 + chance.next_below(6))
 }
 
-/// The command line knows all of them.
+/// Asserts that the command line lists all conversations.
 fn assert_listed(url: &str, conversations: &[String]) {
     let list: serde_json::Value =
         serde_json::from_str(&toolwright(url, &["list", "--json"])).unwrap();
@@ -156,7 +155,7 @@ fn assert_listed(url: &str, conversations: &[String]) {
     assert_eq!(listed, known);
 }
 
-/// The command line writes what was kept.
+/// The export of the command line.
 fn assert_exported(url: &str, journal: &JournalReader, conversations: &[String]) {
     let last = conversations.last().unwrap();
     let exported = toolwright(url, &["export", last]);

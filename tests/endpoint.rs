@@ -1,5 +1,4 @@
-//! The running server as software meets it that nobody here wrote: `toolwright serve` with the demo model, and clients of
-//! every protocol that it speaks.
+//! `toolwright serve` with the demo model, and third-party clients of every protocol of the server.
 
 #![expect(
     clippy::unwrap_used,
@@ -18,7 +17,7 @@ use serde_json::Value;
 #[path = "support/real.rs"]
 mod real;
 
-/// A server of its own, until it is dropped.
+/// A server process, which is killed on drop.
 struct ServerProcess {
     process: Child,
     url: String,
@@ -47,8 +46,8 @@ impl ServerProcess {
         let mut line = String::new();
         let out = process.stdout.take().unwrap();
         BufReader::new(out).read_line(&mut line).unwrap();
-        let told: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line}"));
-        let url = told["url"]
+        let announcement: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line}"));
+        let url = announcement["url"]
             .as_str()
             .unwrap()
             .trim_end_matches('/')
@@ -72,16 +71,16 @@ fn packages() -> PathBuf {
     real::root().join("target/real/node/node_modules")
 }
 
-/// Runs a program to its end, and returns what it printed.
+/// Runs a program to its end, and returns its stdout.
 fn run(command: &mut Command) -> String {
     let output = command.output().expect("it starts");
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    let complaint = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}\n{complaint}");
-    said
+    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stdout}\n{stderr}");
+    stdout
 }
 
-/// Has a script of `tests/endpoint` talk to a server of its own.
+/// Runs a script of `tests/endpoint` against a new server.
 fn run_client_script(script: &str) {
     if !real::is_installed() {
         return;
@@ -96,9 +95,9 @@ fn run_client_script(script: &str) {
     let command = command
         .env("PACKAGES", packages())
         .env("NO_PROXY", "127.0.0.1");
-    // Else it looks for newer prices elsewhere.
-    let said = run(command.env("LITELLM_LOCAL_MODEL_COST_MAP", "True"));
-    assert!(said.contains("all well"), "{said}");
+    // Else it downloads newer prices.
+    let stdout = run(command.env("LITELLM_LOCAL_MODEL_COST_MAP", "True"));
+    assert!(stdout.contains("all well"), "{stdout}");
 }
 
 #[test]
@@ -141,12 +140,12 @@ fn the_mcp_inspector_lists_and_calls_tools() {
         let command = command
             .arg(format!("{}/mcp", server.url))
             .args(["--transport", "http"]);
-        let said = run(command.args(arguments).env("HOME", home.path()));
-        let json = said
+        let stdout = run(command.args(arguments).env("HOME", home.path()));
+        let json = stdout
             .find('{')
-            .and_then(|at| said.get(at..))
+            .and_then(|at| stdout.get(at..))
             .unwrap_or_default();
-        serde_json::from_str::<Value>(json).unwrap_or_else(|_| panic!("{said}"))
+        serde_json::from_str::<Value>(json).unwrap_or_else(|_| panic!("{stdout}"))
     };
     let listed = inspect(&["--method", "tools/list"]);
     let tools = listed["tools"]

@@ -1,5 +1,5 @@
-//! One bundle, unchanged, gives the same results however it is called: directly, on the command line, over MCP as lines and
-//! as HTTP, in both eras, and through a server that attaches it.
+//! One bundle has the same results however it is called: directly, on the command line, over MCP on stdio and HTTP, in both
+//! eras of the protocol, and through a server that attaches it.
 
 #![expect(
     clippy::indexing_slicing,
@@ -14,8 +14,8 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 use toolwright::{ToolCall, ToolResult};
 
-#[path = "everywhere/lines.rs"]
-mod lines;
+#[path = "everywhere/stdio_server.rs"]
+mod stdio_server;
 #[expect(dead_code, reason = "the tests of the server need more of it")]
 #[path = "../crates/mcp/tests/main/support.rs"]
 mod support;
@@ -23,7 +23,7 @@ mod support;
 #[path = "../crates/mcp/tests/main/tools.rs"]
 mod tools;
 
-use lines::Peer;
+use stdio_server::StdioServer;
 use support::{open_session, post, request, send, serve, stateless_body, stateless_request};
 use tools::{kit, server};
 
@@ -59,9 +59,9 @@ async fn a_direct_call_and_every_transport_and_era_agree() {
     let served = serve(&server).await;
     let session = open_session(served.addr, "2025-11-25", json!({})).await;
     let home = tempfile::tempdir().unwrap();
-    let mut modern_lines = Peer::start(&program(), home.path());
-    let mut lines = Peer::start(&program(), home.path());
-    lines.ask(&support::initialize("2025-11-25", json!({})));
+    let mut stateless_stdio = StdioServer::start(&program(), home.path());
+    let mut stdio = StdioServer::start(&program(), home.path());
+    stdio.send_request(&support::initialize("2025-11-25", json!({})));
     for (name, arguments) in calls() {
         let direct = kit.invoker.invoke(&ToolCall::new(name, &arguments)).await;
         let params = json!({ "name": name, "arguments": arguments });
@@ -74,30 +74,33 @@ async fn a_direct_call_and_every_transport_and_era_agree() {
         )
         .await;
         let body = stateless_body(1, "tools/call", params, json!({}));
-        for (way, said) in [
+        for (way, response) in [
             ("HTTP", alone.json()),
             ("HTTP, a session", in_session),
-            ("lines", modern_lines.ask(&body)),
-            ("lines, a session", lines.ask(&call)),
+            ("stdio", stateless_stdio.send_request(&body)),
+            ("stdio, a session", stdio.send_request(&call)),
         ] {
-            assert_same_result(name, way, &direct, &said["result"]);
+            assert_same_result(name, way, &direct, &response["result"]);
         }
     }
 }
 
-/// Compares what MCP says with what the tool returned.
-fn assert_same_result(name: &str, way: &str, direct: &ToolResult, said: &Value) {
+/// Compares the response over MCP with the direct result.
+fn assert_same_result(name: &str, way: &str, direct: &ToolResult, response: &Value) {
     let content = serde_json::to_value(&direct.content).unwrap();
-    assert_eq!(said["content"], content, "{name} over {way}: {said}");
-    let failed = said.get("isError") == Some(&Value::Bool(true));
+    assert_eq!(
+        response["content"], content,
+        "{name} over {way}: {response}"
+    );
+    let failed = response.get("isError") == Some(&Value::Bool(true));
     assert_eq!(failed, direct.is_error(), "{name} over {way}");
     let structured = direct.structured.as_ref().map(|it| it.to_value());
-    // Sessions are of revisions in which structure is an object.
+    // The revisions with sessions require structured content to be an object.
     let expected = structured.map(|value| match way.contains("session") {
         true if !value.is_object() => json!({ "result": value }),
         _ => value,
     });
-    let got = said.get("structuredContent").cloned();
+    let got = response.get("structuredContent").cloned();
     assert_eq!(got, expected, "{name} over {way}");
 }
 
@@ -107,22 +110,26 @@ async fn the_command_line_agrees_with_a_direct_call() {
     let home = tempfile::tempdir().unwrap();
     for (name, arguments) in calls() {
         let direct = kit.invoker.invoke(&ToolCall::new(name, &arguments)).await;
-        let (code, said) = call_on_command_line(home.path(), name, &arguments);
-        assert_eq!(code, Some(i32::from(direct.is_error())), "{name}: {said}");
+        let (code, response) = call_on_command_line(home.path(), name, &arguments);
+        assert_eq!(
+            code,
+            Some(i32::from(direct.is_error())),
+            "{name}: {response}"
+        );
         let mut expected = serde_json::to_value(&direct).unwrap();
-        // Each call has its own.
-        expected["callId"] = said["callId"].clone();
+        // Each call has its own ID.
+        expected["callId"] = response["callId"].clone();
         if name == "erase" {
-            // Who is not asked depends on where the question was; that nothing is erased does not.
-            assert_eq!(said["outcome"], expected["outcome"], "{said}");
+            // The reason of the denial depends on the transport; the outcome does not.
+            assert_eq!(response["outcome"], expected["outcome"], "{response}");
             continue;
         }
-        assert_eq!(said, expected, "{name}");
+        assert_eq!(response, expected, "{name}");
     }
 }
 
 #[tokio::test]
-async fn a_tool_that_nobody_has_is_refused_everywhere_with_the_nearest_name() {
+async fn an_unknown_tool_is_an_error_everywhere_with_the_nearest_name() {
     let kit = kit();
     let direct = kit.invoker.invoke(&ToolCall::new("ad", "{}")).await;
     assert!(direct.is_error() && direct.text().contains("`add`"));
@@ -130,22 +137,25 @@ async fn a_tool_that_nobody_has_is_refused_everywhere_with_the_nearest_name() {
     let served = serve(&server).await;
     let session = open_session(served.addr, "2025-11-25", json!({})).await;
     let home = tempfile::tempdir().unwrap();
-    let mut lines = Peer::start(&program(), home.path());
+    let mut stdio = StdioServer::start(&program(), home.path());
     let params = json!({ "name": "ad", "arguments": {} });
     let call = request(1, "tools/call", params.clone());
     let headers = [("Mcp-Session-Id", session.as_str())];
     let body = stateless_body(1, "tools/call", params.clone(), json!({}));
-    for said in [
+    for response in [
         post(served.addr, &headers, &call).await.json(),
         send(served.addr, stateless_request(1, "tools/call", params))
             .await
             .json(),
-        lines.ask(&body),
+        stdio.send_request(&body),
     ] {
-        assert_eq!(said["error"]["code"], -32602, "{said}");
+        assert_eq!(response["error"]["code"], -32602, "{response}");
         assert!(
-            said["error"]["message"].as_str().unwrap().contains("`add`"),
-            "{said}"
+            response["error"]["message"]
+                .as_str()
+                .unwrap()
+                .contains("`add`"),
+            "{response}"
         );
     }
     let output = run(home.path(), &["tools", "call", "ad"]);
@@ -163,9 +173,9 @@ async fn attached_to_another_program_the_bundle_still_gives_the_same() {
     );
     std::fs::write(home.path().join("toolwright.toml"), config).unwrap();
     std::fs::write(home.path().join("none.toml"), "").unwrap();
-    // One process is a client of the bundle's, and serves what it has attached.
-    let mut lines = Peer::start(Path::new(env!("CARGO_BIN_EXE_toolwright")), home.path());
-    let listed = lines.ask(&stateless_body(1, "tools/list", json!({}), json!({})));
+    // One process attaches the bundle's server, and serves its tools.
+    let mut stdio = StdioServer::start(Path::new(env!("CARGO_BIN_EXE_toolwright")), home.path());
+    let listed = stdio.send_request(&stateless_body(1, "tools/list", json!({}), json!({})));
     let listed = listed["result"]["tools"].to_string();
     assert!(
         listed.contains("\"kit_add\"") && listed.contains("\"get_weather\""),
@@ -173,25 +183,25 @@ async fn attached_to_another_program_the_bundle_still_gives_the_same() {
     );
     for (name, arguments) in calls() {
         if name == "erase" {
-            // Its server asks nobody here, and is not to be trusted with it.
+            // The server cannot ask for approval here, and is not trusted to run it without.
             continue;
         }
         let direct = kit.invoker.invoke(&ToolCall::new(name, &arguments)).await;
         let params = json!({ "name": format!("kit_{name}"), "arguments": arguments });
-        let said = lines.ask(&stateless_body(1, "tools/call", params, json!({})));
-        let failed = said["result"].get("isError") == Some(&Value::Bool(true));
-        assert_eq!(failed, direct.is_error(), "{name}: {said}");
+        let response = stdio.send_request(&stateless_body(1, "tools/call", params, json!({})));
+        let failed = response["result"].get("isError") == Some(&Value::Bool(true));
+        assert_eq!(failed, direct.is_error(), "{name}: {response}");
         if name == "add" && failed {
-            // Refused before it is sent, under the name it has here.
-            let text = said["result"]["content"][0]["text"].as_str().unwrap();
+            // Rejected before it is sent, under its local name.
+            let text = response["result"]["content"][0]["text"].as_str().unwrap();
             assert_eq!(text, direct.text().replace("`add`", "`kit_add`"));
             continue;
         }
         let content = serde_json::to_value(&direct.content).unwrap();
-        assert_eq!(said["result"]["content"], content, "{name}: {said}");
+        assert_eq!(response["result"]["content"], content, "{name}: {response}");
         let structured = direct.structured.as_ref().map(|it| it.to_value());
-        let got = said["result"].get("structuredContent").cloned();
-        assert_eq!(got, structured, "{name}: {said}");
+        let got = response["result"].get("structuredContent").cloned();
+        assert_eq!(got, structured, "{name}: {response}");
     }
 }
 
@@ -201,8 +211,11 @@ fn call_on_command_line(home: &Path, name: &str, arguments: &Value) -> (Option<i
         home,
         &["tools", "call", name, &arguments.to_string(), "--json"],
     );
-    let said = serde_json::from_str(&out);
-    (code, said.unwrap_or_else(|_| panic!("no JSON: {out}{err}")))
+    let response = serde_json::from_str(&out);
+    (
+        code,
+        response.unwrap_or_else(|_| panic!("no JSON: {out}{err}")),
+    )
 }
 
 fn run(home: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {

@@ -3,6 +3,7 @@
 //! Reads the sources with `syn`: `pub` items and `pub use` of the workspace's crates, from `crates/toolwright` on. Types that a
 //! macro defines are known only where a `pub use` names them. `#[doc(hidden)]` items do not count.
 
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -76,10 +77,12 @@ struct Module {
     types: BTreeSet<String>,
     /// Functions, constants and macros.
     values: BTreeSet<String>,
-    /// With true if the module is public.
-    modules: BTreeMap<String, (bool, Module)>,
+    /// With true if the module is public. A file is parsed when a path leads to it, which most do not.
+    modules: BTreeMap<String, (bool, LazyModule)>,
     reexports: Vec<Reexport>,
 }
+
+type LazyModule = LazyCell<Module, Box<dyn FnOnce() -> Module>>;
 
 struct Reexport {
     path: Vec<String>,
@@ -99,7 +102,9 @@ enum Target {
 struct ModulePath(String, Vec<String>);
 
 fn shared_names(types: &PublicTypes) -> Vec<String> {
-    let shared = types.iter().filter(|(_, definitions)| definitions.len() > 1);
+    let shared = types
+        .iter()
+        .filter(|(_, definitions)| definitions.len() > 1);
     let line = |(name, definitions): (&String, &BTreeSet<String>)| {
         let definitions: Vec<&str> = definitions.iter().map(String::as_str).collect();
         format!("{name}: {}", definitions.join(", "))
@@ -115,7 +120,12 @@ fn public_types(crates: &Crates) -> PublicTypes {
 }
 
 /// Adds the public types of a module and of the public modules in it.
-fn collect(crates: &Crates, at: ModulePath, visited: &mut Vec<ModulePath>, types: &mut PublicTypes) {
+fn collect(
+    crates: &Crates,
+    at: ModulePath,
+    visited: &mut Vec<ModulePath>,
+    types: &mut PublicTypes,
+) {
     if visited.contains(&at) {
         return;
     }
@@ -135,7 +145,10 @@ fn collect(crates: &Crates, at: ModulePath, visited: &mut Vec<ModulePath>, types
             _ => {}
         }
     }
-    let public = module.modules.iter().filter(|(_, (is_public, _))| *is_public);
+    let public = module
+        .modules
+        .iter()
+        .filter(|(_, (is_public, _))| *is_public);
     modules.extend(public.map(|(name, _)| at.child(name)));
     for path in modules {
         collect(crates, path, visited, types);
@@ -199,12 +212,16 @@ fn unknown_target(path: &[String]) -> Target {
 
 fn module_at<'a>(crates: &'a Crates, path: &ModulePath) -> &'a Module {
     let root = &crates[&path.0];
-    path.1.iter().fold(root, |module, name| &module.modules[name].1)
+    path.1
+        .iter()
+        .fold(root, |module, name| &module.modules[name].1)
 }
 
 impl ModulePath {
     fn join(&self, name: &str) -> String {
-        [&[self.0.clone()], &self.1[..], &[name.to_owned()]].concat().join("::")
+        [&[self.0.clone()], &self.1[..], &[name.to_owned()]]
+            .concat()
+            .join("::")
     }
 
     fn child(&self, name: &str) -> Self {
@@ -234,7 +251,8 @@ impl From<&str> for Source {
 }
 
 fn read_source(file: &Path) -> Source {
-    let text = fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let text =
+        fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     let folder = match file.ends_with("lib.rs") {
         true => file.parent().unwrap().to_owned(),
         false => file.with_extension(""),
@@ -278,13 +296,17 @@ fn parse_module(items: Vec<Item>, folder: Option<&Path>) -> Module {
             Item::Mod(it) if !is_test(&it.attrs) => {
                 let name = it.ident.to_string();
                 let folder = folder.map(|folder| folder.join(&name));
-                let parsed = match (it.content, &folder) {
-                    (Some((_, items)), _) => parse_module(items, folder.as_deref()),
-                    (None, Some(folder)) => parse_source(read_source(&folder.with_extension("rs"))),
-                    (None, None) => panic!("`mod {name};` without a file"),
+                let parse = move || match (it.content, folder) {
+                    (Some((_, items)), folder) => parse_module(items, folder.as_deref()),
+                    (None, folder) => {
+                        let file = folder.expect("inline modules have no files");
+                        parse_source(read_source(&file.with_extension("rs")))
+                    }
                 };
                 let is_public = is_exported(&it.attrs, &it.vis);
-                module.modules.insert(name, (is_public, parsed));
+                module
+                    .modules
+                    .insert(name, (is_public, LazyCell::new(Box::new(parse))));
             }
             _ => {}
         }
@@ -313,9 +335,14 @@ fn add_reexports(tree: &UseTree, path: &mut Vec<String>, reexports: &mut Vec<Ree
         UseTree::Glob(_) => add(path, None),
         // `{self}` names the module itself, whose name does not matter here.
         UseTree::Name(it) if it.ident == "self" => add(path, Some(&it.ident)),
-        UseTree::Name(it) => add(&[&path[..], &[it.ident.to_string()]].concat(), Some(&it.ident)),
-        UseTree::Rename(it) => add(&[&path[..], &[it.ident.to_string()]].concat(), Some(&it.rename)),
-        _ => {}
+        UseTree::Name(it) => add(
+            &[&path[..], &[it.ident.to_string()]].concat(),
+            Some(&it.ident),
+        ),
+        UseTree::Rename(it) => add(
+            &[&path[..], &[it.ident.to_string()]].concat(),
+            Some(&it.rename),
+        ),
     }
 }
 
@@ -334,7 +361,9 @@ fn has(attrs: &[Attribute], name: &str, word: &str) -> bool {
         attr.path().is_ident(name)
             && list.is_ok_and(|list| {
                 let tokens = list.tokens.to_string();
-                tokens.split(|c: char| !c.is_alphanumeric()).any(|it| it == word)
+                tokens
+                    .split(|c: char| !c.is_alphanumeric())
+                    .any(|it| it == word)
             })
     })
 }

@@ -1,7 +1,7 @@
 //! Dependencies point one way.
 //!
-//! `schema ← core ← chat ← models, server ← cli ← toolwright ← the binary`; `macros` stands alone. Whoever adds an edge changes a
-//! table below, where a reviewer sees it. Only normal dependencies count: a test may use what its crate may not.
+//! `schema ← core ← chat ← models, server ← cli ← toolwright ← the binary`; `macros` stands alone. A new edge needs a change of
+//! a table below, which a reviewer sees. Only normal dependencies count: a test may use what its crate may not.
 
 use std::process::Command;
 
@@ -9,7 +9,7 @@ use std::process::Command;
 const MAY_USE: &[(&str, &[&str])] = &[
     ("toolwright-schema", &[]),
     ("toolwright-core", &["toolwright-schema"]),
-    // What the macros write names `::toolwright` only; the user's crate depends on that, the macros do not.
+    // The expansions name `::toolwright` paths only; the user's crate depends on that, the macros do not.
     ("toolwright-macros", &[]),
     (
         "toolwright-guard",
@@ -95,10 +95,10 @@ const HEAVY: &[&str] = &["axum", "clap", "hyper", "opentelemetry", "reqwest", "s
 /// Frameworks that bridges lead to, `…-core` and the like included. rmcp is none of them here: it carries our own MCP client.
 const FRAMEWORKS: &[&str] = &["adk", "async-openai", "genai", "rig", "swiftide"];
 
-/// What the program compiles only for those who ask for it by a feature, `…-sdk` and the like included.
+/// Crates that the program compiles only with a feature, `…-sdk` and the like included.
 const ON_REQUEST: &[&str] = &["opentelemetry"];
 
-/// What must stay light, and the features it is compiled with.
+/// The crates that must not compile a heavy one, and their features.
 const LIGHT: &[(&str, &[&str])] = &[
     ("toolwright-schema", &["--all-features"]),
     ("toolwright-core", &["--all-features"]),
@@ -129,7 +129,7 @@ fn crates_use_only_what_their_row_allows() -> Result<(), String> {
     let is_member = |name: &String| edges.iter().any(|(member, _)| member == name);
     let mut wrong = Vec::new();
     for (from, uses) in &edges {
-        // A crate without a row is the other test's business.
+        // The other test reports a crate without a row.
         let Some(allowed) = row(from) else { continue };
         let stray = uses
             .iter()
@@ -165,7 +165,7 @@ fn a_crate_of_tools_compiles_no_server_database_or_http() -> Result<(), String> 
     for (name, features) in LIGHT {
         let tree = tree(&[&["--package", name], *features].concat())?;
         for path in paths(&tree) {
-            // Only the edge that brings a heavy crate, not those beneath it.
+            // Only the edge to a heavy crate, not those below it.
             if path.iter().position(|name| is_of(HEAVY, name)) == path.len().checked_sub(1) {
                 wrong.push(format!(
                     "{}: HEAVY and LIGHT keep it out of `{name}`",
@@ -216,7 +216,7 @@ fn row(name: &str) -> Option<&'static [&'static str]> {
         .map(|(_, uses)| *uses)
 }
 
-/// Tells whether a crate is of one of these families.
+/// Returns true if a crate belongs to one of these families.
 fn is_of(families: &[&str], name: &str) -> bool {
     families.iter().any(|family| {
         name.strip_prefix(family)
@@ -244,7 +244,7 @@ fn direct_edges() -> Result<Vec<(String, Vec<String>)>, String> {
     Ok(edges)
 }
 
-/// The way from the root to each node of a tree.
+/// The path from the root to each node of a tree.
 fn paths(tree: &str) -> Vec<Vec<&str>> {
     let mut path = Vec::new();
     let extend = |(depth, name)| {
@@ -264,7 +264,7 @@ fn nodes(tree: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// `cargo tree` over normal dependencies; asks the network only when the machine has not all crates.
+/// `cargo tree` over normal dependencies; uses the network only if a crate is missing offline.
 fn tree(selection: &[&str]) -> Result<String, String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut complaint = String::new();

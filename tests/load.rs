@@ -1,4 +1,4 @@
-//! One message to each of many new conversations at once, on the default store: what is accepted is answered.
+//! One message to each of many new conversations at once, on the default store: all accepted messages are answered.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -17,13 +17,13 @@ use toolwright::server::ServerBuilder;
 use toolwright::store::SqliteStore;
 use toolwright::{Invoker, Registry};
 
-/// How many conversations there are unless `TOOLWRIGHT_LOAD_CONVERSATIONS` says otherwise.
+/// The default of `TOOLWRIGHT_LOAD_CONVERSATIONS`.
 const CONVERSATIONS: usize = 4_000;
 
-/// How many connections they are sent over; each waits for a response before it sends the next request.
+/// Connections; each waits for a response before it sends the next request.
 const CONNECTIONS: usize = 64;
 
-/// Longer than all turns take.
+/// Longer than all turns together.
 const GRACE: Duration = Duration::from_secs(30 * 60);
 
 #[derive(Debug)]
@@ -32,7 +32,7 @@ struct Response {
     retry_after: Option<u64>,
 }
 
-/// Sends one message over a connection that is kept.
+/// Sends one message over a kept-alive connection.
 async fn send(stream: &mut BufReader<TcpStream>, addr: SocketAddr, n: usize) -> Response {
     let body = r#"{"text":"Hello"}"#;
     let request = format!(
@@ -77,7 +77,7 @@ async fn outcome(store: &dyn Store, n: usize) -> (bool, bool) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_message_that_is_accepted_is_answered_and_the_others_are_told_to_come_back() {
+async fn every_accepted_message_is_answered_and_the_others_get_retry_after() {
     let count = std::env::var("TOOLWRIGHT_LOAD_CONVERSATIONS");
     let count = count.map_or(CONVERSATIONS, |count| count.parse().unwrap());
     let directory = tempfile::tempdir().unwrap();
@@ -118,7 +118,7 @@ async fn every_message_that_is_accepted_is_answered_and_the_others_are_told_to_c
         responses.extend(connection.await.unwrap());
     }
     let sent = began.elapsed();
-    // The server ends when every turn has.
+    // The server ends after all turns.
     drop(end);
     served.await.unwrap();
     let done = began.elapsed();

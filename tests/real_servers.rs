@@ -1,4 +1,4 @@
-//! The tools of real MCP servers, lowered to every dialect: accepted everywhere, at the price that the report says.
+//! The tools of real MCP servers, lowered to every dialect: all are accepted, with the losses in the report.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -16,7 +16,7 @@ mod real;
 const MIN_SERVERS: usize = 12;
 const REPORT: &str = "tests/real/losses.md";
 
-/// What `check --json` tells, as far as it is read here.
+/// The output of `check --json`, as far as it is used here.
 #[derive(Deserialize)]
 struct CheckReport {
     tools: Vec<Tool>,
@@ -36,7 +36,7 @@ struct Verdict {
     verdict: Outcome,
     losses: Vec<Loss>,
     reason: Option<String>,
-    /// What the independent validator has against the lowered schema.
+    /// The violations that the independent validator finds in the lowered schema.
     refused: Vec<serde_json::Value>,
 }
 
@@ -54,7 +54,7 @@ struct Loss {
     severity: String,
 }
 
-/// The verdicts on every tool of every server, asked for once.
+/// The verdicts on every tool of every server, computed once.
 static CHECK_REPORT: LazyLock<Option<CheckReport>> = LazyLock::new(|| {
     let lists = real::lists()?;
     let mut command = Command::new(env!("CARGO_BIN_EXE_toolwright"));
@@ -62,17 +62,21 @@ static CHECK_REPORT: LazyLock<Option<CheckReport>> = LazyLock::new(|| {
         .args(["check", "--for", "all", "--json"])
         .args(lists);
     let output = command.output().unwrap();
-    let complaint = String::from_utf8_lossy(&output.stderr);
-    let told = serde_json::from_slice(&output.stdout);
-    Some(told.map_err(|why| format!("{why}\n{complaint}")).unwrap())
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let report = serde_json::from_slice(&output.stdout);
+    Some(
+        report
+            .map_err(|error| format!("{error}\n{stderr}"))
+            .unwrap(),
+    )
 });
 
 #[test]
 fn enough_servers_list_tools() {
-    let Some(told) = CHECK_REPORT.as_ref() else {
+    let Some(check_report) = CHECK_REPORT.as_ref() else {
         return;
     };
-    let servers: BTreeSet<&Path> = told
+    let servers: BTreeSet<&Path> = check_report
         .tools
         .iter()
         .map(|tool| tool.source.as_path())
@@ -82,19 +86,23 @@ fn enough_servers_list_tools() {
 
 #[test]
 fn no_real_tool_is_refused_when_read() {
-    let Some(told) = CHECK_REPORT.as_ref() else {
+    let Some(check_report) = CHECK_REPORT.as_ref() else {
         return;
     };
-    assert!(told.refused.is_empty(), "{:#?}", told.refused);
+    assert!(
+        check_report.refused.is_empty(),
+        "{:#?}",
+        check_report.refused
+    );
 }
 
 #[test]
 fn every_dialect_accepts_every_real_tool() {
-    let Some(told) = CHECK_REPORT.as_ref() else {
+    let Some(check_report) = CHECK_REPORT.as_ref() else {
         return;
     };
     let mut complaints = String::new();
-    for tool in &told.tools {
+    for tool in &check_report.tools {
         for (dialect, verdict) in &tool.dialects {
             for refusal in &verdict.refused {
                 let _ = writeln!(
@@ -119,10 +127,10 @@ fn every_dialect_accepts_every_real_tool() {
 
 #[test]
 fn the_report_of_losses_is_as_committed() {
-    let Some(told) = CHECK_REPORT.as_ref() else {
+    let Some(check_report) = CHECK_REPORT.as_ref() else {
         return;
     };
-    let (file, fresh) = (real::root().join(REPORT), report(told));
+    let (file, fresh) = (real::root().join(REPORT), report(check_report));
     if std::env::var_os("UPDATE").is_some() {
         std::fs::write(file, fresh).unwrap();
         return;
@@ -139,9 +147,9 @@ fn the_report_of_losses_is_as_committed() {
     );
 }
 
-/// Counts only: nothing of what the servers say is kept.
-fn report(told: &CheckReport) -> String {
-    let dialects: Vec<&str> = told
+/// Counts only: no text of the servers is stored.
+fn report(check_report: &CheckReport) -> String {
+    let dialects: Vec<&str> = check_report
         .tools
         .first()
         .unwrap()
@@ -151,7 +159,7 @@ fn report(told: &CheckReport) -> String {
         .collect();
     let mut servers: BTreeMap<String, Vec<&Tool>> = BTreeMap::new();
     let mut losses: BTreeMap<(&str, &str), BTreeMap<&str, usize>> = BTreeMap::new();
-    for tool in &told.tools {
+    for tool in &check_report.tools {
         servers.entry(server(tool)).or_default().push(tool);
         for (dialect, verdict) in &tool.dialects {
             for loss in &verdict.losses {
@@ -167,7 +175,7 @@ Written by `UPDATE=1 cargo test --test real_servers`, which fails when this is o
 
 {} tools of {} servers. Per dialect: tools lossless / lossy / impossible. Mended: what was put right when the tools were read.
 ",
-        told.tools.len(),
+        check_report.tools.len(),
         servers.len()
     );
     row(&mut out, "\n| server | tools | mended", dialects.iter());

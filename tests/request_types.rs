@@ -1,4 +1,4 @@
-//! Whole request bodies, as every vendor would get them, against the request types of the official SDKs.
+//! Request bodies for every vendor, checked against the request types of the official SDKs.
 
 #![expect(
     clippy::expect_used,
@@ -17,18 +17,18 @@ mod real;
 
 #[path = "request_types/history.rs"]
 mod history;
-#[path = "request_types/line.rs"]
-mod line;
-#[path = "request_types/past.rs"]
-mod past;
+#[path = "request_types/recorded_steps.rs"]
+mod recorded_steps;
+#[path = "request_types/recording_transport.rs"]
+mod recording_transport;
 #[path = "request_types/scenarios.rs"]
 mod scenarios;
 #[path = "request_types/tools.rs"]
 mod tools;
 
-use line::RecordingTransport;
+use recording_transport::RecordingTransport;
 
-/// The models of vendors whose requests depend on the model; of all others it is one without a name that means anything.
+/// The models of vendors whose requests depend on the model; all others get an arbitrary name.
 const MODELS: &[(&str, &[&str])] = &[
     ("openai", &["gpt-5", "gpt-4o"]),
     (
@@ -71,14 +71,14 @@ async fn the_official_sdks_admit_the_requests_to_every_vendor() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let past = past::steps().await;
+    let past = recorded_steps::steps().await;
     for vendor in VENDORS {
         for name in models(vendor.name) {
             let line = RecordingTransport::default();
             let model = line.model(vendor.name, name);
             for (scenario, request) in scenarios::all(vendor.name, &*model, &past) {
                 let sent = line.capture_request(&*model, request).await;
-                // What is in beta has types of its own.
+                // Beta features have types of their own.
                 let beta = sent.header("anthropic-beta").map_or("", |_| "-beta");
                 let folder = folder.path().join(format!("{}{beta}", vendor.name));
                 let folder = folder.join(name);

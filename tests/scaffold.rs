@@ -1,4 +1,4 @@
-//! `toolwright new`: what it makes is a program, and its test passes.
+//! `toolwright new`: the created project compiles, and its test passes.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// A folder of this test's own, away from the workspace, which Cargo would otherwise look for.
+/// A temporary folder outside of the workspace, so that Cargo does not find the workspace.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -20,7 +20,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What is left behind in the temporary directory does no harm.
+        // Files that remain in the temporary directory do no harm.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
@@ -30,7 +30,7 @@ fn new(directory: &Path) -> Output {
     command.arg("new").arg(directory).output().unwrap()
 }
 
-/// Runs Cargo in a project, with the workspace's own versions and build directory.
+/// Runs Cargo in a project, with the lock file and build directory of the workspace.
 fn cargo(project: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO"));
     let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/scaffold");
@@ -38,7 +38,7 @@ fn cargo(project: &Path, arguments: &[&str]) -> Output {
         .args(arguments)
         .current_dir(project)
         .env("CARGO_TARGET_DIR", target)
-        // The dependencies with what a debugger wants take gigabytes.
+        // Debug information of the dependencies takes gigabytes.
         .env("CARGO_PROFILE_DEV_DEBUG", "0")
         .env("CARGO_INCREMENTAL", "0");
     let output = command.output().unwrap();
@@ -68,8 +68,8 @@ fn a_new_project_lists_its_tool_and_passes_its_test() {
         "hello_tools::tools\n  greet  Greets somebody by name.\n"
     );
     let tested = cargo(&project, &["test", "--quiet"]);
-    let told = String::from_utf8_lossy(&tested.stdout).into_owned();
-    assert!(told.contains("1 passed"), "{told}");
+    let stdout = String::from_utf8_lossy(&tested.stdout).into_owned();
+    assert!(stdout.contains("1 passed"), "{stdout}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The `tools` arrays that would be sent, against the types of the official SDKs.
+//! The `tools` arrays of requests, checked against the types of the official SDKs.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -42,7 +42,7 @@ fn the_official_sdks_admit_the_tools_of_real_servers_and_of_the_sample_assistant
     let Some(lists) = real::lists() else { return };
     let folder = tempfile::tempdir().unwrap();
     for (dialect, shape) in SENT {
-        // What typecheck.py knows it by.
+        // The name in typecheck.py.
         let name = if shape.is_some() {
             format!("{dialect}.chat.json")
         } else {

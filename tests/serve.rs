@@ -1,4 +1,4 @@
-//! `serve` as its user meets it: one line, a page, and an end when it is told to.
+//! `serve`: its first line, its page, and its shutdown.
 
 #![cfg(unix)]
 #![expect(clippy::panic, clippy::unwrap_used, reason = "helpers of tests")]
@@ -9,13 +9,13 @@ use std::process::{Child, ChildStderr, Command, Stdio};
 
 const TOKEN: &str = "a-token-that-nobody-guesses";
 
-/// A server as a process of its own; ended when it is dropped.
+/// A server process, which is killed on drop.
 struct ServerProcess {
     child: Child,
     err: BufReader<ChildStderr>,
-    /// The line it begins with.
+    /// Its first line.
     line: String,
-    /// Where it is, as `127.0.0.1:1234`.
+    /// Its address, as `127.0.0.1:1234`.
     address: String,
 }
 
@@ -44,7 +44,7 @@ fn serve_from(arguments: &[&str], store: &str) -> ServerProcess {
 }
 
 impl ServerProcess {
-    /// Sends a request, and returns the answer, head and body.
+    /// Sends a request, and returns the head and body of the response.
     fn send_request(&self, method: &str, path: &str, body: &str) -> String {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let length = body.len();
@@ -74,15 +74,15 @@ impl ServerProcess {
         answer.split(' ').nth(1).unwrap().to_owned()
     }
 
-    /// Asks it to end, and returns its exit code and what it said since.
+    /// Sends SIGTERM, and returns the exit code and the rest of stderr.
     fn stop(mut self) -> (Option<i32>, String) {
         let killed = Command::new("kill")
             .arg(self.child.id().to_string())
             .status();
         assert!(killed.unwrap().success());
-        let mut said = String::new();
-        self.err.read_to_string(&mut said).unwrap();
-        (self.child.wait().unwrap().code(), said)
+        let mut stderr = String::new();
+        self.err.read_to_string(&mut stderr).unwrap();
+        (self.child.wait().unwrap().code(), stderr)
     }
 }
 
@@ -94,7 +94,7 @@ impl Drop for ServerProcess {
 }
 
 #[test]
-fn one_line_says_where_it_is_and_who_answers() {
+fn the_first_line_has_the_url_and_the_model() {
     let server = serve(&["serve", "--addr", "127.0.0.1:0"]);
     assert!(
         server.line.contains("demo: chosen by --model"),
@@ -108,8 +108,8 @@ fn one_line_says_where_it_is_and_who_answers() {
     );
     let health = server.send_request("GET", "/healthz", "");
     assert!(health.ends_with("ok\n"), "{health}");
-    let (code, said) = server.stop();
-    assert_eq!((code, said.as_str()), (Some(0), ""));
+    let (code, stderr) = server.stop();
+    assert_eq!((code, stderr.as_str()), (Some(0), ""));
 }
 
 #[test]
@@ -119,13 +119,13 @@ fn a_question_is_answered_by_the_sample_assistant() {
     let answer = server.send_request("POST", "/api/chat", asked);
     assert!(answer.contains("100.0C = 212.0F"), "{answer}");
     assert!(answer.contains("[DONE]"), "{answer}");
-    let (_, said) = server.stop();
-    assert!(said.contains("info: a turn is over"), "{said}");
+    let (_, stderr) = server.stop();
+    assert!(stderr.contains("info: a turn is over"), "{stderr}");
 }
 
 #[test]
-fn the_default_port_may_be_taken_and_then_the_next_one_is_said() {
-    // Whoever has it, this test or somebody else: it is taken.
+fn if_the_default_port_is_in_use_the_next_one_is_announced() {
+    // It is in use afterwards, by this test or by another process.
     let _taken = TcpListener::bind("127.0.0.1:8787");
     let server = serve(&["serve"]);
     assert!(
@@ -164,10 +164,10 @@ fn the_line_and_the_log_are_json_for_machines() {
     out.read_line(&mut line).unwrap();
     let _ = child.kill();
     let _ = child.wait();
-    let told: serde_json::Value = serde_json::from_str(&line).unwrap();
-    assert_eq!(told["model"]["vendor"], "demo");
+    let announcement: serde_json::Value = serde_json::from_str(&line).unwrap();
+    assert_eq!(announcement["model"]["vendor"], "demo");
     assert!(
-        told["url"]
+        announcement["url"]
             .as_str()
             .unwrap()
             .starts_with("http://127.0.0.1:")
@@ -198,7 +198,7 @@ fn a_port_alone_is_one_of_this_machine() {
 
 #[test]
 fn an_address_that_is_none_is_refused_with_what_to_write() {
-    for (address, said) in [
+    for (address, stderr) in [
         ("127.0.0.1", "127.0.0.1:8787"),
         ("shop.example:80", "0.0.0.0:80"),
         ("localhost:http", "a port is a number from 0 to 65535"),
@@ -210,7 +210,7 @@ fn an_address_that_is_none_is_refused_with_what_to_write() {
         let output = command.stdin(Stdio::null()).output().unwrap();
         let err = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{address}: {err}");
-        assert!(err.contains(said), "{address}: {err}");
+        assert!(err.contains(stderr), "{address}: {err}");
     }
 }
 
@@ -256,11 +256,11 @@ fn an_address_that_others_reach_needs_a_token() {
             String::from_utf8(output.stderr).unwrap(),
         )
     };
-    let (code, said) = refused(&["serve", "--addr", "0.0.0.0:0"]);
-    assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("pass --token"), "{said}");
-    let (code, said) = refused(&["serve", "--addr", "127.0.0.1:0", "--token", "short"]);
-    assert_eq!(code, Some(1), "{said}");
+    let (code, stderr) = refused(&["serve", "--addr", "0.0.0.0:0"]);
+    assert_eq!(code, Some(2), "{stderr}");
+    assert!(stderr.contains("pass --token"), "{stderr}");
+    let (code, stderr) = refused(&["serve", "--addr", "127.0.0.1:0", "--token", "short"]);
+    assert_eq!(code, Some(1), "{stderr}");
     let server = serve(&[
         "serve",
         "--addr",
@@ -275,7 +275,7 @@ fn an_address_that_others_reach_needs_a_token() {
     );
 }
 
-/// The body of an answer, as JSON.
+/// The body of a response, as JSON.
 fn json(answer: &str) -> serde_json::Value {
     let (_, body) = answer.split_once("\r\n\r\n").unwrap();
     serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {answer}"))
@@ -298,7 +298,7 @@ fn a_refund_that_waited_when_the_server_was_killed_is_approved_in_the_next_one()
 
     let second = serve_from(&arguments, &store);
     let waiting = loop {
-        // It goes on as soon as somebody looks, and waits again.
+        // The turn is resumed when a client connects, and waits again.
         let shown = json(&second.send_request("GET", "/api/conversations/c", ""));
         if let Some(waiting) = shown["pending"].get(0) {
             break waiting.clone();

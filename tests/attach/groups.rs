@@ -1,4 +1,4 @@
-//! The groups `MCP.*`: the vendor attaches them where it can, else we do.
+//! The groups `MCP.*`: attached by the vendor if it supports that, else by the program.
 
 use std::io::Write as _;
 use std::net::SocketAddr;
@@ -11,13 +11,13 @@ use toolwright_mcp::McpServer;
 use super::vendor::{MockAnswer, MockVendor};
 use super::{TOOLWRIGHT, TestProject, run_command};
 
-/// Tells what a wiki says of a word.
+/// Looks up a word in a wiki.
 #[tool(read_only)]
 fn define(word: String) -> String {
     format!("{word}: see elsewhere")
 }
 
-/// A wiki on this machine, for as long as its runtime is kept.
+/// A local MCP server, until its runtime is dropped.
 fn wiki() -> (Runtime, SocketAddr) {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
@@ -114,7 +114,7 @@ fn a_group_becomes_ours_with_a_model_whose_vendor_does_not_host() {
 fn a_vendor_that_hosts_is_given_the_group_unless_it_is_ours() {
     let (_runtime, addr) = wiki();
     for (mode, hosted) in [("auto", true), ("hosted", true), ("client", false)] {
-        let vendor = MockVendor::answering([MockAnswer::Refuses(400, "not today")]);
+        let vendor = MockVendor::answering([MockAnswer::Error(400, "not today")]);
         let project = project(addr, mode);
         let mut command = project.command(TOOLWRIGHT);
         command

@@ -1,4 +1,4 @@
-//! What an untrusted server says on a terminal: shown, never obeyed; a pipe gets it as it is.
+//! The text of an untrusted server: escaped on a terminal, unchanged in a pipe.
 
 use std::net::TcpListener;
 use std::process::Command;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{CommandOutput, TOOLWRIGHT, TestProject, run_command};
 
-/// A server whose only tool answers with what a terminal would obey.
+/// A server whose only tool returns control sequences.
 const HOSTILE_SERVER: &str = r#"
 import json, sys
 for line in sys.stdin:
@@ -16,20 +16,20 @@ for line in sys.stdin:
         continue
     method = asked["method"]
     if method == "initialize":
-        said = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "rude", "version": "1"}}
+        result = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "rude", "version": "1"}}
     elif method == "tools/list":
-        said = {"tools": [{"name": "say", "description": "Says.", "inputSchema": {"type": "object"}}]}
+        result = {"tools": [{"name": "say", "description": "Says.", "inputSchema": {"type": "object"}}]}
     elif method == "tools/call":
-        said = {"content": [{"type": "text", "text": "\x1b]0;owned\x07 \u009b2J red\rfake"}]}
+        result = {"content": [{"type": "text", "text": "\x1b]0;owned\x07 \u009b2J red\rfake"}]}
     else:
         print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "error": {"code": -32601, "message": "no"}}), flush=True)
         continue
-    print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": said}), flush=True)
+    print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
 "#;
 
 const HOSTILE_TEXT: &str = "\u{1b}]0;owned\u{7} \u{9b}2J red\rfake";
 
-/// A project that attaches it; nothing where there is no Python to run it.
+/// A project that attaches it; `None` without Python.
 pub(crate) fn project() -> Option<TestProject> {
     let python = Command::new("python3").arg("--version").output();
     if !python.is_ok_and(|it| it.status.success()) {
@@ -52,7 +52,7 @@ fn in_terminal(project: &TestProject, arguments: &[&str]) -> CommandOutput {
     type_in_terminal(project, &[], arguments)
 }
 
-/// Types what each step says once the terminal shows what it waits for.
+/// Types the text of each step once the terminal shows what the step waits for.
 fn type_in_terminal(
     project: &TestProject,
     steps: &[(&str, &str)],
@@ -61,7 +61,7 @@ fn type_in_terminal(
     drive_terminal(project, &json!(steps), arguments, |_| {})
 }
 
-/// The same with steps as `terminal.py` reads them, in an environment that is changed.
+/// The same with steps in the format of `terminal.py`, and a changed environment.
 pub(crate) fn drive_terminal(
     project: &TestProject,
     steps: &Value,
@@ -76,14 +76,14 @@ pub(crate) fn drive_terminal(
     run_command(&mut command)
 }
 
-/// A project whose server asks who is there in the middle of a call, and answers with what it was told.
+/// A project whose server elicits input during a call, and returns that input.
 pub(crate) fn asking() -> Option<TestProject> {
     let project = project()?;
     let asking = r#"
         form = {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}, "age": {"type": "integer"}}}
         question = {"message": "Who\x1b[8m are you?", "requestedSchema": form}
         print(json.dumps({"jsonrpc": "2.0", "id": 99, "method": "elicitation/create", "params": question}), flush=True)
-        said = {"content": [{"type": "text", "text": json.dumps(json.loads(sys.stdin.readline())["result"])}]}
+        result = {"content": [{"type": "text", "text": json.dumps(json.loads(sys.stdin.readline())["result"])}]}
 "#;
     let call = "    elif method == \"tools/call\":";
     let (before, after) = HOSTILE_SERVER.split_once(call).unwrap();
@@ -118,13 +118,13 @@ fn what_a_server_asks_in_the_middle_of_a_call_the_person_answers() {
     assert_eq!(answered.code, Some(0), "{answered:?}");
     let content = r#""content": {"name": "Ada", "age": 36}"#;
     assert!(answered.out.contains(content), "{answered:?}");
-    // Where nobody is, nobody has answered.
+    // Without a terminal, the elicitation is declined.
     let alone = project.run(&["tools", "call", "rude_say"]);
     assert!(alone.out.contains(r#"{"action": "decline"}"#), "{alone:?}");
 }
 
 #[test]
-fn a_terminal_shows_what_a_tool_says_and_does_not_obey_it() {
+fn a_terminal_shows_control_characters_of_a_tool_escaped() {
     let Some(project) = project() else { return };
     let call = ["tools", "call", "rude_say"];
     let shown = in_terminal(&project, &call);
@@ -145,7 +145,7 @@ fn a_terminal_shows_what_a_tool_says_and_does_not_obey_it() {
 }
 
 #[test]
-fn what_an_mcp_server_waits_for_is_said_at_a_terminal() {
+fn mcp_at_a_terminal_explains_what_it_waits_for() {
     let Some(project) = project() else { return };
     project.write("toolwright.toml", "");
     for (leaving, code) in [("\u{4}", Some(0)), ("\u{3}", None)] {
@@ -177,7 +177,7 @@ fn a_terminal_shows_what_is_wrong_with_an_argument_and_does_not_obey_it() {
 }
 
 #[test]
-fn whoever_waits_at_a_terminal_sees_for_whom() {
+fn a_terminal_shows_which_server_is_connecting() {
     let Some(project) = project() else { return };
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let addr = silent.local_addr().unwrap();

@@ -1,4 +1,4 @@
-//! With the demo model: no key, no network, the same answer every time.
+//! `chat` with the demo model, which needs no key and no network, and is deterministic.
 
 use serde_json::json;
 
@@ -7,21 +7,21 @@ use super::{TestHome, events};
 #[test]
 fn the_time_in_a_city_is_asked_of_its_tool() {
     let home = TestHome::new();
-    let told = home.run(&["--model", "demo", "--once", "What time is it in Tokyo?"]);
-    assert_eq!(told.code, Some(0), "{told:?}");
+    let output = home.run(&["--model", "demo", "--once", "What time is it in Tokyo?"]);
+    assert_eq!(output.code, Some(0), "{output:?}");
     assert!(
-        told.err.contains("→ get_city_time {\"city\":\"Tokyo\"}"),
-        "{told:?}"
+        output.err.contains("→ get_city_time {\"city\":\"Tokyo\"}"),
+        "{output:?}"
     );
-    assert!(told.out.contains("(JST)"), "{told:?}");
+    assert!(output.out.contains("(JST)"), "{output:?}");
 }
 
 #[test]
 fn a_temperature_is_converted() {
     let home = TestHome::new();
-    let told = home.run(&["--model", "demo", "--once", "Convert 100 C to Fahrenheit"]);
-    assert_eq!(told.code, Some(0), "{told:?}");
-    assert!(told.out.contains("212"), "{told:?}");
+    let output = home.run(&["--model", "demo", "--once", "Convert 100 C to Fahrenheit"]);
+    assert_eq!(output.code, Some(0), "{output:?}");
+    assert!(output.out.contains("212"), "{output:?}");
 }
 
 #[test]
@@ -34,9 +34,9 @@ fn json_lines_show_the_call_its_result_and_the_end() {
         "What is the weather in Paris?",
         "--json",
     ];
-    let told = home.run(&ask);
-    assert_eq!(told.code, Some(0), "{told:?}");
-    let events = events(&told.out);
+    let output = home.run(&ask);
+    assert_eq!(output.code, Some(0), "{output:?}");
+    let events = events(&output.out);
     assert_eq!(events[0]["model"]["vendor"], "demo");
     let find = |kind: &str| events.iter().find(|event| event["type"] == kind).unwrap();
     assert_eq!(find("call")["call"]["name"], "get_weather");
@@ -50,10 +50,10 @@ fn json_lines_show_the_call_its_result_and_the_end() {
 }
 
 #[test]
-fn without_a_key_the_demo_answers_and_says_why() {
-    let told = TestHome::new().run(&["--once", "What time is it in Tokyo?"]);
-    assert_eq!(told.code, Some(0), "{told:?}");
-    let first = told.err.lines().next().unwrap();
+fn without_a_key_the_demo_is_selected_and_the_reason_is_printed() {
+    let output = TestHome::new().run(&["--once", "What time is it in Tokyo?"]);
+    assert_eq!(output.code, Some(0), "{output:?}");
+    let first = output.err.lines().next().unwrap();
     assert_eq!(
         first,
         "demo: no key is set; set OPENAI_API_KEY or pass --model"

@@ -1,29 +1,29 @@
-//! A session in a terminal: it is typed into, and what it shows is read.
+//! A session in a terminal, with simulated typing.
 
 use std::net::TcpListener;
 use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::vendor::{Answer, Vendor};
-use super::{CommandOutput, TestHome, command_output, use_vendor};
+use super::vendor::{MockAnswer, MockVendor};
+use super::{CommandOutput, TestHome, use_vendor};
 
 const CTRL_C: &str = "\u{3}";
 const CTRL_D: &str = "\u{4}";
 
-/// Types what each step says once the terminal shows what it waits for; nothing where there is no Python to drive it.
+/// Types the text of each step once the terminal shows what the step waits for; `None` without Python.
 fn run_in_terminal(
     home: &TestHome,
-    vendor: &Vendor,
+    vendor: &MockVendor,
     steps: &[(&str, &str)],
 ) -> Option<CommandOutput> {
     drive_terminal(home, vendor, &["chat"], &json!(steps))
 }
 
-/// The same with any command; steps are as `terminal.py` reads them.
+/// The same with any command, and steps in the format of `terminal.py`.
 fn drive_terminal(
     home: &TestHome,
-    vendor: &Vendor,
+    vendor: &MockVendor,
     arguments: &[&str],
     steps: &Value,
 ) -> Option<CommandOutput> {
@@ -45,7 +45,7 @@ fn drive_terminal(
     command
         .arg(env!("CARGO_BIN_EXE_toolwright"))
         .args(arguments);
-    let shown = command_output(&command.output().unwrap());
+    let shown = CommandOutput::from(command.output().unwrap());
     assert_ne!(shown.code, Some(99), "never shown: {}", shown.out);
     Some(shown)
 }
@@ -55,7 +55,7 @@ fn drive_terminal(
 fn a_session_is_typed_remembered_and_left() {
     use std::os::unix::fs::PermissionsExt as _;
 
-    let vendor = Vendor::answering([Answer::Says(&["Hel", "lo."])]);
+    let vendor = MockVendor::answering([MockAnswer::Text(&["Hel", "lo."])]);
     let home = TestHome::new();
     let steps = [
         ("> ", "Hi the\t\r"),
@@ -78,13 +78,13 @@ fn a_session_is_typed_remembered_and_left() {
 
 #[test]
 fn a_person_sees_a_dangerous_call_and_edits_it_denies_it_or_answers_it() {
-    let vendor = Vendor::answering([
+    let vendor = MockVendor::answering([
         refund(),
-        Answer::Says(&["Refused."]),
+        MockAnswer::Text(&["Refused."]),
         refund(),
-        Answer::Says(&["Edited."]),
+        MockAnswer::Text(&["Edited."]),
         refund(),
-        Answer::Says(&["Answered."]),
+        MockAnswer::Text(&["Answered."]),
     ]);
     let home = TestHome::new();
     let steps = [
@@ -96,7 +96,7 @@ fn a_person_sees_a_dangerous_call_and_edits_it_denies_it_or_answers_it() {
         ("Refused.", ""),
         ("> ", "two\r"),
         ("Run it?", "e\r"),
-        // Ctrl-U takes out what is there.
+        // Ctrl-U clears the line.
         (
             "Arguments as JSON: ",
             "\u{15}{\"order\":\"A-1042\",\"amount\":5}\r",
@@ -122,23 +122,23 @@ fn a_person_sees_a_dangerous_call_and_edits_it_denies_it_or_answers_it() {
     assert!(read[5].contains("done by hand"), "{}", read[5]);
 }
 
-fn refund() -> Answer {
-    Answer::Calls("issue_refund", json!({ "order": "A-1042", "amount": 500 }))
+fn refund() -> MockAnswer {
+    MockAnswer::Call("issue_refund", json!({ "order": "A-1042", "amount": 500 }))
 }
 
 #[test]
 fn a_yes_typed_while_the_model_answers_approves_nothing() {
     let gate = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = gate.local_addr().unwrap().port();
-    let vendor = Vendor::answering([
-        Answer::Calls("get_weather", json!({ "city": "Tokyo" })),
-        Answer::After(gate, Box::new(refund())),
-        Answer::Says(&["Refused."]),
+    let vendor = MockVendor::answering([
+        MockAnswer::Call("get_weather", json!({ "city": "Tokyo" })),
+        MockAnswer::After(gate, Box::new(refund())),
+        MockAnswer::Text(&["Refused."]),
     ]);
     let steps = json!([
         ["> ", "one\r"],
         ["humidity", "yes\r"],
-        // What was typed has arrived when the terminal echoes it; only then the model goes on.
+        // The model continues only after the terminal has echoed the typed text.
         ["yes", "", port],
         ["Run it?", "n\r"],
         ["Why not?", "\r"],
@@ -163,7 +163,7 @@ fn a_yes_typed_before_one_question_is_asked_approves_nothing() {
         "amount=500",
     ];
     for command in [&once[..], &call] {
-        let vendor = Vendor::answering([refund(), Answer::Says(&["Refused."])]);
+        let vendor = MockVendor::answering([refund(), MockAnswer::Text(&["Refused."])]);
         let steps = json!([["", "yes\r"], ["Run it?", "n\r"], ["Why not?", "\r"]]);
         let Some(shown) = drive_terminal(&TestHome::new(), &vendor, command, &steps) else {
             return;
@@ -175,8 +175,8 @@ fn a_yes_typed_before_one_question_is_asked_approves_nothing() {
 
 #[test]
 fn ctrl_c_ends_the_turn_then_at_an_empty_prompt_the_session() {
-    let refund = Answer::Calls("issue_refund", json!({ "order": "A-1042", "amount": 5 }));
-    let vendor = Vendor::answering([Answer::Begins("Well"), refund]);
+    let refund = MockAnswer::Call("issue_refund", json!({ "order": "A-1042", "amount": 5 }));
+    let vendor = MockVendor::answering([MockAnswer::Unfinished("Well"), refund]);
     let home = TestHome::new();
     let steps = [
         ("> ", "one\r"),
@@ -199,8 +199,8 @@ fn ctrl_c_ends_the_turn_then_at_an_empty_prompt_the_session() {
 #[test]
 fn the_progress_of_a_long_tool_is_shown_before_its_result() {
     let arguments = json!({ "topic": "rain", "pace_ms": 0 });
-    let report = Answer::Calls("write_report", arguments);
-    let vendor = Vendor::answering([report, Answer::Says(&["Done."])]);
+    let report = MockAnswer::Call("write_report", arguments);
+    let vendor = MockVendor::answering([report, MockAnswer::Text(&["Done."])]);
     let home = TestHome::new();
     let steps = [
         ("> ", "one\r"),

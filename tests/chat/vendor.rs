@@ -1,4 +1,4 @@
-//! A vendor on this machine: it answers what it was told to, one answer per request.
+//! A local server of the Chat Completions API with scripted responses, one per request.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -6,45 +6,44 @@ use std::sync::mpsc::{Receiver, channel};
 
 use serde_json::{Value, json};
 
-/// One answer.
+/// A scripted response.
 pub(crate) enum MockAnswer {
-    /// A text, in pieces.
-    Says(&'static [&'static str]),
+    /// A text, in deltas.
+    Text(&'static [&'static str]),
     /// A call.
-    Calls(&'static str, Value),
-    /// A refusal, with its status.
-    Refuses(u16, &'static str),
-    /// A text whose end never comes.
-    Begins(&'static str),
-    /// Another answer, once somebody has connected here.
+    Call(&'static str, Value),
+    /// An error response with this status.
+    Error(u16, &'static str),
+    /// A text whose stream does not end.
+    Unfinished(&'static str),
+    /// Another response, after a connection to this listener.
     After(TcpListener, Box<MockAnswer>),
 }
 
-/// A vendor that speaks Chat Completions.
 pub(crate) struct MockVendor {
     pub(crate) base: String,
     next_request: Receiver<Value>,
 }
 
 impl MockVendor {
-    /// Answers these, then nobody any more.
+    /// Serves these responses, then closes the listener.
     pub(crate) fn answering(answers: impl IntoIterator<Item = MockAnswer>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());
         let answers: Vec<MockAnswer> = answers.into_iter().collect();
-        let (tell, asked) = channel();
+        let (sender, asked) = channel();
         std::thread::spawn(move || {
             let mut open = Vec::new();
             for answer in answers {
                 let (mut stream, _) = listener.accept().unwrap();
-                let _ = tell.send(request(&stream));
-                // Whoever cancelled does not read on.
+                let _ = sender.send(request(&stream));
+                // A client that has cancelled does not read on.
                 let _ = write(&mut stream, &answer);
-                if let MockAnswer::Begins(_) = answer {
+                if let MockAnswer::Unfinished(_) = answer {
                     open.push(stream);
                 }
             }
-            // What never ends stays open until somebody asks once more.
+            // A stream without an end stays open until the next request.
             let _ = listener.accept();
         });
         Self {
@@ -53,7 +52,7 @@ impl MockVendor {
         }
     }
 
-    /// The next request that was made.
+    /// The body of the next request.
     pub(crate) fn asked(&self) -> Value {
         self.next_request.recv().unwrap()
     }
@@ -86,22 +85,22 @@ fn write(stream: &mut TcpStream, answer: &MockAnswer) -> std::io::Result<()> {
     let text = |text: &str| chunk(json!({ "content": text }), Value::Null);
     let end = |reason: &str| chunk(json!({}), reason.into()) + "data: [DONE]\n\n";
     let (status, kind, body) = match answer {
-        MockAnswer::Says(pieces) => {
+        MockAnswer::Text(pieces) => {
             let pieces: String = pieces.iter().map(|piece| text(piece)).collect();
             (200, "text/event-stream", pieces + &end("stop"))
         }
-        MockAnswer::Calls(name, arguments) => {
+        MockAnswer::Call(name, arguments) => {
             let function = json!({ "name": name, "arguments": arguments.to_string() });
             let call =
                 json!({ "index": 0, "id": "call_1", "type": "function", "function": function });
             let call = chunk(json!({ "tool_calls": [call] }), Value::Null);
             (200, "text/event-stream", call + &end("tool_calls"))
         }
-        MockAnswer::Refuses(status, message) => {
+        MockAnswer::Error(status, message) => {
             let body = json!({ "error": { "message": message } }).to_string();
             (*status, "application/json", body)
         }
-        MockAnswer::Begins(beginning) => (200, "text/event-stream", text(beginning)),
+        MockAnswer::Unfinished(beginning) => (200, "text/event-stream", text(beginning)),
         MockAnswer::After(gate, answer) => {
             gate.accept()?;
             return write(stream, answer);

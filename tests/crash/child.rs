@@ -1,7 +1,7 @@
-//! The program that is killed: a conversation about a few orders, with a line on stdout wherever it may die.
+//! The program that is killed: a conversation about a few orders, with a line on stdout at each point where it may be killed.
 //!
-//! `crash_child STORE CONVERSATION LOG ORDERS HOLD` goes on with the conversation until every order is answered. HOLD is `-`,
-//! or `STAGE:N`: then the program stays at the Nth point of that stage for ever, so that it can be killed exactly there.
+//! `crash_child STORE CONVERSATION LOG ORDERS HOLD` continues the conversation until every order is answered. HOLD is `-`,
+//! or `STAGE:N`: then the program blocks at the Nth point of that stage, so that it can be killed there.
 
 use std::error::Error;
 use std::io::BufRead as _;
@@ -10,19 +10,19 @@ use std::sync::Arc;
 use toolwright::chat::{ApprovalResponse, Chat, EntryBody, PendingApproval, Store as _};
 use toolwright::{Invoker, Registry};
 
+#[path = "child/kill_points.rs"]
+mod kill_points;
 #[path = "child/model.rs"]
 mod model;
-#[path = "child/points.rs"]
-mod points;
+#[path = "child/observed_store.rs"]
+mod observed_store;
 #[path = "child/tools.rs"]
 mod tools;
-#[path = "child/watched.rs"]
-mod watched;
 
+use kill_points::{KillPoints, Stage};
 use model::OrderModel;
-use points::{KillPoints, Stage};
+use observed_store::ObservedStore;
 use tools::SideEffects;
-use watched::ObservedStore;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
@@ -74,18 +74,18 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Has whoever writes to stdin decide.
+/// Reads its decisions from stdin.
 fn decide(
     asked: &[PendingApproval],
     points: &KillPoints,
 ) -> Result<Vec<ApprovalResponse>, Box<dyn Error>> {
     let mut decided = Vec::new();
     for asked in asked {
-        points.reach(Stage::Waiting, "somebody is asked");
+        points.reach(Stage::Waiting, "approval requested");
         println!("decide");
         let mut answer = String::new();
         std::io::stdin().lock().read_line(&mut answer)?;
-        points.reach(Stage::Waiting, "somebody has answered");
+        points.reach(Stage::Waiting, "approval decided");
         decided.push(match answer.trim() {
             "yes" => asked.approve(),
             "no" => asked.deny("not today"),

@@ -1,4 +1,4 @@
-//! What is kept, looked at from another process.
+//! The stored entries, read by another process.
 
 use std::sync::Arc;
 
@@ -28,13 +28,13 @@ impl<'a> JournalReader<'a> {
         entries.iter().map(text).collect()
     }
 
-    /// What is kept now: all that was kept before, to the byte and in the same order, and all that the process said it had
-    /// kept.
+    /// Reads the entries. Asserts that they start with the previous ones, byte by byte, and include all entries that the
+    /// process has printed as kept.
     pub(crate) fn assert_only_appended(
         &self,
         conversation: &str,
         before: &[String],
-        told: &[String],
+        lines: &[String],
     ) -> Vec<String> {
         let now = self.texts(conversation);
         assert!(
@@ -47,7 +47,7 @@ impl<'a> JournalReader<'a> {
             .map(|it| it.id)
             .collect();
         let mut at = ids.iter();
-        for id in told.iter().filter_map(|line| line.strip_prefix("kept ")) {
+        for id in lines.iter().filter_map(|line| line.strip_prefix("kept ")) {
             assert!(
                 at.any(|kept| kept == id),
                 "{conversation}: {id} was kept, and is not there in that order: {ids:?}"

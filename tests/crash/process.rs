@@ -1,4 +1,4 @@
-//! The program that is killed, from the outside.
+//! Starts the program, and kills it.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -7,26 +7,26 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use super::STAGES;
-use super::chance::Rng;
+use super::rng::Rng;
 
-/// After so long without a word, something is wrong that a test has to tell.
+/// Without output for this time, the test fails.
 const OUTPUT_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// What becomes of a process.
+/// When to kill a process.
 pub(crate) enum KillPlan {
-    /// It is left alone.
+    /// Not at all.
     RunToEnd,
-    /// It stays at the Nth point of a stage, and is killed there.
+    /// At the Nth point of a stage, where it blocks.
     KillAtStage(String, usize),
-    /// It is killed once it has told so many lines, wherever it has come to by then.
+    /// After this number of output lines.
     KillAfterLines(usize),
 }
 
-/// What became of it.
+/// The output of a process, and where it was killed.
 pub(crate) struct ProcessOutcome {
-    /// What it told, to the last word.
+    /// All output lines.
     pub(crate) lines: Vec<String>,
-    /// In which stage it died; nothing if it came to its end.
+    /// The stage in which it was killed; `None` if it finished.
     pub(crate) killed_at_stage: Option<String>,
 }
 
@@ -54,10 +54,10 @@ impl Process {
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let (stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
-        let (tell, lines) = channel();
+        let (sender, lines) = channel();
         std::thread::spawn(move || {
             for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-                if tell.send(line).is_err() {
+                if sender.send(line).is_err() {
                     return;
                 }
             }
@@ -69,35 +69,35 @@ impl Process {
         }
     }
 
-    /// Lets it live as long as it may, and decides for it what it asks.
+    /// Runs it until it ends or is killed, and answers its approval requests.
     pub(crate) fn run(mut self, fate: &KillPlan, chance: &mut Rng) -> ProcessOutcome {
-        let mut told: Vec<String> = Vec::new();
+        let mut output_lines: Vec<String> = Vec::new();
         loop {
             let line = match self.lines.recv_timeout(OUTPUT_TIMEOUT) {
                 Ok(line) => line,
                 Err(why) => {
                     let _ = self.child.kill();
                     let status = self.child.wait().unwrap();
-                    panic!("{why}, {status}: {told:#?}");
+                    panic!("{why}, {status}: {output_lines:#?}");
                 }
             };
-            told.push(line);
-            let last = told.last().unwrap();
+            output_lines.push(line);
+            let last = output_lines.last().unwrap();
             if last == "done" {
                 let status = self.child.wait().unwrap();
-                assert!(status.success(), "{status}: {told:#?}");
+                assert!(status.success(), "{status}: {output_lines:#?}");
                 return ProcessOutcome {
-                    lines: told,
+                    lines: output_lines,
                     killed_at_stage: None,
                 };
             }
             let dies = match fate {
                 KillPlan::RunToEnd => false,
                 KillPlan::KillAtStage(..) => last == "held",
-                KillPlan::KillAfterLines(most) => told.len() >= *most,
+                KillPlan::KillAfterLines(most) => output_lines.len() >= *most,
             };
             if dies {
-                return self.kill(told);
+                return self.kill(output_lines);
             }
             if last == "decide" {
                 let answer = ["yes\n", "yes\n", "no\n"][chance.next_below(3)];
@@ -106,22 +106,22 @@ impl Process {
         }
     }
 
-    fn kill(mut self, mut told: Vec<String>) -> ProcessOutcome {
-        // SIGKILL: it has no chance to do anything any more.
+    fn kill(mut self, mut output_lines: Vec<String>) -> ProcessOutcome {
+        // SIGKILL, which cannot be handled.
         self.child.kill().unwrap();
         self.child.wait().unwrap();
-        // What it had told by then is in the pipe.
-        told.extend(self.lines.iter());
+        // The rest of the output is in the pipe.
+        output_lines.extend(self.lines.iter());
         let stage = |line: &String| STAGES.iter().find(|it| line.starts_with(**it));
-        let stage = told.iter().rev().find_map(stage);
-        // It may have come to its end before the signal came.
-        let died = match told.last().is_some_and(|last| last == "done") {
+        let stage = output_lines.iter().rev().find_map(stage);
+        // It may have finished before the signal.
+        let died = match output_lines.last().is_some_and(|last| last == "done") {
             true => None,
-            // Nothing told: it has just begun.
+            // No output: it has just started.
             false => Some(stage.unwrap_or(&STAGES[0]).to_string()),
         };
         ProcessOutcome {
-            lines: told,
+            lines: output_lines,
             killed_at_stage: died,
         }
     }

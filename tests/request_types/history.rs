@@ -1,13 +1,13 @@
-//! Conversations that no protocol wrote: what a program, a script or an accident puts into them.
+//! Histories that no protocol has produced: from programs, scripts, or after a crash.
 
 use serde_json::json;
 use toolwright::chat::{Item, ItemKind, Message};
 use toolwright::{Content, ErrorKind, Outcome, StructuredContent, ToolResult};
 
-use crate::past::{call, result, scripted, user};
+use crate::recorded_steps::{call, result, scripted, user};
 
-/// Everything that can be said.
-fn said() -> Vec<Content> {
+/// Content of every kind.
+fn all_content() -> Vec<Content> {
     vec![
         Content::text("Look at these."),
         Content::image("image/png", b"png"),
@@ -24,11 +24,11 @@ fn said() -> Vec<Content> {
     ]
 }
 
-/// Everything that can be said, by both sides.
+/// Content of every kind, in both roles.
 pub(crate) fn contents() -> Vec<Message> {
     vec![
-        Message::User(said()),
-        Message::Assistant(said()),
+        Message::User(all_content()),
+        Message::Assistant(all_content()),
         Message::User(vec![Content::image("image/png", b"png")]),
         Message::Assistant(vec![Content::text("A picture.")]),
         user("And now?"),
@@ -52,7 +52,7 @@ pub(crate) fn results() -> Vec<Message> {
         ToolResult::success("Rainy, 22C"),
         ToolResult::success(""),
         ToolResult::success(Vec::<Content>::new()),
-        ToolResult::success(said()),
+        ToolResult::success(all_content()),
         ToolResult::success(vec![Content::image("image/png", b"png")]),
         ToolResult::failure(vec![
             Content::image("image/png", b"png"),
@@ -81,7 +81,7 @@ pub(crate) fn results() -> Vec<Message> {
     ]
 }
 
-/// Ids as other vendors, and nobody, give them.
+/// Call IDs in the formats of other vendors, and in no format.
 pub(crate) fn ids() -> Vec<Message> {
     let long = "call_".repeat(30);
     let mut messages = vec![user("Go.")];
@@ -105,7 +105,7 @@ pub(crate) fn ids() -> Vec<Message> {
     messages
 }
 
-/// Arguments that are no JSON object.
+/// Arguments that are not a JSON object.
 pub(crate) fn arguments() -> Vec<Message> {
     let texts = [
         "",
@@ -121,7 +121,7 @@ pub(crate) fn arguments() -> Vec<Message> {
     vec![user("Go."), scripted(calls.map(Item::call).collect())]
 }
 
-/// Calls of tools that are not there, because there never was one of that name or because it is gone.
+/// Calls of unknown tools: hallucinated or removed ones.
 pub(crate) fn missing_tool_messages() -> Vec<Message> {
     let long = "longer_than_names_may_be_".repeat(6);
     let names = [
@@ -153,7 +153,7 @@ pub(crate) fn missing_tool_messages() -> Vec<Message> {
     ]
 }
 
-/// What should not happen, and does.
+/// Invalid histories.
 pub(crate) fn edges() -> Vec<Message> {
     let late = call("late", "get_weather", "{}");
     let orphan = call("orphan", "get_weather", "{}");

@@ -1,4 +1,4 @@
-//! What a model is asked: one request per scenario, each rich in one thing.
+//! One request per scenario, each with many variants of one feature.
 
 use serde_json::{Map, Value, json};
 use toolwright::chat::{
@@ -7,7 +7,7 @@ use toolwright::chat::{
 use toolwright::schema::Schema;
 use toolwright::{Config, ConfigSources};
 
-use crate::past::{answered, user};
+use crate::recorded_steps::{answered, user};
 use crate::{history, tools};
 
 /// The scenarios that make sense for a vendor, each with its name.
@@ -67,14 +67,14 @@ fn replayed(vendor: &str, past: &[(&str, Step)]) -> Vec<(String, ModelRequest)> 
                 format!("replayed-{answer}"),
                 request_with_tools(turn.clone().collect()),
             ));
-            // The tools may be gone by then.
+            // The tools may have been removed since.
             let mut later: Vec<Message> = turn.collect();
             later.push(user("Thank you."));
             scenarios.push((
                 format!("replayed-{answer}-without-tools"),
                 request_with_messages(later),
             ));
-            // A step may have been the last thing before the lights went out.
+            // A step may be the last entry before a crash.
             let cut = vec![
                 user("Go."),
                 Message::Step(step.clone().into()),
@@ -86,7 +86,7 @@ fn replayed(vendor: &str, past: &[(&str, Step)]) -> Vec<(String, ModelRequest)> 
             ));
         }
     }
-    // No results stand at the end: what was not thought through cannot be taken up.
+    // No results at the end: a step without its reasoning cannot be continued.
     let mut thoughtful = request_with_tools(moved.clone());
     thoughtful.options.effort = Some("high".to_owned());
     scenarios.push(("moved-thinking".to_owned(), thoughtful));
@@ -110,7 +110,7 @@ fn choices(vendor: &str, model: &dyn Model) -> Vec<(String, ModelRequest)> {
         scenarios.push((format!("choice-{name}"), request.clone()));
         request.options.effort = Some("low".to_owned());
         scenarios.push((format!("choice-{name}-thinking"), request));
-        // Nothing to choose from.
+        // No tools to choose from.
         if !matches!(choice, ToolChoice::Named(_)) {
             let mut request = request_with_messages(vec![user("Hello!")]);
             request.tool_choice = choice;
@@ -128,7 +128,7 @@ fn choices(vendor: &str, model: &dyn Model) -> Vec<(String, ModelRequest)> {
         request.hosted_tools = vec![hosted];
         request.tool_choice = ToolChoice::Required;
         scenarios.push((format!("choice-hosted-{place}-required"), request.clone()));
-        // Anthropic has no word for all tools of one server.
+        // Anthropic cannot select all tools of one server.
         if (vendor, name) != ("anthropic", "wiki") {
             request.tool_choice = ToolChoice::Named(name.to_owned());
             scenarios.push((format!("choice-hosted-{place}-named"), request));
@@ -142,7 +142,7 @@ fn settings(rows: &[(&str, &str)]) -> Config {
     Config::load(sources).unwrap().config
 }
 
-/// A search from nowhere, and from somewhere, by every name that vendors have for it.
+/// Web search with and without a location, in every variant of the vendors.
 fn searches() -> Vec<HostedTool> {
     let kinds = [
         "default",
@@ -192,7 +192,7 @@ fn hosted(model: &dyn Model) -> Vec<(String, ModelRequest)> {
         hosted.retain(|hosted| model.supports_hosted_tool(hosted));
     }
     offers.retain(|(_, hosted)| !hosted.is_empty());
-    // One after the other, because the same tools are planned only once in a row.
+    // In sequence, because plans for the same tools are cached.
     for (beside, ask) in [
         ("", request_with_messages as fn(_) -> _),
         ("-beside-tools", request_with_tools),
@@ -206,7 +206,7 @@ fn hosted(model: &dyn Model) -> Vec<(String, ModelRequest)> {
     scenarios
 }
 
-/// Forms of answers: one that loses nothing when it is strict, and others.
+/// Response formats: one that is lossless in strict mode, and others.
 fn response_formats() -> Vec<(String, ModelRequest)> {
     let forms = [
         (
@@ -280,7 +280,7 @@ fn options(vendor: &str) -> Vec<(String, ModelRequest)> {
     scenarios
 }
 
-/// Fields that go out as they are.
+/// Extra fields, which are sent unchanged.
 fn extra(vendor: &str) -> Map<String, Value> {
     let extra = match vendor {
         "openai" | "azure" => json!({"reasoning": {"summary": "auto"}, "service_tier": "flex"}),

@@ -1,4 +1,4 @@
-//! The tools that requests offer: those of the sample assistant, and some that no vendor takes as they are.
+//! The tools of the requests: those of the sample assistant, and some that no vendor accepts unchanged.
 
 use std::sync::{Arc, LazyLock};
 
@@ -7,7 +7,7 @@ use toolwright::{RegisteredTool, Registry, StrictMode, Tool, ToolError};
 
 use assistant_tools as _;
 
-/// The sample assistant's tools, and the awful ones.
+/// The sample assistant's tools, and the problematic ones.
 pub(crate) fn all() -> Arc<[RegisteredTool]> {
     static ALL: LazyLock<Arc<[RegisteredTool]>> = LazyLock::new(|| {
         let registry = Registry::discover().unwrap();
@@ -96,7 +96,7 @@ fn awkward_tools() -> Vec<Tool> {
     built.collect()
 }
 
-/// The schema of an object with one field that must be there.
+/// The schema of an object with one required field.
 fn one(name: &str, schema: Value) -> Value {
     json!({"type": "object", "properties": {name: schema}, "required": [name]})
 }

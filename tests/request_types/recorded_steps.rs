@@ -1,7 +1,7 @@
-//! What has been said before: steps as each vendor streams them, and what their calls came to.
+//! Recorded steps of each vendor, with results for their calls.
 //!
-//! The files in `answers` hold one frame per line, as the vendors' own documents show them. They are read by the protocols
-//! themselves, so that what goes back is what would go back.
+//! The files in `answers` have one frame per line, from the vendors' documentation. The protocols parse them, so that the
+//! next request replays the vendors' own items.
 
 use std::fs;
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use toolwright::chat::{
 };
 use toolwright::{Content, ErrorKind, Outcome, ToolCall, ToolResult};
 
-use crate::line::RecordingTransport;
 use crate::real;
+use crate::recording_transport::RecordingTransport;
 use crate::tools;
 
-/// The answers, each with a vendor and a model that would give it.
+/// The answers, each with its vendor and model.
 const ANSWERS: &[(&str, &str, &str)] = &[
     ("openai", "openai", "gpt-5"),
     ("openai-chat", "openai-chat", "gpt-5"),
@@ -41,7 +41,7 @@ pub(crate) async fn steps() -> Vec<(&'static str, Step)> {
     steps
 }
 
-/// An answer as its vendor streams it, read back.
+/// The parsed step of a recorded answer.
 async fn step(answer: &str, vendor: &str, model: &str) -> Step {
     let file = format!("tests/request_types/answers/{answer}.jsonl");
     let text = fs::read_to_string(real::root().join(&file)).unwrap();
@@ -66,7 +66,7 @@ async fn step(answer: &str, vendor: &str, model: &str) -> Step {
     Step::new(model.id().clone(), items, stop, usage)
 }
 
-/// A step that nobody's protocol wrote.
+/// A step that no protocol has produced.
 pub(crate) fn scripted(items: Vec<Item>) -> Message {
     let id = ModelId::new("script", "");
     Message::Step(Arc::new(Step::new(
@@ -83,7 +83,7 @@ pub(crate) fn answered(step: Step) -> [Message; 2] {
         .calls()
         .map(|call| result(call, ToolResult::success("Rainy, 22C")))
         .collect();
-    // Whoever asks for approval is answered in the same way.
+    // Hosted approvals get a result in the same way.
     results.extend(step.items.iter().filter_map(|item| match &item.kind {
         ItemKind::HostedApproval { id, tool, .. } => {
             let call = ToolCall::new(tool.as_str(), "{}").with_id(id.as_str());
@@ -95,7 +95,7 @@ pub(crate) fn answered(step: Step) -> [Message; 2] {
     [Message::Step(Arc::new(step)), Message::Results(results)]
 }
 
-/// What a call came to.
+/// The result of a call.
 pub(crate) fn result(call: &ToolCall, mut result: ToolResult) -> ToolResult {
     result.call_id = call.id.clone();
     result.tool = call.name.clone();

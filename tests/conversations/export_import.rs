@@ -1,9 +1,9 @@
-//! Conversations carried away as files, and brought back.
+//! Export to files, and import.
 
 use serde_json::json;
 
-use super::vendor::{Answer, Vendor};
-use super::{TestHome, command_output, entry_kinds, mode};
+use super::vendor::{MockAnswer, MockVendor};
+use super::{CommandOutput, TestHome, entry_kinds, mode};
 
 #[test]
 fn what_is_exported_and_imported_is_exported_to_the_byte() {
@@ -84,7 +84,7 @@ fn a_wrong_line_is_named_and_nothing_of_the_file_is_imported() {
 }
 
 #[test]
-fn a_damaged_conversation_is_repaired_and_what_was_wrong_is_told() {
+fn a_damaged_conversation_is_repaired_and_the_repairs_are_printed() {
     let home = TestHome::new();
     home.ask("a", "Convert 100 C to Fahrenheit");
     let exported = home.export("a");
@@ -113,14 +113,14 @@ fn a_damaged_conversation_is_repaired_and_what_was_wrong_is_told() {
             &whole,
         ),
     ] {
-        let told = home.import(file, name).assert_success();
-        assert!(told.err.contains("repaired: entry `"), "{told:?}");
-        assert!(told.err.contains(words), "{told:?}");
+        let output = home.import(file, name).assert_success();
+        assert!(output.err.contains("repaired: entry `"), "{output:?}");
+        assert!(output.err.contains(words), "{output:?}");
         assert_eq!(entry_kinds(&home.export(name)), left);
         home.ask(name, "What is the weather in Paris?");
     }
-    let told = home.import(&lines, "whole").assert_success();
-    assert_eq!(told.err, "whole: 6 entries\n");
+    let output = home.import(&lines, "whole").assert_success();
+    assert_eq!(output.err, "whole: 6 entries\n");
 }
 
 #[test]
@@ -129,10 +129,10 @@ fn an_interrupted_conversation_is_closed_when_it_is_imported() {
     home.ask("a", "Convert 100 C to Fahrenheit");
     let exported = home.export("a");
     let lines: Vec<&str> = exported.lines().take(3).collect();
-    let told = home.import(&lines, "b").assert_success();
+    let output = home.import(&lines, "b").assert_success();
     let words = "left its turn open: it is ended, and none of its calls will run";
-    assert!(told.err.contains(words), "{told:?}");
-    assert!(told.err.ends_with("b: 4 entries\n"), "{told:?}");
+    assert!(output.err.contains(words), "{output:?}");
+    assert!(output.err.ends_with("b: 4 entries\n"), "{output:?}");
     assert_eq!(
         entry_kinds(&home.export("b")),
         ["user", "step", "finished", "ended"]
@@ -145,22 +145,22 @@ fn an_interrupted_conversation_is_closed_when_it_is_imported() {
 fn a_call_that_was_approved_in_a_file_does_not_run() {
     let home = TestHome::new();
     let refund = json!({ "order": "A-1042", "amount": 5 });
-    let vendor = Vendor::answering([
-        Answer::Calls("issue_refund", refund),
-        Answer::Says(&["No."]),
+    let vendor = MockVendor::answering([
+        MockAnswer::Call("issue_refund", refund),
+        MockAnswer::Text(&["No."]),
     ]);
     let mut command = home.command(&["chat", "--once", "Refund", "--conversation", "a"]);
     command.env("TOOLWRIGHT_MODEL", "openai-chat:test");
     command
         .env("OPENAI_BASE_URL", &vendor.base)
         .env("OPENAI_API_KEY", "a key");
-    command_output(&command.output().unwrap()).assert_success();
+    CommandOutput::from(command.output().unwrap()).assert_success();
     let exported = home.export("a");
     let asked = entry_kinds(&exported)
         .iter()
         .position(|kind| kind == "asked");
     let mut lines: Vec<&str> = exported.lines().take(asked.unwrap() + 2).collect();
-    // Into the store that has signed the question, with another amount to be shown and a yes.
+    // Into the store that has signed the approval request, with another amount and an approval.
     let shown = lines
         .pop()
         .unwrap()

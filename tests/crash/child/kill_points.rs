@@ -1,13 +1,13 @@
-//! Where the program may be killed.
+//! The points where the program may be killed.
 
 use std::fmt;
 use std::io::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What the program is about, as far as it matters for what has to come of a kill.
+/// The stage of a turn, as far as it matters for the outcome after a kill.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Stage {
-    /// A call has not started, or none is made yet.
+    /// No call has started.
     Before,
     During,
     After,
@@ -27,12 +27,12 @@ impl fmt::Display for Stage {
     }
 }
 
-/// Tells each point, and stays at the one that was chosen.
+/// Prints each point, and blocks at the selected one.
 #[derive(Clone)]
 pub(crate) struct KillPoints(Arc<Mutex<Option<(String, usize)>>>);
 
 impl KillPoints {
-    /// Chooses a point: `STAGE:N`, or `-` for none.
+    /// Parses the selected point: `STAGE:N`, or `-` for none.
     pub(crate) fn new(hold: &str) -> Result<Self, Box<dyn std::error::Error>> {
         let hold = match hold.rsplit_once(':') {
             Some((stage, number)) => Some((stage.to_owned(), number.parse()?)),
@@ -41,9 +41,9 @@ impl KillPoints {
         Ok(Self(Arc::new(Mutex::new(hold))))
     }
 
-    /// Says where the program is.
+    /// Prints the point that the program has reached.
     pub(crate) fn reach(&self, stage: Stage, what: &str) {
-        // Held, so that nobody else gets any further either.
+        // The lock is held, so that all other tasks block too.
         let mut hold = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         print_line(&format!("{stage}: {what}"));
         let Some((wanted, left)) = &mut *hold else {
@@ -62,9 +62,9 @@ impl KillPoints {
     }
 }
 
-/// Writes a line that is out before anything else happens.
+/// Writes a line and flushes it.
 pub(crate) fn print_line(line: &str) {
     let mut out = std::io::stdout().lock();
-    // Nobody reads any more: then somebody is about to kill.
+    // If the pipe is closed, the parent is about to kill this process.
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }

@@ -1,4 +1,4 @@
-//! Servers that are dead, dumb, or something else: a warning each, and the command does its work.
+//! Servers that are unreachable, silent, or not MCP servers: each is a warning, and the command runs without it.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
@@ -7,7 +7,7 @@ use serde_json::json;
 use toolwright::{Config, ConfigSources};
 use toolwright_mcp::RemoteServer;
 
-use super::lines::StdioServer;
+use super::stdio_server::StdioServer;
 use super::terminal::project as rude;
 use super::{TOOLWRIGHT, TestProject};
 
@@ -18,14 +18,14 @@ fn listener() -> (TcpListener, String) {
     (listener, url)
 }
 
-/// Answers every request with this status.
+/// Serves every request with this status.
 fn answering(status: &'static str) -> String {
     let (listener, url) = listener();
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             let mut stream = stream.unwrap();
             let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
-            // Whoever hangs up does not wait for the answer.
+            // The client may have closed the connection.
             while lines
                 .next()
                 .is_some_and(|line| line.is_ok_and(|line| !line.is_empty()))
@@ -39,7 +39,7 @@ fn answering(status: &'static str) -> String {
     url
 }
 
-/// An address where nobody listens.
+/// An address without a listener.
 fn unused_address() -> String {
     listener().1
 }
@@ -63,16 +63,16 @@ fn a_dead_server_costs_a_warning_and_its_own_tools() {
             "Convert 100 C to Fahrenheit",
         ],
     ] {
-        let told = project.run(command);
-        assert_eq!(told.code, Some(0), "{told:?}");
+        let output = project.run(command);
+        assert_eq!(output.code, Some(0), "{output:?}");
         for warning in [
             "warning: server `dead` cannot be attached",
             "warning: server `gone`: cannot start `no-such-program`",
         ] {
-            assert_eq!(told.err.matches(warning).count(), 1, "{told:?}");
+            assert_eq!(output.err.matches(warning).count(), 1, "{output:?}");
         }
     }
-    // Its tools say so; a mistake of spelling is still one.
+    // An unknown tool may belong to the server; a misspelt linked tool still gets its suggestion.
     let call = project.run(&["tools", "call", "dead_thing"]);
     assert_eq!(call.code, Some(1), "{call:?}");
     assert!(
@@ -81,7 +81,7 @@ fn a_dead_server_costs_a_warning_and_its_own_tools() {
     );
     let wrong = project.run(&["tools", "list", "--config", "none.toml"]);
     assert_ne!(wrong.code, Some(0));
-    // What could not be looked at is not well.
+    // A server that could not be checked fails the check.
     let checked = project.run(&["check", "--for", "gemini"]);
     assert_eq!(checked.code, Some(1), "{checked:?}");
     assert!(checked.out.contains("get_weather"), "{checked:?}");
@@ -94,11 +94,13 @@ fn a_dead_server_costs_a_warning_and_its_own_tools() {
 fn a_server_that_never_answers_is_waited_for_so_long_and_no_longer() {
     let (_silent, url) = listener();
     let settings = format!("[mcp.servers.slow]\nurl = {url:?}\nconnect_s = 1\n");
-    let told = TestProject::with(&settings).run(&["tools", "list"]);
-    assert_eq!(told.code, Some(0), "{told:?}");
+    let output = TestProject::with(&settings).run(&["tools", "list"]);
+    assert_eq!(output.code, Some(0), "{output:?}");
     assert!(
-        told.err.contains("server `slow` did not answer within 1 s"),
-        "{told:?}"
+        output
+            .err
+            .contains("server `slow` did not answer within 1 s"),
+        "{output:?}"
     );
 }
 
@@ -122,8 +124,8 @@ fn who_needs_no_attached_tool_does_not_connect() {
             "tools.json",
             r#"[{"name": "f", "description": "F.", "parameters": {}}]"#,
         );
-        let told = project.run(command);
-        assert_eq!(told.code, Some(0), "{command:?}: {told:?}");
+        let output = project.run(command);
+        assert_eq!(output.code, Some(0), "{command:?}: {output:?}");
     }
     let connected = silent.accept().map(drop);
     assert_eq!(
@@ -133,14 +135,14 @@ fn who_needs_no_attached_tool_does_not_connect() {
 }
 
 #[test]
-fn a_check_of_a_live_server_says_why_it_cannot_be() {
+fn a_check_of_an_unreachable_server_reports_the_reason() {
     let project = TestProject::with("");
     let (dead, missing, locked) = (
         unused_address(),
         answering("404 Not Found"),
         answering("401 Unauthorized"),
     );
-    for (place, told, code) in [
+    for (server, expected, code) in [
         (dead.as_str(), "Connection refused", 1),
         (&missing, "404", 1),
         (&missing, "check that it runs, and speaks MCP there", 1),
@@ -157,13 +159,13 @@ fn a_check_of_a_live_server_says_why_it_cannot_be() {
         ("", "write the server's address", 2),
         ("a 'b", "a quote is not closed", 2),
     ] {
-        let result = project.run(&["check", "--mcp", place]);
+        let result = project.run(&["check", "--mcp", server]);
         assert_eq!(
             (result.code, result.out.as_str()),
             (Some(code), ""),
-            "{place}: {result:?}"
+            "{server}: {result:?}"
         );
-        assert!(result.err.contains(told), "{place}: {result:?}");
+        assert!(result.err.contains(expected), "{server}: {result:?}");
     }
     let both = project.run(&["check", "--mcp", "true", "tools.json"]);
     assert_eq!(both.code, Some(2), "{both:?}");
@@ -241,7 +243,7 @@ fn a_name_that_several_servers_have_is_not_accepted_for_all() {
 
 #[test]
 fn settings_that_make_no_sense_are_refused_by_name() {
-    for (settings, told) in [
+    for (settings, expected) in [
         (
             "[mcp.servers.a]\nurl = \"http://127.0.0.1/\"\ncommand = \"b\"\n",
             "`mcp.servers.a.command`",
@@ -257,6 +259,6 @@ fn settings_that_make_no_sense_are_refused_by_name() {
     ] {
         let result = TestProject::with(settings).run(&["tools", "list"]);
         assert_eq!(result.code, Some(1), "{result:?}");
-        assert!(result.err.contains(told), "{result:?}");
+        assert!(result.err.contains(expected), "{result:?}");
     }
 }

@@ -1,9 +1,9 @@
-//! Settings that attach the very program that reads them, at once or by way of another.
+//! Settings that attach the program that reads them, directly or through another one.
 
 use super::{TOOLWRIGHT, TestProject};
 
 #[test]
-fn a_program_whose_settings_attach_it_leaves_itself_out_and_says_so() {
+fn a_program_whose_settings_attach_it_skips_itself_with_a_warning() {
     let settings = format!(
         "[mcp.servers.me]\ncommand = {TOOLWRIGHT:?}\nargs = [\"mcp\"]\ntrust = \"calls\"\n"
     );
@@ -12,10 +12,10 @@ fn a_program_whose_settings_attach_it_leaves_itself_out_and_says_so() {
     assert_eq!(listed.code, Some(0), "{listed:?}");
     assert!(listed.out.contains("get_weather"), "{listed:?}");
     assert!(!listed.out.contains("me_"), "{listed:?}");
-    let said = "server `me` is this program with these settings";
-    assert!(listed.err.contains(said), "{listed:?}");
+    let warning = "server `me` is this program with these settings";
+    assert!(listed.err.contains(warning), "{listed:?}");
     let shown = project.run(&["mcp", "list"]);
-    assert!(shown.err.contains(said), "{shown:?}");
+    assert!(shown.err.contains(warning), "{shown:?}");
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn yes_on_the_command_line_answers_no_other_question_of_a_server() {
     let answered = project.run(&["tools", "call", "rude_say", "--yes"]);
     let declined = r#"{"action": "decline"}"#;
     assert!(answered.out.contains(declined), "{answered:?}");
-    // A form without fields is no approval either unless it asks about the tool that was named.
+    // A form without fields is accepted only if it asks about the tool of the command line.
     let empty = std::fs::read_to_string(project.path().join("rude.py")).unwrap();
     let (before, rest) = empty.split_once("        form = ").unwrap();
     let (_, after) = rest.split_once('\n').unwrap();

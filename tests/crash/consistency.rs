@@ -1,4 +1,4 @@
-//! A conversation and what its tools did in the world: the one says what happened in the other.
+//! Checks that a conversation is consistent with the side effects of its tools.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -8,7 +8,7 @@ use std::path::Path;
 use toolwright::chat::{Entry, EntryBody, ItemKind, Message, TurnEnd, history};
 use toolwright::{Outcome, ToolResult};
 
-/// What was found in conversations that came to their end.
+/// The totals over all finished conversations.
 #[derive(Default)]
 pub(crate) struct CheckTotals {
     entries: usize,
@@ -48,7 +48,7 @@ impl fmt::Display for CheckTotals {
     }
 }
 
-/// Looks at one conversation.
+/// Checks one conversation.
 pub(crate) fn check(entries: &[Entry], log: &Path, orders: usize) -> CheckTotals {
     no_call_without_its_result(entries);
     let world = SideEffectLog::read(log);
@@ -86,15 +86,18 @@ pub(crate) fn check(entries: &[Entry], log: &Path, orders: usize) -> CheckTotals
                 }
                 _ => panic!("{found}"),
             }
-            let told = format!("{tool} was {}", result.outcome);
-            assert!(answer.contains(&told), "`{told}` is not in {answer:?}");
+            let outcome = format!("{tool} was {}", result.outcome);
+            assert!(
+                answer.contains(&outcome),
+                "`{outcome}` is not in {answer:?}"
+            );
         }
         world.refunded_what_was_asked(turn, order);
     }
     findings
 }
 
-/// What a model is told has each call followed by its result, and no result without a call.
+/// Asserts that the history for the model has one result for each call, after it, and no others.
 fn no_call_without_its_result(entries: &[Entry]) {
     let mut open: Vec<String> = Vec::new();
     for message in history(entries) {
@@ -129,7 +132,7 @@ fn the_result<'a>(turn: &'a [Entry], call: &str) -> &'a ToolResult {
     results[0]
 }
 
-/// What the person was told in the end.
+/// The text of the final answer.
 fn answer(turn: &[Entry]) -> String {
     let [.., step, end] = turn else {
         panic!("{turn:#?}");
@@ -142,7 +145,7 @@ fn answer(turn: &[Entry]) -> String {
     }
 }
 
-/// What tools did: how often, and with how much.
+/// The number of side effects, and their amounts.
 struct SideEffectLog(HashMap<(String, usize), Vec<u64>>);
 
 impl SideEffectLog {
@@ -163,7 +166,7 @@ impl SideEffectLog {
         self.0.get(&(tool.to_owned(), order)).map_or(0, Vec::len)
     }
 
-    /// What ran is what somebody had seen, whichever process asked and whichever ran it.
+    /// Asserts that the calls ran with the approved arguments, whichever process requested the approval and ran them.
     fn refunded_what_was_asked(&self, turn: &[Entry], order: usize) {
         let asked = turn.iter().find_map(|entry| match &entry.body {
             EntryBody::ApprovalRequested { arguments, .. } => arguments["euros"].as_u64(),

@@ -1,14 +1,14 @@
-//! Where conversations are kept, and by whom they are read.
+//! Where conversations are stored, and the permissions of the file.
 
 use std::io::Write as _;
 use std::process::Stdio;
 
-use super::{TestHome, command_output, mode};
+use super::{CommandOutput, TestHome, mode};
 
 pub(super) const FILE: &str = ".local/share/toolwright/conversations.sqlite";
 
 #[test]
-fn one_question_is_kept_only_when_somebody_says_so() {
+fn a_single_message_is_stored_only_on_request() {
     let home = TestHome::new();
     home.run(&["chat", "--once", "Convert 100 C"])
         .assert_success();
@@ -32,7 +32,7 @@ fn a_session_is_kept_among_the_users_data() {
     let lines =
         b"Convert 100 C to Fahrenheit\n/conversations\n/conversations chet\n/clear\nConvert 1 C\n";
     child.stdin.take().unwrap().write_all(lines).unwrap();
-    let session = command_output(&child.wait_with_output().unwrap()).assert_success();
+    let session = CommandOutput::from(child.wait_with_output().unwrap()).assert_success();
     assert!(session.err.contains("kept in"), "{session:?}");
     assert!(
         session.err.contains("there is no conversation `chet`"),
@@ -52,7 +52,7 @@ fn a_session_is_kept_among_the_users_data() {
 }
 
 #[test]
-fn memory_keeps_nothing_and_says_so() {
+fn memory_stores_nothing_and_warns_of_it() {
     let home = TestHome::new();
     let list = home
         .run(&["conversations", "list", "--store", "memory:"])
@@ -62,7 +62,7 @@ fn memory_keeps_nothing_and_says_so() {
     let import = ["conversations", "import", "a.jsonl", "--store", "memory:"];
     home.run(&import).assert_failure(2, "keeps nothing");
     let mut session = home.command(&["chat", "--store", "memory:"]);
-    let session = command_output(&session.output().unwrap()).assert_success();
+    let session = CommandOutput::from(session.output().unwrap()).assert_success();
     assert!(session.err.contains("not kept"), "{session:?}");
 }
 
@@ -80,18 +80,18 @@ fn a_store_that_cannot_be_opened_is_named_with_what_to_do() {
         at(missing).assert_failure(1, "--store: there is no file `nope");
         at(missing).assert_failure(1, "check the path");
         for command in ["show", "export", "delete"] {
-            let told = home.run(&["conversations", command, "a", "--store", missing]);
-            told.assert_failure(1, "--store: there is no file `nope");
+            let output = home.run(&["conversations", command, "a", "--store", missing]);
+            output.assert_failure(1, "--store: there is no file `nope");
         }
     }
     assert!(!home.path("nope").exists() && !home.path("nope.db").exists());
-    let nobody = at("postgres://me:hunter2@127.0.0.1:1/x");
-    nobody.assert_failure(1, "--store: ");
-    assert!(!nobody.err.contains("hunter2"), "{nobody:?}");
+    let unreachable = at("postgres://me:hunter2@127.0.0.1:1/x");
+    unreachable.assert_failure(1, "--store: ");
+    assert!(!unreachable.err.contains("hunter2"), "{unreachable:?}");
     let mut command = home.command(&["conversations", "list"]);
     let named = command.env("TOOLWRIGHT_STORE", "papyrus:x").output();
-    command_output(&named.unwrap()).assert_failure(1, "TOOLWRIGHT_STORE: no store");
+    CommandOutput::from(named.unwrap()).assert_failure(1, "TOOLWRIGHT_STORE: no store");
     let mut command = home.command(&["conversations", "list"]);
     let homeless = command.env_remove("HOME").output();
-    command_output(&homeless.unwrap()).assert_failure(1, "set HOME");
+    CommandOutput::from(homeless.unwrap()).assert_failure(1, "set HOME");
 }

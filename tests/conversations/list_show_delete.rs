@@ -4,8 +4,8 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::vendor::{Answer, Vendor};
-use super::{TestHome, command_output};
+use super::vendor::{MockAnswer, MockVendor};
+use super::{CommandOutput, TestHome};
 
 #[test]
 fn a_list_has_the_latest_first_and_json_has_all_of_it() {
@@ -31,19 +31,19 @@ fn a_list_has_the_latest_first_and_json_has_all_of_it() {
 }
 
 #[test]
-fn a_transcript_shows_who_said_what_what_was_called_and_what_it_took() {
+fn a_transcript_shows_messages_calls_and_usage() {
     let home = TestHome::new();
     let refund = json!({ "order": "A-1042", "amount": 5 });
-    let vendor = Vendor::answering([
-        Answer::Calls("issue_refund", refund),
-        Answer::Says(&["It was ", "not allowed.\n\u{1b}[2J"]),
+    let vendor = MockVendor::answering([
+        MockAnswer::Call("issue_refund", refund),
+        MockAnswer::Text(&["It was ", "not allowed.\n\u{1b}[2J"]),
     ]);
     let mut command = home.command(&["chat", "--once", "Refund\nA-1042", "--conversation", "a"]);
     command.env("TOOLWRIGHT_MODEL", "openai-chat:test");
     command
         .env("OPENAI_BASE_URL", &vendor.base)
         .env("OPENAI_API_KEY", "a key");
-    command_output(&command.output().unwrap()).assert_success();
+    CommandOutput::from(command.output().unwrap()).assert_success();
     let shown = home
         .run(&["conversations", "show", "a"])
         .assert_success()
@@ -74,22 +74,22 @@ fn a_transcript_shows_who_said_what_what_was_called_and_what_it_took() {
 }
 
 #[test]
-fn an_unknown_id_is_told_the_nearest() {
+fn an_unknown_id_suggests_the_nearest() {
     let home = TestHome::new();
     home.ask("holiday", "Convert 1 C");
     for command in ["show", "export", "delete"] {
-        let told = home.run(&["conversations", command, "holyday"]);
-        told.assert_failure(
+        let output = home.run(&["conversations", command, "holyday"]);
+        output.assert_failure(
             2,
             "there is no conversation `holyday`; did you mean `holiday`?",
         );
     }
-    let told = home.run(&["conversations", "show", "xyz"]);
-    told.assert_failure(2, "`conversations list` shows all there are");
+    let output = home.run(&["conversations", "show", "xyz"]);
+    output.assert_failure(2, "`conversations list` shows all there are");
 }
 
 #[test]
-fn what_is_deleted_is_gone_and_somebody_is_asked_before() {
+fn a_deletion_is_confirmed_first_and_is_permanent() {
     let home = TestHome::new();
     home.ask("a", "Convert 1 C");
     home.run(&["conversations", "delete", "a"])
@@ -113,7 +113,7 @@ fn what_is_deleted_is_gone_and_somebody_is_asked_before() {
         .assert_failure(2, "there is no conversation `a`");
 }
 
-/// Types what each step says once a terminal shows what it waits for; nothing where there is no Python to drive it.
+/// Types the text of each step once the terminal shows what the step waits for; `None` without Python.
 pub(super) fn typed(
     home: &TestHome,
     steps: &[(&str, &str)],
@@ -132,7 +132,7 @@ pub(super) fn typed(
     command
         .arg(env!("CARGO_BIN_EXE_toolwright"))
         .args(arguments);
-    let shown = command_output(&command.output().unwrap());
+    let shown = CommandOutput::from(command.output().unwrap());
     assert_ne!(shown.code, Some(99), "never shown: {}", shown.out);
     Some(shown)
 }

@@ -1,4 +1,4 @@
-//! A program that serves MCP on its standard streams, asked line by line.
+//! A client of a program that serves MCP on stdio.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::Value;
 
-/// `PROGRAM mcp`; it ends when this is dropped.
+/// A running `PROGRAM mcp`, which is killed on drop.
 pub(crate) struct StdioServer {
     child: Child,
     input: Option<ChildStdin>,
@@ -32,18 +32,18 @@ impl StdioServer {
         writeln!(self.input.as_ref().unwrap(), "{message}").unwrap();
     }
 
-    /// Sends a request, and returns the answer to it.
+    /// Sends a request, and returns its response.
     pub(crate) fn send_request(&mut self, request: &Value) -> Value {
         self.send_message(request);
         loop {
-            let said = self.read_message();
-            if said.get("id") == request.get("id") {
-                return said;
+            let message = self.read_message();
+            if message.get("id") == request.get("id") {
+                return message;
             }
         }
     }
 
-    /// Returns what it says next.
+    /// Reads the next message.
     pub(crate) fn read_message(&mut self) -> Value {
         let mut line = String::new();
         self.output.read_line(&mut line).unwrap();

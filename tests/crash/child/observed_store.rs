@@ -1,4 +1,4 @@
-//! A store that says what it is about to keep, and what it has kept.
+//! A store that prints each entry before and after it is appended.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use toolwright::chat::{ConversationSummary, Entry, EntryBody, Lease, Owner, Store, StoreError};
 use toolwright::{BoxFuture, Secret};
 
-use crate::points::{KillPoints, Stage, print_line};
+use crate::kill_points::{KillPoints, Stage, print_line};
 
 pub(crate) struct ObservedStore {
     store: Arc<dyn Store>,
@@ -19,7 +19,7 @@ impl ObservedStore {
     }
 }
 
-/// Where the program is before an entry is kept, and after; and what the entry is called.
+/// The stage before and after an entry is appended, and the name of the entry.
 fn append_stages(what: &EntryBody) -> (Stage, Stage, &'static str) {
     match what {
         EntryBody::User { .. } => (Stage::Before, Stage::Before, "the question"),

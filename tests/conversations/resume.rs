@@ -1,15 +1,15 @@
-//! Conversations that are gone on with: later, after a crash, and by many at once.
+//! Conversations that are continued: later, after a crash, and by several processes at once.
 
 use std::io::Read as _;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use super::look::typed;
-use super::vendor::{Answer, Vendor};
-use super::{TestHome, command_output, entry_kinds};
+use super::list_show_delete::typed;
+use super::vendor::{MockAnswer, MockVendor};
+use super::{CommandOutput, TestHome, entry_kinds};
 
-fn asking(home: &TestHome, vendor: &Vendor, question: &str) -> Command {
+fn asking(home: &TestHome, vendor: &MockVendor, question: &str) -> Command {
     let arguments = ["chat", "--once", question, "--conversation", "a"];
     let mut command = home.command(&arguments);
     command.env("TOOLWRIGHT_MODEL", "openai-chat:test");
@@ -21,72 +21,72 @@ fn asking(home: &TestHome, vendor: &Vendor, question: &str) -> Command {
 #[test]
 fn another_process_goes_on_where_one_has_left_off() {
     let home = TestHome::new();
-    let vendor = Vendor::answering([
-        Answer::Calls("get_weather", json!({ "city": "Tokyo" })),
-        Answer::Says(&["It rains."]),
-        Answer::Says(&["72F."]),
+    let vendor = MockVendor::answering([
+        MockAnswer::Call("get_weather", json!({ "city": "Tokyo" })),
+        MockAnswer::Text(&["It rains."]),
+        MockAnswer::Text(&["72F."]),
     ]);
-    command_output(&asking(&home, &vendor, "Rain?").output().unwrap()).assert_success();
-    let second = command_output(
-        &asking(&home, &vendor, "How warm is that?")
+    CommandOutput::from(asking(&home, &vendor, "Rain?").output().unwrap()).assert_success();
+    let second = CommandOutput::from(
+        asking(&home, &vendor, "How warm is that?")
             .output()
             .unwrap(),
     )
     .assert_success();
     assert_eq!(second.out, "72F.\n");
     assert_eq!(second.err.lines().count(), 1, "{second:?}");
-    let heard: Vec<Value> = (0..3).map(|_| vendor.asked()).collect();
-    let heard = heard[2]["messages"].to_string();
-    for said in ["Rain?", "22C / 72F", "It rains.", "How warm is that?"] {
-        assert!(heard.contains(said), "`{said}` is not in {heard}");
+    let request: Vec<Value> = (0..3).map(|_| vendor.asked()).collect();
+    let request = request[2]["messages"].to_string();
+    for text in ["Rain?", "22C / 72F", "It rains.", "How warm is that?"] {
+        assert!(request.contains(text), "`{text}` is not in {request}");
     }
 }
 
 #[test]
 fn a_turn_that_a_kill_interrupted_is_finished_first() {
     let home = TestHome::new();
-    let vendor = Vendor::answering([
-        Answer::Begins("Well"),
-        Answer::Says(&["It rains."]),
-        Answer::Says(&["72F."]),
+    let vendor = MockVendor::answering([
+        MockAnswer::Unfinished("Well"),
+        MockAnswer::Text(&["It rains."]),
+        MockAnswer::Text(&["72F."]),
     ]);
     let mut command = asking(&home, &vendor, "Rain?");
     command.stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().unwrap();
-    let mut said = [0; 4];
+    let mut streamed = [0; 4];
     let out = child.stdout.as_mut().unwrap();
-    out.read_exact(&mut said).unwrap();
+    out.read_exact(&mut streamed).unwrap();
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(entry_kinds(&home.export("a")), ["user"]);
     let second =
-        command_output(&asking(&home, &vendor, "How warm?").output().unwrap()).assert_success();
+        CommandOutput::from(asking(&home, &vendor, "How warm?").output().unwrap()).assert_success();
     assert_eq!(second.out, "72F.\n", "{second:?}");
-    let told = "the last turn was interrupted: finishing it first\nIt rains.\n";
-    assert!(second.err.ends_with(told), "{second:?}");
+    let note = "the last turn was interrupted: finishing it first\nIt rains.\n";
+    assert!(second.err.ends_with(note), "{second:?}");
     let kinds = entry_kinds(&home.export("a"));
     assert_eq!(kinds, ["user", "step", "ended", "user", "step", "ended"]);
 }
 
-/// A conversation whose process died while it waited for a decision about a refund.
+/// A conversation whose process died while it waited for an approval.
 fn undecided(home: &TestHome) {
     let refund = json!({ "order": "A-1042", "amount": 5 });
-    let vendor = Vendor::answering([
-        Answer::Calls("issue_refund", refund),
-        Answer::Says(&["No."]),
+    let vendor = MockVendor::answering([
+        MockAnswer::Call("issue_refund", refund),
+        MockAnswer::Text(&["No."]),
     ]);
-    command_output(&asking(home, &vendor, "Refund A-1042").output().unwrap()).assert_success();
+    CommandOutput::from(asking(home, &vendor, "Refund A-1042").output().unwrap()).assert_success();
     let exported = home.export("a");
     let asked = entry_kinds(&exported)
         .iter()
         .position(|kind| kind == "asked");
-    // The header and all until somebody was asked.
+    // The header, and all entries up to the approval request.
     let lines: Vec<&str> = exported.lines().take(asked.unwrap() + 2).collect();
     home.import_entries(&lines, "b");
 }
 
 #[test]
-fn somebody_is_asked_again_about_a_call_that_waited_when_the_process_died() {
+fn an_approval_that_was_pending_at_a_crash_is_requested_again() {
     let home = TestHome::new();
     undecided(&home);
     let steps = [
@@ -110,9 +110,9 @@ fn somebody_is_asked_again_about_a_call_that_waited_when_the_process_died() {
 fn without_a_terminal_the_call_that_waited_is_denied_and_the_question_is_asked() {
     let home = TestHome::new();
     undecided(&home);
-    let told = home.ask("b", "Convert 100 C to Fahrenheit");
-    assert_eq!(told.out, "100.0C = 212.0F\n");
-    assert!(told.err.contains("← denied: "), "{told:?}");
+    let output = home.ask("b", "Convert 100 C to Fahrenheit");
+    assert_eq!(output.out, "100.0C = 212.0F\n");
+    assert!(output.err.contains("← denied: "), "{output:?}");
     let json = [
         "chat",
         "--once",
@@ -126,7 +126,7 @@ fn without_a_terminal_the_call_that_waited_is_denied_and_the_question_is_asked()
 }
 
 #[test]
-fn a_call_that_had_started_when_the_process_died_is_told_to_have_an_unknown_outcome() {
+fn a_call_that_was_running_at_a_crash_has_an_unknown_outcome() {
     let home = TestHome::new();
     undecided(&home);
     let exported = home.export("b");
@@ -135,9 +135,9 @@ fn a_call_that_had_started_when_the_process_died_is_told_to_have_an_unknown_outc
     let started = r#"{"id":"s","at":2,"what":{"started":{"call":"call_1"}}}"#;
     let lines: Vec<&str> = exported.lines().chain([decided, started]).collect();
     home.import_entries(&lines, "c");
-    let told = home.ask("c", "Convert 100 C to Fahrenheit");
-    assert!(told.err.contains("outcome is unknown"), "{told:?}");
-    assert!(!told.err.contains("Refunded"), "{told:?}");
+    let output = home.ask("c", "Convert 100 C to Fahrenheit");
+    assert!(output.err.contains("outcome is unknown"), "{output:?}");
+    assert!(!output.err.contains("Refunded"), "{output:?}");
 }
 
 #[test]
@@ -153,9 +153,9 @@ fn processes_that_ask_in_one_conversation_at_once_take_turns() {
         })
         .collect();
     for (n, child) in children.into_iter().enumerate() {
-        let told = command_output(&child.wait_with_output().unwrap()).assert_success();
-        assert!(told.out.starts_with(&format!("{n}.0C = ")), "{told:?}");
-        assert!(!told.err.contains("interrupted"), "{told:?}");
+        let output = CommandOutput::from(child.wait_with_output().unwrap()).assert_success();
+        assert!(output.out.starts_with(&format!("{n}.0C = ")), "{output:?}");
+        assert!(!output.err.contains("interrupted"), "{output:?}");
     }
     let kinds = entry_kinds(&home.export("a"));
     let turn = ["user", "step", "started", "finished", "step", "ended"];

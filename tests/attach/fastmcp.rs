@@ -1,9 +1,9 @@
-//! A FastMCP server, as it is installed from PyPI, attached through toolwright.toml.
+//! A FastMCP server, attached through toolwright.toml.
 
 use serde_json::{Value, json};
 
-use super::lines::StdioServer;
 use super::real::{is_installed, root};
+use super::stdio_server::StdioServer;
 use super::{CommandOutput, TOOLWRIGHT, TestProject};
 
 const SHOP: &str = include_str!("../../crates/mcp/tests/client/shop.py");
@@ -14,7 +14,7 @@ fn python() -> String {
     python.display().to_string()
 }
 
-/// A project that attaches the shop, if that can be run.
+/// A project that attaches the server; `None` if FastMCP is not installed.
 fn shop() -> Option<TestProject> {
     if !is_installed() {
         return None;
@@ -28,8 +28,12 @@ fn shop() -> Option<TestProject> {
     Some(project)
 }
 
-fn assert_success(told: &CommandOutput) {
-    assert_eq!((told.code, told.err.as_str()), (Some(0), ""), "{told:?}");
+fn assert_success(output: &CommandOutput) {
+    assert_eq!(
+        (output.code, output.err.as_str()),
+        (Some(0), ""),
+        "{output:?}"
+    );
 }
 
 #[test]
@@ -116,14 +120,14 @@ fn a_live_server_is_checked_by_its_command() {
     assert_success(&report);
     let report: Value = serde_json::from_str(&report.out).unwrap();
     assert_eq!(report["tools"].as_array().unwrap().len(), 3);
-    // Nothing is attached by it, and nothing pinned.
+    // It attaches and pins nothing.
     assert!(!project.path().join("toolwright.pins").exists());
 }
 
 #[test]
 fn a_tool_that_changed_is_hidden_until_it_is_accepted() {
     let Some(project) = shop() else { return };
-    // Settings for a tool that is hidden are no mistake.
+    // Settings for a hidden tool are not an error.
     let settings = std::fs::read_to_string(project.path().join("toolwright.toml")).unwrap();
     let settings = format!("{settings}[tools.shop_add]\ntimeout = \"30s\"\n");
     project.write("toolwright.toml", &settings);
@@ -158,7 +162,7 @@ fn a_tool_that_changed_is_hidden_until_it_is_accepted() {
         "{servers:?}"
     );
 
-    // A server that stays shows it again as soon as somebody accepts it.
+    // A long-running server shows the tool again once the change is accepted.
     let mut peer = StdioServer::start(TOOLWRIGHT.as_ref(), project.path());
     let info = json!({ "name": "test", "version": "1" });
     let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info });

@@ -1,4 +1,4 @@
-//! A line to no vendor at all: it keeps what is sent, and answers what it is told to.
+//! A transport that records requests and returns a fixed response.
 
 use std::sync::{Arc, Mutex};
 
@@ -8,7 +8,7 @@ use toolwright::Secret;
 use toolwright::chat::{Model, ModelError, ModelErrorKind, ModelEvent, ModelRequest};
 use toolwright::models::{Transport, Vendor, WireRequest, WireResponse};
 
-/// Clones share everything.
+/// Clones share the recorded requests.
 #[derive(Clone, Default)]
 pub(crate) struct RecordingTransport(Arc<RecordedExchange>);
 
@@ -19,14 +19,14 @@ struct RecordedExchange {
 }
 
 impl RecordingTransport {
-    /// A line that gives this answer to everything.
+    /// Returns this response to every request.
     pub(crate) fn answering(answer: String) -> Self {
         let sent = Mutex::default();
         let answer = Some(answer);
         Self(Arc::new(RecordedExchange { sent, answer }))
     }
 
-    /// The model at its other end.
+    /// A model that uses this transport.
     pub(crate) fn model(&self, vendor: &str, name: &str) -> Arc<dyn Model> {
         let vendor = Vendor::by_name(vendor).unwrap();
         let base = vendor.base_url.unwrap_or("https://resource.example");
@@ -37,7 +37,7 @@ impl RecordingTransport {
         model.transport(self.clone()).build().unwrap()
     }
 
-    /// What goes over the line when a model is asked something.
+    /// The recorded body after a request to a model.
     pub(crate) async fn capture_request(
         &self,
         model: &dyn Model,

@@ -1,4 +1,4 @@
-//! Moments that look random and are the same for the same seed.
+//! A pseudo-random number generator with a fixed seed.
 
 pub(crate) struct Rng(u64);
 
@@ -7,7 +7,7 @@ impl Rng {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
-    /// A number below another.
+    /// A number below `end`.
     pub(crate) fn next_below(&mut self, end: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
