@@ -192,7 +192,7 @@ impl StdioConnection {
         &mut self,
         message: &RpcMessage<'_>,
     ) -> Result<Option<RpcResponse>, RpcError> {
-        let exchange = if message.params.meta.protocol_version.is_some() {
+        let context = if message.params.meta.protocol_version.is_some() {
             self.server.stateless_context(message, Caller::default())?
         } else if message.method() == "initialize" {
             return self.initialize_session(message).map(Some);
@@ -207,8 +207,8 @@ impl StdioConnection {
                 }
             }
         };
-        let exchange = Arc::new(exchange);
-        let work = match self.server.dispatch(message, &exchange) {
+        let context = Arc::new(context);
+        let work = match self.server.dispatch(message, &context) {
             Dispatch::Response(reply) => return Ok(Some(reply)),
             Dispatch::Operation(work) => work,
         };
@@ -221,8 +221,8 @@ impl StdioConnection {
             .in_flight
             .start(message.id(), until)
             .ok_or_else(taken)?;
-        let work = work.run(self.server.clone(), Arc::clone(&exchange));
-        let running = ResponseStream::new(work, exchange, Some(underway));
+        let work = work.run(self.server.clone(), Arc::clone(&context));
+        let running = ResponseStream::new(work, context, Some(underway));
         // Reading stops while there is no room: the client feels it, and nothing piles up here.
         let room = Arc::clone(&self.request_permits).acquire_owned().await.ok();
         let out = self.outgoing.clone();
@@ -238,16 +238,16 @@ impl StdioConnection {
         let (reply, session) = self.server.initialize(message, Caller::default())?;
         let session = Arc::new(session);
         let caller = session.caller.clone();
-        let mut exchange = RequestContext::new(session.revision, session.capabilities, caller);
-        exchange.session = Some(Arc::clone(&session));
+        let mut context = RequestContext::new(session.revision, session.capabilities, caller);
+        context.session = Some(Arc::clone(&session));
         self.session = Some(session);
         self.subscription_token.cancel();
         self.subscription_token = CancellationToken::new();
-        let (server, exchange) = (self.server.clone(), Arc::new(exchange));
-        let listening = SubscriptionFilter::list_changes().subscribe(&server, &exchange);
-        let within = Arc::clone(&exchange);
+        let (server, context) = (self.server.clone(), Arc::new(context));
+        let listening = SubscriptionFilter::list_changes().subscribe(&server, &context);
+        let within = Arc::clone(&context);
         let work = async move { listening.run("null", &server, &within).await };
-        let mut running = ResponseStream::new(work, exchange, None);
+        let mut running = ResponseStream::new(work, context, None);
         let (out, ended) = (self.outgoing.clone(), self.subscription_token.clone());
         self.tasks.spawn(async move {
             let telling = async {
