@@ -57,6 +57,9 @@ struct Authenticated {
 }
 
 impl Authenticator {
+    /// The path of the resource metadata for clients that do not know the path of the resource (RFC 9728).
+    pub const METADATA_PATH: &str = "/.well-known/oauth-protected-resource";
+
     /// Starts an authenticator whose principals call the tools of `invoker`.
     pub fn builder(invoker: Invoker) -> AuthenticatorBuilder {
         AuthenticatorBuilder::new(invoker)

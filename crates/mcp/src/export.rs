@@ -1,4 +1,4 @@
-//! Our types in, the wire's JSON out, as each revision has it.
+//! Tools, prompts, results and content in, the JSON of each protocol revision out.
 
 pub(crate) mod content;
 pub(crate) mod enum_values;

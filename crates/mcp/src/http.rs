@@ -1,4 +1,4 @@
-//! Streamable HTTP: one address, POST for requests, GET and DELETE for those who have sessions.
+//! Streamable HTTP: one address, POST for requests, GET and DELETE for sessions.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ mod sse;
 
 pub use serve::BoundMcpServer;
 
-/// What all connections share.
+/// The state that all connections share.
 pub(crate) struct HttpState {
     request_permits: Arc<Semaphore>,
     stream_permits: Arc<Semaphore>,
@@ -41,15 +41,15 @@ impl HttpState {
     }
 }
 
-fn semaphore(most: usize) -> Arc<Semaphore> {
-    Arc::new(Semaphore::new(most.clamp(1, Semaphore::MAX_PERMITS)))
+fn semaphore(permits: usize) -> Arc<Semaphore> {
+    Arc::new(Semaphore::new(permits.clamp(1, Semaphore::MAX_PERMITS)))
 }
 
 impl McpServer {
-    /// Makes a router that answers at `/`: nest it wherever the server should be.
+    /// Returns a router with the server at `/`, to be nested in another.
     ///
-    /// Without tokens and OAuth only clients on this machine are let in. Serve it with
-    /// `into_make_service_with_connect_info::<SocketAddr>()`, so that the server knows where requests come from.
+    /// Without tokens and OAuth only requests of this machine are accepted. Serve the router with
+    /// `into_make_service_with_connect_info::<SocketAddr>()`, so that the server knows the peer address.
     ///
     /// # Examples
     ///
@@ -66,7 +66,7 @@ impl McpServer {
             .with_state(self.clone())
     }
 
-    /// Answers one HTTP request, whatever its path.
+    /// Handles a request, whatever its path.
     pub(crate) async fn handle<B>(&self, request: axum::http::Request<B>) -> Response
     where
         B: HttpBody<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
@@ -89,7 +89,6 @@ impl McpServer {
     }
 }
 
-/// Makes a response without content.
 fn empty_response(status: StatusCode) -> Response {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = status;

@@ -1,4 +1,4 @@
-//! What an MCP server says in, our own types out; nothing it says is believed.
+//! Definitions, results and texts of an MCP server in, our types out; nothing of it is trusted.
 
 mod prompt;
 mod result;

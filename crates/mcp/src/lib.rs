@@ -1,8 +1,8 @@
 //! MCP both ways: **any server's tools in a registry, any registry as a server.**
 //!
-//! As a server, one dispatcher answers every revision over every transport: what differs between revisions is asked of
-//! [`Revision`], what differs between transports is how messages arrive. As a client, [`RemoteServer`] brings another server's tools
-//! and prompts into a registry, pinned and bounded. Nothing here runs a tool by itself.
+//! As a server, one dispatcher handles every revision of the protocol over every transport: [`Revision`] has the differences
+//! between revisions, a transport only carries messages. As a client, [`RemoteServer`] adds another server's tools and prompts to
+//! a registry, pinned and bounded. Tools run through the invoker only.
 
 mod export;
 mod http;

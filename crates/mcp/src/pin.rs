@@ -1,7 +1,7 @@
-//! A definition in, whether it is still the one that was first seen out.
+//! Detects definitions of tools and prompts that have changed since they were first seen.
 //!
-//! A server can win trust with a harmless tool and change it later. So each definition is pinned when it is first seen; one
-//! that has drifted from its pin is hidden until somebody accepts what it has become.
+//! A server can gain trust with a harmless tool and change it later. So each definition is pinned when it is first seen; one
+//! that has drifted from its pin is hidden until the operator accepts the change.
 
 mod file;
 mod fingerprint;
@@ -15,24 +15,24 @@ pub use file::FilePins;
 pub use fingerprint::Fingerprint;
 pub use memory::MemoryPins;
 
-/// Remembers what the definitions of each server looked like.
+/// Stores the fingerprints of each server's definitions.
 ///
-/// A definition goes by the name its server gives it; that of a prompt begins with `prompt:`.
+/// A definition is identified by the server's name of it; that of a prompt has the prefix `prompt:`.
 pub trait PinStore: Send + Sync {
     /// Compares definitions with their pins, and pins those that are seen for the first time.
     ///
-    /// The verdicts stand in the order of the definitions. One that has drifted is remembered, to be accepted.
+    /// The statuses are in the order of the definitions. The fingerprint of a drifted one is stored, to be accepted.
     ///
     /// # Errors
     ///
-    /// When the pins cannot be read or written; then nothing is known to be what it was.
+    /// When the pins cannot be read or written; then no definition may be used.
     fn check(
         &self,
         server: &str,
-        seen: &[(String, Fingerprint)],
+        definitions: &[(String, Fingerprint)],
     ) -> Result<Vec<PinStatus>, PinError>;
 
-    /// Pins what a definition was last seen to have become; tells whether it had drifted.
+    /// Pins the last seen version of a definition; returns false if it had not drifted.
     ///
     /// # Errors
     ///
@@ -40,13 +40,13 @@ pub trait PinStore: Send + Sync {
     fn accept(&self, server: &str, definition: &str) -> Result<bool, PinError>;
 }
 
-/// What a pin says about a definition.
+/// A definition compared with its pin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PinStatus {
-    /// It was never seen before, and is pinned now.
+    /// It had no pin, and has one now.
     New,
-    /// It is what it was.
+    /// It has not changed since it was pinned.
     Unchanged,
     /// It has changed since it was pinned.
     Drifted {
@@ -64,7 +64,7 @@ pub enum PinError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The file cannot be written.
@@ -72,10 +72,10 @@ pub enum PinError {
     Write {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// The file is not what we wrote.
+    /// The file is no file of pins.
     #[error("{} is no file of pins: {message}; move it away to start anew", path.display())]
     Malformed {
         /// The file.

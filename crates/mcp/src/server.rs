@@ -1,4 +1,4 @@
-//! One invoker in, an MCP server out: every revision, every transport.
+//! The MCP server: every revision of the protocol over every transport.
 
 use std::sync::Arc;
 
@@ -33,10 +33,10 @@ pub(crate) use session::Session;
 pub(crate) use session::in_flight::InFlightRequests;
 pub(crate) use session::replay_buffer::ReplayBuffer;
 
-/// An MCP server over one invoker; cheap to clone, all clones are one server.
+/// An MCP server of one invoker's tools and prompts; cheap to clone, all clones are one server.
 ///
-/// Whatever the invoker does with a call is done with a call over MCP: arguments are validated, approvals are
-/// asked (of the client's person, if the client can), limits hold, audits are kept.
+/// Calls go through the invoker: it validates arguments, requires approvals (of the client's user, if the client supports
+/// elicitation), enforces limits and writes audit records.
 ///
 /// # Examples
 ///
@@ -65,7 +65,7 @@ pub(crate) struct ServerState {
     /// Authenticates requests over HTTP, and has the tools of each principal.
     pub(crate) auth: Authenticator,
     pub(crate) lists: methods::list_cache::ListCaches,
-    /// Runs the tools that resources are made of.
+    /// Runs the tools of the resources.
     pub(crate) resource_invoker: Invoker,
     pub(crate) resources: Vec<ServedResource>,
     pub(crate) name: String,
@@ -76,29 +76,30 @@ pub(crate) struct ServerState {
     pub(crate) header_arguments: request::header_arguments::HeaderArguments,
     pub(crate) request_states: request::request_state::RequestStateSigner,
     pub(crate) tasks: methods::tasks::TaskStore,
-    /// Addresses of resources that have changed.
+    /// Publishes the addresses of resources that have changed.
     pub(crate) resource_updates: broadcast::Sender<Arc<str>>,
-    /// Cancelled when the server is to end.
+    /// Cancelled by [`McpServer::shut_down`].
     pub(crate) shutdown: CancellationToken,
     pub(crate) http: crate::http::HttpState,
-    /// What every result ends with, and what every list ends with before that, without sessions.
+    /// The last fields of every result in revisions without sessions.
     result_suffix: String,
+    /// The fields before these in results that clients may cache.
     cache_suffix: String,
 }
 
 impl McpServer {
-    /// Starts a server of an invoker's tools and prompts.
+    /// Starts to build a server of an invoker's tools and prompts.
     pub fn builder(invoker: Invoker) -> McpServerBuilder {
         McpServerBuilder::new(invoker)
     }
 
-    /// Tells those who follow a resource that it has changed.
+    /// Notifies the subscribers of a resource that it has changed.
     pub fn resource_updated(&self, uri: &str) {
-        // Nobody listening is no mistake.
+        // Fails without subscribers, which is fine.
         let _ = self.0.resource_updates.send(uri.into());
     }
 
-    /// Ends all that is under way, and refuses what comes after.
+    /// Cancels the requests in flight, and rejects later ones.
     pub fn shut_down(&self) {
         self.0.shutdown.cancel();
     }
@@ -109,7 +110,7 @@ impl McpServer {
         principal.map_or(self.0.auth.all_tools(), Principal::scoped_tools)
     }
 
-    /// Returns what every result of a revision ends with.
+    /// Returns the last fields of every result, as JSON after a comma.
     pub(crate) fn result_suffix(&self, revision: Revision) -> &str {
         match revision.is_stateless() {
             true => &self.0.result_suffix,
@@ -117,7 +118,7 @@ impl McpServer {
         }
     }
 
-    /// Ends a result that clients may keep for a while.
+    /// Ends a result that clients may cache.
     pub(crate) fn write_cacheable_end(&self, body: &mut Vec<u8>, revision: Revision) {
         if revision.is_stateless() {
             body.extend_from_slice(self.0.cache_suffix.as_bytes());

@@ -1,4 +1,4 @@
-//! Lines in, lines out: the server as a child of its client.
+//! The server as a child process of its client: one message per line on standard input and output.
 
 use std::io;
 use std::sync::Arc;
@@ -19,13 +19,13 @@ mod lines;
 mod standard_streams;
 
 impl McpServer {
-    /// Serves the client that started this process, over its standard streams, until it closes them.
+    /// Serves the client that started this process over standard input and output, until the client closes them.
     ///
-    /// What tools print goes to standard error: standard output belongs to the protocol.
+    /// Output of tools is redirected to standard error: standard output is reserved for the protocol.
     ///
     /// # Errors
     ///
-    /// When a stream fails; a stream that is closed is the usual end.
+    /// When reading or writing fails; a closed stream is the normal end.
     pub async fn serve_stdio(&self) -> Result<(), McpServeError> {
         let io = |source| McpServeError::Io {
             action: "take standard output for the protocol",
@@ -36,7 +36,7 @@ impl McpServer {
             .await
     }
 
-    /// Serves one client over any two streams of lines: a socket, a pipe.
+    /// Serves one client over any two streams, such as those of a socket or a pipe; each line is a message.
     ///
     /// # Errors
     ///
@@ -47,7 +47,7 @@ impl McpServer {
         output: impl AsyncWrite + Send + Unpin + 'static,
     ) -> Result<(), McpServeError> {
         let (sender, receiver) = mpsc::channel(256);
-        let writing = tokio::spawn(write_lines(output, receiver));
+        let writer = tokio::spawn(write_lines(output, receiver));
         let mut connection = StdioConnection {
             server: self.clone(),
             outgoing: sender,
@@ -59,14 +59,14 @@ impl McpServer {
             tasks: JoinSet::new(),
         };
         let read = connection.read_lines(input).await;
-        // Changes are of no interest any more; what was asked before is answered, if that is soon.
+        // Subscriptions end now; requests in flight have some time to finish.
         connection.subscription_token.cancel();
-        let all = async { while connection.tasks.join_next().await.is_some() {} };
-        if timeout(self.0.limits.shutdown_grace, all).await.is_err() {
+        let finish = async { while connection.tasks.join_next().await.is_some() {} };
+        if timeout(self.0.limits.shutdown_grace, finish).await.is_err() {
             connection.tasks.abort_all();
         }
         drop(connection);
-        let written = writing.await.unwrap_or(Ok(()));
+        let written = writer.await.unwrap_or(Ok(()));
         read.and(written).map_err(|source| McpServeError::Io {
             action: "talk to the client",
             source,
@@ -74,15 +74,14 @@ impl McpServer {
     }
 }
 
-/// One client at the other end of two streams.
 struct StdioConnection {
     server: McpServer,
     outgoing: mpsc::Sender<Vec<u8>>,
-    /// The session, once there was a handshake.
+    /// `None` before the handshake.
     session: Option<Arc<Session>>,
     in_flight: Arc<InFlightRequests>,
     ended: CancellationToken,
-    /// Ends the streams of changes.
+    /// Ends the subscriptions.
     subscription_token: CancellationToken,
     request_permits: Arc<Semaphore>,
     tasks: JoinSet<()>,
@@ -91,14 +90,14 @@ struct StdioConnection {
 impl StdioConnection {
     async fn read_lines(&mut self, mut input: impl AsyncBufRead + Unpin) -> io::Result<()> {
         let limit = self.server.0.limits.max_message_bytes;
-        let ending = self.server.0.shutdown.clone();
+        let shutdown = self.server.0.shutdown.clone();
         let mut line = Vec::new();
         loop {
             let read = tokio::select! {
                 read = lines::read_line(&mut input, &mut line, limit) => read?,
-                // Whoever cannot be answered need not be heard.
+                // The client reads no more responses.
                 () = self.outgoing.closed() => return Ok(()),
-                () = ending.cancelled() => return Ok(()),
+                () = shutdown.cancelled() => return Ok(()),
             };
             match read {
                 lines::LineRead::Line => self.handle_line(line.trim_ascii()).await,
@@ -123,38 +122,29 @@ impl StdioConnection {
         if line.first() == Some(&b'[') {
             return self.handle_batch(line).await;
         }
-        match RpcMessage::parse(line) {
-            Ok(message) => {
-                if let Some(reply) = self.handle_message(&message).await {
-                    self.send_response(reply).await;
-                }
-            }
-            Err(it) => {
-                self.send_response(RpcResponse::error(it.id(), &it.error))
-                    .await
-            }
+        self.handle_json(line).await;
+    }
+
+    async fn handle_json(&mut self, json: &[u8]) {
+        let response = match RpcMessage::parse(json) {
+            Ok(message) => self.handle_message(&message).await,
+            Err(invalid) => Some(RpcResponse::error(invalid.id(), &invalid.error)),
+        };
+        if let Some(response) = response {
+            self.send_response(response).await;
         }
     }
 
-    /// Takes several messages, for the revision that had batches; each answer is a line of its own.
+    /// Handles a batch, in the one revision that has them; each response is a line of its own.
     async fn handle_batch(&mut self, line: &[u8]) {
-        let has_batches = self.session.as_ref().map(|it| it.revision.has_batches());
+        let session = self.session.as_ref();
+        let has_batches = session.is_some_and(|session| session.revision.has_batches());
         let parts = serde_json::from_slice::<Vec<&serde_json::value::RawValue>>(line);
-        let most = self.server.0.limits.max_batch;
+        let max_batch = self.server.0.limits.max_batch;
         match parts {
-            Ok(parts) if has_batches == Some(true) && (1..=most).contains(&parts.len()) => {
+            Ok(parts) if has_batches && (1..=max_batch).contains(&parts.len()) => {
                 for part in parts {
-                    match RpcMessage::parse(part.get().as_bytes()) {
-                        Ok(message) => {
-                            if let Some(reply) = self.handle_message(&message).await {
-                                self.send_response(reply).await;
-                            }
-                        }
-                        Err(it) => {
-                            self.send_response(RpcResponse::error(it.id(), &it.error))
-                                .await
-                        }
-                    }
+                    self.handle_json(part.get().as_bytes()).await;
                 }
             }
             _ => {
@@ -164,7 +154,7 @@ impl StdioConnection {
         }
     }
 
-    /// Takes one message, and returns what can be answered at once.
+    /// Handles a message; returns the response if there is one at once.
     async fn handle_message(&mut self, message: &RpcMessage<'_>) -> Option<RpcResponse> {
         match message.kind() {
             MessageKind::Notification => {
@@ -182,7 +172,7 @@ impl StdioConnection {
                 None
             }
             MessageKind::Request => match self.handle_request(message).await {
-                Ok(reply) => reply,
+                Ok(response) => response,
                 Err(error) => Some(RpcResponse::error(message.id(), &error)),
             },
         }
@@ -192,14 +182,13 @@ impl StdioConnection {
         &mut self,
         message: &RpcMessage<'_>,
     ) -> Result<Option<RpcResponse>, RpcError> {
-        let exchange = if message.params.meta.protocol_version.is_some() {
+        let context = if message.params.meta.protocol_version.is_some() {
             self.server.stateless_context(message, Caller::default())?
         } else if message.method() == "initialize" {
             return self.initialize_session(message).map(Some);
         } else {
             match &self.session {
                 Some(session) => self.server.session_context(session, message),
-                // Whoever only asks what is spoken here is told so in the words of the newest revision.
                 None => {
                     return Err(RpcError::invalid_params(
                         "send `initialize` first, or the `_meta` of 2026-07-28",
@@ -207,88 +196,85 @@ impl StdioConnection {
                 }
             }
         };
-        let exchange = Arc::new(exchange);
-        let work = match self.server.dispatch(message, &exchange) {
-            Dispatch::Response(reply) => return Ok(Some(reply)),
-            Dispatch::Operation(work) => work,
+        let context = Arc::new(context);
+        let operation = match self.server.dispatch(message, &context) {
+            Dispatch::Response(response) => return Ok(Some(response)),
+            Dispatch::Operation(operation) => operation,
         };
-        let until = match message.method() {
+        let parent = match message.method() {
             "subscriptions/listen" => &self.subscription_token,
             _ => &self.ended,
         };
-        let taken = || RpcError::invalid_request("another request with this id is under way");
-        let underway = self
-            .in_flight
-            .start(message.id(), until)
-            .ok_or_else(taken)?;
-        let work = work.run(self.server.clone(), Arc::clone(&exchange));
-        let running = ResponseStream::new(work, exchange, Some(underway));
-        // Reading stops while there is no room: the client feels it, and nothing piles up here.
-        let room = Arc::clone(&self.request_permits).acquire_owned().await.ok();
-        let out = self.outgoing.clone();
+        let in_flight = self.in_flight.start(message.id(), parent);
+        let in_flight = in_flight.ok_or_else(RpcError::id_in_use)?;
+        let operation = operation.run(self.server.clone(), Arc::clone(&context));
+        let stream = ResponseStream::new(operation, context, Some(in_flight));
+        // Without a permit nothing more is read, so that the client slows down.
+        let permit = Arc::clone(&self.request_permits).acquire_owned().await.ok();
+        let outgoing = self.outgoing.clone();
         self.tasks.spawn(async move {
-            forward_stream(running, out).await;
-            drop(room);
+            forward_stream(stream, outgoing).await;
+            drop(permit);
         });
         Ok(None)
     }
 
-    /// Opens the session, and begins to tell the client of changes.
+    /// Opens the session, and starts to notify the client of changed lists.
     fn initialize_session(&mut self, message: &RpcMessage<'_>) -> Result<RpcResponse, RpcError> {
-        let (reply, session) = self.server.initialize(message, Caller::default())?;
+        let (response, session) = self.server.initialize(message, Caller::default())?;
         let session = Arc::new(session);
         let caller = session.caller.clone();
-        let mut exchange = RequestContext::new(session.revision, session.capabilities, caller);
-        exchange.session = Some(Arc::clone(&session));
+        let mut context = RequestContext::new(session.revision, session.capabilities, caller);
+        context.session = Some(Arc::clone(&session));
         self.session = Some(session);
         self.subscription_token.cancel();
         self.subscription_token = CancellationToken::new();
-        let (server, exchange) = (self.server.clone(), Arc::new(exchange));
-        let listening = SubscriptionFilter::list_changes().subscribe(&server, &exchange);
-        let within = Arc::clone(&exchange);
-        let work = async move { listening.run("null", &server, &within).await };
-        let mut running = ResponseStream::new(work, exchange, None);
-        let (out, ended) = (self.outgoing.clone(), self.subscription_token.clone());
+        let (server, context) = (self.server.clone(), Arc::new(context));
+        let subscription = SubscriptionFilter::list_changes().subscribe(&server, &context);
+        let run_context = Arc::clone(&context);
+        let operation = async move { subscription.run("null", &server, &run_context).await };
+        let mut stream = ResponseStream::new(operation, context, None);
+        let (outgoing, ended) = (self.outgoing.clone(), self.subscription_token.clone());
         self.tasks.spawn(async move {
-            let telling = async {
-                // A session has not asked for changes, so their end is no response.
-                while let StreamItem::Message(message) = running.next().await {
-                    if out.send(message.into()).await.is_err() {
+            let forward = async {
+                // The session has sent no request for these notifications, so they end without a response.
+                while let StreamItem::Message(message) = stream.next().await {
+                    if outgoing.send(message.into()).await.is_err() {
                         break;
                     }
                 }
             };
             tokio::select! {
-                () = telling => {}
+                () = forward => {}
                 () = ended.cancelled() => {}
             }
         });
-        Ok(reply)
+        Ok(response)
     }
 
-    async fn send_response(&self, reply: RpcResponse) {
-        // Nobody left to read it: the next round of reading ends.
-        let _ = self.outgoing.send(reply.body).await;
+    async fn send_response(&self, response: RpcResponse) {
+        // Fails if the client reads no more, which ends `read_lines`.
+        let _ = self.outgoing.send(response.body).await;
     }
 }
 
-async fn forward_stream(mut running: ResponseStream, out: mpsc::Sender<Vec<u8>>) {
+async fn forward_stream(mut stream: ResponseStream, outgoing: mpsc::Sender<Vec<u8>>) {
     loop {
-        let (line, last) = match running.next().await {
+        let (line, is_last) = match stream.next().await {
             StreamItem::Message(message) => (message.into_bytes(), false),
-            StreamItem::Response(reply) => (reply.body, true),
+            StreamItem::Response(response) => (response.body, true),
             StreamItem::Cancelled => return,
         };
-        if out.send(line).await.is_err() || last {
+        if outgoing.send(line).await.is_err() || is_last {
             return;
         }
     }
 }
 
-/// As many bytes as a pipe takes at once.
+/// The usual capacity of a pipe.
 const WRITE_BATCH_BYTES: usize = 64 << 10;
 
-/// Makes one line of what comes from here on: a line break inside JSON is only ever white space.
+/// Ends the line that begins at `start`. Line breaks become blanks: in JSON they are only white space.
 fn end_line(batch: &mut Vec<u8>, start: usize) {
     for byte in batch.iter_mut().skip(start) {
         if matches!(byte, b'\n' | b'\r') {
@@ -304,7 +290,7 @@ async fn write_lines(
 ) -> io::Result<()> {
     while let Some(mut batch) = lines.recv().await {
         end_line(&mut batch, 0);
-        // What is ready goes along: a write costs more than most lines.
+        // Lines that are ready are written together: a system call costs more than most lines.
         while batch.len() < WRITE_BATCH_BYTES
             && let Ok(line) = lines.try_recv()
         {

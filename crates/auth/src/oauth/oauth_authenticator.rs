@@ -10,6 +10,7 @@ use toolwright_core::{Caller, Invoker, Secret};
 use url::Url;
 
 use super::{ResourceServer, secure_url};
+use crate::authenticator::Authenticator;
 use crate::error::AuthBuildError;
 use crate::principal::{Expiry, Principal};
 use crate::scope_rules::ScopeRules;
@@ -18,8 +19,6 @@ use crate::verify::{Claims, TokenVerifier, VerifyError};
 
 /// The well-known name of the metadata document (RFC 9728).
 const METADATA_NAME: &str = "oauth-protected-resource";
-/// The address of the metadata document for clients that do not know the path of the resource.
-const METADATA_PATH: &str = "/.well-known/oauth-protected-resource";
 /// A larger configured skew is reduced to this.
 const MAX_CLOCK_SKEW: Duration = Duration::from_secs(5 * 60);
 const VERIFY_TIMEOUT: Duration = Duration::from_secs(30);
@@ -201,7 +200,8 @@ impl OAuthAuthenticator {
 
     /// Returns the metadata document, if it is at this path.
     pub(crate) fn metadata_at(&self, path: &str) -> Option<&[u8]> {
-        (path == METADATA_PATH || path == self.metadata_url.path()).then_some(&self.metadata)
+        (path == Authenticator::METADATA_PATH || path == self.metadata_url.path())
+            .then_some(&self.metadata)
     }
 
     /// Writes a `WWW-Authenticate` header, from which clients learn where to get a token and for which scopes.

@@ -1,4 +1,4 @@
-//! A piece of content in, the same in words that a revision knows out.
+//! Content in, its JSON in a revision out.
 
 use serde_json::{Value, json};
 use toolwright_core::Content;
@@ -6,10 +6,10 @@ use toolwright_core::Content;
 use crate::server::Revision;
 use crate::server::rpc::response::write_json;
 
-/// Writes one item.
+/// Writes one item; kinds that the revision lacks become a resource or text.
 pub(crate) fn write_content(body: &mut Vec<u8>, item: &Content, revision: Revision) {
     match item {
-        // Nearly every item is a text: it is written without a detour.
+        // Most items are text, so it has a fast path.
         Content::Text { text } => {
             body.extend_from_slice(br#"{"type":"text","text":"#);
             super::json_string::write_json_string(body, text);
@@ -30,7 +30,7 @@ pub(crate) fn write_content(body: &mut Vec<u8>, item: &Content, revision: Revisi
     }
 }
 
-/// Makes what `resources/read` returns of one item.
+/// Converts one item to the `contents` of `resources/read`.
 pub(crate) fn resource_contents(item: &Content, uri: &str, mime_type: Option<&str>) -> Value {
     let mut contents = match item {
         Content::Text { text } => json!({ "uri": uri, "text": text }),
@@ -38,12 +38,12 @@ pub(crate) fn resource_contents(item: &Content, uri: &str, mime_type: Option<&st
             json!({ "uri": uri, "mimeType": mime_type, "blob": data })
         }
         Content::Resource { resource } => serde_json::to_value(resource).unwrap_or_default(),
-        Content::Link { uri: to, .. } => json!({ "uri": uri, "text": to }),
+        Content::Link { uri: target, .. } => json!({ "uri": uri, "text": target }),
         _ => json!({ "uri": uri, "text": "" }),
     };
     if let (Some(mime_type), Value::Object(contents)) = (mime_type, &mut contents) {
-        let known = contents.entry("mimeType");
-        known.or_insert_with(|| mime_type.into());
+        let entry = contents.entry("mimeType");
+        entry.or_insert_with(|| mime_type.into());
     }
     contents
 }

@@ -1,8 +1,8 @@
-//! A schema in, the values out that it counts.
+//! The values that a schema enumerates, for completion.
 
 use serde_json::Value;
 
-/// Lists the values that a parameter can have, where its schema counts them.
+/// Lists the values of a parameter with an `enum`, a `const` or the type boolean.
 pub(crate) fn enum_values(root: &Value, parameter: &str) -> Vec<String> {
     let mut found = Vec::new();
     if let Some(schema) = root.get("properties").and_then(|all| all.get(parameter)) {
@@ -12,7 +12,7 @@ pub(crate) fn enum_values(root: &Value, parameter: &str) -> Vec<String> {
 }
 
 fn collect_enum_values(root: &Value, schema: &Value, depth: usize, found: &mut Vec<String>) {
-    // Schemas may come from strangers, and contain themselves.
+    // A schema of an attached server may contain itself.
     let Some(depth) = depth.checked_sub(1) else {
         return;
     };

@@ -1,4 +1,4 @@
-//! A prompt in, an entry of `prompts/list` out; a rendered one in, its messages out.
+//! A prompt as an entry of `prompts/list`, and a rendered prompt as the result of `prompts/get`.
 
 use serde_json::{Value, json};
 use toolwright_core::{Prompt, RenderedPrompt};
@@ -7,7 +7,7 @@ use super::content;
 use crate::server::Revision;
 use crate::server::rpc::response::{set_field, write_json};
 
-/// Writes out a prompt as the revision has it.
+/// Returns the JSON of a prompt in `prompts/list`.
 pub(crate) fn prompt_entry(prompt: &Prompt, revision: Revision) -> String {
     let arguments: Vec<Value> = prompt
         .params()
@@ -35,12 +35,12 @@ pub(crate) fn prompt_entry(prompt: &Prompt, revision: Revision) -> String {
     entry.to_string()
 }
 
-/// Writes the result of `prompts/get`; `tail` is what every result of the revision ends with.
+/// Writes the result of `prompts/get`; `suffix` is the last fields of every result.
 pub(crate) fn write_prompt_result(
     body: &mut Vec<u8>,
     rendered: &RenderedPrompt,
     revision: Revision,
-    tail: &str,
+    suffix: &str,
 ) {
     body.extend_from_slice(br#"{"messages":["#);
     for (index, item) in rendered.content.iter().enumerate() {
@@ -54,6 +54,6 @@ pub(crate) fn write_prompt_result(
         body.push(b'}');
     }
     body.push(b']');
-    body.extend_from_slice(tail.as_bytes());
+    body.extend_from_slice(suffix.as_bytes());
     body.push(b'}');
 }

@@ -1,17 +1,18 @@
-//! A tool's result in, the result of `tools/call` out.
+//! A [`ToolResult`] in, the result of `tools/call` out.
 
 use toolwright_core::ToolResult;
 
 use super::content;
 use crate::server::Revision;
 
-/// Writes the result; `declares_other` tells whether the tool's output schema is not of an object, `tail` is what every result of the revision ends with.
+/// Writes the result; `needs_wrapper` returns true if the tool's output schema is not that of an object, `suffix` is the last
+/// fields of every result.
 pub(crate) fn write_tool_result(
     body: &mut Vec<u8>,
     result: &ToolResult,
-    declares_other: impl FnOnce() -> bool,
+    needs_wrapper: impl FnOnce() -> bool,
     revision: Revision,
-    tail: &str,
+    suffix: &str,
 ) {
     body.extend_from_slice(br#"{"content":["#);
     for (index, item) in result.content.iter().enumerate() {
@@ -28,7 +29,7 @@ pub(crate) fn write_tool_result(
     {
         let text = structured.as_str();
         let wrap = revision.requires_object_output()
-            && (!text.trim_start().starts_with('{') || declares_other());
+            && (!text.trim_start().starts_with('{') || needs_wrapper());
         body.extend_from_slice(br#","structuredContent":"#);
         if wrap {
             body.extend_from_slice(br#"{"result":"#);
@@ -41,6 +42,6 @@ pub(crate) fn write_tool_result(
     if result.is_error() {
         body.extend_from_slice(br#","isError":true"#);
     }
-    body.extend_from_slice(tail.as_bytes());
+    body.extend_from_slice(suffix.as_bytes());
     body.push(b'}');
 }

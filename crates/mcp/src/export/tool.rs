@@ -1,11 +1,11 @@
-//! A tool's spec in, an entry of `tools/list` out.
+//! A [`ToolSpec`] in, an entry of `tools/list` out.
 
 use serde_json::{Map, Value, json};
 use toolwright_core::{ToolSpec, wire};
 
 use crate::server::Revision;
 
-/// Writes out a tool as the revision has it.
+/// Returns the JSON of a tool in `tools/list`.
 pub(crate) fn tool_entry(spec: &ToolSpec, revision: Revision) -> String {
     let mut fields = Map::new();
     fields.insert("name".to_owned(), spec.name.as_str().into());
@@ -44,7 +44,7 @@ pub(crate) fn tool_entry(spec: &ToolSpec, revision: Revision) -> String {
     Value::Object(fields).to_string()
 }
 
-/// Says that arguments are an object, where the schema leaves that to its reader.
+/// Adds `"type": "object"` to the input schema, which the protocol requires.
 fn object_input_schema(spec: &ToolSpec) -> Value {
     let mut input = spec.input.as_value().clone();
     if let Value::Object(fields) = &mut input

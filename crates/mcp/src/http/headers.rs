@@ -1,14 +1,14 @@
-//! What headers say about a request, checked against what its body says.
+//! The headers of a request: content types, and the values that must match the body.
 
 use axum::http::{HeaderMap, HeaderValue, header};
+use toolwright_auth::Principal;
 
 use crate::server::{McpServer, Revision, RpcError, RpcMessage, decode_header};
-use toolwright_auth::Principal;
 
 pub(super) const SESSION_HEADER: &str = "mcp-session-id";
 pub(super) const VERSION_HEADER: &str = "mcp-protocol-version";
 
-/// What the client takes for an answer.
+/// The content types that the client accepts.
 pub(super) struct AcceptedTypes {
     pub(super) json: bool,
     pub(super) event_stream: bool,
@@ -16,32 +16,32 @@ pub(super) struct AcceptedTypes {
 
 impl AcceptedTypes {
     pub(super) fn from_headers(headers: &HeaderMap) -> Self {
-        let mut accepts = Self {
+        let mut accepted = Self {
             json: false,
             event_stream: false,
         };
-        let mut silent = true;
+        let mut has_header = false;
         for value in headers.get_all(header::ACCEPT) {
-            silent = false;
+            has_header = true;
             let value = value.to_str().unwrap_or_default();
             for kind in value.split(',') {
                 let kind = kind.split(';').next().unwrap_or_default().trim();
                 match kind {
-                    "*/*" => (accepts.json, accepts.event_stream) = (true, true),
-                    "application/json" | "application/*" => accepts.json = true,
-                    "text/event-stream" | "text/*" => accepts.event_stream = true,
+                    "*/*" => (accepted.json, accepted.event_stream) = (true, true),
+                    "application/json" | "application/*" => accepted.json = true,
+                    "text/event-stream" | "text/*" => accepted.event_stream = true,
                     _ => {}
                 }
             }
         }
-        if silent {
-            (accepts.json, accepts.event_stream) = (true, true);
+        if !has_header {
+            (accepted.json, accepted.event_stream) = (true, true);
         }
-        accepts
+        accepted
     }
 }
 
-/// Tells whether the body is said to be JSON.
+/// Returns true if the content type is JSON.
 pub(super) fn has_json_body(headers: &HeaderMap) -> bool {
     let kind = headers.get(header::CONTENT_TYPE);
     let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
@@ -49,14 +49,14 @@ pub(super) fn has_json_body(headers: &HeaderMap) -> bool {
     kind.eq_ignore_ascii_case("application/json")
 }
 
-/// Returns a header that may come once only.
+/// Returns the value of a header, or an error if it comes more than once.
 pub(super) fn single_header<'h>(
     headers: &'h HeaderMap,
     name: &str,
 ) -> Result<Option<&'h [u8]>, RpcError> {
-    let mut all = headers.get_all(name).iter().map(HeaderValue::as_bytes);
-    let first = all.next();
-    match all.next() {
+    let mut values = headers.get_all(name).iter().map(HeaderValue::as_bytes);
+    let first = values.next();
+    match values.next() {
         Some(_) => Err(RpcError::header_mismatch(format!(
             "header `{name}` comes twice"
         ))),
@@ -64,24 +64,25 @@ pub(super) fn single_header<'h>(
     }
 }
 
-/// Tells whether a request speaks of itself, without a session.
+/// Returns true if a request belongs to a revision without sessions.
 pub(super) fn is_stateless_request(version: Option<&[u8]>, message: &RpcMessage<'_>) -> bool {
-    let with_session = |version: &[u8]| {
-        let known = std::str::from_utf8(version)
+    let has_sessions = |version: &[u8]| {
+        let revision = std::str::from_utf8(version)
             .ok()
             .and_then(Revision::from_date);
-        known.is_some_and(|revision| !revision.is_stateless())
+        revision.is_some_and(|revision| !revision.is_stateless())
     };
-    message.params.meta.protocol_version.is_some() || version.is_some_and(|it| !with_session(it))
+    message.params.meta.protocol_version.is_some()
+        || version.is_some_and(|version| !has_sessions(version))
 }
 
-/// Checks that the headers of a request without a session repeat what its body says.
+/// Checks that the headers of a request without a session repeat version, method, name and arguments of its body.
 pub(super) fn check_headers_match_body(
     server: &McpServer,
     headers: &HeaderMap,
     version: Option<&[u8]>,
     message: &RpcMessage<'_>,
-    visitor: &Principal,
+    principal: &Principal,
 ) -> Result<(), RpcError> {
     let Some(version) = version else {
         return Err(RpcError::header_mismatch(format!(
@@ -89,7 +90,7 @@ pub(super) fn check_headers_match_body(
         )));
     };
     match message.params.meta.protocol_version.as_deref() {
-        Some(said) if said.as_bytes() != version => {
+        Some(in_body) if in_body.as_bytes() != version => {
             let message =
                 format!("header `{VERSION_HEADER}` does not repeat the version in `_meta`");
             return Err(RpcError::header_mismatch(message));
@@ -106,15 +107,15 @@ pub(super) fn check_headers_match_body(
         let message = "header `mcp-method` does not repeat the method";
         return Err(RpcError::header_mismatch(message));
     }
-    if let Some(target) = message.name_header_value() {
+    if let Some(name) = message.name_header_value() {
         let header = single_header(headers, "mcp-name")?.map(decode_header);
-        // A request that lacks the name itself is told so later.
-        let agrees = match (&header, target) {
-            (Some(Some(said)), Some(target)) => said == target,
+        // If the body lacks the name as well, that is reported later.
+        let is_equal = match (&header, name) {
+            (Some(Some(header)), Some(name)) => header == name,
             (None, None) => true,
             _ => false,
         };
-        if !agrees {
+        if !is_equal {
             let message = "header `mcp-name` does not repeat the name or address";
             return Err(RpcError::header_mismatch(message));
         }
@@ -124,8 +125,8 @@ pub(super) fn check_headers_match_body(
     {
         let snapshot = server.0.auth.all_tools().invoker().snapshot()?;
         let entry = snapshot.get(tool);
-        // What is not open is refused later, whatever its headers say.
-        if entry.is_some_and(|entry| !visitor.may_use(entry.spec())) {
+        // A tool that is not granted is rejected later, whatever its headers are.
+        if entry.is_some_and(|entry| !principal.may_use(entry.spec())) {
             return Ok(());
         }
         let arguments = message.params.arguments.map_or("{}", |raw| raw.get());

@@ -1,4 +1,4 @@
-//! POST: one message in, one response out, or the stream that leads to it.
+//! POST: a message in, its response out, as JSON or as the end of an event stream.
 
 use std::sync::Arc;
 
@@ -9,18 +9,17 @@ use axum::response::Response;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
+use toolwright_auth::Principal;
 
 use super::headers::{self, AcceptedTypes, SESSION_HEADER, VERSION_HEADER};
 use super::responses::{self, rpc_error};
 use super::sse;
 use crate::server::rpc::response::RpcResponse;
 use crate::server::{
-    Dispatch, McpServer, MessageKind, RequestContext, ResponseStream, RpcError, RpcMessage,
-    Session, StreamItem,
+    Dispatch, McpServer, MessageKind, ResponseStream, RpcError, RpcMessage, Session, StreamItem,
 };
-use toolwright_auth::Principal;
 
-/// A request on its way to its answer.
+/// The parts of a POST request that its handlers need.
 pub(super) struct PostRequest<'a> {
     pub(super) headers: &'a HeaderMap,
     pub(super) accepted_types: AcceptedTypes,
@@ -29,7 +28,7 @@ pub(super) struct PostRequest<'a> {
 }
 
 impl McpServer {
-    pub(super) async fn post<B>(&self, request: Request<B>, visitor: Principal) -> Response
+    pub(super) async fn post<B>(&self, request: Request<B>, principal: Principal) -> Response
     where
         B: HttpBody<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
     {
@@ -41,22 +40,22 @@ impl McpServer {
         };
         let (parts, body) = request.into_parts();
         if !headers::has_json_body(&parts.headers) {
-            let message = "say `Content-Type: application/json`";
+            let message = "send `Content-Type: application/json`";
             return rpc_error(StatusCode::UNSUPPORTED_MEDIA_TYPE, -32600, message);
         }
-        let accepts = AcceptedTypes::from_headers(&parts.headers);
-        if !accepts.json {
-            let message = "say `Accept: application/json, text/event-stream`";
+        let accepted_types = AcceptedTypes::from_headers(&parts.headers);
+        if !accepted_types.json {
+            let message = "send `Accept: application/json, text/event-stream`";
             return rpc_error(StatusCode::NOT_ACCEPTABLE, -32600, message);
         }
         let bytes = match self.read_body(&parts.headers, body).await {
             Ok(bytes) => bytes,
-            Err(refusal) => return refusal,
+            Err(response) => return response,
         };
         let incoming = PostRequest {
             headers: &parts.headers,
-            accepted_types: accepts,
-            principal: visitor,
+            accepted_types,
+            principal,
             permit,
         };
         if bytes.trim_ascii_start().first() == Some(&b'[') {
@@ -64,12 +63,9 @@ impl McpServer {
         }
         let message = match RpcMessage::parse(&bytes) {
             Ok(message) => message,
-            Err(unreadable) => {
-                let status = StatusCode::BAD_REQUEST;
-                return responses::json(
-                    status,
-                    RpcResponse::error(unreadable.id(), &unreadable.error).body,
-                );
+            Err(invalid) => {
+                let body = RpcResponse::error(invalid.id(), &invalid.error).body;
+                return responses::json(StatusCode::BAD_REQUEST, body);
             }
         };
         let version = match headers::single_header(&parts.headers, VERSION_HEADER) {
@@ -83,7 +79,7 @@ impl McpServer {
         }
     }
 
-    /// Reads a body that is neither too long nor too slow.
+    /// Reads the body, up to the limits of size and time.
     async fn read_body<B>(&self, headers: &HeaderMap, body: B) -> Result<Bytes, Response>
     where
         B: HttpBody<Data = Bytes, Error: Into<BoxError>>,
@@ -98,8 +94,8 @@ impl McpServer {
         if length.is_some_and(|length| length > limits.max_message_bytes as u64) {
             return Err(too_large());
         }
-        let collecting = std::pin::pin!(Limited::new(body, limits.max_message_bytes).collect());
-        match timeout(limits.read_timeout, collecting).await {
+        let collect = std::pin::pin!(Limited::new(body, limits.max_message_bytes).collect());
+        match timeout(limits.read_timeout, collect).await {
             Ok(Ok(collected)) => Ok(collected.to_bytes()),
             Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
             Ok(Err(_)) => {
@@ -123,45 +119,45 @@ impl McpServer {
             MessageKind::Request => {}
             MessageKind::Notification => return responses::accepted(),
             MessageKind::Response => {
-                let message = "without a session nobody asks, so nobody answers";
+                let message = "without a session the server sends no requests, so there is nothing to respond to";
                 return rpc_error(StatusCode::BAD_REQUEST, -32600, message);
             }
         }
-        let visitor = incoming.principal;
+        let principal = incoming.principal;
         let checked =
-            headers::check_headers_match_body(self, incoming.headers, version, message, &visitor);
-        let exchange =
-            checked.and_then(|()| self.stateless_context(message, visitor.caller().clone()));
-        let mut exchange = match exchange {
-            Ok(exchange) => exchange.with_principal(visitor),
+            headers::check_headers_match_body(self, incoming.headers, version, message, &principal);
+        let context =
+            checked.and_then(|()| self.stateless_context(message, principal.caller().clone()));
+        let mut context = match context {
+            Ok(context) => context.with_principal(principal),
             Err(error) => return responses::from_rpc(RpcResponse::error(message.id(), &error)),
         };
-        exchange.can_stream = incoming.accepted_types.event_stream;
-        let exchange = Arc::new(exchange);
-        let work = match self.dispatch(message, &exchange) {
-            Dispatch::Response(reply) => return responses::from_rpc(reply),
-            Dispatch::Operation(work) => work,
+        context.can_stream = incoming.accepted_types.event_stream;
+        let context = Arc::new(context);
+        let operation = match self.dispatch(message, &context) {
+            Dispatch::Response(response) => return responses::from_rpc(response),
+            Dispatch::Operation(operation) => operation,
         };
         let permit = match message.method() {
-            // A stream of changes lasts; it must not keep a request from being answered.
+            // A subscription lasts: it must not hold a permit that other requests need.
             "subscriptions/listen" => match self.stream_permit() {
                 Ok(permit) => permit,
-                Err(refusal) => return refusal,
+                Err(response) => return response,
             },
             _ => incoming.permit,
         };
-        let work = work.run(self.clone(), Arc::clone(&exchange));
-        let mut running = ResponseStream::new(work, exchange, None);
+        let operation = operation.run(self.clone(), Arc::clone(&context));
+        let mut stream = ResponseStream::new(operation, context, None);
         match self
-            .first_item(&mut running, incoming.accepted_types.event_stream)
+            .first_item(&mut stream, incoming.accepted_types.event_stream)
             .await
         {
-            Some(StreamItem::Response(reply)) => responses::from_rpc(reply),
+            Some(StreamItem::Response(response)) => responses::from_rpc(response),
             Some(StreamItem::Cancelled) => responses::accepted(),
             Some(StreamItem::Message(first)) => {
-                sse::stream_request(self, Some(first), running, permit)
+                sse::stream_request(self, Some(first), stream, permit)
             }
-            None => sse::stream_request(self, None, running, permit),
+            None => sse::stream_request(self, None, stream, permit),
         }
     }
 
@@ -175,7 +171,7 @@ impl McpServer {
         }
         let session = match self.find_session(incoming.headers, &incoming.principal) {
             Ok(session) => session,
-            Err(refusal) => return refusal,
+            Err(response) => return response,
         };
         match message.kind() {
             MessageKind::Response => session.handle_response(message),
@@ -193,42 +189,46 @@ impl McpServer {
         session: &Arc<Session>,
         message: &RpcMessage<'_>,
     ) -> Response {
-        let mut exchange = self
+        let mut context = self
             .session_context(session, message)
             .with_principal(incoming.principal);
-        exchange.can_stream = incoming.accepted_types.event_stream;
-        let exchange = Arc::new(exchange);
-        let work = match self.dispatch(message, &exchange) {
-            Dispatch::Response(reply) => return responses::from_rpc_with_ok_status(reply),
-            Dispatch::Operation(work) => work,
+        context.can_stream = incoming.accepted_types.event_stream;
+        let context = Arc::new(context);
+        let operation = match self.dispatch(message, &context) {
+            Dispatch::Response(response) => return responses::from_rpc_with_ok_status(response),
+            Dispatch::Operation(operation) => operation,
         };
-        let Some(underway) = session.in_flight.start(message.id(), &session.ended) else {
-            let error = RpcError::invalid_request("another request with this id is under way");
+        let Some(in_flight) = session.in_flight.start(message.id(), &session.ended) else {
+            let error = RpcError::id_in_use();
             return responses::from_rpc_with_ok_status(RpcResponse::error(message.id(), &error));
         };
-        let work = work.run(self.clone(), Arc::clone(&exchange));
-        let mut running = ResponseStream::new(work, exchange, Some(underway));
+        let operation = operation.run(self.clone(), Arc::clone(&context));
+        let mut stream = ResponseStream::new(operation, context, Some(in_flight));
         match self
-            .first_item(&mut running, incoming.accepted_types.event_stream)
+            .first_item(&mut stream, incoming.accepted_types.event_stream)
             .await
         {
-            Some(StreamItem::Response(reply)) => responses::from_rpc_with_ok_status(reply),
+            Some(StreamItem::Response(response)) => responses::from_rpc_with_ok_status(response),
             Some(StreamItem::Cancelled) => responses::accepted(),
             Some(StreamItem::Message(first)) => {
-                sse::stream_resumable(self, session, Some(first), running, incoming.permit)
+                sse::stream_resumable(self, session, Some(first), stream, incoming.permit)
             }
-            None => sse::stream_resumable(self, session, None, running, incoming.permit),
+            None => sse::stream_resumable(self, session, None, stream, incoming.permit),
         }
     }
 
-    /// Waits for the first step; `None` when it takes so long that a stream should show signs of life.
-    async fn first_item(&self, running: &mut ResponseStream, streams: bool) -> Option<StreamItem> {
-        if streams {
-            timeout(self.0.limits.keep_alive_interval, running.next())
+    /// Waits for the first item; `None` when it takes so long that an event stream should be opened to keep the connection.
+    async fn first_item(
+        &self,
+        stream: &mut ResponseStream,
+        can_stream: bool,
+    ) -> Option<StreamItem> {
+        if can_stream {
+            timeout(self.0.limits.keep_alive_interval, stream.next())
                 .await
                 .ok()
         } else {
-            Some(running.next().await)
+            Some(stream.next().await)
         }
     }
 
@@ -238,38 +238,33 @@ impl McpServer {
     }
 
     fn create_session(&self, incoming: PostRequest<'_>, message: &RpcMessage<'_>) -> Response {
-        let (reply, session) = match self.initialize(message, incoming.principal.caller().clone()) {
-            Ok(opened) => opened,
-            Err(error) => {
-                return responses::from_rpc_with_ok_status(RpcResponse::error(
-                    message.id(),
-                    &error,
-                ));
-            }
-        };
+        let (response, session) =
+            match self.initialize(message, incoming.principal.caller().clone()) {
+                Ok(initialized) => initialized,
+                Err(error) => {
+                    return responses::from_rpc_with_ok_status(RpcResponse::error(
+                        message.id(),
+                        &error,
+                    ));
+                }
+            };
         let Ok(id) = session.id.as_str().parse() else {
             return responses::service_unavailable("there is no id for a session");
         };
         if !self.0.http.sessions.add(self, session) {
             return responses::service_unavailable("too many sessions at once: try again");
         }
-        let mut response = responses::from_rpc_with_ok_status(reply);
+        let mut response = responses::from_rpc_with_ok_status(response);
         response.headers_mut().insert(SESSION_HEADER, id);
         response
     }
 }
 
-/// Takes note of what a client says; what is of no interest is dropped.
+/// Handles `notifications/cancelled`; other notifications are ignored.
 pub(super) fn handle_notification(session: &Session, message: &RpcMessage<'_>) {
     if message.method() == "notifications/cancelled"
         && let Some(id) = message.params.request_id
     {
         session.in_flight.cancel(id.get());
     }
-}
-
-/// Makes the exchange of one message of a batch, which cannot say anything before its response.
-pub(super) fn without_streaming(mut exchange: RequestContext) -> Arc<RequestContext> {
-    exchange.can_stream = false;
-    Arc::new(exchange)
 }

@@ -1,22 +1,21 @@
-//! Replies and refusals in, HTTP responses out.
+//! JSON-RPC responses and errors in, HTTP responses out.
 
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
-
 use toolwright_auth::AccessDenied;
 
 use super::empty_response;
 use crate::server::RpcError;
 use crate::server::rpc::response::RpcResponse;
 
-/// Makes the response of a request, with the status its reply says.
-pub(super) fn from_rpc(reply: RpcResponse) -> Response {
-    let status = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::OK);
-    with_challenge(json(status, reply.body), reply.challenge)
+/// The HTTP response with the status of the JSON-RPC response.
+pub(super) fn from_rpc(response: RpcResponse) -> Response {
+    let status = StatusCode::from_u16(response.status).unwrap_or(StatusCode::OK);
+    with_challenge(json(status, response.body), response.challenge)
 }
 
-/// Makes the response to a request that is not authenticated.
+/// The response to a request that is not authenticated.
 pub(super) fn access_denied(denied: &AccessDenied) -> Response {
     if denied.status() == StatusCode::SERVICE_UNAVAILABLE {
         return service_unavailable(denied.message());
@@ -34,12 +33,12 @@ fn with_challenge(mut response: Response, challenge: Option<HeaderValue>) -> Res
     response
 }
 
-/// Makes the response of a request in a revision where every reply is a success of HTTP, but for a challenge.
-pub(super) fn from_rpc_with_ok_status(mut reply: RpcResponse) -> Response {
-    if reply.challenge.is_none() {
-        reply.status = 200;
+/// The HTTP response in revisions where errors have status 200, except those with a challenge.
+pub(super) fn from_rpc_with_ok_status(mut response: RpcResponse) -> Response {
+    if response.challenge.is_none() {
+        response.status = 200;
     }
-    self::from_rpc(reply)
+    from_rpc(response)
 }
 
 pub(super) fn json(status: StatusCode, body: Vec<u8>) -> Response {
@@ -50,12 +49,10 @@ pub(super) fn json(status: StatusCode, body: Vec<u8>) -> Response {
     response
 }
 
-/// Refuses a request, in words that a client can show.
+/// A JSON-RPC error without an id.
 pub(super) fn rpc_error(status: StatusCode, code: i32, message: impl Into<String>) -> Response {
-    json(
-        status,
-        RpcResponse::error("null", &RpcError::new(code, message)).body,
-    )
+    let error = RpcError::new(code, message);
+    json(status, RpcResponse::error("null", &error).body)
 }
 
 pub(super) fn accepted() -> Response {
@@ -73,10 +70,10 @@ pub(super) fn method_not_allowed() -> Response {
     response
 }
 
-/// Asks to come back later.
+/// Status 503 with `Retry-After`.
 pub(super) fn service_unavailable(message: &str) -> Response {
     let mut response = rpc_error(StatusCode::SERVICE_UNAVAILABLE, -32603, message);
-    let later = HeaderValue::from_static("1");
-    response.headers_mut().insert(header::RETRY_AFTER, later);
+    let seconds = HeaderValue::from_static("1");
+    response.headers_mut().insert(header::RETRY_AFTER, seconds);
     response
 }

@@ -1,4 +1,4 @@
-//! An address in, a running server out.
+//! Serves MCP on a TCP address.
 
 use std::convert::Infallible;
 use std::future::pending;
@@ -20,12 +20,11 @@ use tokio::time::{sleep, timeout};
 use super::{responses, semaphore};
 use crate::server::{McpServeError, McpServer};
 
-/// Where a server that listens by itself answers.
 const MCP_PATH: &str = "/mcp";
-/// How long to wait when no connection can be accepted.
+/// The pause after a connection could not be accepted.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(50);
 
-/// A server that has its address, and has not answered yet.
+/// A server that is bound to an address; [`run`](BoundMcpServer::run) accepts connections.
 #[derive(Debug)]
 pub struct BoundMcpServer {
     server: McpServer,
@@ -34,7 +33,7 @@ pub struct BoundMcpServer {
 }
 
 impl McpServer {
-    /// Listens on an address and answers at `/mcp`, until the process ends.
+    /// Binds to an address and serves at `/mcp` until [`shut_down`](McpServer::shut_down).
     ///
     /// # Errors
     ///
@@ -43,11 +42,11 @@ impl McpServer {
         self.bind(addr).await?.run(pending()).await
     }
 
-    /// Takes an address; port 0 takes any that is free.
+    /// Binds to an address; port 0 is any free port.
     ///
     /// # Errors
     ///
-    /// When the address is taken, or is open to other machines and neither a token nor OAuth is set.
+    /// When the address is in use, or is reachable from other machines and neither a token nor OAuth is set.
     pub async fn bind(&self, addr: SocketAddr) -> Result<BoundMcpServer, McpServeError> {
         if !addr.ip().is_loopback() && self.0.auth.allows_anonymous() {
             return Err(McpServeError::Unauthenticated { addr });
@@ -67,17 +66,17 @@ impl McpServer {
 }
 
 impl BoundMcpServer {
-    /// Returns the address it has.
+    /// Returns the bound address.
     pub fn addr(&self) -> SocketAddr {
         self.addr
     }
 
-    /// Returns where clients find it.
+    /// Returns the URL for clients.
     pub fn url(&self) -> String {
         format!("http://{}{MCP_PATH}", self.addr)
     }
 
-    /// Answers until `shutdown` is done, then lets what is under way come to its end, for a while.
+    /// Serves until `shutdown` completes, then waits for the requests in flight, up to the limit `shutdown_grace`.
     ///
     /// # Errors
     ///
@@ -94,17 +93,17 @@ impl BoundMcpServer {
         let mut shutdown = pin!(shutdown);
         loop {
             let accept = async {
-                // The next connection waits in the system's queue until there is room for it.
-                let room = Arc::clone(&connections).acquire_owned().await;
-                (listener.accept().await, room)
+                // Without a permit, the next connection waits in the queue of the operating system.
+                let permit = Arc::clone(&connections).acquire_owned().await;
+                (listener.accept().await, permit)
             };
-            let (accepted, room) = tokio::select! {
+            let (accepted, permit) = tokio::select! {
                 accepted = accept => accepted,
                 () = &mut shutdown => break,
                 () = server.0.shutdown.cancelled() => break,
             };
             let Ok((stream, peer)) = accepted else {
-                // Too many open files, most likely: it helps to wait until some are closed.
+                // Most likely too many files are open: some will be closed.
                 sleep(ACCEPT_RETRY_DELAY).await;
                 continue;
             };
@@ -112,21 +111,21 @@ impl BoundMcpServer {
             let connection = http.serve_connection(configure_stream(stream), service);
             let connection = graceful.watch(connection);
             tokio::spawn(async move {
-                // A connection that breaks is the client's business.
+                // The error of a broken connection concerns its client only.
                 let _ = connection.await;
-                drop(room);
+                drop(permit);
             });
         }
         drop(listener);
         server.shut_down();
-        // Whatever has not ended by then is cut off.
+        // Connections that are still open after this are closed.
         let _ = timeout(server.0.limits.shutdown_grace, graceful.shutdown()).await;
         Ok(())
     }
 }
 
 fn configure_stream(stream: TcpStream) -> TokioIo<TcpStream> {
-    // Answers are small and wanted at once; if the system cannot do this, they are only slower.
+    // Responses are small and should not wait for more data; without this they are only slower.
     let _ = stream.set_nodelay(true);
     TokioIo::new(stream)
 }
@@ -145,10 +144,10 @@ fn connection_service(
         request.extensions_mut().insert(ConnectInfo(peer));
         async move {
             if request.uri().path() != MCP_PATH {
-                let known =
+                let metadata =
                     server.metadata_response(request.method(), request.headers(), request.uri());
-                if let Some(found) = known {
-                    return Ok(found);
+                if let Some(response) = metadata {
+                    return Ok(response);
                 }
                 let message = format!("the server answers at {MCP_PATH}");
                 return Ok(responses::rpc_error(StatusCode::NOT_FOUND, -32600, message));

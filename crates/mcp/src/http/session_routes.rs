@@ -1,9 +1,10 @@
-//! GET and DELETE: what a client does with its session beside sending requests.
+//! GET opens the notification stream of a session or resumes a response, DELETE ends the session.
 
 use std::sync::Arc;
 
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
+use toolwright_auth::Principal;
 
 use super::headers::{self, AcceptedTypes, SESSION_HEADER, VERSION_HEADER};
 use super::responses::{self, rpc_error};
@@ -11,14 +12,13 @@ use super::{empty_response, sse};
 use crate::server::{
     McpServer, RequestContext, ResponseStream, Revision, Session, SubscriptionFilter,
 };
-use toolwright_auth::Principal;
 
 impl McpServer {
-    /// Finds the session that a request belongs to.
+    /// Finds the session of a request; only its own caller may use it.
     pub(super) fn find_session(
         &self,
         headers: &HeaderMap,
-        visitor: &Principal,
+        principal: &Principal,
     ) -> Result<Arc<Session>, Response> {
         let text = |name| {
             let value = headers::single_header(headers, name).ok().flatten();
@@ -26,7 +26,7 @@ impl McpServer {
         };
         let Some(id) = text(SESSION_HEADER) else {
             let message = "send `initialize` first and repeat its `Mcp-Session-Id`, \
-                           or speak 2026-07-28, which has no sessions";
+                           or use 2026-07-28, which has no sessions";
             return Err(rpc_error(StatusCode::BAD_REQUEST, -32600, message));
         };
         if let Some(version) = text(VERSION_HEADER)
@@ -41,67 +41,68 @@ impl McpServer {
             .sessions
             .find_active(id, self.0.limits.session_idle_timeout);
         session
-            .filter(|session| session.caller == *visitor.caller())
+            .filter(|session| session.caller == *principal.caller())
             .ok_or_else(|| {
                 let message = "there is no such session, or not any more: send `initialize`";
                 rpc_error(StatusCode::NOT_FOUND, -32600, message)
             })
     }
 
-    pub(super) fn get_session_stream(&self, headers: &HeaderMap, visitor: Principal) -> Response {
+    pub(super) fn get_session_stream(&self, headers: &HeaderMap, principal: Principal) -> Response {
         if !headers.contains_key(SESSION_HEADER) {
             return responses::method_not_allowed();
         }
-        let session = match self.find_session(headers, &visitor) {
+        let session = match self.find_session(headers, &principal) {
             Ok(session) => session,
-            Err(refusal) => return refusal,
+            Err(response) => return response,
         };
         if !AcceptedTypes::from_headers(headers).event_stream {
-            let message = "say `Accept: text/event-stream`";
+            let message = "send `Accept: text/event-stream`";
             return rpc_error(StatusCode::NOT_ACCEPTABLE, -32600, message);
         }
         let permit = match self.stream_permit() {
             Ok(permit) => permit,
-            Err(refusal) => return refusal,
+            Err(response) => return response,
         };
-        let last = headers.get("last-event-id");
-        let last = last.and_then(|last| last.to_str().ok());
-        if let Some((stream, place)) = last.and_then(|last| {
+        let last_event = headers.get("last-event-id");
+        let last_event = last_event.and_then(|id| id.to_str().ok());
+        if let Some((buffer, index)) = last_event.and_then(|last_event| {
             session
                 .replay_buffers
-                .resume_after(last, visitor.scoped_tools())
+                .resume_after(last_event, principal.scoped_tools())
         }) {
-            return sse::stream_replay(self, stream, place, false, permit);
+            return sse::stream_replay(self, buffer, index, false, permit);
         }
         let caller = session.caller.clone();
-        let exchange = RequestContext::new(session.revision, session.capabilities, caller);
-        let mut exchange = exchange.with_principal(visitor);
-        exchange.session = Some(Arc::clone(&session));
-        let exchange = Arc::new(exchange);
-        let listening = SubscriptionFilter::list_changes().subscribe(self, &exchange);
-        let (server, within) = (self.clone(), Arc::clone(&exchange));
-        let work = async move { listening.run("null", &server, &within).await };
-        // No id on the wire looks like this one: those are JSON.
-        let name = format!("listening {:p}", Arc::as_ptr(&exchange));
-        let underway = session.in_flight.start(&name, &session.ended);
-        if let Some(underway) = &underway {
+        let context = RequestContext::new(session.revision, session.capabilities, caller);
+        let mut context = context.with_principal(principal);
+        context.session = Some(Arc::clone(&session));
+        let context = Arc::new(context);
+        let subscription = SubscriptionFilter::list_changes().subscribe(self, &context);
+        let (server, run_context) = (self.clone(), Arc::clone(&context));
+        let operation = async move { subscription.run("null", &server, &run_context).await };
+        // Not JSON, so no request of the client has this id.
+        let id = format!("listening {:p}", Arc::as_ptr(&context));
+        let in_flight = session.in_flight.start(&id, &session.ended);
+        if let Some(in_flight) = &in_flight {
             session
                 .replay_buffers
-                .replace_standalone(underway.token.clone());
+                .replace_standalone(in_flight.token.clone());
         }
-        sse::stream_notifications(self, ResponseStream::new(work, exchange, underway), permit)
+        let stream = ResponseStream::new(operation, context, in_flight);
+        sse::stream_notifications(self, stream, permit)
     }
 
-    pub(super) fn delete_session(&self, headers: &HeaderMap, visitor: &Principal) -> Response {
+    pub(super) fn delete_session(&self, headers: &HeaderMap, principal: &Principal) -> Response {
         if !headers.contains_key(SESSION_HEADER) {
             return responses::method_not_allowed();
         }
-        match self.find_session(headers, visitor) {
+        match self.find_session(headers, principal) {
             Ok(session) => {
                 self.0.http.sessions.end(&session);
                 empty_response(StatusCode::NO_CONTENT)
             }
-            Err(refusal) => refusal,
+            Err(response) => response,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The sessions of a server: found by their ids, ended when nobody has used them for long.
+//! The sessions of a server by id; idle ones end after a timeout.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use crate::server::{McpServer, Session};
 
-/// The sessions there are.
 pub(crate) struct SessionStore {
     sessions: Mutex<HashMap<Box<str>, Arc<Session>>>,
     reaper: Once,
@@ -22,25 +21,25 @@ impl Default for SessionStore {
 }
 
 impl SessionStore {
-    /// Adds a session; `false` if there are too many.
+    /// Adds a session; returns false if there are too many.
     pub(super) fn add(&self, server: &McpServer, session: Session) -> bool {
         self.reaper.call_once(|| spawn_reaper(server));
         let limits = &server.0.limits;
         if self.sessions().len() >= limits.max_sessions {
             self.remove_idle(limits.session_idle_timeout);
         }
-        let mut all = self.sessions();
-        if all.len() >= limits.max_sessions {
+        let mut sessions = self.sessions();
+        if sessions.len() >= limits.max_sessions {
             return false;
         }
-        all.insert(session.id.as_str().into(), Arc::new(session));
+        sessions.insert(session.id.as_str().into(), Arc::new(session));
         true
     }
 
-    /// Finds a session that is still good, and notes that it is used.
-    pub(super) fn find_active(&self, id: &str, idle: Duration) -> Option<Arc<Session>> {
+    /// Finds a session that was not idle for longer than the timeout, and restarts its idle time.
+    pub(super) fn find_active(&self, id: &str, idle_timeout: Duration) -> Option<Arc<Session>> {
         let session = self.sessions().get(id).cloned()?;
-        if session.in_flight.is_idle(idle) {
+        if session.in_flight.is_idle(idle_timeout) {
             self.end(&session);
             return None;
         }
@@ -48,16 +47,16 @@ impl SessionStore {
         Some(session)
     }
 
-    /// Ends a session, and whatever is under way in it.
+    /// Ends a session, and cancels its requests in flight.
     pub(super) fn end(&self, session: &Session) {
         self.sessions().remove(session.id.as_str());
         session.ended.cancel();
     }
 
-    /// Ends those that nobody has used for long.
-    fn remove_idle(&self, idle: Duration) {
+    /// Ends the sessions that were idle for longer than the timeout.
+    fn remove_idle(&self, idle_timeout: Duration) {
         self.sessions().retain(|_, session| {
-            let keep = !session.in_flight.is_idle(idle);
+            let keep = !session.in_flight.is_idle(idle_timeout);
             if !keep {
                 session.ended.cancel();
             }
@@ -70,20 +69,20 @@ impl SessionStore {
     }
 }
 
-/// Sweeps from time to time, for as long as there is a server.
+/// Removes idle sessions periodically, until the server is shut down or dropped.
 fn spawn_reaper(server: &McpServer) {
-    let shared = Arc::downgrade(&server.0);
-    let ending = server.0.shutdown.clone();
-    let idle = server.0.limits.session_idle_timeout;
-    let pause = (idle / 2).max(Duration::from_millis(10));
+    let state = Arc::downgrade(&server.0);
+    let shutdown = server.0.shutdown.clone();
+    let idle_timeout = server.0.limits.session_idle_timeout;
+    let interval = (idle_timeout / 2).max(Duration::from_millis(10));
     tokio::spawn(async move {
         loop {
             tokio::select! {
-                () = tokio::time::sleep(pause) => {}
-                () = ending.cancelled() => break,
+                () = tokio::time::sleep(interval) => {}
+                () = shutdown.cancelled() => break,
             }
-            match shared.upgrade() {
-                Some(shared) => shared.http.sessions.remove_idle(idle),
+            match state.upgrade() {
+                Some(state) => state.http.sessions.remove_idle(idle_timeout),
                 None => break,
             }
         }

@@ -1,4 +1,4 @@
-//! Steps in, server-sent events out.
+//! Response streams in, server-sent events out.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,92 +12,96 @@ use tokio::time::timeout;
 
 use crate::server::{McpServer, ReplayBuffer, ResponseStream, Revision, Session, StreamItem};
 
-/// A comment: clients skip it, and those in between see that somebody is there.
+/// A comment, which clients ignore; proxies see that the connection is in use.
 const KEEP_ALIVE: &[u8] = b":\n\n";
 
-/// Streams a request that nobody can come back to: when the stream is closed, it is cancelled.
+/// Streams a response that cannot be resumed: when the connection is closed, the request is cancelled.
 pub(super) fn stream_request(
     server: &McpServer,
     first: Option<String>,
-    running: ResponseStream,
+    responses: ResponseStream,
     permit: OwnedSemaphorePermit,
 ) -> Response {
     let first = stream::iter(first.map(|message| encode_event(None, message.as_bytes())));
-    let rest = item_events(running, permit, server.0.limits.keep_alive_interval, true);
+    let rest = item_events(responses, permit, server.0.limits.keep_alive_interval, true);
     event_stream_response(first.chain(rest))
 }
 
-/// Streams changes, and no response at the end: nobody has asked for one.
+/// Streams notifications that belong to no request, so without a response at the end.
 pub(super) fn stream_notifications(
     server: &McpServer,
-    running: ResponseStream,
+    responses: ResponseStream,
     permit: OwnedSemaphorePermit,
 ) -> Response {
     let open = stream::once(async { Bytes::from_static(KEEP_ALIVE) });
-    let rest = item_events(running, permit, server.0.limits.keep_alive_interval, false);
+    let rest = item_events(
+        responses,
+        permit,
+        server.0.limits.keep_alive_interval,
+        false,
+    );
     event_stream_response(open.chain(rest))
 }
 
-/// Streams a request that goes on by itself, so that a client whose connection broke can come back to it.
+/// Streams a response by way of a replay buffer: the request continues when the connection breaks, and the client can resume.
 pub(super) fn stream_resumable(
     server: &McpServer,
     session: &Session,
     first: Option<String>,
-    mut running: ResponseStream,
+    mut responses: ResponseStream,
     permit: OwnedSemaphorePermit,
 ) -> Response {
-    let stream = session.replay_buffers.create(running.scoped_tools());
-    let into = Arc::clone(&stream);
+    let buffer = session.replay_buffers.create(responses.scoped_tools());
+    let writer = Arc::clone(&buffer);
     if let Some(first) = first {
-        into.push(&first);
+        writer.push(&first);
     }
-    let request = permit;
     tokio::spawn(async move {
         loop {
-            match running.next().await {
-                StreamItem::Message(message) => into.push(&message),
-                StreamItem::Response(reply) => {
-                    into.push(&String::from_utf8_lossy(&reply.body));
+            match responses.next().await {
+                StreamItem::Message(message) => writer.push(&message),
+                StreamItem::Response(response) => {
+                    writer.push(&String::from_utf8_lossy(&response.body));
                     break;
                 }
                 StreamItem::Cancelled => break,
             }
         }
-        into.end();
-        drop(request);
+        writer.end();
+        drop(permit);
     });
     let primed = session.revision >= Revision::V2025_11_25;
     match server.stream_permit() {
-        Ok(permit) => stream_replay(server, stream, 0, primed, permit),
-        Err(refusal) => refusal,
+        Ok(permit) => stream_replay(server, buffer, 0, primed, permit),
+        Err(response) => response,
     }
 }
 
-/// Streams what was kept of a request, from a place on.
+/// Streams a replay buffer from an index on; `primed` sends an empty event first.
 pub(super) fn stream_replay(
     server: &McpServer,
-    stream: Arc<ReplayBuffer>,
-    place: usize,
+    buffer: Arc<ReplayBuffer>,
+    index: usize,
     primed: bool,
     permit: OwnedSemaphorePermit,
 ) -> Response {
-    let silence = server.0.limits.keep_alive_interval;
-    // An event without a message: whoever loses the connection now knows where to go on.
+    let interval = server.0.limits.keep_alive_interval;
+    // An event without a message gives the client an id to resume from before the first message.
     let opening = primed.then(|| {
-        let id = stream.event_id(0);
+        let id = buffer.event_id(0);
         Bytes::from(format!("id: {id}\nretry: 1000\ndata: \n\n"))
     });
     let events = stream::unfold(
-        (stream, place, permit),
-        move |(stream, place, permit)| async move {
-            match timeout(silence, stream.next_from(place)).await {
-                Ok(Some((place, message))) => {
-                    let id = stream.event_id(place + 1);
+        (buffer, index, permit),
+        move |(buffer, index, permit)| async move {
+            match timeout(interval, buffer.next_from(index)).await {
+                Ok(Some((index, message))) => {
+                    let id = buffer.event_id(index + 1);
                     let event = encode_event(Some(&id), message.as_bytes());
-                    Some((event, (stream, place + 1, permit)))
+                    Some((event, (buffer, index + 1, permit)))
                 }
                 Ok(None) => None,
-                Err(_) => Some((Bytes::from_static(KEEP_ALIVE), (stream, place, permit))),
+                Err(_) => Some((Bytes::from_static(KEEP_ALIVE), (buffer, index, permit))),
             }
         },
     );
@@ -105,29 +109,29 @@ pub(super) fn stream_replay(
 }
 
 fn item_events(
-    running: ResponseStream,
+    responses: ResponseStream,
     permit: OwnedSemaphorePermit,
-    silence: Duration,
-    answers: bool,
+    keep_alive_interval: Duration,
+    with_response: bool,
 ) -> impl Events<Item = Bytes> + Send + 'static {
-    let state = Some((running, permit));
+    let state = Some((responses, permit));
     stream::unfold(state, move |state| async move {
-        let (mut running, permit) = state?;
-        match timeout(silence, running.next()).await {
+        let (mut responses, permit) = state?;
+        match timeout(keep_alive_interval, responses.next()).await {
             Ok(StreamItem::Message(message)) => Some((
                 encode_event(None, message.as_bytes()),
-                Some((running, permit)),
+                Some((responses, permit)),
             )),
-            Ok(StreamItem::Response(reply)) if answers => {
-                Some((encode_event(None, &reply.body), None))
+            Ok(StreamItem::Response(response)) if with_response => {
+                Some((encode_event(None, &response.body), None))
             }
             Ok(StreamItem::Response(_) | StreamItem::Cancelled) => None,
-            Err(_) => Some((Bytes::from_static(KEEP_ALIVE), Some((running, permit)))),
+            Err(_) => Some((Bytes::from_static(KEEP_ALIVE), Some((responses, permit)))),
         }
     })
 }
 
-/// Writes one event; a line break in JSON is only ever white space.
+/// Encodes one event. Line breaks become blanks: in JSON they are only white space.
 fn encode_event(id: Option<&str>, message: &[u8]) -> Bytes {
     let mut event = Vec::with_capacity(message.len() + 32);
     if let Some(id) = id {

@@ -1,4 +1,4 @@
-//! A prompt as its server defines it in, a definition of ours out; its messages in, one text out.
+//! Prompts of a server: their definitions, and their messages as one text.
 
 use rmcp::model::{GetPromptResult, PromptMessage, Role};
 use serde_json::{Map, Value, json};
@@ -11,23 +11,23 @@ use crate::pin::Fingerprint;
 const MAX_DESCRIPTION_BYTES: usize = 16 << 10;
 const MAX_TITLE_BYTES: usize = 200;
 
-/// More arguments than these no person fills in.
+/// A prompt with more arguments is left out.
 const MAX_ARGUMENTS: usize = 100;
 
-/// A prompt that a server offers.
+/// The definition of a server's prompt.
 #[derive(Clone, Debug)]
 pub(crate) struct RemotePrompt {
-    /// The name its server knows it by.
+    /// The server's name of it.
     pub(crate) name: String,
     pub(crate) title: Option<String>,
     pub(crate) description: String,
-    /// What its arguments must satisfy: all of them are text.
+    /// The schema of its arguments, which are strings.
     pub(crate) input: Value,
     pub(crate) fingerprint: Fingerprint,
 }
 
 impl RemotePrompt {
-    /// Reads a definition; `Err` says in a sentence why it cannot be used.
+    /// Parses a definition; the error is a sentence for the status of the server.
     pub(crate) fn parse(raw: &Value) -> Result<Self, String> {
         let Value::Object(members) = raw else {
             return Err("a prompt that is no object is left out".to_owned());
@@ -48,26 +48,28 @@ impl RemotePrompt {
     }
 }
 
-fn string_member(members: &Map<String, Value>, key: &str, most: usize) -> Option<String> {
-    let text = sanitize(members.get(key)?.as_str()?, most);
+fn string_member(members: &Map<String, Value>, key: &str, max_bytes: usize) -> Option<String> {
+    let text = sanitize(members.get(key)?.as_str()?, max_bytes);
     (!text.trim().is_empty()).then_some(text)
 }
 
 fn arguments_schema(members: &Map<String, Value>) -> Result<Value, String> {
-    let listed = match members.get("arguments") {
+    let arguments = match members.get("arguments") {
         None | Some(Value::Null) => &Vec::new(),
-        Some(Value::Array(listed)) if listed.len() <= MAX_ARGUMENTS => listed,
-        Some(Value::Array(listed)) => return Err(format!("it has {} arguments", listed.len())),
+        Some(Value::Array(arguments)) if arguments.len() <= MAX_ARGUMENTS => arguments,
+        Some(Value::Array(arguments)) => {
+            return Err(format!("it has {} arguments", arguments.len()));
+        }
         Some(_) => return Err("its arguments are no list".to_owned()),
     };
     let (mut properties, mut required) = (Map::new(), Vec::new());
-    for argument in listed {
+    for argument in arguments {
         let members = argument.as_object().ok_or("an argument is no object")?;
         let name = string_member(members, "name", 200).ok_or("an argument has no name")?;
         let mut property = Map::from_iter([("type".to_owned(), json!("string"))]);
         for key in ["title", "description"] {
-            let said = string_member(members, key, MAX_DESCRIPTION_BYTES);
-            property.extend(said.map(|said| (key.to_owned(), Value::from(said))));
+            let text = string_member(members, key, MAX_DESCRIPTION_BYTES);
+            property.extend(text.map(|text| (key.to_owned(), Value::from(text))));
         }
         if members.get("required") == Some(&Value::Bool(true)) {
             required.push(Value::from(name.as_str()));
@@ -82,26 +84,26 @@ fn arguments_schema(members: &Map<String, Value>) -> Result<Value, String> {
     }))
 }
 
-/// Joins a prompt's messages into one text; who says what is told where both roles speak.
+/// Joins the messages of a prompt into one text, with the names of the roles if there are several.
 pub(crate) fn prompt_text(prompt: &GetPromptResult) -> String {
     let first = prompt.messages.first().map(|message| &message.role);
-    let mixed = prompt
+    let has_both_roles = prompt
         .messages
         .iter()
         .any(|message| Some(&message.role) != first);
-    let told: Vec<String> = prompt
+    let texts: Vec<String> = prompt
         .messages
         .iter()
-        .map(|message| match (mixed, &message.role) {
+        .map(|message| match (has_both_roles, &message.role) {
             (true, Role::User) => format!("User: {}", message_text(message)),
             (true, _) => format!("Assistant: {}", message_text(message)),
             (false, _) => message_text(message),
         })
         .collect();
-    told.join("\n\n")
+    texts.join("\n\n")
 }
 
-/// The text of one message; what is not text is only named.
+/// The text of one message, or the kind of other content in brackets.
 fn message_text(message: &PromptMessage) -> String {
     match convert_content(&message.content) {
         Some(Content::Text { text }) => text,
@@ -137,7 +139,7 @@ mod tests {
 
     #[test]
     fn messages_become_one_text() {
-        let read = |sent: Value| prompt_text(&serde_json::from_value(sent).unwrap());
+        let read = |json: Value| prompt_text(&serde_json::from_value(json).unwrap());
         let hello = json!({"role": "user", "content": {"type": "text", "text": "Hello"}});
         let there = json!({"role": "assistant", "content": {"type": "image", "data": "AA", "mimeType": "image/png"}});
         assert_eq!(read(json!({"messages": [hello]})), "Hello");

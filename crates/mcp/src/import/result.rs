@@ -1,14 +1,14 @@
-//! A result as its server sent it in, ours out.
+//! The result of a server in, a [`ToolResult`] out.
 
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::Value;
 use toolwright_core::schema::{Schema, Tape};
 use toolwright_core::{Content, ToolResult};
 
-/// Turns a server's result into ours; `output` is what the tool declares.
-pub(crate) fn convert_result(sent: CallToolResult, output: Option<&Schema>) -> ToolResult {
+/// Converts a server's result; `output` is the output schema of the tool.
+pub(crate) fn convert_result(received: CallToolResult, output: Option<&Schema>) -> ToolResult {
     let mut notes = Vec::new();
-    let content: Vec<Content> = sent
+    let content: Vec<Content> = received
         .content
         .iter()
         .filter_map(|block| match convert_content(block) {
@@ -21,27 +21,29 @@ pub(crate) fn convert_result(sent: CallToolResult, output: Option<&Schema>) -> T
         .collect();
     build_result(
         content,
-        sent.structured_content,
-        sent.is_error == Some(true),
+        received.structured_content,
+        received.is_error == Some(true),
         output,
         notes,
     )
 }
 
-/// Reads a result that has items of kinds from the future; `None` if it is nothing like a result.
-pub(crate) fn convert_raw_result(sent: &Value, output: Option<&Schema>) -> Option<ToolResult> {
-    let items = sent.get("content")?.as_array()?;
+/// Converts a result with content of unknown kinds; `None` if it is no result.
+pub(crate) fn convert_raw_result(received: &Value, output: Option<&Schema>) -> Option<ToolResult> {
+    let items = received.get("content")?.as_array()?;
     let known: Vec<Content> = items
         .iter()
         .filter_map(|item| serde_json::from_value(item.clone()).ok())
         .collect();
-    let lost = items.len() - known.len();
-    let notes = match lost {
+    let unknown = items.len() - known.len();
+    let notes = match unknown {
         0 => Vec::new(),
-        lost => vec![format!("{lost} items of kinds we do not know are left out")],
+        unknown => vec![format!(
+            "{unknown} items of kinds we do not know are left out"
+        )],
     };
-    let structured = sent.get("structuredContent").cloned();
-    let failed = sent.get("isError").and_then(Value::as_bool) == Some(true);
+    let structured = received.get("structuredContent").cloned();
+    let failed = received.get("isError").and_then(Value::as_bool) == Some(true);
     Some(build_result(known, structured, failed, output, notes))
 }
 
@@ -53,22 +55,22 @@ fn build_result(
     mut notes: Vec<String>,
 ) -> ToolResult {
     let structured = structured.filter(|value| {
-        let fits =
+        let is_valid =
             output.is_none_or(|output| output.is_valid(Tape::from_value(value).root_lenient()));
-        if !fits && !failed {
+        if !is_valid && !failed {
             notes.push(
                 "the structured result is left out: it is not what the tool declares".to_owned(),
             );
         }
-        fits
+        is_valid
     });
-    // Whoever reads only the content must not read nothing.
+    // Some clients read the content only, which must not be empty then.
     if let (true, Some(value)) = (content.is_empty(), &structured) {
         content.push(Content::text(value.to_string()));
     }
     let mut result = match failed {
         true if content.is_empty() => {
-            ToolResult::failure("the server says that the tool failed, and nothing else")
+            ToolResult::failure("the server reports that the tool failed, and nothing else")
         }
         true => ToolResult::failure(content),
         false => ToolResult::success(content),
@@ -80,7 +82,7 @@ fn build_result(
     result
 }
 
-/// Our content has the shape that MCP gives it on the wire.
+/// Converts content by way of JSON: ours has the same format as MCP's. `None` for unknown kinds.
 pub(super) fn convert_content(block: &ContentBlock) -> Option<Content> {
     serde_json::from_value(serde_json::to_value(block).ok()?).ok()
 }
@@ -92,14 +94,14 @@ mod tests {
 
     use super::*;
 
-    fn read(sent: Value, output: Option<Value>) -> ToolResult {
+    fn read(received: Value, output: Option<Value>) -> ToolResult {
         let output = output.map(|schema| Schema::check(schema).unwrap());
-        convert_result(serde_json::from_value(sent).unwrap(), output.as_ref())
+        convert_result(serde_json::from_value(received).unwrap(), output.as_ref())
     }
 
     #[test]
-    fn every_kind_of_content_comes_through() {
-        let sent = json!([
+    fn every_kind_of_content_is_converted() {
+        let received = json!([
             {"type": "text", "text": "hello", "annotations": {"priority": 1.0}},
             {"type": "image", "data": "iVBO", "mimeType": "image/png"},
             {"type": "audio", "data": "UklG", "mimeType": "audio/wav"},
@@ -107,7 +109,7 @@ mod tests {
             {"type": "resource", "resource": {"uri": "a:c", "blob": "AAAA"}},
             {"type": "resource_link", "uri": "a:d", "name": "d"}
         ]);
-        let result = read(json!({"content": sent}), None);
+        let result = read(json!({"content": received}), None);
         let kinds: Vec<&str> = result
             .content
             .iter()
@@ -151,11 +153,11 @@ mod tests {
     }
 
     #[test]
-    fn a_structured_result_that_breaks_its_word_is_left_out() {
+    fn a_structured_result_that_does_not_match_its_schema_is_left_out() {
         let output = json!({"type": "object", "properties": {"n": {"type": "integer"}}});
-        let sent =
+        let received =
             json!({"content": [{"type": "text", "text": "x"}], "structuredContent": {"n": "one"}});
-        let result = read(sent, Some(output));
+        let result = read(received, Some(output));
         assert!(
             result.structured.is_none() && result.notes.len() == 1,
             "{result:?}"
@@ -163,9 +165,9 @@ mod tests {
     }
 
     #[test]
-    fn content_of_the_future_is_left_out_with_a_note() {
-        let sent = json!({"content": [{"type": "hologram"}, {"type": "text", "text": "x"}]});
-        let result = convert_raw_result(&sent, None).unwrap();
+    fn content_of_unknown_kinds_is_left_out_with_a_note() {
+        let received = json!({"content": [{"type": "hologram"}, {"type": "text", "text": "x"}]});
+        let result = convert_raw_result(&received, None).unwrap();
         assert_eq!((&*result.text(), result.notes.len()), ("x", 1));
         assert!(convert_raw_result(&json!({"answer": 42}), None).is_none());
     }

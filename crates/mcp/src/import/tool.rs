@@ -1,4 +1,4 @@
-//! A tool as its server defines it in, a definition of ours out, with notes.
+//! The definition of a server's tool, with notes on what was repaired.
 
 use serde_json::{Map, Value};
 use toolwright_core::schema::Schema;
@@ -7,12 +7,12 @@ use toolwright_core::{Hints, wire};
 use super::untrusted_text::sanitize;
 use crate::pin::Fingerprint;
 
-/// More is cut: a description is for reading.
+/// Longer descriptions and titles are truncated; a tool with a longer name is left out.
 const MAX_DESCRIPTION_BYTES: usize = 16 << 10;
 const MAX_TITLE_BYTES: usize = 200;
 const MAX_NAME_BYTES: usize = 1 << 10;
 
-/// The part of a definition that counts for us.
+/// The fields of a definition that are read.
 const KNOWN_KEYS: [&str; 6] = [
     "name",
     "title",
@@ -22,23 +22,23 @@ const KNOWN_KEYS: [&str; 6] = [
     "annotations",
 ];
 
-/// A tool that a server offers.
+/// The definition of a server's tool.
 #[derive(Clone, Debug)]
 pub(crate) struct RemoteTool {
-    /// The name its server knows it by.
+    /// The server's name of it.
     pub(crate) name: String,
     pub(crate) title: Option<String>,
     pub(crate) description: String,
     pub(crate) input: Schema,
     pub(crate) output: Option<Schema>,
-    /// What the server claims.
+    /// As the server declares them.
     pub(crate) hints: Hints,
     pub(crate) fingerprint: Fingerprint,
     pub(crate) notes: Vec<String>,
 }
 
 impl RemoteTool {
-    /// Reads a definition; `Err` says in a sentence why it cannot be used.
+    /// Parses a definition; the error is a sentence for the status of the server.
     pub(crate) fn parse(raw: &Value) -> Result<Self, String> {
         let Value::Object(members) = raw else {
             return Err("a tool that is no object is left out".to_owned());
@@ -61,17 +61,20 @@ impl RemoteTool {
             known.get_mut(schema).into_iter().for_each(sanitize_schema);
         }
         let mut notes = Vec::new();
-        let mut read = parse_definition(&known);
-        if let Err(flaw) = &read
-            && flaw.pointer.starts_with("/outputSchema")
+        let mut parsed = parse_definition(&known);
+        if let Err(error) = &parsed
+            && error.pointer.starts_with("/outputSchema")
         {
-            notes.push(format!("its output schema is left out: {}", flaw.message));
+            notes.push(format!("its output schema is left out: {}", error.message));
             known.shift_remove("outputSchema");
-            read = parse_definition(&known);
+            parsed = parse_definition(&known);
         }
-        let definition = read.map_err(|flaw| {
-            let name = flaw.name.as_deref().unwrap_or("without a name");
-            sanitize(&format!("tool `{name}` is left out: {}", flaw.message), 600)
+        let definition = parsed.map_err(|error| {
+            let name = error.name.as_deref().unwrap_or("without a name");
+            sanitize(
+                &format!("tool `{name}` is left out: {}", error.message),
+                600,
+            )
         })?;
         notes.extend(definition.notes.iter().map(ToString::to_string));
         if definition.description.len() > MAX_DESCRIPTION_BYTES {
@@ -94,7 +97,7 @@ impl RemoteTool {
     }
 }
 
-/// Why a definition cannot be used, and where it says so.
+/// Why a definition cannot be used, and the JSON pointer of the invalid part.
 struct DefinitionError {
     name: Option<String>,
     pointer: String,
@@ -112,11 +115,11 @@ impl DefinitionError {
 }
 
 impl From<wire::RejectedDefinition> for DefinitionError {
-    fn from(refused: wire::RejectedDefinition) -> Self {
+    fn from(rejected: wire::RejectedDefinition) -> Self {
         Self {
-            message: refused.to_string(),
-            name: refused.name,
-            pointer: refused.pointer,
+            message: rejected.to_string(),
+            name: rejected.name,
+            pointer: rejected.pointer,
         }
     }
 }
@@ -125,12 +128,12 @@ fn parse_definition(members: &Map<String, Value>) -> Result<wire::ToolDefinition
     let text = serde_json::to_string(members).map_err(DefinitionError::without_location)?;
     let mut found = wire::import_definitions(&text).map_err(DefinitionError::without_location)?;
     match found.pop() {
-        Some(read) if found.is_empty() => Ok(read?),
+        Some(definition) if found.is_empty() => Ok(definition?),
         _ => Err(DefinitionError::without_location("not one definition")),
     }
 }
 
-/// Cleans what a schema says in words: a model reads it as it reads the description.
+/// Sanitizes the titles and descriptions of a schema: the model reads them like the description of the tool.
 fn sanitize_schema(schema: &mut Value) {
     match schema {
         Value::Object(members) => {
@@ -139,7 +142,7 @@ fn sanitize_schema(schema: &mut Value) {
                     Value::String(text) if key == "description" || key == "title" => {
                         *text = sanitize(text, MAX_DESCRIPTION_BYTES);
                     }
-                    // These hold values, not words.
+                    // These contain values, not text for the model.
                     _ if matches!(key.as_str(), "enum" | "const" | "default" | "examples") => {}
                     _ => sanitize_schema(value),
                 }
@@ -150,17 +153,17 @@ fn sanitize_schema(schema: &mut Value) {
     }
 }
 
-/// Keeps of a server's hints those that warn: what would reassure is not taken from a stranger.
-pub(crate) fn trusted_hints(claimed: Hints, believed: bool) -> Hints {
-    if believed {
-        return claimed;
+/// Returns the declared hints or, of a server that is not trusted, those that make a tool look more dangerous.
+pub(crate) fn trusted_hints(declared: Hints, is_trusted: bool) -> Hints {
+    if is_trusted {
+        return declared;
     }
-    let mut kept = Hints::default();
-    kept.read_only = claimed.read_only.filter(|yes| !yes);
-    kept.destructive = claimed.destructive.filter(|yes| *yes);
-    kept.idempotent = claimed.idempotent.filter(|yes| !yes);
-    kept.open_world = claimed.open_world.filter(|yes| *yes);
-    kept
+    let mut hints = Hints::default();
+    hints.read_only = declared.read_only.filter(|value| !value);
+    hints.destructive = declared.destructive.filter(|value| *value);
+    hints.idempotent = declared.idempotent.filter(|value| !value);
+    hints.open_world = declared.open_world.filter(|value| *value);
+    hints
 }
 
 #[cfg(test)]
@@ -170,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_definition_is_read_with_notes_about_what_was_mended() {
+    fn a_definition_is_read_with_notes_about_what_was_repaired() {
         let raw = json!({"name": "files.read", "inputSchema": {"type": "object",
             "properties": {"path": {"type": "str", "description": "Where.\u{e0041}"}}}, "_meta": {"x": 1}});
         let tool = RemoteTool::parse(&raw).unwrap();
@@ -192,12 +195,12 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_that_cannot_be_used_says_where() {
+    fn the_error_of_an_invalid_schema_has_its_location() {
         let raw = json!({"name": "f", "inputSchema": {"type": "object", "properties": {"a": {"type": "strng"}}}});
-        let told = RemoteTool::parse(&raw).unwrap_err();
+        let error = RemoteTool::parse(&raw).unwrap_err();
         assert!(
-            told.contains("`f`") && told.contains("/inputSchema/properties/a/type"),
-            "{told}"
+            error.contains("`f`") && error.contains("/inputSchema/properties/a/type"),
+            "{error}"
         );
         assert!(RemoteTool::parse(&json!({"name": "f", "inputSchema": "all of it"})).is_err());
         assert!(RemoteTool::parse(&json!({"inputSchema": {}})).is_err());
@@ -205,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn an_output_schema_that_cannot_be_used_costs_only_itself() {
+    fn an_invalid_output_schema_is_left_out_alone() {
         let raw = json!({"name": "f", "inputSchema": {"type": "object"}, "outputSchema": {"type": "objekt"}});
         let tool = RemoteTool::parse(&raw).unwrap();
         assert!(tool.output.is_none());
@@ -213,16 +216,16 @@ mod tests {
     }
 
     #[test]
-    fn a_strangers_hints_only_warn() {
-        let claimed: Hints =
+    fn hints_of_an_untrusted_server_only_warn() {
+        let declared: Hints =
             serde_json::from_value(json!({"readOnlyHint": true, "destructiveHint": false,
             "idempotentHint": true, "openWorldHint": false}))
             .unwrap();
-        assert_eq!(trusted_hints(claimed, false), Hints::default());
-        assert_eq!(trusted_hints(claimed, true), claimed);
-        let warned: Hints =
+        assert_eq!(trusted_hints(declared, false), Hints::default());
+        assert_eq!(trusted_hints(declared, true), declared);
+        let warning: Hints =
             serde_json::from_value(json!({"readOnlyHint": false, "destructiveHint": true}))
                 .unwrap();
-        assert_eq!(trusted_hints(warned, false), warned);
+        assert_eq!(trusted_hints(warning, false), warning);
     }
 }

@@ -10,23 +10,23 @@ use tempfile::NamedTempFile;
 use super::pin_set::PinSet;
 use super::{Fingerprint, PinError, PinStatus, PinStore};
 
-/// A larger file is not one of ours.
+/// A larger file is rejected.
 const MAX_FILE_BYTES: u64 = 32 << 20;
 
-/// Pins in a JSON file, `toolwright.pins` by custom.
+/// Pins in a JSON file, by convention `toolwright.pins`.
 ///
-/// It is read anew each time, so that what another process accepts counts here too, and replaced as a whole, so that nobody
-/// ever reads half of it.
+/// It is read for every check, so that what another process accepts counts at once, and replaced atomically, so that no process
+/// reads an incomplete file.
 #[derive(Debug)]
 pub struct FilePins {
     path: PathBuf,
-    /// Held from reading to writing.
+    /// Locked from reading to writing.
     lock: Mutex<()>,
     keeps_drifted: bool,
 }
 
 impl FilePins {
-    /// Keeps the pins in this file, which is made when the first definition is pinned.
+    /// Stores the pins in this file, which is created when the first definition is pinned.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),
@@ -35,36 +35,36 @@ impl FilePins {
         }
     }
 
-    /// Leaves on record what another process has seen change, although it is what it was here: for a command that is over
-    /// soon, and has started a server of its own.
+    /// Keeps the drift that another process has recorded, even if the definition is unchanged here: for a short-lived command
+    /// that has started a server process of its own.
     #[must_use]
     pub fn keep_drifted(mut self) -> Self {
         self.keeps_drifted = true;
         self
     }
 
-    /// Returns the definitions of a server that a process has last seen to have changed, each with the parts that differ,
-    /// such as `description`.
+    /// Returns the definitions of a server that had changed when they were last seen, each with the parts that differ, such as
+    /// `description`.
     ///
     /// # Errors
     ///
     /// When the pins cannot be read.
     pub fn drifted(&self, server: &str) -> Result<Vec<(String, Vec<String>)>, PinError> {
-        let _turn = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let _guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(self.read()?.drifted(server))
     }
 
     fn read(&self) -> Result<PinSet, PinError> {
-        let failed = |source| PinError::Read {
+        let read_error = |source| PinError::Read {
             path: self.path.clone(),
             source,
         };
         let file = match File::open(&self.path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(PinSet::default()),
-            Err(error) => return Err(failed(error)),
+            Err(error) => return Err(read_error(error)),
         };
-        if is_writable_by_others(&file).map_err(failed)? {
+        if is_writable_by_others(&file).map_err(read_error)? {
             return Err(PinError::WritableByOthers {
                 path: self.path.clone(),
             });
@@ -72,30 +72,30 @@ impl FilePins {
         let mut text = String::new();
         file.take(MAX_FILE_BYTES)
             .read_to_string(&mut text)
-            .map_err(failed)?;
+            .map_err(read_error)?;
         serde_json::from_str(&text).map_err(|error| PinError::Malformed {
             path: self.path.clone(),
             message: error.to_string(),
         })
     }
 
-    fn write(&self, book: &PinSet) -> Result<(), PinError> {
-        self.write_atomically(book)
+    fn write(&self, pins: &PinSet) -> Result<(), PinError> {
+        self.write_atomically(pins)
             .map_err(|source| PinError::Write {
                 path: self.path.clone(),
                 source,
             })
     }
 
-    fn write_atomically(&self, book: &PinSet) -> io::Result<()> {
+    fn write_atomically(&self, pins: &PinSet) -> io::Result<()> {
         let folder = match self.path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
         fs::create_dir_all(folder)?;
-        // A temporary file is its owner's alone, and stays so under its new name.
+        // Only the owner may read a temporary file; that stays so under its new name.
         let mut file = NamedTempFile::new_in(folder)?;
-        let mut text = serde_json::to_string_pretty(book)?;
+        let mut text = serde_json::to_string_pretty(pins)?;
         text.push('\n');
         file.write_all(text.as_bytes())?;
         file.as_file().sync_all()?;
@@ -108,23 +108,23 @@ impl PinStore for FilePins {
     fn check(
         &self,
         server: &str,
-        seen: &[(String, Fingerprint)],
+        definitions: &[(String, Fingerprint)],
     ) -> Result<Vec<PinStatus>, PinError> {
-        let _turn = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut book = self.read()?;
-        let (verdicts, changed) = book.check(server, seen, self.keeps_drifted);
+        let _guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pins = self.read()?;
+        let (statuses, changed) = pins.check(server, definitions, self.keeps_drifted);
         if changed {
-            self.write(&book)?;
+            self.write(&pins)?;
         }
-        Ok(verdicts)
+        Ok(statuses)
     }
 
     fn accept(&self, server: &str, definition: &str) -> Result<bool, PinError> {
-        let _turn = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut book = self.read()?;
-        let drifted = book.accept(server, definition);
+        let _guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pins = self.read()?;
+        let drifted = pins.accept(server, definition);
         if drifted {
-            self.write(&book)?;
+            self.write(&pins)?;
         }
         Ok(drifted)
     }
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_seen_first_counts_until_what_it_became_is_accepted() {
+    fn a_definition_is_pinned_until_its_change_is_accepted() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("toolwright.pins");
         let pins = FilePins::new(&path);
@@ -167,7 +167,7 @@ mod tests {
             [PinStatus::Unchanged]
         );
 
-        // Another process meets the changed one.
+        // Another process sees the changed definition.
         let other = FilePins::new(&path);
         let drifted = other
             .check("shop", &seen("Adds, and mails your files."))
@@ -190,21 +190,21 @@ mod tests {
     }
 
     #[test]
-    fn what_another_process_saw_change_stays_on_record_for_one_that_only_looks() {
+    fn drift_that_another_process_recorded_is_kept_by_one_that_only_checks() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("toolwright.pins");
-        let (running, looking) = (FilePins::new(&path), FilePins::new(&path).keep_drifted());
+        let (running, checking) = (FilePins::new(&path), FilePins::new(&path).keep_drifted());
         running.check("shop", &seen("Adds.")).unwrap();
         running.check("shop", &seen("Steals.")).unwrap();
         let drifted = [("add".to_owned(), vec!["description".to_owned()])];
         for _ in 0..2 {
-            let verdicts = looking.check("shop", &seen("Adds.")).unwrap();
-            assert_eq!(verdicts, [PinStatus::Unchanged]);
-            assert_eq!(looking.drifted("shop").unwrap(), drifted);
+            let statuses = checking.check("shop", &seen("Adds.")).unwrap();
+            assert_eq!(statuses, [PinStatus::Unchanged]);
+            assert_eq!(checking.drifted("shop").unwrap(), drifted);
         }
         running.check("shop", &seen("Adds.")).unwrap();
-        assert_eq!(looking.drifted("shop").unwrap(), []);
-        assert_eq!(looking.drifted("bank").unwrap(), []);
+        assert_eq!(checking.drifted("shop").unwrap(), []);
+        assert_eq!(checking.drifted("bank").unwrap(), []);
     }
 
     #[cfg(unix)]
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_something_else_is_refused_and_left_alone() {
+    fn a_file_without_pins_is_rejected_and_not_changed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("toolwright.pins");
         fs::write(&path, "not ours").unwrap();

@@ -1,4 +1,4 @@
-//! A definition as its server wrote it in, a digest of it and of each of its parts out.
+//! Digests of a definition and of each of its parts.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 use toolwright_core::schema::canonical_json;
 
-/// What a model and whoever approves are told of a definition.
+/// The parts of a definition that a model or an approver sees.
 const DEFINITION_PARTS: [&str; 7] = [
     "name",
     "title",
@@ -16,11 +16,11 @@ const DEFINITION_PARTS: [&str; 7] = [
     "inputSchema",
     "outputSchema",
     "annotations",
-    // Those of a prompt.
+    // Of a prompt.
     "arguments",
 ];
 
-/// A digest of a definition, and of each part, so that it can be told what has changed.
+/// A digest of a definition, and of each part, so that changed parts can be named.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fingerprint {
@@ -29,23 +29,23 @@ pub struct Fingerprint {
 }
 
 impl Fingerprint {
-    /// Digests a definition as its server wrote it; the order of keys does not matter.
+    /// Computes the digests of a definition; the order of keys does not matter.
     pub fn of(definition: &Map<String, Value>) -> Self {
         let present = DEFINITION_PARTS
             .iter()
             .filter_map(|part| Some(((*part).to_owned(), definition.get(*part)?.clone())));
-        let whole: Map<String, Value> = present.collect();
-        let parts = whole
+        let definition: Map<String, Value> = present.collect();
+        let parts = definition
             .iter()
             .map(|(part, value)| (part.clone(), digest(value)))
             .collect();
         Self {
-            sha256: digest(&Value::Object(whole)),
+            sha256: digest(&Value::Object(definition)),
             parts,
         }
     }
 
-    /// Returns the digest of the whole, as 64 hexadecimal digits.
+    /// Returns the digest of all parts together, as 64 hexadecimal digits.
     pub fn as_str(&self) -> &str {
         &self.sha256
     }
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_keys_and_what_nobody_is_shown_do_not_matter() {
+    fn the_order_of_keys_and_invisible_parts_do_not_matter() {
         let one = of(json!({"name": "a", "description": "x", "_meta": {"n": 1}}));
         let other = of(json!({"description": "x", "name": "a"}));
         assert_eq!(one, other);
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_changed_is_named() {
+    fn changed_parts_are_named() {
         let before =
             of(json!({"name": "a", "description": "x", "inputSchema": {"type": "object"}}));
         let after = of(

@@ -1,11 +1,11 @@
-//! Pins that last as long as the process.
+//! Pins in memory.
 
 use std::sync::{Mutex, PoisonError};
 
 use super::pin_set::PinSet;
 use super::{Fingerprint, PinError, PinStatus, PinStore};
 
-/// Pins in memory: they tell what changes while the process runs, and nothing of before.
+/// Pins in memory: they detect changes while the process runs only.
 #[derive(Debug, Default)]
 pub struct MemoryPins(Mutex<PinSet>);
 
@@ -20,14 +20,14 @@ impl PinStore for MemoryPins {
     fn check(
         &self,
         server: &str,
-        seen: &[(String, Fingerprint)],
+        definitions: &[(String, Fingerprint)],
     ) -> Result<Vec<PinStatus>, PinError> {
-        let mut book = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(book.check(server, seen, false).0)
+        let mut pins = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(pins.check(server, definitions, false).0)
     }
 
     fn accept(&self, server: &str, definition: &str) -> Result<bool, PinError> {
-        let mut book = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(book.accept(server, definition))
+        let mut pins = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(pins.accept(server, definition))
     }
 }

@@ -1,4 +1,4 @@
-//! The pins of all servers, wherever they are kept.
+//! The pins of all servers, wherever they are stored.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Fingerprint, PinStatus};
 
-/// Definitions by server and name.
+/// Pins by server and name of the definition.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct PinSet(BTreeMap<String, BTreeMap<String, Pin>>);
@@ -16,36 +16,36 @@ pub(super) struct PinSet(BTreeMap<String, BTreeMap<String, Pin>>);
 #[serde(deny_unknown_fields)]
 struct Pin {
     pinned: Fingerprint,
-    /// What it was last seen to have become, where that is something else.
+    /// The last seen fingerprint, if it differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     drifted: Option<Fingerprint>,
 }
 
 impl PinSet {
-    /// Judges definitions; also tells whether the book has changed.
+    /// Compares definitions with their pins; also returns true if the pins have changed.
     ///
-    /// With `keeps`, a definition that is what it was stays on record as changed where another process has seen it change.
+    /// With `keep_drifted`, recorded drift of a definition is kept even if it is unchanged here.
     pub(super) fn check(
         &mut self,
         server: &str,
-        seen: &[(String, Fingerprint)],
-        keeps: bool,
+        definitions: &[(String, Fingerprint)],
+        keep_drifted: bool,
     ) -> (Vec<PinStatus>, bool) {
         let mut changed = false;
         let pins = self.0.entry(server.to_owned()).or_default();
-        let mut judge = |(name, now): &(String, Fingerprint)| match pins.entry(name.clone()) {
-            Entry::Vacant(place) => {
-                place.insert(Pin {
+        let mut status = |(name, now): &(String, Fingerprint)| match pins.entry(name.clone()) {
+            Entry::Vacant(entry) => {
+                entry.insert(Pin {
                     pinned: now.clone(),
                     drifted: None,
                 });
                 changed = true;
                 PinStatus::New
             }
-            Entry::Occupied(mut place) => {
-                let pin = place.get_mut();
+            Entry::Occupied(mut entry) => {
+                let pin = entry.get_mut();
                 let drifted = (pin.pinned != *now).then(|| now.clone());
-                if pin.drifted != drifted && (drifted.is_some() || !keeps) {
+                if pin.drifted != drifted && (drifted.is_some() || !keep_drifted) {
                     pin.drifted = drifted;
                     changed = true;
                 }
@@ -57,11 +57,11 @@ impl PinSet {
                 }
             }
         };
-        let verdicts = seen.iter().map(&mut judge).collect();
-        (verdicts, changed)
+        let statuses = definitions.iter().map(&mut status).collect();
+        (statuses, changed)
     }
 
-    /// Returns the definitions of a server that were last seen to have changed, each with the parts that differ.
+    /// Returns the definitions of a server that had changed when they were last seen, each with the parts that differ.
     pub(super) fn drifted(&self, server: &str) -> Vec<(String, Vec<String>)> {
         let pins = self.0.get(server).into_iter().flatten();
         let drifted = pins.filter_map(|(name, pin)| {
@@ -71,7 +71,7 @@ impl PinSet {
         drifted.collect()
     }
 
-    /// Pins what a definition has become; `false` if it has not changed.
+    /// Pins the last seen version of a definition; returns false if it had not changed.
     pub(super) fn accept(&mut self, server: &str, definition: &str) -> bool {
         let pins = self.0.get_mut(server);
         let Some(pin) = pins.and_then(|pins| pins.get_mut(definition)) else {

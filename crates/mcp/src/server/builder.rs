@@ -1,4 +1,4 @@
-//! A server under construction.
+//! Builds a server.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use crate::server::methods::served_resource::ServedResource;
 use crate::server::request::request_state::RequestStateSigner;
 use crate::server::rpc::revision::Revision;
 
-/// How many changes of resources a slow listener may miss before it misses some.
+/// The number of resource updates that a slow subscriber may be behind; older ones are lost.
 const UPDATE_CAPACITY: usize = 256;
 
-/// A server under construction; mistakes are told by [`build`](McpServerBuilder::build).
+/// Builds an [`McpServer`]; [`build`](McpServerBuilder::build) reports invalid settings.
 pub struct McpServerBuilder {
     invoker: Invoker,
     name: String,
@@ -46,42 +46,42 @@ impl McpServerBuilder {
         }
     }
 
-    /// Names the server.
+    /// Sets the name of the server; `toolwright` by default.
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
     }
 
-    /// Sets the name people read.
+    /// Sets the name that users see.
     #[must_use]
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
     }
 
-    /// Sets the server's own version.
+    /// Sets the version of the server; that of this crate by default.
     #[must_use]
     pub fn version(mut self, version: impl Into<String>) -> Self {
         self.version = version.into();
         self
     }
 
-    /// Tells models what the server is for.
+    /// Sets the instructions for models that use the server.
     #[must_use]
     pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
         self.instructions = Some(instructions.into());
         self
     }
 
-    /// Adds something that clients read by its address.
+    /// Adds a resource.
     #[must_use]
     pub fn resource(mut self, resource: ServedResource) -> Self {
         self.resources.push(resource);
         self
     }
 
-    /// Changes how much the server takes on.
+    /// Changes the limits.
     ///
     /// # Examples
     ///
@@ -90,7 +90,7 @@ impl McpServerBuilder {
     /// # let invoker = Invoker::new(&Registry::new()).unwrap();
     /// use toolwright_mcp::McpServer;
     ///
-    /// let server = McpServer::builder(invoker).limits(|limits| limits.message = 64 << 10).build();
+    /// let server = McpServer::builder(invoker).limits(|limits| limits.max_message_bytes = 64 << 10).build();
     /// ```
     #[must_use]
     pub fn limits(mut self, change: impl FnOnce(&mut McpLimits)) -> Self {
@@ -150,12 +150,12 @@ impl McpServerBuilder {
         self
     }
 
-    /// Makes the server.
+    /// Builds the server.
     ///
     /// # Errors
     ///
-    /// When a resource does not fit its tool, a token is blank, the protection by OAuth makes no sense, or there
-    /// are no random numbers.
+    /// When a resource does not fit its tool, a token is blank, the settings of OAuth are invalid, or the system has no random
+    /// numbers.
     pub fn build(self) -> Result<McpServer, McpBuildError> {
         let mut tools: Vec<Tool> = Vec::new();
         for resource in &self.resources {
@@ -164,12 +164,13 @@ impl McpServerBuilder {
                 tools.push(resource.tool.clone());
             }
         }
-        let reader = self
+        let resource_invoker = self
             .invoker
             .with_view(|_| Registry::new().all().with(tools))?;
-        let seal = RequestStateSigner::new().map_err(|error| McpBuildError::NoRandomness {
-            message: error.to_string(),
-        })?;
+        let request_states =
+            RequestStateSigner::new().map_err(|error| McpBuildError::NoRandomness {
+                message: error.to_string(),
+            })?;
         let auth = match (self.shared_auth, self.own_auth) {
             (Some(_), Some(_)) => return Err(McpBuildError::AuthConfiguredTwice),
             (Some(auth), None) => auth,
@@ -182,11 +183,11 @@ impl McpServerBuilder {
             true => "public",
             false => "private",
         };
-        let fresh = self.limits.list_ttl.as_millis();
+        let list_ttl = self.limits.list_ttl.as_millis();
         let mut server = ServerState {
             auth,
             lists: Default::default(),
-            resource_invoker: reader,
+            resource_invoker,
             resources: self.resources,
             name: self.name,
             title: self.title,
@@ -195,12 +196,12 @@ impl McpServerBuilder {
             http: crate::http::HttpState::new(&self.limits),
             limits: self.limits,
             header_arguments: Default::default(),
-            request_states: seal,
+            request_states,
             tasks: Default::default(),
             resource_updates: broadcast::Sender::new(UPDATE_CAPACITY),
             shutdown: CancellationToken::new(),
             result_suffix: String::new(),
-            cache_suffix: format!(r#","ttlMs":{fresh},"cacheScope":"{cache_scope}""#),
+            cache_suffix: format!(r#","ttlMs":{list_ttl},"cacheScope":"{cache_scope}""#),
         };
         let meta = json!({ "io.modelcontextprotocol/serverInfo": server.server_info(Revision::V2026_07_28) });
         server.result_suffix = format!(r#","resultType":"complete","_meta":{meta}"#);

@@ -1,4 +1,4 @@
-//! What goes wrong: errors of the wire, and of making and running a server.
+//! JSON-RPC errors, and the errors of building and running a server.
 
 use std::io;
 use std::net::SocketAddr;
@@ -11,16 +11,16 @@ use toolwright_core::{InvokerError, RegistryError};
 use crate::server::rpc::capability::ClientCapability;
 use crate::server::rpc::revision::Revision;
 
-/// The name of the extension that brings tasks.
+/// The protocol extension that defines tasks.
 pub(crate) const TASKS_EXTENSION: &str = "io.modelcontextprotocol/tasks";
 
-/// An error as the wire has it.
+/// A JSON-RPC error.
 #[derive(Clone, Debug)]
 pub(crate) struct RpcError {
     pub(crate) code: i32,
     pub(crate) message: String,
     pub(crate) data: Option<Box<Value>>,
-    /// The status it has over HTTP, for revisions that say one.
+    /// The status over HTTP, in revisions where an error has one.
     pub(crate) status: u16,
     /// The `WWW-Authenticate` header over HTTP.
     pub(crate) challenge: Option<HeaderValue>,
@@ -38,7 +38,11 @@ impl RpcError {
     }
 
     pub(crate) fn invalid_request(message: impl Into<String>) -> Self {
-        Self::new(-32600, message).status(400)
+        Self::new(-32600, message).with_status(400)
+    }
+
+    pub(crate) fn id_in_use() -> Self {
+        Self::invalid_request("another request with this id is under way")
     }
 
     pub(crate) fn invalid_params(message: impl Into<String>) -> Self {
@@ -50,11 +54,11 @@ impl RpcError {
     }
 
     pub(crate) fn method_not_found(method: &str) -> Self {
-        Self::new(-32601, format!("there is no method `{method}` here")).status(404)
+        Self::new(-32601, format!("there is no method `{method}` here")).with_status(404)
     }
 
     pub(crate) fn header_mismatch(message: impl Into<String>) -> Self {
-        Self::new(-32020, message).status(400)
+        Self::new(-32020, message).with_status(400)
     }
 
     pub(crate) fn missing_capability(missing: &[ClientCapability]) -> Self {
@@ -67,51 +71,54 @@ impl RpcError {
                 other => (other.as_str().to_owned(), json!({})),
             })
             .collect();
-        let names: Vec<&str> = missing.iter().map(|it| it.as_str()).collect();
+        let names: Vec<&str> = missing
+            .iter()
+            .map(|capability| capability.as_str())
+            .collect();
         let message = format!("the client has to support {}", names.join(" and "));
         Self::new(-32021, message)
-            .status(400)
-            .data(json!({ "requiredCapabilities": needed }))
+            .with_status(400)
+            .with_data(json!({ "requiredCapabilities": needed }))
     }
 
     pub(crate) fn unsupported_version(requested: &str) -> Self {
         let supported = [Revision::V2026_07_28.as_str()];
         let message = format!("revision `{requested}` is not spoken here without a handshake");
         Self::new(-32022, message)
-            .status(400)
-            .data(json!({ "supported": supported, "requested": requested }))
+            .with_status(400)
+            .with_data(json!({ "supported": supported, "requested": requested }))
     }
 
     /// The token lacks a scope; the challenge leads clients to it.
     pub(crate) fn insufficient_scope(scope: &str, challenge: Option<HeaderValue>) -> Self {
         let message = format!("your token lacks the scope `{scope}`");
         let mut error = Self::new(-32600, message)
-            .status(403)
-            .data(json!({ "requiredScopes": [scope] }));
+            .with_status(403)
+            .with_data(json!({ "requiredScopes": [scope] }));
         error.challenge = challenge;
         error
     }
 
-    pub(crate) fn status(mut self, status: u16) -> Self {
+    pub(crate) fn with_status(mut self, status: u16) -> Self {
         self.status = status;
         self
     }
 
-    pub(crate) fn data(mut self, data: Value) -> Self {
+    pub(crate) fn with_data(mut self, data: Value) -> Self {
         self.data = Some(Box::new(data));
         self
     }
 }
 
 impl From<RegistryError> for RpcError {
-    /// The host reads why in its log; a client has no use for it.
+    /// The reason is logged, not sent to the client.
     fn from(error: RegistryError) -> Self {
         tracing::error!(%error, "the tools cannot be listed");
         Self::internal("the tools cannot be listed now")
     }
 }
 
-/// Why a server cannot be made.
+/// Why a server cannot be built.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum McpBuildError {
@@ -137,16 +144,16 @@ pub enum McpBuildError {
     /// There are no random numbers for session ids and signatures.
     #[error("no random numbers for session ids: {message}")]
     NoRandomness {
-        /// What the system says.
+        /// The error of the operating system.
         message: String,
     },
 }
 
-/// Why a server stopped, or did not start.
+/// Why a server cannot listen, or its transport failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum McpServeError {
-    /// The address is open to others, and everybody would be let in.
+    /// The address is reachable from other machines, and no credential is required.
     #[error(
         "{addr} is open to other machines: set a token with `.token(…)`, or `.oauth(…)`, or listen on 127.0.0.1"
     )]
@@ -157,9 +164,9 @@ pub enum McpServeError {
     /// The transport failed.
     #[error("cannot {action}")]
     Io {
-        /// What was tried.
+        /// The action that failed, as in "cannot …".
         action: &'static str,
-        /// Why it failed.
+        /// The cause.
         source: io::Error,
     },
 }

@@ -1,38 +1,38 @@
-//! How much a server takes on.
+//! The limits of a server.
 
 use std::time::Duration;
 
-/// How much a server takes on; change what should differ with [`limits`](crate::McpServerBuilder::limits).
+/// The limits of a server; changed with [`McpServerBuilder::limits`](crate::McpServerBuilder::limits).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct McpLimits {
-    /// The largest message, in bytes.
+    /// The size of a message in bytes; 4 MiB by default.
     pub max_message_bytes: usize,
-    /// How long the whole of a request may take to arrive.
+    /// The time until a request has arrived completely; 30 seconds by default.
     pub read_timeout: Duration,
-    /// How many requests are answered at once.
+    /// Requests that are handled at once; 256 by default.
     pub max_requests: usize,
-    /// How many streams of changes are open at once.
+    /// Open streams of notifications; 256 by default.
     pub max_streams: usize,
-    /// How many connections are open at once.
+    /// Open connections; 1024 by default.
     pub max_connections: usize,
-    /// How many sessions there are at once.
+    /// Sessions; 1024 by default.
     pub max_sessions: usize,
-    /// How long a session is kept without a word from its client.
+    /// The time after which a session without requests ends; 30 minutes by default.
     pub session_idle_timeout: Duration,
-    /// How many tasks there are at once, those that are done and kept included.
+    /// Tasks, finished ones that are kept included; 1024 by default.
     pub max_tasks: usize,
-    /// How long a task is kept.
+    /// The time after which a task is cancelled and deleted; an hour by default.
     pub task_ttl: Duration,
-    /// How many messages one batch may have.
+    /// Messages in one batch; 32 by default.
     pub max_batch: usize,
-    /// How many entries one page of a list has.
+    /// Entries on one page of a list; 1000 by default.
     pub page_size: usize,
-    /// How long clients may keep a list before they ask again.
+    /// The time that clients may cache a list for; a minute by default.
     pub list_ttl: Duration,
-    /// How long a stream is silent before a sign of life is sent.
+    /// The time after which an idle stream sends a comment to keep the connection open; 15 seconds by default.
     pub keep_alive_interval: Duration,
-    /// How long what is under way may go on when the server is to end.
+    /// The time that requests in flight have to finish when the server shuts down; 5 seconds by default.
     pub shutdown_grace: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! What a handshake established: who is there, what they can do, what is under way.
+//! Sessions, which a handshake opens: the client's capabilities, its requests in flight, and ours to the client.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,12 +20,12 @@ pub(crate) mod handshake;
 pub(crate) mod in_flight;
 pub(crate) mod replay_buffer;
 
-/// One session of a revision that has them.
+/// A session, in revisions that have them.
 pub(crate) struct Session {
     pub(crate) id: SessionId,
     pub(crate) revision: Revision,
     pub(crate) capabilities: ClientCapabilities,
-    /// Whoever opened it: nobody else may use it, though they know its id.
+    /// The caller that opened it; requests of other callers are rejected even if they know its id.
     pub(crate) caller: Caller,
     pub(crate) ended: CancellationToken,
     pub(crate) replay_buffers: ReplayBuffers,
@@ -36,7 +36,7 @@ pub(crate) struct Session {
 
 struct SessionState {
     log_level: LogLevel,
-    /// Questions of ours that the client has not answered.
+    /// Requests to the client that it has not answered yet.
     pending_requests: HashMap<u64, oneshot::Sender<Result<Value, String>>>,
     subscribed_uris: HashSet<String>,
 }
@@ -85,40 +85,40 @@ impl Session {
         self.state().subscribed_uris.contains(uri)
     }
 
-    /// Hands an answer of the client's to whoever asked; an answer to nothing is dropped.
+    /// Passes a response of the client to the waiting [`send_request`](Self::send_request); others are dropped.
     pub(crate) fn handle_response(&self, message: &RpcMessage<'_>) {
         let Ok(id) = message.id().parse::<u64>() else {
             return;
         };
-        let asked = self.state().pending_requests.remove(&id);
-        if let Some(asked) = asked {
+        let pending = self.state().pending_requests.remove(&id);
+        if let Some(pending) = pending {
             let answer = match (message.result, message.error) {
                 (Some(result), None) => serde_json::from_str(result.get())
                     .map_err(|_| "its answer cannot be read".to_owned()),
                 (_, error) => Err(error_message(error.map_or("null", |error| error.get()))),
             };
-            // Whoever asked may have given up.
-            let _ = asked.send(answer);
+            // The receiver may have been dropped.
+            let _ = pending.send(answer);
         }
     }
 
-    /// Asks the client in the stream of one of its requests, and waits.
+    /// Sends a request to the client in the response stream of one of its own, and waits for the response.
     pub(crate) async fn send_request(
         &self,
-        exchange: &RequestContext,
+        context: &RequestContext,
         method: &str,
         params: &Value,
     ) -> Result<Value, ToolError> {
         let id = self.next_request_id.fetch_add(1, Ordering::Relaxed);
-        let (answer, answered) = oneshot::channel();
-        self.state().pending_requests.insert(id, answer);
-        let _open = PendingRequest { session: self, id };
-        let question = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
-        exchange.send(question.to_string());
+        let (sender, receiver) = oneshot::channel();
+        self.state().pending_requests.insert(id, sender);
+        let _pending = PendingRequest { session: self, id };
+        let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        context.send(request.to_string());
         tokio::select! {
-            answer = answered => match answer {
+            answer = receiver => match answer {
                 Ok(Ok(answer)) => Ok(answer),
-                Ok(Err(why)) => Err(ToolError::failed(format!("the client did not answer: {why}"))),
+                Ok(Err(reason)) => Err(ToolError::failed(format!("the client did not answer: {reason}"))),
                 Err(_) => Err(ToolError::failed("the client did not answer")),
             },
             () = self.ended.cancelled() => Err(ToolError::failed("the session has ended")),
@@ -130,14 +130,14 @@ impl Session {
     }
 }
 
-/// Takes the message out of an error.
+/// Returns the message of a JSON-RPC error.
 fn error_message(error: &str) -> String {
     let error: Value = serde_json::from_str(error).unwrap_or_default();
     let message = error.get("message").and_then(Value::as_str);
-    message.unwrap_or("it said neither yes nor no").to_owned()
+    message.unwrap_or("its error has no message").to_owned()
 }
 
-/// A question that is forgotten when nobody waits for its answer.
+/// Removes a pending request when it is dropped.
 struct PendingRequest<'a> {
     session: &'a Session,
     id: u64,

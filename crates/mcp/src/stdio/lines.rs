@@ -1,21 +1,20 @@
-//! A stream in, its lines out, none of them too long.
+//! Reads lines up to a limit.
 
 use std::io;
 
 use tokio::io::{AsyncBufRead, AsyncBufReadExt as _};
 
-/// What was read.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum LineRead {
     /// A line, without its end.
     Line,
-    /// A line that was longer than allowed; it was skipped.
+    /// A line over the limit, which was skipped.
     TooLong,
-    /// Nothing: the stream has ended.
+    /// The stream has ended.
     End,
 }
 
-/// Reads the next line into `line`; whoever drops the future gives up on the rest of it.
+/// Reads the next line into `line`; dropping the future loses the part that was read.
 pub(super) async fn read_line(
     input: &mut (impl AsyncBufRead + Unpin),
     line: &mut Vec<u8>,
@@ -26,7 +25,7 @@ pub(super) async fn read_line(
     loop {
         let available = input.fill_buf().await?;
         if available.is_empty() {
-            // Half a line at the end is as good as a line: if it is no message, its sender is told.
+            // An incomplete last line counts as a line: if it is no message, the client receives an error.
             return Ok(match (too_long, line.is_empty()) {
                 (true, _) => LineRead::TooLong,
                 (false, true) => LineRead::End,

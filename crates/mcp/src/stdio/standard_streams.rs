@@ -1,4 +1,4 @@
-//! Standard input, and standard output for the protocol alone.
+//! Standard input, and standard output reserved for the protocol.
 
 use std::io;
 
@@ -9,7 +9,7 @@ use tokio::net::unix::pipe::OpenOptions;
 type Input = Box<dyn AsyncRead + Send + Unpin>;
 type Output = Box<dyn AsyncWrite + Send + Unpin>;
 
-/// Opens standard input; where it is a pipe and the system lets us, without a thread that waits.
+/// Opens standard input; without a blocking thread if it is a pipe and the system allows that.
 pub(super) fn open_stdin() -> Input {
     #[cfg(target_os = "linux")]
     if let Ok(pipe) = OpenOptions::new().open_receiver(fd_path(0)) {
@@ -18,7 +18,7 @@ pub(super) fn open_stdin() -> Input {
     Box::new(tokio::io::stdin())
 }
 
-/// Takes standard output away from everybody else: whatever else prints, prints to standard error.
+/// Returns standard output, and redirects the process's to standard error, where other output then goes.
 #[cfg(unix)]
 pub(super) fn take_stdout() -> io::Result<Output> {
     let output = rustix::io::dup(rustix::stdio::stdout())?;
@@ -33,13 +33,13 @@ pub(super) fn take_stdout() -> io::Result<Output> {
     Ok(Box::new(tokio::fs::File::from_std(output.into())))
 }
 
-/// Takes standard output as it is; nobody else should print.
+/// Returns standard output; other output of the process would break the protocol.
 #[cfg(not(unix))]
 pub(super) fn take_stdout() -> io::Result<Output> {
     Ok(Box::new(tokio::io::stdout()))
 }
 
-/// Where an open file can be opened once more: what is set on that one, its other holders do not notice.
+/// The path to open a file descriptor again, as another file description: flags that are set on it do not affect the first.
 #[cfg(target_os = "linux")]
 fn fd_path(file: std::os::fd::RawFd) -> String {
     format!("/proc/self/fd/{file}")

@@ -1,4 +1,4 @@
-//! The beginning of an argument in, what it could become out.
+//! `completion/complete`: the beginning of an argument in, its possible values out.
 
 use serde::Deserialize;
 use serde_json::json;
@@ -11,7 +11,7 @@ use crate::server::request::request_context::RequestContext;
 use crate::server::rpc::message::RpcMessage;
 use crate::server::rpc::response::{RpcResponse, write_json};
 
-/// How many values are told at once, says the protocol.
+/// The limit of the protocol.
 const MAX_VALUES: usize = 100;
 
 #[derive(Deserialize)]
@@ -30,23 +30,23 @@ struct CompletionArgument {
 }
 
 impl McpServer {
-    /// Completes an argument whose values its schema counts.
+    /// Completes an argument that has an enum in the schema.
     pub(crate) fn complete(
         &self,
         message: &RpcMessage<'_>,
-        exchange: &RequestContext,
+        context: &RequestContext,
     ) -> Result<RpcResponse, RpcError> {
-        let wrong =
-            |what: &str| RpcError::invalid_params(format!("`{what}` is missing or unclear"));
+        let invalid =
+            |field: &str| RpcError::invalid_params(format!("`{field}` is missing or unclear"));
         let (reference, argument) = (message.params.reference, message.params.argument);
         let reference = reference.and_then(|raw| serde_json::from_str(raw.get()).ok());
         let argument = argument.and_then(|raw| serde_json::from_str(raw.get()).ok());
-        let reference = reference.ok_or_else(|| wrong("ref"))?;
-        let argument: CompletionArgument = argument.ok_or_else(|| wrong("argument"))?;
+        let reference = reference.ok_or_else(|| invalid("ref"))?;
+        let argument: CompletionArgument = argument.ok_or_else(|| invalid("argument"))?;
         let schema = match reference {
             CompletionReference::Prompt { name } => {
-                let scope = CallScope::new().caller(exchange.caller.clone());
-                let prompts = self.scoped_tools(exchange).invoker().list_prompts(&scope)?;
+                let scope = CallScope::new().caller(context.caller.clone());
+                let prompts = self.scoped_tools(context).invoker().list_prompts(&scope)?;
                 let prompt = prompts.iter().find(|prompt| prompt.name() == &*name);
                 prompt
                     .ok_or_else(|| {
@@ -57,20 +57,20 @@ impl McpServer {
                     .clone()
             }
             CompletionReference::Resource { uri } => {
-                let reach = self.scoped_tools(exchange);
-                let mut shown = self
+                let tools = self.scoped_tools(context);
+                let mut granted = self
                     .0
                     .resources
                     .iter()
-                    .filter(|it| reach.allows(it.tool.spec()));
-                let resource = shown.find(|it| it.uri() == uri);
+                    .filter(|resource| tools.allows(resource.tool.spec()));
+                let resource = granted.find(|resource| resource.uri() == uri);
                 let missing = || RpcError::invalid_params(format!("there is no resource `{uri}`"));
                 resource.ok_or_else(missing)?.tool.spec().input.clone()
             }
         };
-        let begun = argument.value.to_lowercase();
+        let prefix = argument.value.to_lowercase();
         let mut values = enum_values(schema.as_value(), &argument.name);
-        values.retain(|value| value.to_lowercase().starts_with(&begun));
+        values.retain(|value| value.to_lowercase().starts_with(&prefix));
         let total = values.len();
         values.truncate(MAX_VALUES);
         let more = total > values.len();
@@ -78,7 +78,7 @@ impl McpServer {
         Ok(RpcResponse::result(message.id(), |body| {
             body.extend_from_slice(br#"{"completion":"#);
             write_json(body, &completion);
-            body.extend_from_slice(self.result_suffix(exchange.revision).as_bytes());
+            body.extend_from_slice(self.result_suffix(context.revision).as_bytes());
             body.push(b'}');
         }))
     }

@@ -1,4 +1,4 @@
-//! The tools and prompts as each revision lists them, written once per change and then only copied.
+//! The lists of tools and prompts as JSON for each revision, rendered once per change of the registry.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,9 +16,9 @@ use crate::export;
 use crate::server::error::RpcError;
 use crate::server::rpc::revision::Revision;
 
-/// How long a list is used again: who may see what can change without the registry changing.
+/// After this time it is checked again what a caller may see: that can change without a change of the registry.
 const MAX_AGE: Duration = Duration::from_secs(1);
-/// How many callers are remembered, per revision; those who see the same share the list.
+/// The number of cached entries; callers that see the same items share one list.
 const MAX_CALLERS: usize = 1024;
 /// How many sets of scopes have cached lists.
 const MAX_SCOPE_SETS: usize = 64;
@@ -39,27 +39,25 @@ struct ListCache {
 }
 
 type CachedLists = Mutex<HashMap<(Revision, CallerName), CachedList>>;
-/// The name of a caller, if they have one.
 type CallerName = Option<Box<str>>;
 
-/// The list of one caller, and when it was last seen to be what they may see.
+/// The list of one caller, and when it was last checked what the caller may see.
 struct CachedList {
     list: Arc<RenderedList>,
     checked_at: Instant,
 }
 
-/// One list, entry by entry.
+/// The rendered entries of one list.
 pub(crate) struct RenderedList {
     snapshot: Arc<Snapshot>,
-    /// Where the specs lie that it was written from: within one snapshot, that tells them apart.
+    /// The addresses of the listed specs, which identify them within one snapshot.
     spec_addresses: Vec<usize>,
     entries: Vec<(Box<str>, Box<str>)>,
-    /// What it says as a whole; lists that say the same are the same.
+    /// The digest of all entries, by which subscriptions notice a change.
     pub(crate) digest: [u8; 32],
     pages: Mutex<HashMap<usize, Arc<str>>>,
 }
 
-/// Which list is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ListKind {
     Tools,
@@ -93,10 +91,15 @@ impl ListCaches {
                 .by_scopes
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner);
-            if caches.len() >= MAX_SCOPE_SETS && !caches.contains_key(scopes) {
-                caches.clear();
+            match caches.get(scopes) {
+                Some(lists) => Arc::clone(lists),
+                None => {
+                    if caches.len() >= MAX_SCOPE_SETS {
+                        caches.clear();
+                    }
+                    Arc::clone(caches.entry(scopes.clone()).or_default())
+                }
             }
-            Arc::clone(caches.entry(scopes.clone()).or_default())
         };
         lists.get_or_render(kind, invoker, revision, caller)
     }
@@ -105,51 +108,51 @@ impl ListCaches {
 impl ListCache {
     fn get_or_render(
         &self,
-        what: ListKind,
+        kind: ListKind,
         invoker: &Invoker,
         revision: Revision,
         caller: &Caller,
     ) -> Result<Arc<RenderedList>, RegistryError> {
-        let kept = match what {
+        let cache = match kind {
             ListKind::Tools => &self.tools,
             ListKind::Prompts => &self.prompts,
         };
-        let kept = || kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let cache = || cache.lock().unwrap_or_else(PoisonError::into_inner);
         let snapshot = invoker.snapshot()?;
         let key = (revision, caller.name().map(Box::from));
-        let is_now = |held: &&CachedList| Arc::ptr_eq(&held.list.snapshot, &snapshot);
-        if let Some(held) = kept().get(&key).filter(is_now)
-            && held.checked_at.elapsed() < MAX_AGE
+        let is_current = |cached: &&CachedList| Arc::ptr_eq(&cached.list.snapshot, &snapshot);
+        if let Some(cached) = cache().get(&key).filter(is_current)
+            && cached.checked_at.elapsed() < MAX_AGE
         {
-            return Ok(Arc::clone(&held.list));
+            return Ok(Arc::clone(&cached.list));
         }
-        let shown = visible_items(what, invoker, caller)?;
-        let places = shown.spec_addresses();
-        let same = kept()
+        let items = visible_items(kind, invoker, caller)?;
+        let addresses = items.spec_addresses();
+        let same = cache()
             .iter()
-            .filter(|((other, _), held)| *other == revision && is_now(held))
-            .find(|(_, held)| held.list.spec_addresses == places)
-            .map(|(_, held)| Arc::clone(&held.list));
+            .filter(|((other, _), cached)| *other == revision && is_current(cached))
+            .find(|(_, cached)| cached.list.spec_addresses == addresses)
+            .map(|(_, cached)| Arc::clone(&cached.list));
         let list = same.unwrap_or_else(|| {
-            let list = RenderedList::new(&shown, places, Arc::clone(&snapshot), revision);
+            let list = RenderedList::new(&items, addresses, Arc::clone(&snapshot), revision);
             Arc::new(list)
         });
-        let held = CachedList {
+        let entry = CachedList {
             list: Arc::clone(&list),
             checked_at: Instant::now(),
         };
-        let mut kept = kept();
-        // Nobody asks for what was there before the last change.
-        kept.retain(|_, held| is_now(&&*held));
-        if kept.len() >= MAX_CALLERS {
-            kept.clear();
+        let mut cache = cache();
+        // Lists of older snapshots are never requested again.
+        cache.retain(|_, cached| is_current(&&*cached));
+        if cache.len() >= MAX_CALLERS {
+            cache.clear();
         }
-        kept.insert(key, held);
+        cache.insert(key, entry);
         Ok(list)
     }
 }
 
-/// What a caller may see.
+/// The tools or prompts that a caller may see.
 enum VisibleItems {
     Tools(Vec<RegisteredTool>),
     Prompts(Vec<Prompt>),
@@ -157,21 +160,24 @@ enum VisibleItems {
 
 impl VisibleItems {
     fn spec_addresses(&self) -> Vec<usize> {
-        let place = |spec: &ToolSpec| std::ptr::from_ref(spec).addr();
+        let address = |spec: &ToolSpec| std::ptr::from_ref(spec).addr();
         match self {
-            Self::Tools(tools) => tools.iter().map(|it| place(it.spec())).collect(),
-            Self::Prompts(prompts) => prompts.iter().map(|it| place(it.spec())).collect(),
+            Self::Tools(tools) => tools.iter().map(|tool| address(tool.spec())).collect(),
+            Self::Prompts(prompts) => prompts
+                .iter()
+                .map(|prompt| address(prompt.spec()))
+                .collect(),
         }
     }
 }
 
 fn visible_items(
-    what: ListKind,
+    kind: ListKind,
     invoker: &Invoker,
     caller: &Caller,
 ) -> Result<VisibleItems, RegistryError> {
     let scope = CallScope::new().caller(caller.clone());
-    match what {
+    match kind {
         ListKind::Tools => invoker.list(&scope).map(VisibleItems::Tools),
         ListKind::Prompts => invoker.list_prompts(&scope).map(VisibleItems::Prompts),
     }
@@ -179,12 +185,12 @@ fn visible_items(
 
 impl RenderedList {
     fn new(
-        shown: &VisibleItems,
-        places: Vec<usize>,
+        items: &VisibleItems,
+        spec_addresses: Vec<usize>,
         snapshot: Arc<Snapshot>,
         revision: Revision,
     ) -> Self {
-        let entries: Vec<(Box<str>, Box<str>)> = match shown {
+        let entries: Vec<(Box<str>, Box<str>)> = match items {
             VisibleItems::Tools(tools) => tools
                 .iter()
                 .map(|entry| {
@@ -206,14 +212,14 @@ impl RenderedList {
         }
         Self {
             snapshot,
-            spec_addresses: places,
+            spec_addresses,
             entries,
             digest: digest.finalize().into(),
             pages: Mutex::default(),
         }
     }
 
-    /// Writes one page: the entries as an array, and where to go on.
+    /// Returns one page: the entries as an array, and the cursor of the next page.
     pub(crate) fn page(&self, cursor: Option<&str>, size: usize) -> Result<Arc<str>, RpcError> {
         let size = size.max(1);
         let from = match cursor {
@@ -225,7 +231,7 @@ impl RenderedList {
             return Ok(Arc::clone(page));
         }
         let page: Arc<str> = self.render_page(from, size).into();
-        // A client may send any cursor; only the pages that we begin ourselves are kept.
+        // A client may send any cursor; only pages at multiples of the page size are cached.
         if from.is_multiple_of(size) {
             pages.insert(from, Arc::clone(&page));
         }
@@ -254,25 +260,25 @@ impl RenderedList {
         page
     }
 
-    /// Finds the place after the entry that a cursor names, wherever it is now.
+    /// Returns the position after the entry that a cursor names, even if it has moved.
     ///
-    /// If the entry is gone, its old place is as good as any: nothing is lost but perhaps what moved.
+    /// If the entry is gone, this is its old position: entries that moved may be missing from the pages.
     fn position_after_cursor(&self, cursor: &str) -> Result<usize, RpcError> {
         let unknown =
             || RpcError::invalid_params("the cursor is not one of ours: start without one");
         let cursor = URL_SAFE_NO_PAD.decode(cursor).map_err(|_| unknown())?;
         let cursor = String::from_utf8(cursor).map_err(|_| unknown())?;
-        let (place, last) = cursor.split_once(':').ok_or_else(unknown)?;
-        let place: usize = place.parse().map_err(|_| unknown())?;
+        let (position, last) = cursor.split_once(':').ok_or_else(unknown)?;
+        let position: usize = position.parse().map_err(|_| unknown())?;
         let is_last = |at: usize| {
             self.entries
                 .get(at)
                 .is_some_and(|(name, _)| **name == *last)
         };
-        if place.checked_sub(1).is_some_and(is_last) {
-            return Ok(place);
+        if position.checked_sub(1).is_some_and(is_last) {
+            return Ok(position);
         }
         let moved = self.entries.iter().position(|(name, _)| **name == *last);
-        Ok(moved.map_or(place.min(self.entries.len()), |at| at + 1))
+        Ok(moved.map_or(position.min(self.entries.len()), |at| at + 1))
     }
 }

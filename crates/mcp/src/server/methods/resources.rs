@@ -1,4 +1,4 @@
-//! `resources/…`: what there is, and what is there.
+//! `resources/list`, `resources/templates/list` and `resources/read`.
 
 use std::sync::Arc;
 
@@ -20,27 +20,26 @@ impl McpServer {
     pub(crate) fn list_resources(
         &self,
         message: &RpcMessage<'_>,
-        exchange: &RequestContext,
+        context: &RequestContext,
         templates: bool,
     ) -> RpcResponse {
         let (list, address) = match templates {
             true => ("resourceTemplates", "uriTemplate"),
             false => ("resources", "uri"),
         };
-        let listed = self.0.resources.iter();
-        let reach = self.scoped_tools(exchange);
-        let listed = listed.filter(|resource| {
-            resource.is_template() == templates && reach.allows(resource.tool.spec())
+        let tools = self.scoped_tools(context);
+        let listed = self.0.resources.iter().filter(|resource| {
+            resource.is_template() == templates && tools.allows(resource.tool.spec())
         });
         let entries: Vec<Value> = listed
-            .map(|resource| resource_entry(resource, address, exchange.revision))
+            .map(|resource| resource_entry(resource, address, context.revision))
             .collect();
         RpcResponse::result(message.id(), |body| {
             body.extend_from_slice(br#"{""#);
             body.extend_from_slice(list.as_bytes());
             body.extend_from_slice(br#"":"#);
             write_json(body, &entries);
-            self.write_cacheable_end(body, exchange.revision);
+            self.write_cacheable_end(body, context.revision);
         })
     }
 
@@ -48,51 +47,52 @@ impl McpServer {
     pub(crate) fn find_resource(
         &self,
         uri: &str,
-        exchange: &RequestContext,
+        context: &RequestContext,
     ) -> Result<(usize, ToolCall), RpcError> {
-        let reach = self.scoped_tools(exchange);
+        let tools = self.scoped_tools(context);
         let mut all = self.0.resources.iter().enumerate();
-        let mut closed = None;
-        let found = all.find_map(|(number, resource)| {
+        let mut not_granted = None;
+        let found = all.find_map(|(index, resource)| {
             let arguments = Value::Object(resource.match_uri(uri)?);
-            if !reach.allows(resource.tool.spec()) {
-                closed = closed.or(Some(resource));
+            if !tools.allows(resource.tool.spec()) {
+                not_granted = not_granted.or(Some(resource));
                 return None;
             }
-            Some((number, ToolCall::new(resource.name(), arguments)))
+            Some((index, ToolCall::new(resource.name(), arguments)))
         });
-        if let (None, Some(closed)) = (&found, closed) {
-            self.check_scope(closed.tool.spec(), exchange)?;
+        if let (None, Some(resource)) = (&found, not_granted) {
+            self.check_scope(resource.tool.spec(), context)?;
         }
         found.ok_or_else(|| {
-            let code = if exchange.revision.is_stateless() {
+            let code = if context.revision.is_stateless() {
                 -32602
             } else {
                 -32002
             };
-            RpcError::new(code, format!("there is no resource `{uri}`")).data(json!({ "uri": uri }))
+            RpcError::new(code, format!("there is no resource `{uri}`"))
+                .with_data(json!({ "uri": uri }))
         })
     }
 
     pub(crate) async fn run_read_resource(
         &self,
         id: &str,
-        number: usize,
+        index: usize,
         uri: &str,
         call: &ToolCall,
-        exchange: &Arc<RequestContext>,
+        context: &Arc<RequestContext>,
     ) -> Result<RpcResponse, RpcError> {
-        let scope = call_scope(exchange);
+        let scope = call_scope(context);
         let reading = self.0.resource_invoker.invoke_in(&scope, call);
-        let result = match exchange.run_until_input_required(reading).await {
+        let result = match context.run_until_input_required(reading).await {
             Ok(result) => result,
             Err(pause) => {
-                return self.input_required_response(id, "resources/read", call, exchange, pause);
+                return self.input_required_response(id, "resources/read", call, context, pause);
             }
         };
-        check_missing_capability(&result, exchange)?;
+        check_missing_capability(&result, context)?;
         if result.outcome == Outcome::InvalidArguments {
-            return Err(RpcError::invalid_params(result.text()).data(json!({ "uri": uri })));
+            return Err(RpcError::invalid_params(result.text()).with_data(json!({ "uri": uri })));
         }
         if result.is_error() {
             return Err(RpcError::internal(result.text()));
@@ -100,7 +100,7 @@ impl McpServer {
         let mime_type = self
             .0
             .resources
-            .get(number)
+            .get(index)
             .and_then(ServedResource::declared_mime_type);
         let contents: Vec<Value> = result
             .content
@@ -110,7 +110,7 @@ impl McpServer {
         Ok(RpcResponse::result(id, |body| {
             body.extend_from_slice(br#"{"contents":"#);
             write_json(body, &contents);
-            self.write_cacheable_end(body, exchange.revision);
+            self.write_cacheable_end(body, context.revision);
         }))
     }
 }

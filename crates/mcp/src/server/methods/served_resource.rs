@@ -1,19 +1,19 @@
-//! An address in, what is there out: a resource is what a tool returns.
+//! A resource: an address, and the tool that returns its content.
 
 use toolwright_core::{Tool, ToolName};
 
 use crate::server::error::McpBuildError;
 
-/// Something that clients read by its address: made of a tool that returns it.
+/// A resource that clients read by its address: a tool returns its content.
 ///
-/// The address may have parameters, `notes://{day}/text`; the tool's arguments are filled in from them. The
-/// tool's name, title and description are the resource's, and the tool itself is not listed.
+/// The address may have parameters, as in `notes://{day}/text`, which become arguments of the tool. The resource has the name,
+/// title and description of the tool; the tool itself is not listed.
 ///
 /// # Examples
 ///
 /// ```
 /// use toolwright::tool;
-/// use toolwright_mcp::Resource;
+/// use toolwright_mcp::ServedResource;
 ///
 /// /// What was written on a day.
 /// #[tool(read_only)]
@@ -21,7 +21,7 @@ use crate::server::error::McpBuildError;
 ///     format!("On {day} it rained.")
 /// }
 ///
-/// let resource = Resource::new("notes://{day}/text", notes::tool()).mime_type("text/plain");
+/// let resource = ServedResource::new("notes://{day}/text", notes::tool()).mime_type("text/plain");
 /// ```
 #[derive(Clone, Debug)]
 pub struct ServedResource {
@@ -40,7 +40,7 @@ impl ServedResource {
         }
     }
 
-    /// Says what kind of content it is, for example `text/plain`.
+    /// Sets the MIME type, for example `text/plain`.
     #[must_use]
     pub fn mime_type(mut self, mime_type: impl Into<String>) -> Self {
         self.mime_type = Some(mime_type.into());
@@ -63,24 +63,27 @@ impl ServedResource {
         self.uri.contains('{')
     }
 
-    /// Checks that the tool takes exactly what the address gives.
+    /// Checks that the parameters of the address are those of the tool, required ones included.
     pub(crate) fn validate(&self) -> Result<(), McpBuildError> {
-        let wrong = |message: String| McpBuildError::Resource {
+        let invalid = |message: String| McpBuildError::Resource {
             uri: self.uri.clone(),
             message,
         };
         let params = self.tool.params();
-        let given = template_variables(&self.uri)
-            .ok_or_else(|| wrong("a `{` is never closed".to_owned()))?;
-        for name in &given {
+        let variables = template_variables(&self.uri)
+            .ok_or_else(|| invalid("a `{` is never closed".to_owned()))?;
+        for name in &variables {
             if params.iter().all(|param| param.name != *name) {
                 let tool = self.tool.name();
-                return Err(wrong(format!("tool `{tool}` has no parameter `{name}`")));
+                return Err(invalid(format!("tool `{tool}` has no parameter `{name}`")));
             }
         }
-        let lacks = |name: &str| !given.contains(&name);
-        match params.iter().find(|it| it.required && lacks(&it.name)) {
-            Some(param) => Err(wrong(format!(
+        let lacks = |name: &str| !variables.contains(&name);
+        match params
+            .iter()
+            .find(|param| param.required && lacks(&param.name))
+        {
+            Some(param) => Err(invalid(format!(
                 "the tool needs `{name}`: write `{{{name}}}` into the address",
                 name = param.name
             ))),
@@ -88,7 +91,7 @@ impl ServedResource {
         }
     }
 
-    /// Reads the arguments out of an address, if it is one of this resource's.
+    /// Returns the arguments in an address, if it is one of this resource.
     pub(crate) fn match_uri(
         &self,
         uri: &str,
@@ -115,7 +118,7 @@ impl ServedResource {
     }
 }
 
-/// Lists the parameters of an address; `None` if a brace is never closed.
+/// Returns the parameters of an address template; `None` if a brace is never closed.
 fn template_variables(uri: &str) -> Option<Vec<&str>> {
     let parts = uri.split('{').skip(1);
     parts
@@ -123,7 +126,7 @@ fn template_variables(uri: &str) -> Option<Vec<&str>> {
         .collect()
 }
 
-/// Undoes `%20` and the like; `None` if it is not text.
+/// Decodes `%20` and the like; `None` if the result is not UTF-8.
 fn percent_decode(value: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(value.len());
     let mut rest = value.bytes();

@@ -1,4 +1,4 @@
-//! Who wants to hear of changes, in; the changes as they happen, out.
+//! Subscriptions to changes of lists and resources.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::server::rpc::response::{RpcResponse, notification_json, set_field, wr
 /// The key under which every notification names its subscription.
 const SUBSCRIPTION_ID_KEY: &str = "io.modelcontextprotocol/subscriptionId";
 
-/// What somebody wants to hear of.
+/// The changes that a client subscribes to.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct SubscriptionFilter {
@@ -28,14 +28,14 @@ pub(crate) struct SubscriptionFilter {
 }
 
 impl SubscriptionFilter {
-    /// Reads the filter of `subscriptions/listen`.
+    /// Parses the parameters of `subscriptions/listen`.
     pub(crate) fn parse(message: &RpcMessage<'_>) -> Result<Self, RpcError> {
         let filter = message.params.notifications.map_or("{}", |raw| raw.get());
         serde_json::from_str(filter)
-            .map_err(|why| RpcError::invalid_params(format!("`notifications`: {why}")))
+            .map_err(|error| RpcError::invalid_params(format!("`notifications`: {error}")))
     }
 
-    /// Wants all that a session is told without asking.
+    /// The changes that every session is notified of.
     pub(crate) fn list_changes() -> Self {
         Self {
             tools_list_changed: true,
@@ -44,67 +44,68 @@ impl SubscriptionFilter {
         }
     }
 
-    /// Begins to listen: what changes from now on is heard, however late it is told.
-    pub(crate) fn subscribe(self, server: &McpServer, exchange: &RequestContext) -> Subscription {
+    /// Starts the subscription: changes from now on count, even if [`run`](Subscription::run) is called later.
+    pub(crate) fn subscribe(self, server: &McpServer, context: &RequestContext) -> Subscription {
         Subscription {
             registry_changes: server.0.auth.all_tools().invoker().changes().boxed(),
             resource_updates: server.0.resource_updates.subscribe(),
-            last_digests: list_digests(server, exchange),
+            last_digests: list_digests(server, context),
             filter: self,
         }
     }
 
-    fn includes_resource(&self, uri: &str, exchange: &RequestContext) -> bool {
-        let here = self.resource_subscriptions.iter().any(|known| known == uri);
-        here || exchange
-            .session
-            .as_ref()
-            .is_some_and(|session| session.is_subscribed(uri))
+    fn includes_resource(&self, uri: &str, context: &RequestContext) -> bool {
+        let in_filter = self.resource_subscriptions.iter().any(|known| known == uri);
+        in_filter
+            || context
+                .session
+                .as_ref()
+                .is_some_and(|session| session.is_subscribed(uri))
     }
 
     fn acknowledged(&self, server: &McpServer) -> Value {
-        let mut granted = json!({});
+        let mut accepted = json!({});
         if self.tools_list_changed {
-            set_field(&mut granted, "toolsListChanged", true);
+            set_field(&mut accepted, "toolsListChanged", true);
         }
         if self.prompts_list_changed {
-            set_field(&mut granted, "promptsListChanged", true);
+            set_field(&mut accepted, "promptsListChanged", true);
         }
         if !self.resource_subscriptions.is_empty() && !server.0.resources.is_empty() {
             set_field(
-                &mut granted,
+                &mut accepted,
                 "resourceSubscriptions",
                 self.resource_subscriptions.clone(),
             );
         }
-        granted
+        accepted
     }
 }
 
-/// Somebody who listens.
+/// A started subscription.
 pub(crate) struct Subscription {
     filter: SubscriptionFilter,
     registry_changes: BoxStream<'static, u64>,
     resource_updates: Receiver<Arc<str>>,
-    /// What the tools and the prompts were when the listener last heard of them.
+    /// The digests of the lists of tools and prompts at the last notification.
     last_digests: (ListDigest, ListDigest),
 }
 
 impl Subscription {
-    /// Sends changes until the server ends; whoever does not want them any more drops this.
+    /// Sends notifications until the server shuts down or the token expires; dropping it ends the subscription.
     pub(crate) async fn run(
         self,
         id: &str,
         server: &McpServer,
-        exchange: &Arc<RequestContext>,
+        context: &Arc<RequestContext>,
     ) -> RpcResponse {
         let Self {
             filter,
-            registry_changes: mut changes,
-            resource_updates: mut updates,
-            last_digests: mut known,
+            mut registry_changes,
+            mut resource_updates,
+            mut last_digests,
         } = self;
-        let tag: Value = match exchange.session {
+        let tag: Value = match context.session {
             Some(_) => Value::Null,
             None => serde_json::from_str(id).unwrap_or_default(),
         };
@@ -112,39 +113,39 @@ impl Subscription {
             if !tag.is_null() {
                 set_field(&mut params, "_meta", json!({ SUBSCRIPTION_ID_KEY: tag }));
             }
-            exchange.send(notification_json(method, &params));
+            context.send(notification_json(method, &params));
         };
-        if exchange.session.is_none() {
+        if context.session.is_none() {
             send(
                 "notifications/subscriptions/acknowledged",
                 json!({ "notifications": filter.acknowledged(server) }),
             );
         }
-        // Once nobody can change the registry any more, resources may still be updated.
-        let mut settled = false;
+        // When the registry cannot change any more, resources may still be updated.
+        let mut is_registry_closed = false;
         loop {
             tokio::select! {
-                change = changes.next(), if !settled => {
-                    settled = change.is_none();
-                    let now = list_digests(server, exchange);
-                    if filter.tools_list_changed && known.0 != now.0 {
+                change = registry_changes.next(), if !is_registry_closed => {
+                    is_registry_closed = change.is_none();
+                    let now = list_digests(server, context);
+                    if filter.tools_list_changed && last_digests.0 != now.0 {
                         send("notifications/tools/list_changed", json!({}));
                     }
-                    if filter.prompts_list_changed && known.1 != now.1 {
+                    if filter.prompts_list_changed && last_digests.1 != now.1 {
                         send("notifications/prompts/list_changed", json!({}));
                     }
-                    known = now;
+                    last_digests = now;
                 }
-                update = updates.recv() => match update {
-                    Ok(uri) if filter.includes_resource(&uri, exchange) && server.is_resource_visible(&uri, exchange) => {
+                update = resource_updates.recv() => match update {
+                    Ok(uri) if filter.includes_resource(&uri, context) && server.is_resource_visible(&uri, context) => {
                         send("notifications/resources/updated", json!({ "uri": &*uri }));
                     }
                     Ok(_) | Err(RecvError::Lagged(_)) => {}
                     Err(RecvError::Closed) => break,
                 },
                 () = server.0.shutdown.cancelled() => break,
-                // Who wants to hear more brings another token.
-                () = exchange.wait_expired() => break,
+                // The client subscribes again with a new token.
+                () = context.wait_expired() => break,
             }
         }
         let result = json!({ "resultType": "complete", "_meta": { SUBSCRIPTION_ID_KEY: tag } });
@@ -152,14 +153,14 @@ impl Subscription {
     }
 }
 
-/// What a list says, unless it cannot be listed.
+/// `None` if the list cannot be rendered.
 type ListDigest = Option<[u8; 32]>;
 
-fn list_digests(server: &McpServer, exchange: &RequestContext) -> (ListDigest, ListDigest) {
-    let digest = |what| {
-        let tools = server.scoped_tools(exchange);
+fn list_digests(server: &McpServer, context: &RequestContext) -> (ListDigest, ListDigest) {
+    let digest = |kind| {
+        let tools = server.scoped_tools(context);
         let lists = &server.0.lists;
-        let list = lists.get_or_render(what, tools, exchange.revision, &exchange.caller);
+        let list = lists.get_or_render(kind, tools, context.revision, &context.caller);
         list.ok().map(|list| list.digest)
     };
     (digest(ListKind::Tools), digest(ListKind::Prompts))

@@ -1,4 +1,4 @@
-//! Calls that nobody waits for: begun by a call, asked about later.
+//! Tool calls that continue as tasks, and the methods by which clients poll, update and cancel them.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,19 +13,20 @@ use crate::server::McpServer;
 use crate::server::error::RpcError;
 use crate::server::request::execute::{check_fatal, check_missing_capability};
 use crate::server::request::request_context::RequestContext;
+use crate::server::request::request_state::random_hex;
 use crate::server::rpc::capability::ClientCapability;
 use crate::server::rpc::message::RpcMessage;
 use crate::server::rpc::response::{RpcResponse, set_field, write_json};
 use crate::server::rpc::rfc3339::{format_rfc3339, whole_millis};
 
-/// How often a client should ask, in milliseconds.
+/// The suggested interval between polls.
 const POLL_INTERVAL_MS: u64 = 500;
 
-/// The tasks there are.
+/// All tasks by id.
 #[derive(Default)]
 pub(crate) struct TaskStore(Mutex<HashMap<String, Arc<Task>>>);
 
-/// One call that goes on by itself.
+/// A tool call that runs without a waiting request.
 struct Task {
     context: Arc<RequestContext>,
     started: (Instant, SystemTime),
@@ -38,7 +39,6 @@ struct TaskState {
     outcome: Option<TaskOutcome>,
 }
 
-/// How a task ended.
 enum TaskOutcome {
     Completed(Value),
     Failed(Value),
@@ -52,18 +52,18 @@ impl TaskStore {
 }
 
 impl McpServer {
-    /// Goes on with a call as a task, and says so.
+    /// Continues a call as a task, and answers its request with the task.
     pub(crate) fn start_task(
         &self,
         id: &str,
-        work: BoxFuture<'static, ToolResult>,
-        exchange: &Arc<RequestContext>,
+        call: BoxFuture<'static, ToolResult>,
+        context: &Arc<RequestContext>,
     ) -> Result<RpcResponse, RpcError> {
-        let name = crate::server::request::request_state::random_hex()
+        let task_id = random_hex()
             .map_err(|_| RpcError::internal("there are no random numbers for a task id"))?;
         let now = SystemTime::now();
         let task = Arc::new(Task {
-            context: Arc::clone(exchange),
+            context: Arc::clone(context),
             started: (Instant::now(), now),
             cancel: self.0.shutdown.child_token(),
             state: Mutex::new(TaskState {
@@ -72,58 +72,60 @@ impl McpServer {
             }),
         });
         {
-            let mut held = self.0.tasks.lock();
-            let life = self.0.limits.task_ttl;
-            held.retain(|_, task| {
-                let keep = task.started.0.elapsed() < life;
+            let mut tasks = self.0.tasks.lock();
+            let ttl = self.0.limits.task_ttl;
+            tasks.retain(|_, task| {
+                let keep = task.started.0.elapsed() < ttl;
                 if !keep {
                     task.cancel.cancel();
                 }
                 keep
             });
-            if held.len() >= self.0.limits.max_tasks {
+            if tasks.len() >= self.0.limits.max_tasks {
                 return Err(RpcError::internal("too many tasks at once: try again"));
             }
-            held.insert(name.clone(), Arc::clone(&task));
+            tasks.insert(task_id.clone(), Arc::clone(&task));
         }
-        let mut said = self.task_json(&name, &task);
-        set_field(&mut said, "resultType", "task");
+        let mut result = self.task_json(&task_id, &task);
+        set_field(&mut result, "resultType", "task");
         let (server, running) = (self.clone(), Arc::clone(&task));
         tokio::spawn(async move {
             tokio::select! {
-                result = work => running.finish(server.task_outcome(&result, &running.context)),
+                result = call => running.finish(server.task_outcome(&result, &running.context)),
                 () = running.cancel.cancelled() => running.finish(TaskOutcome::Cancelled),
             }
         });
-        Ok(RpcResponse::result(id, |body| write_json(body, &said)))
+        Ok(RpcResponse::result(id, |body| write_json(body, &result)))
     }
 
-    /// Answers what is asked about a task.
+    /// Handles `tasks/get`, `tasks/update` and `tasks/cancel`.
     pub(crate) fn handle_task_method(
         &self,
         message: &RpcMessage<'_>,
-        exchange: &RequestContext,
+        context: &RequestContext,
     ) -> Result<RpcResponse, RpcError> {
-        if !exchange.capabilities.has(ClientCapability::Tasks) {
+        if !context.capabilities.has(ClientCapability::Tasks) {
             return Err(RpcError::missing_capability(&[ClientCapability::Tasks]));
         }
-        let name = message.params.task_id.as_deref().unwrap_or_default();
-        let task = self.0.tasks.lock().get(name).cloned();
-        // Whoever guesses the name of another's task has guessed nothing.
+        let task_id = message.params.task_id.as_deref().unwrap_or_default();
+        let task = self.0.tasks.lock().get(task_id).cloned();
+        // The id alone gives no access: caller and scopes must be those of the task.
         let task = task
-            .filter(|task| task.context.caller == exchange.caller)
+            .filter(|task| task.context.caller == context.caller)
             .filter(|task| {
-                let (mine, theirs) = (self.scoped_tools(exchange), &task.context);
-                mine.is_superset_of(self.scoped_tools(theirs))
+                let required = self.scoped_tools(&task.context);
+                self.scoped_tools(context).is_superset_of(required)
             })
-            .ok_or_else(|| RpcError::invalid_params(format!("there is no task `{name}`")))?;
-        let mut said = json!({});
+            .ok_or_else(|| RpcError::invalid_params(format!("there is no task `{task_id}`")))?;
+        let mut result = json!({});
         match message.method() {
-            "tasks/get" => said = self.task_json(name, &task),
+            "tasks/get" => result = self.task_json(task_id, &task),
             "tasks/update" => {
                 let answers = message.params.input_responses.map_or("{}", |raw| raw.get());
-                let answers: Map<String, Value> = serde_json::from_str(answers)
-                    .map_err(|why| RpcError::invalid_params(format!("`inputResponses`: {why}")))?;
+                let answers: Map<String, Value> =
+                    serde_json::from_str(answers).map_err(|error| {
+                        RpcError::invalid_params(format!("`inputResponses`: {error}"))
+                    })?;
                 task.context.add_answers(answers);
                 task.mark_updated();
             }
@@ -132,63 +134,63 @@ impl McpServer {
                 task.finish(TaskOutcome::Cancelled);
             }
         }
-        set_field(&mut said, "resultType", "complete");
+        set_field(&mut result, "resultType", "complete");
         Ok(RpcResponse::result(message.id(), |body| {
-            write_json(body, &said)
+            write_json(body, &result)
         }))
     }
 
-    fn task_outcome(&self, result: &ToolResult, exchange: &RequestContext) -> TaskOutcome {
+    fn task_outcome(&self, result: &ToolResult, context: &RequestContext) -> TaskOutcome {
         if result.outcome == Outcome::Cancelled {
             return TaskOutcome::Cancelled;
         }
         if let Err(error) =
-            check_missing_capability(result, exchange).and_then(|()| check_fatal(result))
+            check_missing_capability(result, context).and_then(|()| check_fatal(result))
         {
             return TaskOutcome::Failed(json!({ "code": error.code, "message": error.message }));
         }
         let mut body = Vec::new();
-        export::result::write_tool_result(&mut body, result, || false, exchange.revision, "");
+        export::result::write_tool_result(&mut body, result, || false, context.revision, "");
         TaskOutcome::Completed(serde_json::from_slice(&body).unwrap_or_default())
     }
 
-    fn task_json(&self, name: &str, task: &Task) -> Value {
+    fn task_json(&self, task_id: &str, task: &Task) -> Value {
         let state = task.state();
-        let mut said = json!({
-            "taskId": name,
+        let mut json = json!({
+            "taskId": task_id,
             "createdAt": format_rfc3339(task.started.1),
             "lastUpdatedAt": format_rfc3339(state.updated_at),
             "ttlMs": whole_millis(self.0.limits.task_ttl),
             "pollIntervalMs": POLL_INTERVAL_MS,
         });
-        let open = task.context.pending_input_requests();
+        let pending = task.context.pending_input_requests();
         let status = match &state.outcome {
             Some(TaskOutcome::Completed(result)) => {
-                set_field(&mut said, "result", result.clone());
+                set_field(&mut json, "result", result.clone());
                 "completed"
             }
             Some(TaskOutcome::Failed(error)) => {
-                set_field(&mut said, "error", error.clone());
+                set_field(&mut json, "error", error.clone());
                 "failed"
             }
             Some(TaskOutcome::Cancelled) => "cancelled",
-            None if !open.is_empty() => {
-                set_field(&mut said, "inputRequests", open);
+            None if !pending.is_empty() => {
+                set_field(&mut json, "inputRequests", pending);
                 "input_required"
             }
             None => "working",
         };
-        set_field(&mut said, "status", status);
-        said
+        set_field(&mut json, "status", status);
+        json
     }
 }
 
 impl Task {
-    /// Notes how the task ended; what has ended stays as it is.
-    fn finish(&self, end: TaskOutcome) {
+    /// Sets the outcome, unless there is one already.
+    fn finish(&self, outcome: TaskOutcome) {
         let mut state = self.state();
         if state.outcome.is_none() {
-            state.outcome = Some(end);
+            state.outcome = Some(outcome);
             state.updated_at = SystemTime::now();
         }
     }

@@ -1,4 +1,4 @@
-//! A call that needs approval in, a question to the client's person out.
+//! Asks the client's user to approve a call, by an elicitation.
 
 use futures::future::BoxFuture;
 use serde_json::json;
@@ -7,10 +7,9 @@ use toolwright_core::{ApprovalDecision, ApprovalRequest, Approver};
 use crate::server::McpServer;
 use crate::server::request::client_peer::{ClientPeer, ElicitResponse};
 
-/// The question's name, across the rounds of a call.
+/// The key of the elicitation across the rounds of a call.
 const APPROVAL_KEY: &str = "toolwright/approval";
 
-/// Asks the person at the client before a call runs.
 pub(crate) struct ElicitingApprover {
     client: ClientPeer,
     server: McpServer,
@@ -20,6 +19,13 @@ impl ElicitingApprover {
     pub(crate) fn new(client: ClientPeer, server: &McpServer) -> Self {
         let server = server.clone();
         Self { client, server }
+    }
+
+    /// Returns true if this approval was not used before: without sessions, a client could send it again.
+    fn is_first_use(&self) -> bool {
+        let round = self.client.input_round();
+        let is_first = round.map(|round| self.server.0.request_states.consume_round(&round));
+        is_first.unwrap_or(!self.client.revision().is_stateless())
     }
 }
 
@@ -39,14 +45,5 @@ impl Approver for ElicitingApprover {
                 Err(error) => request.deny(error.message()),
             }
         })
-    }
-}
-
-impl ElicitingApprover {
-    /// Tells whether this yes was not heard before: without sessions, a client could send it again.
-    fn is_first_use(&self) -> bool {
-        let round = self.client.input_round();
-        let spent = round.map(|round| self.server.0.request_states.consume_round(&round));
-        spent.unwrap_or(!self.client.revision().is_stateless())
     }
 }

@@ -1,4 +1,4 @@
-//! Whoever sent a request, as a tool meets them: can be asked, and told.
+//! The client that sent a request, as an extractor for tools: requests for input, log messages, tasks.
 
 use std::future::pending;
 use std::sync::Arc;
@@ -14,42 +14,42 @@ use crate::server::rpc::log_level::LogLevel;
 use crate::server::rpc::response::{notification_json, set_field};
 use crate::server::rpc::revision::Revision;
 
-/// The client that a call came from: an extractor for tools that ask it something.
+/// The client that sent a call: an extractor for tools that request input from it.
 ///
-/// In revisions with sessions a question goes to the client at once, and the call waits. In those without,
-/// the call ends with the question and **begins anew** when the client sends the answer along: what a tool
-/// does before it asks is done again, so a tool asks first and acts then. The key of a question names it
-/// across those rounds; two questions of one tool have two keys.
+/// In revisions with sessions a request goes to the client at once, and the call waits. In those without, the call ends with
+/// the request and **starts again** when the client sends the answer: what a tool does before its request is done again, so it
+/// should request input first and act then. The key of a request identifies it across these rounds; two requests of one tool
+/// need two keys.
 ///
 /// # Examples
 ///
 /// ```
 /// use serde_json::json;
 /// use toolwright::{ToolError, tool};
-/// use toolwright_mcp::{Client, ElicitResponse};
+/// use toolwright_mcp::{ClientPeer, ElicitResponse};
 ///
-/// /// Greets whoever is there.
+/// /// Greets the user.
 /// #[tool]
-/// async fn greet(client: Client) -> Result<String, ToolError> {
+/// async fn greet(client: ClientPeer) -> Result<String, ToolError> {
 ///     let form = json!({"type": "object", "properties": {"name": {"type": "string"}}});
 ///     Ok(match client.elicit("name", "Who are you?", form).await? {
-///         ElicitResponse::ValidatedArguments(form) => format!("Hello, {}!", form["name"]),
-///         _ => "Hello, whoever you are!".to_owned(),
+///         ElicitResponse::Accept(form) => format!("Hello, {}!", form["name"]),
+///         _ => "Hello!".to_owned(),
 ///     })
 /// }
 /// ```
 #[derive(Clone)]
 pub struct ClientPeer(Arc<RequestContext>);
 
-/// What came of asking a person.
+/// The user's response to an elicitation.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ElicitResponse {
-    /// The form, filled in.
+    /// The content of the form.
     Accept(Value),
-    /// The person said no.
+    /// The user declined.
     Decline,
-    /// The person did not answer.
+    /// The user dismissed the form.
     Cancel,
 }
 
@@ -62,11 +62,11 @@ impl Param for ClientPeer {
 }
 
 impl ClientPeer {
-    pub(crate) fn new(exchange: &Arc<RequestContext>) -> Self {
-        Self(Arc::clone(exchange))
+    pub(crate) fn new(context: &Arc<RequestContext>) -> Self {
+        Self(Arc::clone(context))
     }
 
-    /// Takes the client out of a builder's context.
+    /// Returns the client of a call, for tools made with a builder.
     ///
     /// # Errors
     ///
@@ -78,35 +78,38 @@ impl ClientPeer {
             .ok_or_else(|| ToolError::failed("this tool can only be called over MCP"))
     }
 
-    /// Returns the scopes of the token that the call came with, where the server takes tokens of an authorization server.
+    /// Returns the scopes of the call's token, where the server accepts tokens of an authorization server.
     ///
-    /// Who it was given to is the [`Caller`](toolwright_core::Caller); the token itself is not for tools.
+    /// The subject of the token is the [`Caller`](toolwright_core::Caller); tools do not receive the token itself.
     pub fn scopes(&self) -> impl Iterator<Item = &str> {
-        self.0.principal.iter().flat_map(|visitor| visitor.scopes())
+        self.0
+            .principal
+            .iter()
+            .flat_map(|principal| principal.scopes())
     }
 
-    /// Returns the revision that this call speaks.
+    /// Returns the protocol revision of this call.
     pub fn revision(&self) -> Revision {
         self.0.revision
     }
 
-    /// Tells whether the client can be asked for this.
+    /// Returns true if the client has this capability and the revision supports it.
     pub fn supports(&self, capability: ClientCapability) -> bool {
-        let known = match capability {
+        let in_revision = match capability {
             ClientCapability::Elicitation => self.0.revision.has_elicitation(),
             ClientCapability::Tasks => self.0.revision.is_stateless(),
             _ => true,
         };
-        // A question in a session goes before the response, so there has to be a stream for it.
-        let heard = self.0.session.is_none() || self.0.can_stream;
-        known && heard && self.0.capabilities.has(capability)
+        // A request in a session goes before the response, so it needs a stream.
+        let can_send = self.0.session.is_none() || self.0.can_stream;
+        in_revision && can_send && self.0.capabilities.has(capability)
     }
 
-    /// Insists that the client can be asked for this.
+    /// Requires that the client [`supports`](Self::supports) this.
     ///
     /// # Errors
     ///
-    /// When it cannot. If the call fails because of it, the client is told what it lacks.
+    /// When it does not. If the call fails because of that, the error names the missing capability to the client.
     pub fn require(&self, capability: ClientCapability) -> Result<(), ToolError> {
         if self.supports(capability) {
             return Ok(());
@@ -118,23 +121,22 @@ impl ClientPeer {
         )))
     }
 
-    /// Lets the client go on while the call goes on as a task, if the client can do that.
+    /// Continues the call as a task, if the client supports tasks: it polls for the result, and answers requests meanwhile.
     ///
-    /// The client asks for the result later, and answers questions meanwhile. Nothing else changes: a call
-    /// whose client cannot do without the result is waited for. To insist, [`require`](Client::require) first.
+    /// Without that support the client waits for the result as usual; [`require`](ClientPeer::require) it first to fail instead.
     pub fn run_as_task(&self) {
         if self.supports(ClientCapability::Tasks) {
             self.0.detach();
         }
     }
 
-    /// Sends a log message, if the client wants those of this level.
+    /// Sends a log message, if the client has requested those of this level.
     pub fn log(&self, level: LogLevel, logger: &str, data: impl Serialize) {
-        let wanted = match &self.0.session {
+        let requested = match &self.0.session {
             Some(session) => Some(session.log_level()),
             None => self.0.log_level,
         };
-        if wanted.is_some_and(|least| level >= least) {
+        if requested.is_some_and(|minimum| level >= minimum) {
             self.0.send_lossy(|| {
                 let data = serde_json::to_value(data).unwrap_or_default();
                 let params = json!({ "level": level, "logger": logger, "data": data });
@@ -143,11 +145,11 @@ impl ClientPeer {
         }
     }
 
-    /// Asks a person to fill in a form: a flat object schema with texts, numbers, truths and choices.
+    /// Shows a form to the client's user: a flat object schema of strings, numbers, booleans and enums.
     ///
     /// # Errors
     ///
-    /// When the client cannot ask, or its answer is none.
+    /// When the client does not support forms, or its response is invalid.
     pub async fn elicit(
         &self,
         key: &str,
@@ -158,13 +160,13 @@ impl ClientPeer {
         if self.0.revision.has_elicitation_modes() {
             set_field(&mut params, "mode", "form");
         }
-        let asked = self.request_input(
+        let response = self.request_input(
             ClientCapability::Elicitation,
             key,
             "elicitation/create",
             params,
         );
-        let mut answer = asked.await?;
+        let mut answer = response.await?;
         match answer.get("action").and_then(Value::as_str) {
             Some("accept") => Ok(ElicitResponse::Accept(
                 answer
@@ -178,11 +180,11 @@ impl ClientPeer {
         }
     }
 
-    /// Asks the client's model; `params` and the answer are those of `sampling/createMessage`.
+    /// Generates a message with the client's model; `params` and the result are those of `sampling/createMessage`.
     ///
     /// # Errors
     ///
-    /// When the client cannot ask.
+    /// When the client does not support sampling.
     pub async fn create_message(&self, key: &str, params: Value) -> Result<Value, ToolError> {
         self.request_input(
             ClientCapability::Sampling,
@@ -193,17 +195,17 @@ impl ClientPeer {
         .await
     }
 
-    /// Asks which folders the client works in; the answer is that of `roots/list`.
+    /// Lists the folders that the client works in; the result is that of `roots/list`.
     ///
     /// # Errors
     ///
-    /// When the client cannot tell.
+    /// When the client does not support roots.
     pub async fn list_roots(&self, key: &str) -> Result<Value, ToolError> {
         self.request_input(ClientCapability::Roots, key, "roots/list", json!({}))
             .await
     }
 
-    /// Returns the round of questions that the client answers, in revisions without sessions.
+    /// Returns the round of input that the request answers, in revisions without sessions.
     pub(crate) fn input_round(&self) -> Option<InputRound> {
         self.0.input_round()
     }
@@ -230,7 +232,7 @@ impl ClientPeer {
         if self.0.is_detached() {
             return Ok(self.0.wait_for_answer(key).await);
         }
-        // The call ends here: the next round brings the answer, and starts it anew.
+        // The call ends here: the client sends the answer in the next round, which starts it again.
         pending().await
     }
 }

@@ -1,7 +1,6 @@
-//! A message in, the job it asks for out.
+//! A request in, its response or the operation that produces it out.
 //!
-//! Reading and doing are apart so that a message is read once, where it lies, and the job owns all it needs:
-//! it may outlive the buffer it was read from.
+//! A message borrows from the buffer it was parsed from; an operation owns its data, so that it can outlive the buffer.
 
 use std::sync::Arc;
 
@@ -19,94 +18,98 @@ use crate::server::rpc::capability::ClientCapability;
 use crate::server::rpc::message::RpcMessage;
 use crate::server::rpc::response::RpcResponse;
 
-/// What a request asks for.
+/// How a request is answered.
 pub(crate) enum Dispatch {
-    /// Nothing: it is answered already.
+    /// At once.
     Response(RpcResponse),
-    /// Something that takes its time.
+    /// By an operation that takes time.
     Operation(Box<Operation>),
 }
 
-/// Something to do, and the id of who waits for it.
+/// An operation, and the id of its request as raw JSON.
 pub(crate) struct Operation {
     pub(crate) id: Box<str>,
     pub(crate) kind: OperationKind,
 }
 
-/// What there is to do.
 pub(crate) enum OperationKind {
     CallTool(Invoker, ToolCall),
     GetPrompt(ToolCall),
-    /// The resource's number, its address, and the call that reads it.
+    /// The index of the resource, its address, and the call that reads it.
     ReadResource(usize, String, ToolCall),
     Subscribe(SubscriptionFilter),
 }
 
 impl McpServer {
-    /// Reads what a request asks for, and answers at once what can be.
+    /// Answers a request, or prepares the operation that will.
     pub(crate) fn dispatch(
         &self,
         message: &RpcMessage<'_>,
-        exchange: &Arc<RequestContext>,
+        context: &Arc<RequestContext>,
     ) -> Dispatch {
-        let read = self.route_method(message, exchange);
-        read.unwrap_or_else(|error| Dispatch::Response(RpcResponse::error(message.id(), &error)))
+        let dispatched = self.route_method(message, context);
+        dispatched
+            .unwrap_or_else(|error| Dispatch::Response(RpcResponse::error(message.id(), &error)))
     }
 
     fn route_method(
         &self,
         message: &RpcMessage<'_>,
-        exchange: &Arc<RequestContext>,
+        context: &Arc<RequestContext>,
     ) -> Result<Dispatch, RpcError> {
-        let stateless = exchange.revision.is_stateless();
-        let reads = !self.0.resources.is_empty();
-        let done = Dispatch::Response;
-        let later = |todo| {
+        let stateless = context.revision.is_stateless();
+        let has_resources = !self.0.resources.is_empty();
+        let respond = Dispatch::Response;
+        let run = |kind| {
             let id = message.id().into();
-            Dispatch::Operation(Box::new(Operation { id, kind: todo }))
+            Dispatch::Operation(Box::new(Operation { id, kind }))
         };
         match message.method() {
-            "tools/call" => self.prepare_call(message, exchange).map(later),
-            "tools/list" => self.list_page(ListKind::Tools, message, exchange).map(done),
+            "tools/call" => self.prepare_call(message, context).map(run),
+            "tools/list" => self
+                .list_page(ListKind::Tools, message, context)
+                .map(respond),
             "prompts/list" => self
-                .list_page(ListKind::Prompts, message, exchange)
-                .map(done),
+                .list_page(ListKind::Prompts, message, context)
+                .map(respond),
             "prompts/get" => {
                 let call = ToolCall::new(required_name(message)?, raw_arguments(message));
-                self.check_prompt_scope(call.name.as_str(), exchange)?;
-                self.restore_request_state(message, exchange, &call)?;
-                Ok(later(OperationKind::GetPrompt(call)))
+                self.check_prompt_scope(call.name.as_str(), context)?;
+                self.restore_request_state(message, context, &call)?;
+                Ok(run(OperationKind::GetPrompt(call)))
             }
-            "resources/list" if reads => Ok(done(self.list_resources(message, exchange, false))),
-            "resources/templates/list" if reads => {
-                Ok(done(self.list_resources(message, exchange, true)))
+            "resources/list" if has_resources => {
+                Ok(respond(self.list_resources(message, context, false)))
             }
-            "resources/read" if reads => {
+            "resources/templates/list" if has_resources => {
+                Ok(respond(self.list_resources(message, context, true)))
+            }
+            "resources/read" if has_resources => {
                 let uri = message.params.uri.as_deref();
                 let uri = uri.ok_or_else(|| RpcError::invalid_params("`uri` is missing"))?;
-                let (number, call) = self.find_resource(uri, exchange)?;
-                self.restore_request_state(message, exchange, &call)?;
-                Ok(later(OperationKind::ReadResource(
-                    number,
+                let (index, call) = self.find_resource(uri, context)?;
+                self.restore_request_state(message, context, &call)?;
+                Ok(run(OperationKind::ReadResource(
+                    index,
                     uri.to_owned(),
                     call,
                 )))
             }
-            "completion/complete" if exchange.revision.has_completions() => {
-                self.complete(message, exchange).map(done)
+            "completion/complete" if context.revision.has_completions() => {
+                self.complete(message, context).map(respond)
             }
-            "server/discover" if stateless => Ok(done(self.discover(message.id()))),
+            "server/discover" if stateless => Ok(respond(self.discover(message.id()))),
             "tasks/get" | "tasks/update" | "tasks/cancel" if stateless => {
-                self.handle_task_method(message, exchange).map(done)
+                self.handle_task_method(message, context).map(respond)
             }
             "subscriptions/listen" if stateless => SubscriptionFilter::parse(message)
                 .map(OperationKind::Subscribe)
-                .map(later),
-            "ping" if !stateless => Ok(done(empty_result(message.id()))),
-            method => match &exchange.session {
+                .map(run),
+            "ping" if !stateless => Ok(respond(empty_result(message.id()))),
+            method => match &context.session {
                 Some(session) => self
-                    .handle_session_method(method, message, session, exchange)
-                    .map(done),
+                    .handle_session_method(method, message, session, context)
+                    .map(respond),
                 None => Err(RpcError::method_not_found(method)),
             },
         }
@@ -114,75 +117,75 @@ impl McpServer {
 
     fn list_page(
         &self,
-        what: ListKind,
+        kind: ListKind,
         message: &RpcMessage<'_>,
-        exchange: &RequestContext,
+        context: &RequestContext,
     ) -> Result<RpcResponse, RpcError> {
-        let reach = self.scoped_tools(exchange);
-        let (revision, caller) = (exchange.revision, &exchange.caller);
-        let list = self.0.lists.get_or_render(what, reach, revision, caller)?;
+        let tools = self.scoped_tools(context);
+        let (revision, caller) = (context.revision, &context.caller);
+        let list = self.0.lists.get_or_render(kind, tools, revision, caller)?;
         let cursor = message.params.cursor.as_deref();
         let page = list.page(cursor, self.0.limits.page_size)?;
         Ok(RpcResponse::result(message.id(), |body| {
             body.reserve(page.len() + 256);
             body.extend_from_slice(br#"{""#);
-            body.extend_from_slice(what.as_str().as_bytes());
+            body.extend_from_slice(kind.as_str().as_bytes());
             body.extend_from_slice(br#"":"#);
             body.extend_from_slice(page.as_bytes());
-            self.write_cacheable_end(body, exchange.revision);
+            self.write_cacheable_end(body, context.revision);
         }))
     }
 
     fn prepare_call(
         &self,
         message: &RpcMessage<'_>,
-        exchange: &Arc<RequestContext>,
+        context: &Arc<RequestContext>,
     ) -> Result<OperationKind, RpcError> {
         let call = ToolCall::new(required_name(message)?, raw_arguments(message));
-        self.check_tool_scope(call.name.as_str(), exchange)?;
-        self.restore_request_state(message, exchange, &call)?;
-        let invoker = self.scoped_tools(exchange).invoker();
+        self.check_tool_scope(call.name.as_str(), context)?;
+        self.restore_request_state(message, context, &call)?;
+        let invoker = self.scoped_tools(context).invoker();
         let snapshot = invoker.snapshot()?;
         let entry = snapshot.find(call.name.as_str());
-        let asks = entry.is_some_and(toolwright_core::RegisteredTool::needs_approval);
-        let client = ClientPeer::new(exchange);
-        let invoker = match asks && client.supports(ClientCapability::Elicitation) {
+        let needs_approval = entry.is_some_and(toolwright_core::RegisteredTool::needs_approval);
+        let client = ClientPeer::new(context);
+        let invoker = match needs_approval && client.supports(ClientCapability::Elicitation) {
             true => invoker.with_approver(ElicitingApprover::new(client, self)),
             false => invoker.clone(),
         };
         Ok(OperationKind::CallTool(invoker, call))
     }
 
-    /// Opens the seal that a client brings back with its answers.
+    /// Verifies the request state that a client sends back, and restores the answers of earlier rounds.
     fn restore_request_state(
         &self,
         message: &RpcMessage<'_>,
-        exchange: &RequestContext,
+        context: &RequestContext,
         call: &ToolCall,
     ) -> Result<(), RpcError> {
         let answers = message.params.input_responses.map(|raw| raw.get());
         let Some(state) = message.params.request_state.as_deref() else {
             if let Some(answers) = answers {
-                exchange.restore_answers(VerifiedState::without_state(answers));
+                context.restore_answers(VerifiedState::without_state(answers));
             }
             return Ok(());
         };
-        let subject = request_identity(message.method(), call, exchange);
-        let opened = self
+        let identity = request_identity(message.method(), call, context);
+        let verified = self
             .0
             .request_states
-            .verify(&subject, state, answers)
+            .verify(&identity, state, answers)
             .ok_or_else(|| {
                 RpcError::invalid_params(
                     "`requestState` is not ours, too old, or for another request",
                 )
             })?;
-        exchange.restore_answers(opened);
+        context.restore_answers(verified);
         Ok(())
     }
 }
 
-/// Makes the response that says no more than that all is well.
+/// The response of a method without a result.
 pub(crate) fn empty_result(id: &str) -> RpcResponse {
     RpcResponse::result(id, |body| body.extend_from_slice(b"{}"))
 }
@@ -192,7 +195,7 @@ fn required_name<'m>(message: &'m RpcMessage<'_>) -> Result<&'m str, RpcError> {
     name.ok_or_else(|| RpcError::invalid_params("`name` is missing"))
 }
 
-/// Returns the arguments as they were written.
+/// Returns the arguments as the client sent them.
 fn raw_arguments<'m>(message: &RpcMessage<'m>) -> &'m str {
     message.params.arguments.map_or("{}", |raw| raw.get())
 }
@@ -200,12 +203,12 @@ fn raw_arguments<'m>(message: &RpcMessage<'m>) -> &'m str {
 pub(crate) fn request_identity<'a>(
     method: &'a str,
     call: &'a ToolCall,
-    exchange: &'a RequestContext,
+    context: &'a RequestContext,
 ) -> RequestIdentity<'a> {
     RequestIdentity {
         method,
         name: call.name.as_str(),
         arguments: call.arguments.as_str(),
-        caller: &exchange.caller,
+        caller: &context.caller,
     }
 }

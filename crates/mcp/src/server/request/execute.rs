@@ -1,4 +1,4 @@
-//! A job in, the response out.
+//! Runs operations: tool calls, prompts, resources, subscriptions.
 
 use std::sync::Arc;
 
@@ -16,29 +16,29 @@ use crate::server::rpc::capability::ClientCapability;
 use crate::server::rpc::response::{RpcResponse, write_json};
 
 impl Operation {
-    /// Does it.
+    /// Runs it to its response.
     pub(crate) async fn run(
         self: Box<Self>,
         server: McpServer,
-        exchange: Arc<RequestContext>,
+        context: Arc<RequestContext>,
     ) -> RpcResponse {
-        let Self { id, kind: todo } = *self;
-        let done = match todo {
+        let Self { id, kind } = *self;
+        let response = match kind {
             OperationKind::CallTool(invoker, call) => {
-                server.run_call(&id, &invoker, &call, &exchange).await
+                server.run_call(&id, &invoker, &call, &context).await
             }
-            OperationKind::GetPrompt(call) => server.run_prompt(&id, &call, &exchange).await,
-            OperationKind::ReadResource(number, uri, call) => {
+            OperationKind::GetPrompt(call) => server.run_prompt(&id, &call, &context).await,
+            OperationKind::ReadResource(index, uri, call) => {
                 server
-                    .run_read_resource(&id, number, &uri, &call, &exchange)
+                    .run_read_resource(&id, index, &uri, &call, &context)
                     .await
             }
-            OperationKind::Subscribe(listen) => {
-                let listening = listen.subscribe(&server, &exchange);
-                Ok(listening.run(&id, &server, &exchange).await)
+            OperationKind::Subscribe(filter) => {
+                let subscription = filter.subscribe(&server, &context);
+                Ok(subscription.run(&id, &server, &context).await)
             }
         };
-        done.unwrap_or_else(|error| RpcResponse::error(&id, &error))
+        response.unwrap_or_else(|error| RpcResponse::error(&id, &error))
     }
 }
 
@@ -48,30 +48,30 @@ impl McpServer {
         id: &str,
         invoker: &Invoker,
         call: &ToolCall,
-        exchange: &Arc<RequestContext>,
+        context: &Arc<RequestContext>,
     ) -> Result<RpcResponse, RpcError> {
-        let scope = call_scope(exchange);
-        let result = if ClientPeer::new(exchange).supports(ClientCapability::Tasks) {
-            exchange.allow_detaching();
+        let scope = call_scope(context);
+        let result = if ClientPeer::new(context).supports(ClientCapability::Tasks) {
+            context.allow_detaching();
             let (invoker, call) = (invoker.clone(), call.clone());
-            let mut work: BoxFuture<'static, ToolResult> =
+            let mut running: BoxFuture<'static, ToolResult> =
                 Box::pin(async move { invoker.invoke_in(&scope, &call).await });
-            match exchange.run_until_input_required(&mut work).await {
-                Err(Pause::Detached) => return self.start_task(id, work, exchange),
-                paused => paused,
+            match context.run_until_input_required(&mut running).await {
+                Err(Pause::Detached) => return self.start_task(id, running, context),
+                other => other,
             }
         } else {
-            exchange
+            context
                 .run_until_input_required(invoker.invoke_in(&scope, call))
                 .await
         };
         let result = match result {
             Ok(result) => result,
             Err(pause) => {
-                return self.input_required_response(id, "tools/call", call, exchange, pause);
+                return self.input_required_response(id, "tools/call", call, context, pause);
             }
         };
-        self.call_response(id, &result, invoker, call, exchange)
+        self.call_response(id, &result, invoker, call, context)
     }
 
     fn call_response(
@@ -80,22 +80,24 @@ impl McpServer {
         result: &ToolResult,
         invoker: &Invoker,
         call: &ToolCall,
-        exchange: &RequestContext,
+        context: &RequestContext,
     ) -> Result<RpcResponse, RpcError> {
         if result.outcome == Outcome::UnknownTool {
             return Err(RpcError::invalid_params(result.text()));
         }
-        check_missing_capability(result, exchange)?;
+        check_missing_capability(result, context)?;
         check_fatal(result)?;
-        let declares_other = || {
+        let needs_wrapper = || {
             let snapshot = invoker.snapshot().ok();
-            let entry = snapshot.as_ref().and_then(|it| it.find(call.name.as_str()));
+            let entry = snapshot
+                .as_ref()
+                .and_then(|tools| tools.find(call.name.as_str()));
             let output = entry.and_then(|entry| entry.spec().output.as_ref());
             output.is_some_and(wire::needs_result_wrapper)
         };
-        let (revision, tail) = (exchange.revision, self.result_suffix(exchange.revision));
+        let (revision, suffix) = (context.revision, self.result_suffix(context.revision));
         Ok(RpcResponse::result(id, |body| {
-            export::result::write_tool_result(body, result, declares_other, revision, tail);
+            export::result::write_tool_result(body, result, needs_wrapper, revision, suffix);
         }))
     }
 
@@ -103,16 +105,16 @@ impl McpServer {
         &self,
         id: &str,
         call: &ToolCall,
-        exchange: &Arc<RequestContext>,
+        context: &Arc<RequestContext>,
     ) -> Result<RpcResponse, RpcError> {
-        let scope = call_scope(exchange);
+        let scope = call_scope(context);
         let (name, arguments) = (call.name.clone(), call.arguments.clone());
-        let reach = self.scoped_tools(exchange);
-        let rendered = reach.invoker().render_prompt_in(&scope, name, arguments);
-        let rendered = match exchange.run_until_input_required(rendered).await {
+        let tools = self.scoped_tools(context);
+        let rendered = tools.invoker().render_prompt_in(&scope, name, arguments);
+        let rendered = match context.run_until_input_required(rendered).await {
             Ok(Ok(rendered)) => rendered,
             Ok(Err(failure)) => {
-                check_missing_capability(&failure, exchange)?;
+                check_missing_capability(&failure, context)?;
                 return Err(match failure.outcome {
                     Outcome::UnknownTool | Outcome::InvalidArguments => {
                         RpcError::invalid_params(failure.text())
@@ -121,34 +123,34 @@ impl McpServer {
                 });
             }
             Err(pause) => {
-                return self.input_required_response(id, "prompts/get", call, exchange, pause);
+                return self.input_required_response(id, "prompts/get", call, context, pause);
             }
         };
-        let (revision, tail) = (exchange.revision, self.result_suffix(exchange.revision));
+        let (revision, suffix) = (context.revision, self.result_suffix(context.revision));
         Ok(RpcResponse::result(id, |body| {
-            export::prompt::write_prompt_result(body, &rendered, revision, tail);
+            export::prompt::write_prompt_result(body, &rendered, revision, suffix);
         }))
     }
 
-    /// Ends a round with questions, and the seal that the answers have to come back with.
+    /// The response that ends a round with requests for input, and the state to send back with the answers.
     pub(crate) fn input_required_response(
         &self,
         id: &str,
         method: &str,
         call: &ToolCall,
-        exchange: &RequestContext,
+        context: &RequestContext,
         pause: Pause,
     ) -> Result<RpcResponse, RpcError> {
-        let Pause::InputRequired(asked) = pause else {
+        let Pause::InputRequired(requests) = pause else {
             return Err(RpcError::internal("only a call can go on as a task"));
         };
-        let keys = asked.iter().map(|it| it.key.clone()).collect();
-        let subject = request_identity(method, call, exchange);
+        let keys = requests.iter().map(|request| request.key.clone()).collect();
+        let identity = request_identity(method, call, context);
         let state = self
             .0
             .request_states
-            .sign(&subject, exchange.answers(), keys);
-        let requests: Map<String, Value> = asked.iter().map(InputRequest::to_wire).collect();
+            .sign(&identity, context.answers(), keys);
+        let requests: Map<String, Value> = requests.iter().map(InputRequest::to_wire).collect();
         let result = json!({
             "resultType": "input_required",
             "inputRequests": requests,
@@ -158,21 +160,21 @@ impl McpServer {
     }
 }
 
-/// Tells the client what it lacks, if that is why the call failed and the revision has words for it.
+/// Returns the error that names the missing capabilities, if the call failed because of them and the revision has that error.
 pub(crate) fn check_missing_capability(
     result: &ToolResult,
-    exchange: &RequestContext,
+    context: &RequestContext,
 ) -> Result<(), RpcError> {
-    if !result.is_error() || !exchange.revision.is_stateless() {
+    if !result.is_error() || !context.revision.is_stateless() {
         return Ok(());
     }
-    match exchange.missing_capabilities().as_slice() {
+    match context.missing_capabilities().as_slice() {
         [] => Ok(()),
         missing => Err(RpcError::missing_capability(missing)),
     }
 }
 
-/// Takes an error that ends a turn for one of the protocol: no model is to read it and go on.
+/// Makes a fatal error a protocol error, which the client's model does not see as a result.
 pub(crate) fn check_fatal(result: &ToolResult) -> Result<(), RpcError> {
     match result.error {
         Some(ErrorKind::Fatal) => Err(RpcError::internal(result.text())),
@@ -180,17 +182,17 @@ pub(crate) fn check_fatal(result: &ToolResult) -> Result<(), RpcError> {
     }
 }
 
-/// Makes the scope of a call: whose it is, which session, who listens.
-pub(crate) fn call_scope(exchange: &Arc<RequestContext>) -> CallScope {
+/// The scope of a call: its caller, its session, and the receiver of its progress.
+pub(crate) fn call_scope(context: &Arc<RequestContext>) -> CallScope {
     let mut scope = CallScope::new()
-        .caller(exchange.caller.clone())
-        .extension(Arc::clone(exchange));
-    if let Some(session) = &exchange.session {
+        .caller(context.caller.clone())
+        .extension(Arc::clone(context));
+    if let Some(session) = &context.session {
         scope = scope.session(session.id.clone());
     }
-    if exchange.progress_token.is_some() {
-        let exchange = Arc::clone(exchange);
-        scope = scope.on_event(move |event| exchange.report_progress(event));
+    if context.progress_token.is_some() {
+        let context = Arc::clone(context);
+        scope = scope.on_event(move |event| context.report_progress(event));
     }
     scope
 }

@@ -1,4 +1,4 @@
-//! One request under way: what is known of whoever sent it, and what it has to hear before the response.
+//! The context of a request: its sender, and the messages that are sent before the response.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
 use serde_json::{Map, Value, json};
+use toolwright_auth::Principal;
 use toolwright_core::{CallEvent, Caller};
 
 use crate::server::request::request_state::{InputRound, VerifiedState};
@@ -15,25 +16,24 @@ use crate::server::rpc::log_level::LogLevel;
 use crate::server::rpc::response::{notification_json, set_field};
 use crate::server::rpc::revision::Revision;
 use crate::server::session::Session;
-use toolwright_auth::Principal;
 
-/// How many messages wait for a slow reader before progress and log messages are dropped.
+/// While more messages than this wait for a slow reader, progress and log messages are dropped.
 const MAX_QUEUED_MESSAGES: usize = 1024;
 
-/// One request under way.
+/// The context of a request in flight.
 pub(crate) struct RequestContext {
     pub(crate) revision: Revision,
     pub(crate) capabilities: ClientCapabilities,
     pub(crate) caller: Caller,
-    /// Who was let in, where there is a door: the caller, and what they reach.
+    /// `None` over stdio.
     pub(crate) principal: Option<Principal>,
-    /// The session it belongs to, in revisions that have them.
+    /// In revisions that have sessions.
     pub(crate) session: Option<Arc<Session>>,
-    /// What log messages the sender wants, where each request says so.
+    /// The least severe log messages to send, in revisions where each request sets it.
     pub(crate) log_level: Option<LogLevel>,
-    /// The token to report progress under, as it was written.
+    /// The token to report progress under, as raw JSON.
     pub(crate) progress_token: Option<Box<str>>,
-    /// Whether anything can be sent before the response.
+    /// Whether messages can be sent before the response.
     pub(crate) can_stream: bool,
     state: Mutex<ContextState>,
 }
@@ -47,23 +47,23 @@ struct ContextState {
     input_round: Option<InputRound>,
     input_requests: Vec<InputRequest>,
     missing_capabilities: Vec<ClientCapability>,
-    /// Whether the work may go on without somebody waiting for it.
+    /// Whether the call may continue as a task.
     detachable: bool,
-    /// Whether nobody waits for the response any more: questions wait instead of ending the round.
+    /// Whether it does: requests for input wait for their answers instead of ending the round.
     detached: bool,
-    /// Those who wait for answers.
+    /// The tasks that wait for answers.
     answer_wakers: Vec<Waker>,
 }
 
-/// Why work does not go on where it began.
+/// Why an operation ends without a response of its own.
 pub(crate) enum Pause {
-    /// It cannot without these answers.
+    /// It cannot continue without these answers.
     InputRequired(Vec<InputRequest>),
-    /// It goes on as a task.
+    /// It continues as a task.
     Detached,
 }
 
-/// Something that a call cannot go on without, to be asked of whoever sent the request.
+/// A request to the client that a call cannot continue without; `key` identifies it across rounds.
 pub(crate) struct InputRequest {
     pub(crate) key: String,
     pub(crate) method: &'static str,
@@ -71,7 +71,7 @@ pub(crate) struct InputRequest {
 }
 
 impl InputRequest {
-    /// Writes the question under its key.
+    /// Returns its key and its JSON.
     pub(crate) fn to_wire(&self) -> (String, Value) {
         let request = json!({ "method": self.method, "params": self.params });
         (self.key.clone(), request)
@@ -97,58 +97,57 @@ impl RequestContext {
         }
     }
 
-    /// Says who sent it.
-    pub(crate) fn with_principal(mut self, visitor: Principal) -> Self {
-        self.caller = visitor.caller().clone();
-        self.principal = Some(visitor);
+    pub(crate) fn with_principal(mut self, principal: Principal) -> Self {
+        self.caller = principal.caller().clone();
+        self.principal = Some(principal);
         self
     }
 
-    /// Waits until the token that it came with ends.
+    /// Waits until the token of the principal expires.
     pub(crate) async fn wait_expired(&self) {
         match &self.principal {
-            Some(visitor) => visitor.wait_expired().await,
+            Some(principal) => principal.wait_expired().await,
             None => std::future::pending().await,
         }
     }
 
-    /// Brings what was answered in earlier rounds.
-    pub(crate) fn restore_answers(&self, opened: VerifiedState) {
+    /// Restores the answers of earlier rounds.
+    pub(crate) fn restore_answers(&self, verified: VerifiedState) {
         let mut state = self.state();
-        state.answers = opened.answers;
-        state.input_round = opened.input_round;
+        state.answers = verified.answers;
+        state.input_round = verified.input_round;
     }
 
-    /// Returns the round of questions that this request answers.
+    /// Returns the round of input that this request answers.
     pub(crate) fn input_round(&self) -> Option<InputRound> {
         self.state().input_round.clone()
     }
 
     pub(crate) fn answer(&self, key: &str) -> Option<Value> {
         let answer = self.state().answers.get(key).cloned();
-        // Whatever was sent in place of an answer is asked for again.
+        // Anything else than an object is no answer, and is requested again.
         answer.filter(Value::is_object)
     }
 
-    /// Returns all that was answered so far.
+    /// Returns the answers of all rounds so far.
     pub(crate) fn answers(&self) -> Map<String, Value> {
         self.state().answers.clone()
     }
 
-    /// Puts a question into the response of this round.
-    pub(crate) fn request_input(&self, asked: InputRequest) {
+    /// Adds a request for input to the response of this round.
+    pub(crate) fn request_input(&self, request: InputRequest) {
         let mut state = self.state();
         if state
             .input_requests
             .iter()
-            .all(|known| known.key != asked.key)
+            .all(|known| known.key != request.key)
         {
-            state.input_requests.push(asked);
+            state.input_requests.push(request);
         }
         state.wake();
     }
 
-    /// Keeps in mind what the client would have had to support.
+    /// Records a capability that the client would need.
     pub(crate) fn record_missing(&self, capability: ClientCapability) {
         let mut state = self.state();
         if !state.missing_capabilities.contains(&capability) {
@@ -160,7 +159,7 @@ impl RequestContext {
         self.state().missing_capabilities.clone()
     }
 
-    /// Sends a message before the response.
+    /// Sends a message before the response; drops it if there is no stream.
     pub(crate) fn send(&self, message: String) {
         if self.can_stream {
             let mut state = self.state();
@@ -169,14 +168,14 @@ impl RequestContext {
         }
     }
 
-    /// Sends a message that may be lost, if the reader keeps up.
+    /// Sends a message, unless too many wait already.
     pub(crate) fn send_lossy(&self, message: impl FnOnce() -> String) {
         if self.can_stream && self.state().outgoing.len() < MAX_QUEUED_MESSAGES {
             self.send(message());
         }
     }
 
-    /// Reports what happens during a call, to those who asked for it.
+    /// Sends a progress notification, if the client has requested them.
     pub(crate) fn report_progress(&self, event: CallEvent) {
         let Some(token) = &self.progress_token else {
             return;
@@ -195,7 +194,7 @@ impl RequestContext {
             let mut state = self.state();
             let progress =
                 done.unwrap_or_else(|| state.last_progress.map_or(1.0, |last| last + 1.0));
-            // Each has to be more than the last; a step back is nothing to tell.
+            // The protocol requires progress to increase; other values are dropped.
             if !progress.is_finite() || state.last_progress.is_some_and(|last| progress <= last) {
                 return;
             }
@@ -216,7 +215,7 @@ impl RequestContext {
         });
     }
 
-    /// Takes the next message out, if there is one.
+    /// Removes the next message from the queue.
     pub(crate) fn poll_message(&self, waker: &Waker) -> Poll<String> {
         let mut state = self.state();
         match state.outgoing.pop_front() {
@@ -228,18 +227,17 @@ impl RequestContext {
         }
     }
 
-    /// Runs work until it is done, or cannot go on without an answer.
+    /// Runs an operation until it is done, needs input or detaches itself.
     ///
-    /// Work that asks several things at once has asked them all when it first has to wait.
-    ///
-    /// Work that has detached itself is left as it is, to be gone on with elsewhere.
+    /// When it first waits for input, it has made all requests that it makes concurrently. A detached operation is left as it
+    /// is, to be continued as a task.
     pub(crate) async fn run_until_input_required<T>(
         &self,
-        work: impl Future<Output = T>,
+        operation: impl Future<Output = T>,
     ) -> Result<T, Pause> {
-        let mut work = pin!(work);
+        let mut operation = pin!(operation);
         poll_fn(|cx| {
-            if let Poll::Ready(done) = work.as_mut().poll(cx) {
+            if let Poll::Ready(done) = operation.as_mut().poll(cx) {
                 return Poll::Ready(Ok(done));
             }
             let mut state = self.state();
@@ -257,12 +255,12 @@ impl RequestContext {
         .await
     }
 
-    /// Allows the work to go on as a task.
+    /// Allows the call to continue as a task.
     pub(crate) fn allow_detaching(&self) {
         self.state().detachable = true;
     }
 
-    /// Goes on as a task, where that is allowed.
+    /// Continues the call as a task, where that is allowed.
     pub(crate) fn detach(&self) {
         let mut state = self.state();
         if state.detachable {
@@ -275,7 +273,7 @@ impl RequestContext {
         self.state().detached
     }
 
-    /// Waits for the answer to a question that a task has asked.
+    /// Waits for the answer to a request of a task.
     pub(crate) async fn wait_for_answer(&self, key: &str) -> Value {
         poll_fn(|cx| {
             let mut state = self.state();
@@ -290,12 +288,17 @@ impl RequestContext {
         .await
     }
 
-    /// Brings answers to questions that a task has asked; what was not asked is dropped.
+    /// Adds answers to requests of a task; others are dropped.
     pub(crate) fn add_answers(&self, answers: Map<String, Value>) {
         let mut state = self.state();
         for (key, answer) in answers {
-            if answer.is_object() && state.input_requests.iter().any(|it| it.key == key) {
-                state.input_requests.retain(|it| it.key != key);
+            if answer.is_object()
+                && state
+                    .input_requests
+                    .iter()
+                    .any(|request| request.key == key)
+            {
+                state.input_requests.retain(|request| request.key != key);
                 state.answers.insert(key, answer);
             }
         }
@@ -304,7 +307,7 @@ impl RequestContext {
         }
     }
 
-    /// Lists the questions of a task that nobody has answered yet, as they go over the wire.
+    /// Returns the unanswered requests of a task as JSON, by key.
     pub(crate) fn pending_input_requests(&self) -> Map<String, Value> {
         let state = self.state();
         state

@@ -1,8 +1,7 @@
-//! Answers so far in, a sealed text for the client to keep out; and back, if nobody has touched it.
+//! The answers so far as a signed text, which the client keeps between the rounds of a request (`requestState`).
 //!
-//! A round of questions leaves nothing behind on the server: the client brings the seal back with its answers.
-//! The seal is bound to the caller and to the request, holds for a while, and says which questions were asked,
-//! so that nobody gives consent that they were not asked for.
+//! The server stores nothing between rounds: the client sends the state back with its answers. The signature binds it to the
+//! caller and the request; it expires, and it lists the requested keys, so that an approval counts only if it was requested.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -18,27 +17,26 @@ use toolwright_core::{Caller, Secret};
 
 use crate::server::rpc::rfc3339::whole_millis;
 
-/// How the names of our own questions begin: their answers count only if they were asked.
+/// The prefix of the server's own keys: their answers count only if they were requested.
 pub(crate) const RESERVED_KEY_PREFIX: &str = "toolwright/";
 
-/// How long a client may take for one round.
+/// The time that a client has for one round.
 const STATE_TTL: Duration = Duration::from_secs(15 * 60);
 
-/// Seals and opens what clients keep for us.
 pub(crate) struct RequestStateSigner {
     key: Secret,
-    /// Those that somebody's consent came with, until they expire: they are good once.
+    /// Nonces of the rounds that an approval came with, until they expire: each counts once.
     consumed_rounds: Mutex<HashMap<String, u64>>,
 }
 
-/// What was sealed, and what came with it.
+/// The verified answers of earlier rounds and of this one.
 pub(crate) struct VerifiedState {
     pub(crate) answers: Map<String, Value>,
     pub(crate) input_round: Option<InputRound>,
 }
 
 impl VerifiedState {
-    /// Takes answers that came without a seal: to anything but what only a seal can vouch for.
+    /// Answers without a signed state: all but those with reserved keys.
     pub(crate) fn without_state(answers: &str) -> Self {
         Self {
             answers: parse_answers(answers, &[]),
@@ -47,14 +45,14 @@ impl VerifiedState {
     }
 }
 
-/// One round of questions.
+/// One round of input.
 #[derive(Clone)]
 pub(crate) struct InputRound {
     nonce: String,
     expires: u64,
 }
 
-/// What a request is, as far as a seal is concerned.
+/// The parts of a request that its state is bound to.
 pub(crate) struct RequestIdentity<'a> {
     pub(crate) method: &'a str,
     pub(crate) name: &'a str,
@@ -67,7 +65,7 @@ struct SignedState {
     subject: String,
     /// In milliseconds since 1970.
     expires: u64,
-    /// So that no two rounds look alike.
+    /// Identifies the round.
     nonce: String,
     asked: Vec<String>,
     answers: Map<String, Value>,
@@ -81,21 +79,21 @@ impl RequestStateSigner {
         })
     }
 
-    /// Seals the answers so far, and what is asked now.
+    /// Signs the answers so far, and the keys that are requested now.
     pub(crate) fn sign(
         &self,
-        subject: &RequestIdentity<'_>,
+        identity: &RequestIdentity<'_>,
         answers: Map<String, Value>,
         asked: Vec<String>,
     ) -> String {
-        let sealed = SignedState {
-            subject: subject.digest(),
+        let state = SignedState {
+            subject: identity.digest(),
             expires: now_millis().saturating_add(whole_millis(STATE_TTL)),
             nonce: random_hex().unwrap_or_default(),
             asked,
             answers,
         };
-        let text = serde_json::to_vec(&sealed).unwrap_or_default();
+        let text = serde_json::to_vec(&state).unwrap_or_default();
         let signature = self.mac(&text).finalize().into_bytes();
         format!(
             "{}.{}",
@@ -104,10 +102,10 @@ impl RequestStateSigner {
         )
     }
 
-    /// Opens a seal, and adds those answers that it asked for; `None` if it is not ours or not for this.
+    /// Verifies a state, and adds the answers to its requests; `None` if it is forged, expired or of another request.
     pub(crate) fn verify(
         &self,
-        subject: &RequestIdentity<'_>,
+        identity: &RequestIdentity<'_>,
         state: &str,
         answers: Option<&str>,
     ) -> Option<VerifiedState> {
@@ -115,34 +113,37 @@ impl RequestStateSigner {
         let text = URL_SAFE_NO_PAD.decode(text).ok()?;
         let signature = URL_SAFE_NO_PAD.decode(signature).ok()?;
         self.mac(&text).verify_slice(&signature).ok()?;
-        let sealed: SignedState = serde_json::from_slice(&text).ok()?;
-        if sealed.subject != subject.digest() || sealed.expires <= now_millis() {
+        let signed: SignedState = serde_json::from_slice(&text).ok()?;
+        if signed.subject != identity.digest() || signed.expires <= now_millis() {
             return None;
         }
-        let mut all = sealed.answers;
-        all.extend(parse_answers(answers.unwrap_or("{}"), &sealed.asked));
+        let mut all = signed.answers;
+        all.extend(parse_answers(answers.unwrap_or("{}"), &signed.asked));
         Some(VerifiedState {
             answers: all,
             input_round: Some(InputRound {
-                nonce: sealed.nonce,
-                expires: sealed.expires,
+                nonce: signed.nonce,
+                expires: signed.expires,
             }),
         })
     }
 
-    /// Spends a round that brought somebody's consent; `false` if it was spent before.
+    /// Marks the round of an approval as used; returns false if it was used before.
     pub(crate) fn consume_round(&self, round: &InputRound) -> bool {
-        let mut spent = self
+        let mut consumed = self
             .consumed_rounds
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         let now = now_millis();
-        spent.retain(|_, expires| *expires > now);
-        !round.nonce.is_empty() && spent.insert(round.nonce.clone(), round.expires).is_none()
+        consumed.retain(|_, expires| *expires > now);
+        !round.nonce.is_empty()
+            && consumed
+                .insert(round.nonce.clone(), round.expires)
+                .is_none()
     }
 
     fn mac(&self, text: &[u8]) -> Hmac<Sha256> {
-        // A key of any length will do, says HMAC; the error is there for other algorithms.
+        // HMAC accepts a key of any length; the error exists for other algorithms.
         let mut mac = Hmac::<Sha256>::new_from_slice(self.key.expose().as_bytes())
             .unwrap_or_else(|_| Hmac::new(&Default::default()));
         mac.update(text);
@@ -150,7 +151,7 @@ impl RequestStateSigner {
     }
 }
 
-/// Reads answers, without consent to what was not asked.
+/// Parses answers, without those to reserved keys that were not requested.
 fn parse_answers(answers: &str, asked: &[String]) -> Map<String, Value> {
     let mut answers: Map<String, Value> = serde_json::from_str(answers).unwrap_or_default();
     answers.retain(|key, _| !key.starts_with(RESERVED_KEY_PREFIX) || asked.contains(key));
@@ -163,8 +164,8 @@ impl RequestIdentity<'_> {
         let caller = self
             .caller
             .name()
-            .map_or("-".to_owned(), |it| format!("+{it}"));
-        // The arguments may be written differently the second time, and are the same arguments.
+            .map_or("-".to_owned(), |name| format!("+{name}"));
+        // A client may format the same arguments differently in the next round.
         let arguments: Value = serde_json::from_str(self.arguments).unwrap_or_default();
         let arguments = toolwright_schema::canonical_json(&arguments);
         for part in [self.method, self.name, &caller, &arguments] {
@@ -175,7 +176,7 @@ impl RequestIdentity<'_> {
     }
 }
 
-/// Makes 32 hexadecimal digits that nobody can guess.
+/// Returns 128 random bits as 32 hexadecimal digits.
 pub(crate) fn random_hex() -> Result<String, getrandom::Error> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes)?;

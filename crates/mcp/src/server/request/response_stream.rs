@@ -1,17 +1,17 @@
-//! Work and what it has to say meanwhile in, one step after the other out: the same for every transport.
+//! An operation and the messages that it sends meanwhile, as one stream for every transport.
 
 use std::future::{pending, poll_fn};
 use std::sync::Arc;
 use std::task::Poll;
 
 use futures::future::BoxFuture;
+use toolwright_auth::ScopedTools;
 
 use crate::server::request::request_context::RequestContext;
 use crate::server::rpc::response::RpcResponse;
 use crate::server::session::in_flight::InFlightGuard;
-use toolwright_auth::ScopedTools;
 
-/// A request that is being answered. Dropping it cancels it.
+/// The messages and the response of a request. Dropping it cancels the request.
 pub(crate) struct ResponseStream {
     operation: BoxFuture<'static, RpcResponse>,
     response: Option<RpcResponse>,
@@ -19,68 +19,67 @@ pub(crate) struct ResponseStream {
     in_flight: Option<InFlightGuard>,
 }
 
-/// What happens next.
 pub(crate) enum StreamItem {
-    /// A message that goes before the response.
+    /// A notification, or a request to the client.
     Message(String),
-    /// The response; nothing follows.
+    /// The last item.
     Response(RpcResponse),
-    /// The client has cancelled it, and waits for nothing any more.
+    /// The client has cancelled the request and expects no response.
     Cancelled,
 }
 
 impl ResponseStream {
     pub(crate) fn new(
-        work: impl Future<Output = RpcResponse> + Send + 'static,
-        exchange: Arc<RequestContext>,
-        underway: Option<InFlightGuard>,
+        operation: impl Future<Output = RpcResponse> + Send + 'static,
+        context: Arc<RequestContext>,
+        in_flight: Option<InFlightGuard>,
     ) -> Self {
         Self {
-            operation: Box::pin(work),
+            operation: Box::pin(operation),
             response: None,
-            context: exchange,
-            in_flight: underway,
+            context,
+            in_flight,
         }
     }
 
-    /// Returns what whoever asked reaches, where not everybody reaches the same.
+    /// Returns the tools of the request's principal.
     pub(crate) fn scoped_tools(&self) -> Option<Arc<ScopedTools>> {
-        let visitor = self.context.principal.as_ref();
-        visitor.map(|visitor| Arc::clone(visitor.scoped_tools()))
+        let principal = self.context.principal.as_ref();
+        principal.map(|principal| Arc::clone(principal.scoped_tools()))
     }
 
-    /// Waits for the next step; not to be called after the last.
+    /// Waits for the next item; must not be called after the last one.
     pub(crate) async fn next(&mut self) -> StreamItem {
         let Self {
-            operation: work,
-            response: reply,
-            context: exchange,
-            in_flight: underway,
+            operation,
+            response,
+            context,
+            in_flight,
         } = self;
-        let step = poll_fn(|cx| {
-            if reply.is_none()
-                && let Poll::Ready(done) = work.as_mut().poll(cx)
+        let item = poll_fn(|cx| {
+            if response.is_none()
+                && let Poll::Ready(done) = operation.as_mut().poll(cx)
             {
-                *reply = Some(done);
+                *response = Some(done);
             }
-            // Whatever was said before the response goes before it.
-            if let Poll::Ready(message) = exchange.poll_message(cx.waker()) {
+            // Messages that were sent before the operation ended go before its response.
+            if let Poll::Ready(message) = context.poll_message(cx.waker()) {
                 return Poll::Ready(StreamItem::Message(message));
             }
-            match reply.take() {
+            match response.take() {
                 Some(done) => Poll::Ready(StreamItem::Response(done)),
                 None => Poll::Pending,
             }
         });
         let cancelled = async {
-            match underway {
-                Some(underway) => underway.token.cancelled().await,
+            match in_flight {
+                Some(request) => request.token.cancelled().await,
                 None => pending().await,
             }
         };
         tokio::select! {
             biased;
-            step = step => step,
+            item = item => item,
             () = cancelled => StreamItem::Cancelled,
         }
     }

@@ -1,7 +1,7 @@
-//! What a request is about in, an error out if its scopes do not open it.
+//! Checks that the scopes of a principal grant the subject of a request.
 //!
-//! What some scope opens is refused with the scope that is missing, so that clients can ask for it. What no scope opens
-//! is not there: whoever looks for it is answered as if it did not exist.
+//! The error names the scope that would grant it, so that clients can request it. What no scope grants is answered as if it did
+//! not exist.
 
 use toolwright_core::ToolSpec;
 
@@ -10,7 +10,7 @@ use crate::server::error::RpcError;
 use crate::server::request::request_context::RequestContext;
 
 impl McpServer {
-    /// Checks that a tool is open, if there is one of this name.
+    /// Checks that a tool is granted, if there is one of this name.
     pub(crate) fn check_tool_scope(
         &self,
         name: &str,
@@ -26,7 +26,7 @@ impl McpServer {
         }
     }
 
-    /// Checks that a prompt is open, if there is one of this name.
+    /// Checks that a prompt is granted, if there is one of this name.
     pub(crate) fn check_prompt_scope(
         &self,
         name: &str,
@@ -42,7 +42,7 @@ impl McpServer {
         }
     }
 
-    /// Refuses what a scope would open that is missing.
+    /// Returns an error if a scope that the principal lacks would grant it.
     pub(crate) fn check_scope(
         &self,
         spec: &ToolSpec,
@@ -62,13 +62,13 @@ impl McpServer {
         }
     }
 
-    /// Tells whether the resource at an address is open.
+    /// Returns true if the resource at an address is granted, or there is none.
     pub(crate) fn is_resource_visible(&self, uri: &str, context: &RequestContext) -> bool {
         let tools = self.scoped_tools(context);
-        let all = self.0.resources.iter();
-        let mut there = all
+        let resources = self.0.resources.iter();
+        let mut matching = resources
             .filter(|resource| resource.match_uri(uri).is_some())
             .peekable();
-        there.peek().is_none() || there.any(|resource| tools.allows(resource.tool.spec()))
+        matching.peek().is_none() || matching.any(|resource| tools.allows(resource.tool.spec()))
     }
 }

@@ -1,9 +1,9 @@
-//! What a client says it can do.
+//! The capabilities that a client declares.
 
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny};
 
-/// What a client can be asked for.
+/// The declared capabilities of a client.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct ClientCapabilities {
@@ -27,7 +27,7 @@ struct Elicitation {
     url: Option<PresenceFlag>,
 }
 
-/// Whatever it is, it is there.
+/// A field whose presence counts, whatever its value is.
 #[derive(Clone, Copy, Debug)]
 struct PresenceFlag;
 
@@ -37,17 +37,17 @@ impl<'de> Deserialize<'de> for PresenceFlag {
     }
 }
 
-/// Something that only some clients can be asked for.
+/// A capability that not all clients have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ClientCapability {
-    /// A form that a person fills in.
+    /// Shows a form to its user.
     Elicitation,
-    /// An answer of the client's model.
+    /// Generates a message with its model.
     Sampling,
-    /// The folders that the client works in.
+    /// Lists the folders that it works in.
     Roots,
-    /// To go on without the result of a call, and to ask for it later.
+    /// Polls for the result of a call that runs as a task.
     Tasks,
 }
 
@@ -65,13 +65,15 @@ impl ClientCapability {
 impl ClientCapabilities {
     pub(crate) fn has(&self, capability: ClientCapability) -> bool {
         match capability {
-            // A client that names no mode means forms, as before there were modes.
+            // Without a mode the client supports forms, as in the revisions before there were modes.
             ClientCapability::Elicitation => self
                 .elicitation
                 .is_some_and(|modes| modes.form.is_some() || modes.url.is_none()),
             ClientCapability::Sampling => self.sampling.is_some(),
             ClientCapability::Roots => self.roots.is_some(),
-            ClientCapability::Tasks => self.extensions.is_some_and(|it| it.tasks.is_some()),
+            ClientCapability::Tasks => self
+                .extensions
+                .is_some_and(|extensions| extensions.tasks.is_some()),
         }
     }
 }

@@ -1,32 +1,31 @@
-//! How bad a log message is.
+//! The severity of log messages.
 
 use serde::{Deserialize, Serialize};
 
-/// How bad a log message is; worse is greater.
+/// The severity of a log message, as in syslog (RFC 5424); more severe is greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum LogLevel {
-    /// For whoever looks for a mistake.
+    /// Details for debugging.
     Debug,
-    /// What happens anyway.
+    /// Normal operation.
     Info,
-    /// Worth noting.
+    /// Normal but significant.
     Notice,
-    /// Something is odd.
+    /// A possible problem.
     Warning,
-    /// Something failed.
+    /// An operation failed.
     Error,
-    /// Part of the system failed.
+    /// A component failed.
     Critical,
-    /// Somebody has to act at once.
+    /// Immediate action is required.
     Alert,
-    /// Nothing works.
+    /// The system is unusable.
     Emergency,
 }
 
 impl LogLevel {
-    /// Finds the level of this name.
     pub(crate) fn from_name(name: &str) -> Option<Self> {
         serde_json::from_value(name.into()).ok()
     }

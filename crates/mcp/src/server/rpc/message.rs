@@ -1,4 +1,4 @@
-//! Bytes in, one JSON-RPC message out: read once, borrowed wherever that is possible.
+//! Parses JSON-RPC messages, borrowing from the input wherever possible.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use crate::server::error::RpcError;
 use crate::server::rpc::capability::ClientCapabilities;
 
-/// A text that is only copied where the sender wrote escapes.
+/// A string that is copied only if it contains escapes.
 ///
 /// `Option<Cow<str>>` would always be copied: serde borrows for a bare `Cow` only.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for CowStr<'a> {
     }
 }
 
-/// One message: a request, a notification or a response, as its fields say.
+/// A request, a notification or a response, depending on its fields.
 #[derive(Deserialize)]
 pub(crate) struct RpcMessage<'a> {
     #[serde(borrow)]
@@ -66,7 +66,6 @@ pub(crate) struct RpcMessage<'a> {
     pub(crate) error: Option<&'a RawValue>,
 }
 
-/// What a message is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MessageKind {
     Request,
@@ -74,7 +73,7 @@ pub(crate) enum MessageKind {
     Response,
 }
 
-/// The parameters of every method there is, each with those it has.
+/// The parameters of all methods; a message has those of its own.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Params<'a> {
@@ -109,7 +108,7 @@ pub(crate) struct Params<'a> {
     pub(crate) notifications: Option<&'a RawValue>,
 }
 
-/// What a request says about itself.
+/// The `_meta` object of a request.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Meta<'a> {
@@ -124,18 +123,18 @@ pub(crate) struct Meta<'a> {
 }
 
 impl<'a> RpcMessage<'a> {
-    /// Reads one message.
+    /// Parses one message.
     pub(crate) fn parse(bytes: &'a [u8]) -> Result<Self, InvalidMessage<'a>> {
         let message: Self =
-            serde_json::from_slice(bytes).map_err(|why| InvalidMessage::new(bytes, &why))?;
+            serde_json::from_slice(bytes).map_err(|error| InvalidMessage::new(bytes, &error))?;
         if &*message.jsonrpc != "2.0" {
             return Err(InvalidMessage {
                 id: message.id,
-                error: RpcError::invalid_request("say \"jsonrpc\": \"2.0\""),
+                error: RpcError::invalid_request("write \"jsonrpc\": \"2.0\""),
             });
         }
-        let said = message.result.is_some() || message.error.is_some();
-        if message.method.is_none() && !said {
+        let is_response = message.result.is_some() || message.error.is_some();
+        if message.method.is_none() && !is_response {
             return Err(InvalidMessage {
                 id: message.id,
                 error: RpcError::invalid_request("a message has a method, a result or an error"),
@@ -158,7 +157,7 @@ impl<'a> RpcMessage<'a> {
         }
     }
 
-    /// Returns the id as it was written, quotes and all; `null` where there is none.
+    /// Returns the id as raw JSON; `null` where there is none.
     pub(crate) fn id(&self) -> &'a str {
         self.id.map_or("null", RawValue::get)
     }
@@ -167,7 +166,7 @@ impl<'a> RpcMessage<'a> {
         self.method.as_deref().unwrap_or_default()
     }
 
-    /// Returns what `Mcp-Name` has to say, where the method has a name.
+    /// Returns the required value of the header `Mcp-Name`: `None` for methods without it, `Some(None)` if the body lacks it.
     pub(crate) fn name_header_value(&self) -> Option<Option<&str>> {
         match self.method() {
             "tools/call" | "prompts/get" => Some(self.params.name.as_deref()),
@@ -178,7 +177,7 @@ impl<'a> RpcMessage<'a> {
     }
 }
 
-/// Bytes that are no message, and the id to answer with, if there was one.
+/// The error of a message that cannot be parsed, and its id if that can be.
 pub(crate) struct InvalidMessage<'a> {
     id: Option<&'a RawValue>,
     pub(crate) error: RpcError,
@@ -186,8 +185,8 @@ pub(crate) struct InvalidMessage<'a> {
 
 impl<'a> InvalidMessage<'a> {
     #[cold]
-    fn new(bytes: &'a [u8], why: &serde_json::Error) -> Self {
-        /// As little as an answer needs.
+    fn new(bytes: &'a [u8], error: &serde_json::Error) -> Self {
+        /// The fields that an error response needs.
         #[derive(Deserialize)]
         struct Bare<'a> {
             #[serde(borrow, default)]
@@ -199,12 +198,12 @@ impl<'a> InvalidMessage<'a> {
             Ok(bare) if bare.method.is_some() && bare.id.is_none_or(|id| is_valid_id(id.get())) => {
                 Self {
                     id: bare.id,
-                    error: RpcError::invalid_params(format!("cannot read the request: {why}")),
+                    error: RpcError::invalid_params(format!("cannot read the request: {error}")),
                 }
             }
             Ok(bare) => Self {
                 id: bare.id.filter(|id| is_valid_id(id.get())),
-                error: RpcError::invalid_request(format!("no JSON-RPC message: {why}")),
+                error: RpcError::invalid_request(format!("no JSON-RPC message: {error}")),
             },
             Err(_) if serde_json::from_slice::<IgnoredAny>(bytes).is_ok() => Self {
                 id: None,
@@ -212,7 +211,7 @@ impl<'a> InvalidMessage<'a> {
             },
             Err(_) => Self {
                 id: None,
-                error: RpcError::new(-32700, format!("not JSON: {why}")),
+                error: RpcError::new(-32700, format!("not JSON: {error}")),
             },
         }
     }
@@ -226,14 +225,14 @@ fn is_valid_id(raw: &str) -> bool {
     raw.starts_with(|first: char| first == '"' || first == '-' || first.is_ascii_digit())
 }
 
-/// Takes `null` for something that was sent: an id of `null` is wrong, not absent.
+/// Treats `null` as a value: an id of `null` is invalid, not absent.
 fn null_as_some<'de: 'a, 'a, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<&'a RawValue>, D::Error> {
     <&RawValue>::deserialize(deserializer).map(Some)
 }
 
-/// Takes `null` for something that was not sent.
+/// Treats `null` as an absent field.
 fn null_as_default<'de, T: Deserialize<'de> + Default, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<T, D::Error> {

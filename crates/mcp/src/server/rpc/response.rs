@@ -1,4 +1,4 @@
-//! A result or an error in, the bytes of a response out.
+//! A result or an error in, the JSON of a response out.
 
 use std::io::Write as _;
 
@@ -17,7 +17,7 @@ pub(crate) struct RpcResponse {
 }
 
 impl RpcResponse {
-    /// Makes the response of a request that succeeded; `write` writes the result.
+    /// The response with a result, which `write` appends as JSON.
     pub(crate) fn result(id: &str, write: impl FnOnce(&mut Vec<u8>)) -> Self {
         let mut body = Vec::with_capacity(512);
         body.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
@@ -32,7 +32,7 @@ impl RpcResponse {
         }
     }
 
-    /// Makes the response of a request that failed.
+    /// The response with an error.
     pub(crate) fn error(id: &str, error: &RpcError) -> Self {
         let mut body = Vec::with_capacity(160);
         body.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
@@ -53,23 +53,23 @@ impl RpcResponse {
     }
 }
 
-/// Writes a value that can always be JSON: texts, numbers and values of ours.
+/// Appends a value as JSON, or `null` if it cannot be serialized.
 pub(crate) fn write_json(body: &mut Vec<u8>, value: &(impl serde::Serialize + ?Sized)) {
-    let before = body.len();
+    let start = body.len();
     if serde_json::to_writer(&mut *body, value).is_err() {
-        body.truncate(before);
+        body.truncate(start);
         body.extend_from_slice(b"null");
     }
 }
 
-/// Puts a field into an object of ours.
+/// Sets a field of a JSON object.
 pub(crate) fn set_field(object: &mut Value, name: &str, value: impl Into<Value>) {
     if let Value::Object(fields) = object {
         fields.insert(name.to_owned(), value.into());
     }
 }
 
-/// Writes a notification.
+/// Returns the JSON of a notification.
 pub(crate) fn notification_json(method: &str, params: &Value) -> String {
     format!(
         r#"{{"jsonrpc":"2.0","method":{},"params":{params}}}"#,

@@ -1,4 +1,4 @@
-//! The revisions of the protocol, and what each of them knows.
+//! The revisions of the protocol, and the features of each.
 
 use std::fmt;
 
@@ -12,9 +12,9 @@ pub enum Revision {
     V2025_03_26,
     /// 2025-06-18: titles, structured content, elicitation.
     V2025_06_18,
-    /// 2025-11-25: icons, streams that can be resumed politely.
+    /// 2025-11-25: icons, streams that clients poll.
     V2025_11_25,
-    /// 2026-07-28: no sessions; every request says all about itself.
+    /// 2026-07-28: no sessions; every request is self-contained.
     V2026_07_28,
 }
 
@@ -30,7 +30,7 @@ impl Revision {
         V2026_07_28,
     ];
 
-    /// The newest that begins with a handshake.
+    /// The newest revision with a handshake.
     pub(crate) const NEWEST_WITH_SESSIONS: Self = V2025_11_25;
 
     /// Finds the revision of this date.
@@ -40,7 +40,7 @@ impl Revision {
             .find(|revision| revision.as_str() == date)
     }
 
-    /// Returns its date as it is written on the wire.
+    /// Returns its date as in `protocolVersion`.
     pub const fn as_str(self) -> &'static str {
         match self {
             V2024_11_05 => "2024-11-05",
@@ -51,12 +51,12 @@ impl Revision {
         }
     }
 
-    /// Tells whether every request stands for itself, without a handshake.
+    /// Returns true if every request is self-contained, without a handshake.
     pub const fn is_stateless(self) -> bool {
         matches!(self, V2026_07_28)
     }
 
-    /// Tells whether several messages may come as one array.
+    /// Returns true if an array of messages is allowed.
     pub(crate) fn has_batches(self) -> bool {
         self == V2025_03_26
     }
@@ -73,7 +73,7 @@ impl Revision {
         self >= V2025_03_26
     }
 
-    /// Tells whether titles, output schemas, structured content and links are known.
+    /// Returns true if there are titles, output schemas, structured content and links.
     pub(crate) fn has_structured_content(self) -> bool {
         self >= V2025_06_18
     }
@@ -82,7 +82,7 @@ impl Revision {
         self >= V2025_06_18
     }
 
-    /// Tells whether structured content has to be an object.
+    /// Returns true if structured content must be an object.
     pub(crate) fn requires_object_output(self) -> bool {
         self.has_structured_content() && !self.is_stateless()
     }
@@ -91,7 +91,7 @@ impl Revision {
         self >= V2025_11_25
     }
 
-    /// Tells whether an elicitation says what mode it is of.
+    /// Returns true if an elicitation has a `mode`.
     pub(crate) fn has_elicitation_modes(self) -> bool {
         self >= V2025_11_25
     }

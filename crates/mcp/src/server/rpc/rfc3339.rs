@@ -1,22 +1,21 @@
-//! The time as the wire writes it.
+//! Timestamps and durations in the format of the protocol.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Writes a moment as `2026-07-28T12:34:56Z`.
-pub(crate) fn format_rfc3339(moment: SystemTime) -> String {
-    let since = moment.duration_since(UNIX_EPOCH).unwrap_or_default();
+/// Formats a time as `2026-07-28T12:34:56Z`.
+pub(crate) fn format_rfc3339(time: SystemTime) -> String {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     let seconds = since.as_secs();
     let (year, month, day) = civil_date(seconds / 86_400);
     let (hour, minute, second) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }
 
-/// Counts whole milliseconds.
 pub(crate) fn whole_millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Finds the date of a day since 1970, in the calendar that counts years from March: leap days come last.
+/// Converts days since 1970 to year, month and day. Years are counted from March, so that the leap day is the last one.
 fn civil_date(days: u64) -> (u64, u64, u64) {
     let days = days + 719_468;
     let (era, day_of_era) = (days / 146_097, days % 146_097);
@@ -37,10 +36,10 @@ fn civil_date(days: u64) -> (u64, u64, u64) {
 mod tests {
     use std::time::{Duration, UNIX_EPOCH};
 
-    use crate::server::format_rfc3339;
+    use super::format_rfc3339;
 
     #[test]
-    fn moments_are_written_as_dates() {
+    fn times_are_formatted_as_dates() {
         for (seconds, text) in [
             (0, "1970-01-01T00:00:00Z"),
             (951_782_399, "2000-02-28T23:59:59Z"),

@@ -1,4 +1,4 @@
-//! How a client and the server come to know each other: by a handshake, or request by request.
+//! The context of a request: from the handshake of its session, or from its own `_meta`.
 
 use std::sync::Arc;
 
@@ -16,21 +16,21 @@ use crate::server::session::Session;
 use crate::server::{McpServer, ServerState};
 
 impl McpServer {
-    /// Answers the handshake, and opens a session.
+    /// Handles `initialize`: opens a session.
     pub(crate) fn initialize(
         &self,
         message: &RpcMessage<'_>,
         caller: Caller,
     ) -> Result<(RpcResponse, Session), RpcError> {
         let params = &message.params;
-        let asked = params.protocol_version.as_deref();
-        let asked =
-            asked.ok_or_else(|| RpcError::invalid_params("`protocolVersion` is missing"))?;
+        let requested = params.protocol_version.as_deref();
+        let requested =
+            requested.ok_or_else(|| RpcError::invalid_params("`protocolVersion` is missing"))?;
         let capabilities = params.capabilities;
         let capabilities =
             capabilities.ok_or_else(|| RpcError::invalid_params("`capabilities` are missing"))?;
-        // Whoever asks for something else is offered the newest, and may leave.
-        let revision = Revision::from_date(asked)
+        // The answer to an unknown revision is the newest one; the client may disconnect then.
+        let revision = Revision::from_date(requested)
             .filter(|revision| !revision.is_stateless())
             .unwrap_or(Revision::NEWEST_WITH_SESSIONS);
         let id = crate::server::request::request_state::random_hex()
@@ -43,12 +43,12 @@ impl McpServer {
         if let Some(instructions) = &self.0.instructions {
             set_field(&mut result, "instructions", instructions.as_str());
         }
-        let reply = RpcResponse::result(message.id(), |body| write_json(body, &result));
+        let response = RpcResponse::result(message.id(), |body| write_json(body, &result));
         let session = Session::new(SessionId::from(id), revision, capabilities, caller);
-        Ok((reply, session))
+        Ok((response, session))
     }
 
-    /// Says what a client without a session wants to know first.
+    /// Handles `server/discover`, the counterpart of `initialize` without sessions.
     pub(crate) fn discover(&self, id: &str) -> RpcResponse {
         let revision = Revision::V2026_07_28;
         let versions = [revision.as_str()];
@@ -65,16 +65,16 @@ impl McpServer {
         })
     }
 
-    /// Reads what a request without a session says about itself.
+    /// Makes the context of a request without a session, from its `_meta`.
     pub(crate) fn stateless_context(
         &self,
         message: &RpcMessage<'_>,
         caller: Caller,
     ) -> Result<RequestContext, RpcError> {
         let meta = &message.params.meta;
-        let missing = |what: &str| {
-            let message = format!("`_meta` lacks `io.modelcontextprotocol/{what}`");
-            RpcError::invalid_params(message).status(400)
+        let missing = |field: &str| {
+            let message = format!("`_meta` lacks `io.modelcontextprotocol/{field}`");
+            RpcError::invalid_params(message).with_status(400)
         };
         let version = meta.protocol_version.as_deref();
         let version = version.ok_or_else(|| missing("protocolVersion"))?;
@@ -87,38 +87,38 @@ impl McpServer {
             None => None,
             Some(name) => Some(LogLevel::from_name(name).ok_or_else(|| unknown_log_level(name))?),
         };
-        let mut exchange = RequestContext::new(revision, capabilities, caller);
-        exchange.log_level = log_level;
-        exchange.progress_token = meta.progress_token.map(|raw| raw.get().into());
-        Ok(exchange)
+        let mut context = RequestContext::new(revision, capabilities, caller);
+        context.log_level = log_level;
+        context.progress_token = meta.progress_token.map(|raw| raw.get().into());
+        Ok(context)
     }
 
-    /// Takes the rest from the session.
+    /// Makes the context of a request in a session.
     pub(crate) fn session_context(
         &self,
         session: &Arc<Session>,
         message: &RpcMessage<'_>,
     ) -> RequestContext {
         let caller = session.caller.clone();
-        let mut exchange = RequestContext::new(session.revision, session.capabilities, caller);
-        exchange.session = Some(Arc::clone(session));
-        exchange.progress_token = message
+        let mut context = RequestContext::new(session.revision, session.capabilities, caller);
+        context.session = Some(Arc::clone(session));
+        context.progress_token = message
             .params
             .meta
             .progress_token
             .map(|raw| raw.get().into());
-        exchange
+        context
     }
 
-    /// Answers what only a session can be asked.
+    /// Handles the methods that only sessions have.
     pub(crate) fn handle_session_method(
         &self,
         method: &str,
         message: &RpcMessage<'_>,
         session: &Session,
-        exchange: &RequestContext,
+        context: &RequestContext,
     ) -> Result<RpcResponse, RpcError> {
-        let reads = !self.0.resources.is_empty();
+        let has_resources = !self.0.resources.is_empty();
         let uri = || {
             let uri = message.params.uri.as_deref();
             uri.ok_or_else(|| RpcError::invalid_params("`uri` is missing"))
@@ -130,11 +130,11 @@ impl McpServer {
                     LogLevel::from_name(name).ok_or_else(|| unknown_log_level(name))?,
                 );
             }
-            "resources/subscribe" if reads => {
-                self.find_resource(uri()?, exchange)?;
+            "resources/subscribe" if has_resources => {
+                self.find_resource(uri()?, context)?;
                 session.subscribe(uri()?);
             }
-            "resources/unsubscribe" if reads => session.unsubscribe(uri()?),
+            "resources/unsubscribe" if has_resources => session.unsubscribe(uri()?),
             method => return Err(RpcError::method_not_found(method)),
         }
         Ok(empty_result(message.id()))
@@ -164,7 +164,7 @@ impl McpServer {
 }
 
 impl ServerState {
-    /// Says who the server is.
+    /// Returns the `serverInfo` object.
     pub(crate) fn server_info(&self, revision: Revision) -> Value {
         let mut info = json!({ "name": self.name, "version": self.version });
         if let Some(title) = self

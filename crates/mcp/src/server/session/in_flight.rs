@@ -1,4 +1,4 @@
-//! The requests of one connection that are under way, so that they can be cancelled by their ids.
+//! The requests of one connection that are in flight, so that clients can cancel them by id.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use toolwright_core::CancellationToken;
 
-/// The requests under way, and when the last of them was.
+/// The requests in flight, and the time of the last one.
 pub(crate) struct InFlightRequests(Mutex<InFlightState>);
 
 struct InFlightState {
@@ -24,19 +24,19 @@ impl Default for InFlightRequests {
 }
 
 impl InFlightRequests {
-    /// Notes that a request is under way, for as long as the guard lives; `None` if its id is taken.
+    /// Registers a request until the guard is dropped; `None` if its id is in use. Cancelling `parent` cancels the request.
     pub(crate) fn start(
         self: &Arc<Self>,
         id: &str,
-        until: &CancellationToken,
+        parent: &CancellationToken,
     ) -> Option<InFlightGuard> {
-        let mut held = self.state();
-        if held.requests.contains_key(id) {
+        let mut state = self.state();
+        if state.requests.contains_key(id) {
             return None;
         }
-        let token = until.child_token();
-        held.requests.insert(id.into(), token.clone());
-        held.last_activity = Instant::now();
+        let token = parent.child_token();
+        state.requests.insert(id.into(), token.clone());
+        state.last_activity = Instant::now();
         Some(InFlightGuard {
             in_flight: Arc::clone(self),
             id: id.into(),
@@ -44,7 +44,7 @@ impl InFlightRequests {
         })
     }
 
-    /// Cancels a request; one that is not there is nothing to complain about.
+    /// Cancels a request; does nothing if there is none with this id.
     pub(crate) fn cancel(&self, id: &str) {
         let token = self.state().requests.get(id).cloned();
         if let Some(token) = token {
@@ -52,15 +52,15 @@ impl InFlightRequests {
         }
     }
 
-    /// Notes that the client is still there.
+    /// Restarts the idle time.
     pub(crate) fn touch(&self) {
         self.state().last_activity = Instant::now();
     }
 
-    /// Tells whether nothing was heard for so long, and nothing is under way.
+    /// Returns true if no request is in flight, and the last one was at least `limit` ago.
     pub(crate) fn is_idle(&self, limit: Duration) -> bool {
-        let held = self.state();
-        held.requests.is_empty() && held.last_activity.elapsed() >= limit
+        let state = self.state();
+        state.requests.is_empty() && state.last_activity.elapsed() >= limit
     }
 
     fn state(&self) -> MutexGuard<'_, InFlightState> {
@@ -68,7 +68,7 @@ impl InFlightRequests {
     }
 }
 
-/// A request under way.
+/// A registered request; `token` is cancelled when the client cancels it.
 pub(crate) struct InFlightGuard {
     in_flight: Arc<InFlightRequests>,
     id: Box<str>,
@@ -77,8 +77,8 @@ pub(crate) struct InFlightGuard {
 
 impl Drop for InFlightGuard {
     fn drop(&mut self) {
-        let mut held = self.in_flight.state();
-        held.requests.remove(&self.id);
-        held.last_activity = Instant::now();
+        let mut state = self.in_flight.state();
+        state.requests.remove(&self.id);
+        state.last_activity = Instant::now();
     }
 }

@@ -1,4 +1,4 @@
-//! Messages of long requests, kept so that a client whose connection broke can read on where it stopped.
+//! Buffers of sent events, from which a client whose connection broke resumes a stream.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,23 +9,23 @@ use toolwright_core::CancellationToken;
 
 use toolwright_auth::ScopedTools;
 
-/// How many streams of a session are kept, and how many messages of each.
+/// The limits of one session and of one stream; beyond them, the oldest are dropped.
 const MAX_BUFFERS: usize = 32;
 const MAX_EVENTS: usize = 1024;
 
-/// The streams of one session.
+/// The buffers of one session.
 #[derive(Default)]
 pub(crate) struct ReplayBuffers {
     buffers: Mutex<VecDeque<Arc<ReplayBuffer>>>,
     next_number: AtomicU64,
-    /// Ends the stream that belongs to no request: there is one at a time.
+    /// Ends the stream of notifications that belongs to no request; there is one at a time.
     standalone: Mutex<Option<CancellationToken>>,
 }
 
-/// The messages of one request.
+/// The events of one response stream.
 pub(crate) struct ReplayBuffer {
     number: u64,
-    /// What whoever asked could reach; none where everything is open.
+    /// The tools of the principal that began the stream.
     scoped_tools: Option<Arc<ScopedTools>>,
     state: Mutex<BufferState>,
     changed: Notify,
@@ -34,69 +34,69 @@ pub(crate) struct ReplayBuffer {
 #[derive(Default)]
 struct BufferState {
     events: VecDeque<Arc<str>>,
-    /// How many events were dropped at the front.
+    /// The number of events dropped at the front.
     dropped: usize,
     ended: bool,
 }
 
 impl ReplayBuffers {
-    pub(crate) fn create(&self, reach: Option<Arc<ScopedTools>>) -> Arc<ReplayBuffer> {
-        let stream = Arc::new(ReplayBuffer {
+    pub(crate) fn create(&self, scoped_tools: Option<Arc<ScopedTools>>) -> Arc<ReplayBuffer> {
+        let buffer = Arc::new(ReplayBuffer {
             number: self.next_number.fetch_add(1, Ordering::Relaxed),
-            scoped_tools: reach,
+            scoped_tools,
             state: Mutex::default(),
             changed: Notify::new(),
         });
-        let mut kept = self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() >= MAX_BUFFERS {
-            kept.pop_front();
+        let mut buffers = self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
+        if buffers.len() >= MAX_BUFFERS {
+            buffers.pop_front();
         }
-        kept.push_back(Arc::clone(&stream));
-        stream
+        buffers.push_back(Arc::clone(&buffer));
+        buffer
     }
 
-    /// Finds the stream of an event, and the place after it, for whoever reaches as much as the one who asked.
+    /// Finds the buffer of an event and the index after it; `None` if `tools` are fewer than those of the stream's principal.
     pub(crate) fn resume_after(
         &self,
         event: &str,
-        reach: &ScopedTools,
+        tools: &ScopedTools,
     ) -> Option<(Arc<ReplayBuffer>, usize)> {
-        let (number, place) = event.split_once('-')?;
-        let (number, place): (u64, usize) = (number.parse().ok()?, place.parse().ok()?);
-        let kept = self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
-        let stream = kept.iter().find(|stream| stream.number == number)?;
-        let hidden = stream
+        let (number, index) = event.split_once('-')?;
+        let (number, index): (u64, usize) = (number.parse().ok()?, index.parse().ok()?);
+        let buffers = self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
+        let buffer = buffers.iter().find(|buffer| buffer.number == number)?;
+        let is_hidden = buffer
             .scoped_tools
             .as_ref()
-            .is_some_and(|theirs| !reach.is_superset_of(theirs));
-        if hidden {
+            .is_some_and(|required| !tools.is_superset_of(required));
+        if is_hidden {
             return None;
         }
-        // The first event of every stream is numbered 0 and has no message.
-        Some((Arc::clone(stream), place))
+        // Event 0 of every stream has no message, so the number of an event is the index of the next message.
+        Some((Arc::clone(buffer), index))
     }
 
-    /// Takes the place of whoever reads the stream that belongs to no request.
+    /// Ends the previous stream that belongs to no request.
     pub(crate) fn replace_standalone(&self, token: CancellationToken) {
-        let mut standing = self
+        let mut standalone = self
             .standalone
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        if let Some(before) = standing.replace(token) {
-            before.cancel();
+        if let Some(previous) = standalone.replace(token) {
+            previous.cancel();
         }
     }
 }
 
 impl ReplayBuffer {
     pub(crate) fn push(&self, message: &str) {
-        let mut held = self.state();
-        if held.events.len() >= MAX_EVENTS {
-            held.events.pop_front();
-            held.dropped += 1;
+        let mut state = self.state();
+        if state.events.len() >= MAX_EVENTS {
+            state.events.pop_front();
+            state.dropped += 1;
         }
-        held.events.push_back(message.into());
-        drop(held);
+        state.events.push_back(message.into());
+        drop(state);
         self.changed.notify_waiters();
     }
 
@@ -105,23 +105,22 @@ impl ReplayBuffer {
         self.changed.notify_waiters();
     }
 
-    /// Names the event at this place.
-    pub(crate) fn event_id(&self, place: usize) -> String {
-        format!("{}-{place}", self.number)
+    pub(crate) fn event_id(&self, index: usize) -> String {
+        format!("{}-{index}", self.number)
     }
 
-    /// Waits for the message at this place or, if it is gone, the oldest there is; `None` at the end.
-    pub(crate) async fn next_from(&self, place: usize) -> Option<(usize, Arc<str>)> {
+    /// Waits for the message at this index or, if it was dropped, returns the oldest one; `None` at the end.
+    pub(crate) async fn next_from(&self, index: usize) -> Option<(usize, Arc<str>)> {
         loop {
             let mut changed = std::pin::pin!(self.changed.notified());
             changed.as_mut().enable();
             {
-                let held = self.state();
-                let place = place.max(held.dropped);
-                if let Some(event) = held.events.get(place - held.dropped) {
-                    return Some((place, Arc::clone(event)));
+                let state = self.state();
+                let index = index.max(state.dropped);
+                if let Some(event) = state.events.get(index - state.dropped) {
+                    return Some((index, Arc::clone(event)));
                 }
-                if held.ended {
+                if state.ended {
                     return None;
                 }
             }
