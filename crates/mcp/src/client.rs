@@ -13,7 +13,7 @@ mod setup;
 
 pub use attached_server::{AttachedServer, AttachmentStatus};
 pub use catalogue::RemoteItem;
-pub use elicit::{ElicitAnswer, ElicitHandler, ElicitInput, ElicitRequest};
+pub use elicit::{ElicitHandler, ElicitInput, ElicitRequest};
 pub use error::AttachError;
 pub use oauth::{OAuthClient, UserAuthorizer};
 pub use setup::limits::AttachLimits;

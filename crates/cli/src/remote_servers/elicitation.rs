@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 use toolwright_core::schema::{Schema, coerce};
-use toolwright_mcp::{ElicitAnswer, ElicitHandler, ElicitInput, ElicitRequest};
+use toolwright_mcp::{ElicitHandler, ElicitInput, ElicitRequest, ElicitResponse};
 
 use crate::approval::{LineReader, StdinReader, discard_typeahead};
 use crate::sanitize::{sanitize_label, sanitize_strict, to_safe_json, to_single_line};
@@ -58,14 +58,14 @@ impl TerminalElicitor {
 }
 
 impl ElicitHandler for TerminalElicitor {
-    fn elicit<'a>(&'a self, question: ElicitRequest<'a>) -> BoxFuture<'a, ElicitAnswer> {
+    fn elicit<'a>(&'a self, question: ElicitRequest<'a>) -> BoxFuture<'a, ElicitResponse> {
         Box::pin(async move {
             if self.is_preapproved(&question) {
-                return ElicitAnswer::Accept(Value::Object(Map::new()));
+                return ElicitResponse::Accept(Value::Object(Map::new()));
             }
             // Who cannot see the question must not be taken to have answered it.
             if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
-                return ElicitAnswer::Decline;
+                return ElicitResponse::Decline;
             }
             let lines = self
                 .reader
@@ -77,7 +77,7 @@ impl ElicitHandler for TerminalElicitor {
                 sanitize_label(question.server),
                 sanitize_strict(question.message).replace('\n', "\n  ")
             );
-            let answering: Box<dyn FnOnce() -> io::Result<ElicitAnswer> + Send> =
+            let answering: Box<dyn FnOnce() -> io::Result<ElicitResponse> + Send> =
                 match question.input {
                     ElicitInput::Form(form) => {
                         let form = form.clone();
@@ -87,7 +87,7 @@ impl ElicitHandler for TerminalElicitor {
                         let page = sanitize_label(page).into_owned();
                         Box::new(move || confirm_url(&*lines, &asks, &page))
                     }
-                    _ => return ElicitAnswer::Decline,
+                    _ => return ElicitResponse::Decline,
                 };
             let asked = move || {
                 discard_typeahead();
@@ -96,17 +96,17 @@ impl ElicitHandler for TerminalElicitor {
             // Reading a line blocks, so it is left to a thread that may.
             match tokio::task::spawn_blocking(asked).await {
                 Ok(Ok(answer)) => answer,
-                _ => ElicitAnswer::Cancel,
+                _ => ElicitResponse::Cancel,
             }
         })
     }
 }
 
 /// Asks for each field of a form; an empty line leaves one out.
-fn fill_form(lines: &dyn LineReader, asks: &str, form: Value) -> io::Result<ElicitAnswer> {
+fn fill_form(lines: &dyn LineReader, asks: &str, form: Value) -> io::Result<ElicitResponse> {
     let consent = format!("{asks}Answer it? [y]es, [N]o: ");
     if !is_yes(lines.read_line(&consent, "")?.as_deref()) {
-        return Ok(ElicitAnswer::Decline);
+        return Ok(ElicitResponse::Decline);
     }
     let required = form.get("required").and_then(Value::as_array);
     let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|it| it == name));
@@ -114,7 +114,7 @@ fn fill_form(lines: &dyn LineReader, asks: &str, form: Value) -> io::Result<Elic
     let mut filled = Map::new();
     for (name, field) in fields.into_iter().flatten() {
         let Some(line) = lines.read_line(&field_prompt(name, field, is_required(name)), "")? else {
-            return Ok(ElicitAnswer::Cancel);
+            return Ok(ElicitResponse::Cancel);
         };
         if !line.trim().is_empty() {
             filled.insert(name.clone(), line.trim().into());
@@ -124,7 +124,7 @@ fn fill_form(lines: &dyn LineReader, asks: &str, form: Value) -> io::Result<Elic
     if let Ok(form) = Schema::check(form) {
         coerce(&mut filled, &form);
     }
-    Ok(ElicitAnswer::Accept(filled))
+    Ok(ElicitResponse::Accept(filled))
 }
 
 fn field_prompt(name: &str, field: &Value, is_required: bool) -> String {
@@ -155,11 +155,11 @@ fn field_prompt(name: &str, field: &Value, is_required: bool) -> String {
 }
 
 /// Shows an address whole, and asks whether it was visited.
-fn confirm_url(lines: &dyn LineReader, asks: &str, page: &str) -> io::Result<ElicitAnswer> {
+fn confirm_url(lines: &dyn LineReader, asks: &str, page: &str) -> io::Result<ElicitResponse> {
     let asks = format!("{asks}  {page}\nOpen it in a browser if you trust it. Done? [y]es, [N]o: ");
     Ok(match is_yes(lines.read_line(&asks, "")?.as_deref()) {
-        true => ElicitAnswer::Accept(Value::Null),
-        false => ElicitAnswer::Decline,
+        true => ElicitResponse::Accept(Value::Null),
+        false => ElicitResponse::Decline,
     })
 }
 
@@ -197,7 +197,7 @@ mod tests {
             "size": { "type": "string", "enum": ["S", "L"], "default": "L" } } })
     }
 
-    fn fill_form_with(lines: &[&'static str]) -> (ElicitAnswer, String) {
+    fn fill_form_with(lines: &[&'static str]) -> (ElicitResponse, String) {
         let typed = ScriptedLines(Mutex::new((lines.iter().copied().collect(), String::new())));
         let answer = fill_form(&typed, "server `shop` asks: Who?\n", form()).unwrap();
         (answer, typed.0.into_inner().unwrap().1)
@@ -208,7 +208,7 @@ mod tests {
         let (answer, shown) = fill_form_with(&["y", "Ada", "36", ""]);
         assert_eq!(
             answer,
-            ElicitAnswer::Accept(json!({ "name": "Ada", "age": 36 }))
+            ElicitResponse::Accept(json!({ "name": "Ada", "age": 36 }))
         );
         assert!(shown.contains("  name (Yours.␛[8m; string): "), "{shown}");
         assert!(
@@ -220,8 +220,8 @@ mod tests {
     #[test]
     fn only_a_yes_answers_and_who_leaves_answers_nothing() {
         for no in [&["n"][..], &[""], &[]] {
-            assert_eq!(fill_form_with(no).0, ElicitAnswer::Decline, "{no:?}");
+            assert_eq!(fill_form_with(no).0, ElicitResponse::Decline, "{no:?}");
         }
-        assert_eq!(fill_form_with(&["y", "Ada"]).0, ElicitAnswer::Cancel);
+        assert_eq!(fill_form_with(&["y", "Ada"]).0, ElicitResponse::Cancel);
     }
 }
