@@ -16,7 +16,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use toolwright_core::{Invoker, Registry, Secret, ToolCall};
 use toolwright_mcp::{
-    ElicitAnswer, ElicitHandler, ElicitInput, ElicitRequest, OAuthClient, RemoteServer, Trust,
+    ElicitHandler, ElicitInput, ElicitRequest, ElicitResponse, OAuthClient, RemoteServer, Trust,
     UserAuthorizer,
 };
 
@@ -135,7 +135,7 @@ fn property<'s>(schema: &'s Value, name: &str, keyword: &str) -> Option<&'s Valu
 struct Obliging;
 
 impl ElicitHandler for Obliging {
-    fn elicit<'a>(&'a self, question: ElicitRequest<'a>) -> BoxFuture<'a, ElicitAnswer> {
+    fn elicit<'a>(&'a self, question: ElicitRequest<'a>) -> BoxFuture<'a, ElicitResponse> {
         Box::pin(async move {
             match question.input {
                 ElicitInput::Form(schema) => {
@@ -143,9 +143,9 @@ impl ElicitHandler for Obliging {
                     if let Some(filled) = filled.as_object_mut() {
                         filled.retain(|name, _| property(schema, name, "default").is_none());
                     }
-                    ElicitAnswer::Accept(filled)
+                    ElicitResponse::Accept(filled)
                 }
-                _ => ElicitAnswer::Decline,
+                _ => ElicitResponse::Decline,
             }
         })
     }

@@ -1,7 +1,7 @@
-//! A server's address or command in, its tools and prompts in a registry out.
+//! The MCP client: attaches a server, by its address or command, and adds its tools and prompts to a registry.
 //!
-//! Everything a server says is bounded and nothing of it is believed: its definitions are pinned, its hints only warn, and
-//! a server that dies, lies or floods us costs its own calls and nobody else's.
+//! What a server sends is bounded and not trusted: its definitions are pinned, its hints only warn, and a server that fails,
+//! lies or sends too much affects its own calls only.
 
 mod attached_server;
 mod catalogue;
@@ -13,7 +13,7 @@ mod setup;
 
 pub use attached_server::{AttachedServer, AttachmentStatus};
 pub use catalogue::RemoteItem;
-pub use elicit::{ElicitAnswer, ElicitHandler, ElicitInput, ElicitRequest};
+pub use elicit::{ElicitHandler, ElicitInput, ElicitRequest};
 pub use error::AttachError;
 pub use oauth::{OAuthClient, UserAuthorizer};
 pub use setup::limits::AttachLimits;

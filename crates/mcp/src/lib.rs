@@ -4,6 +4,7 @@
 //! between revisions, a transport only carries messages. As a client, [`RemoteServer`] adds another server's tools and prompts to
 //! a registry, pinned and bounded. Tools run through the invoker only.
 
+mod elicit_response;
 mod export;
 mod http;
 mod server;
@@ -14,14 +15,15 @@ mod import;
 mod pin;
 
 pub use client::{
-    AttachError, AttachLimits, AttachedServer, AttachmentStatus, ElicitAnswer, ElicitHandler,
-    ElicitInput, ElicitRequest, OAuthClient, RemoteItem, RemoteServer, Trust, UserAuthorizer,
+    AttachError, AttachLimits, AttachedServer, AttachmentStatus, ElicitHandler, ElicitInput,
+    ElicitRequest, OAuthClient, RemoteItem, RemoteServer, Trust, UserAuthorizer,
 };
+pub use elicit_response::ElicitResponse;
 pub use http::BoundMcpServer;
 pub use pin::{FilePins, Fingerprint, MemoryPins, PinError, PinStatus, PinStore};
 pub use server::{
-    ClientCapability, ClientPeer, ElicitResponse, LogLevel, McpBuildError, McpLimits,
-    McpServeError, McpServer, McpServerBuilder, Revision, ServedResource,
+    ClientCapability, ClientPeer, LogLevel, McpBuildError, McpLimits, McpServeError, McpServer,
+    McpServerBuilder, Revision, ServedResource,
 };
 pub use toolwright_auth::{
     AccessDenied, Authenticator, Claims, Jwks, Principal, ResourceServer, ScopeRule, StaticTokens,

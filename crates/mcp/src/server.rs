@@ -20,7 +20,7 @@ pub use error::{McpBuildError, McpServeError};
 pub use limits::McpLimits;
 pub use methods::served_resource::ServedResource;
 pub(crate) use methods::subscriptions::SubscriptionFilter;
-pub use request::client_peer::{ClientPeer, ElicitResponse};
+pub use request::client_peer::ClientPeer;
 pub(crate) use request::dispatch::Dispatch;
 pub(crate) use request::header_arguments::decode_header;
 pub(crate) use request::request_context::RequestContext;

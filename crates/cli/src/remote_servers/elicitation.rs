@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 use toolwright_core::schema::{Schema, coerce};
-use toolwright_mcp::{ElicitAnswer, ElicitHandler, ElicitInput, ElicitRequest};
+use toolwright_mcp::{ElicitHandler, ElicitInput, ElicitRequest, ElicitResponse};
 
 use crate::terminal::input::{LineReader, StdinReader, can_prompt, discard_typeahead, is_yes};
 use crate::terminal::sanitize::{sanitize_label, sanitize_strict, to_safe_json, to_single_line};
@@ -57,13 +57,19 @@ impl TerminalElicitor {
 }
 
 impl ElicitHandler for TerminalElicitor {
-    fn elicit<'a>(&'a self, question: ElicitRequest<'a>) -> BoxFuture<'a, ElicitAnswer> {
+    fn elicit<'a>(&'a self, question: ElicitRequest<'a>) -> BoxFuture<'a, ElicitResponse> {
         Box::pin(async move {
             if self.is_preapproved(&question) {
-                return ElicitAnswer::Accept(Value::Object(Map::new()));
+                return ElicitResponse::Accept(Value::Object(Map::new()));
             }
+<<<<<<< HEAD
             if !can_prompt() {
                 return ElicitAnswer::Decline;
+=======
+            // Who cannot see the question must not be taken to have answered it.
+            if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+                return ElicitResponse::Decline;
+>>>>>>> w-mcp
             }
             let lines = self
                 .reader
@@ -75,6 +81,7 @@ impl ElicitHandler for TerminalElicitor {
                 sanitize_label(question.server),
                 sanitize_strict(question.message).replace('\n', "\n  ")
             );
+<<<<<<< HEAD
             let prompt: Box<dyn FnOnce() -> io::Result<ElicitAnswer> + Send> = match question.input
             {
                 ElicitInput::Form(form) => {
@@ -86,6 +93,23 @@ impl ElicitHandler for TerminalElicitor {
                     Box::new(move || confirm_url(&*lines, &intro, &page))
                 }
                 _ => return ElicitAnswer::Decline,
+=======
+            let answering: Box<dyn FnOnce() -> io::Result<ElicitResponse> + Send> =
+                match question.input {
+                    ElicitInput::Form(form) => {
+                        let form = form.clone();
+                        Box::new(move || fill_form(&*lines, &asks, form))
+                    }
+                    ElicitInput::Url(page) => {
+                        let page = sanitize_label(page).into_owned();
+                        Box::new(move || confirm_url(&*lines, &asks, &page))
+                    }
+                    _ => return ElicitResponse::Decline,
+                };
+            let asked = move || {
+                discard_typeahead();
+                answering()
+>>>>>>> w-mcp
             };
             let prompt = move || {
                 discard_typeahead();
@@ -93,17 +117,23 @@ impl ElicitHandler for TerminalElicitor {
             };
             match tokio::task::spawn_blocking(prompt).await {
                 Ok(Ok(answer)) => answer,
-                _ => ElicitAnswer::Cancel,
+                _ => ElicitResponse::Cancel,
             }
         })
     }
 }
 
+<<<<<<< HEAD
 /// Prompts for each field of a form; an empty line omits the field.
 fn fill_form(lines: &dyn LineReader, intro: &str, form: Value) -> io::Result<ElicitAnswer> {
     let consent = format!("{intro}Answer it? [y]es, [N]o: ");
+=======
+/// Asks for each field of a form; an empty line leaves one out.
+fn fill_form(lines: &dyn LineReader, asks: &str, form: Value) -> io::Result<ElicitResponse> {
+    let consent = format!("{asks}Answer it? [y]es, [N]o: ");
+>>>>>>> w-mcp
     if !is_yes(lines.read_line(&consent, "")?.as_deref()) {
-        return Ok(ElicitAnswer::Decline);
+        return Ok(ElicitResponse::Decline);
     }
     let required = form.get("required").and_then(Value::as_array);
     let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|it| it == name));
@@ -111,7 +141,7 @@ fn fill_form(lines: &dyn LineReader, intro: &str, form: Value) -> io::Result<Eli
     let mut filled = Map::new();
     for (name, field) in fields.into_iter().flatten() {
         let Some(line) = lines.read_line(&field_prompt(name, field, is_required(name)), "")? else {
-            return Ok(ElicitAnswer::Cancel);
+            return Ok(ElicitResponse::Cancel);
         };
         if !line.trim().is_empty() {
             filled.insert(name.clone(), line.trim().into());
@@ -121,7 +151,7 @@ fn fill_form(lines: &dyn LineReader, intro: &str, form: Value) -> io::Result<Eli
     if let Ok(form) = Schema::check(form) {
         coerce(&mut filled, &form);
     }
-    Ok(ElicitAnswer::Accept(filled))
+    Ok(ElicitResponse::Accept(filled))
 }
 
 fn field_prompt(name: &str, field: &Value, is_required: bool) -> String {
@@ -151,6 +181,7 @@ fn field_prompt(name: &str, field: &Value, is_required: bool) -> String {
     )
 }
 
+<<<<<<< HEAD
 /// Shows a URL without truncation, and asks whether the user has visited it.
 fn confirm_url(lines: &dyn LineReader, intro: &str, page: &str) -> io::Result<ElicitAnswer> {
     let question =
@@ -158,6 +189,14 @@ fn confirm_url(lines: &dyn LineReader, intro: &str, page: &str) -> io::Result<El
     Ok(match is_yes(lines.read_line(&question, "")?.as_deref()) {
         true => ElicitAnswer::Accept(Value::Null),
         false => ElicitAnswer::Decline,
+=======
+/// Shows an address whole, and asks whether it was visited.
+fn confirm_url(lines: &dyn LineReader, asks: &str, page: &str) -> io::Result<ElicitResponse> {
+    let asks = format!("{asks}  {page}\nOpen it in a browser if you trust it. Done? [y]es, [N]o: ");
+    Ok(match is_yes(lines.read_line(&asks, "")?.as_deref()) {
+        true => ElicitResponse::Accept(Value::Null),
+        false => ElicitResponse::Decline,
+>>>>>>> w-mcp
     })
 }
 
@@ -175,10 +214,17 @@ mod tests {
             "size": { "type": "string", "enum": ["S", "L"], "default": "L" } } })
     }
 
+<<<<<<< HEAD
     fn fill_form_with(lines: &[&'static str]) -> (ElicitAnswer, String) {
         let lines = ScriptedLines::new(lines);
         let answer = fill_form(&lines, "server `shop` asks: Who?\n", form()).unwrap();
         (answer, lines.into_prompts())
+=======
+    fn fill_form_with(lines: &[&'static str]) -> (ElicitResponse, String) {
+        let typed = ScriptedLines(Mutex::new((lines.iter().copied().collect(), String::new())));
+        let answer = fill_form(&typed, "server `shop` asks: Who?\n", form()).unwrap();
+        (answer, typed.0.into_inner().unwrap().1)
+>>>>>>> w-mcp
     }
 
     #[test]
@@ -186,7 +232,7 @@ mod tests {
         let (answer, shown) = fill_form_with(&["y", "Ada", "36", ""]);
         assert_eq!(
             answer,
-            ElicitAnswer::Accept(json!({ "name": "Ada", "age": 36 }))
+            ElicitResponse::Accept(json!({ "name": "Ada", "age": 36 }))
         );
         assert!(shown.contains("  name (Yours.␛[8m; string): "), "{shown}");
         assert!(
@@ -198,8 +244,8 @@ mod tests {
     #[test]
     fn anything_but_yes_declines_and_the_end_of_input_cancels() {
         for no in [&["n"][..], &[""], &[]] {
-            assert_eq!(fill_form_with(no).0, ElicitAnswer::Decline, "{no:?}");
+            assert_eq!(fill_form_with(no).0, ElicitResponse::Decline, "{no:?}");
         }
-        assert_eq!(fill_form_with(&["y", "Ada"]).0, ElicitAnswer::Cancel);
+        assert_eq!(fill_form_with(&["y", "Ada"]).0, ElicitResponse::Cancel);
     }
 }

@@ -1,4 +1,4 @@
-//! A server that is attached: how it is, what it has, and how to let it go.
+//! An attached server: its status, accepting changed definitions, and detaching it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,10 +16,10 @@ use crate::client::connection::shared_connection::ConnectionState;
 use crate::client::setup::prefixes::PrefixReservation;
 use crate::client::setup::validated_server::ValidatedServer;
 
-/// A server that is attached to a registry, for as long as this is kept.
+/// A server that is attached to a registry until this is dropped.
 ///
-/// Dropped, it takes its tools and prompts out of the registry and closes the connection in the background.
-#[must_use = "dropped, it takes its tools out of the registry"]
+/// Dropping it removes its tools and prompts from the registry and closes the connection in the background.
+#[must_use = "dropping it removes its tools from the registry"]
 pub struct AttachedServer {
     attachment: Arc<Attachment>,
     shutdown: CancellationToken,
@@ -27,32 +27,32 @@ pub struct AttachedServer {
     _prefix: PrefixReservation,
 }
 
-/// How an attached server is.
+/// The status of an attached server.
 ///
-/// It serialises to an object, with the latency in milliseconds.
+/// It serializes to an object, with the latency in milliseconds.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct AttachmentStatus {
-    /// The name it is called here.
+    /// Its name.
     pub server: String,
-    /// What the names of its tools begin with.
+    /// The prefix of its tools' names.
     pub prefix: String,
     /// Whether it is connected.
     pub is_connected: bool,
-    /// Why it is not, in words.
+    /// Why it is not connected.
     #[serde(rename = "trouble")]
     pub error: Option<String>,
-    /// What it calls itself.
+    /// The name and version that it reports.
     pub implementation: Option<String>,
-    /// The revision of MCP that is spoken.
+    /// The negotiated revision of MCP.
     pub revision: Option<String>,
-    /// How long it took to answer last.
+    /// The time of its last response.
     #[serde(rename = "latencyMs", serialize_with = "millis")]
     pub latency: Option<Duration>,
     /// Its tools and prompts.
     pub items: Vec<RemoteItem>,
-    /// What was left out, changed or hidden, and why.
+    /// Definitions that were left out, repaired or hidden, and why.
     pub notes: Vec<String>,
 }
 
@@ -63,90 +63,94 @@ fn millis<S: Serializer>(time: &Option<Duration>, serializer: S) -> Result<S::Ok
 
 impl AttachedServer {
     pub(super) async fn new(
-        plan: ValidatedServer,
+        config: ValidatedServer,
         registry: &Registry,
     ) -> Result<Self, AttachError> {
-        let claim = PrefixReservation::reserve(registry, &plan.prefix, &plan.name)?;
-        let shared = Attachment::new(plan, registry);
-        let connection = shared.connect().await?;
-        let end = CancellationToken::new();
-        let task = tokio::spawn(keep_connected(Arc::clone(&shared), connection, end.clone()));
+        let prefix = PrefixReservation::reserve(registry, &config.prefix, &config.name)?;
+        let attachment = Attachment::new(config, registry);
+        let connection = attachment.connect().await?;
+        let shutdown = CancellationToken::new();
+        let task = tokio::spawn(keep_connected(
+            Arc::clone(&attachment),
+            connection,
+            shutdown.clone(),
+        ));
         Ok(Self {
-            attachment: shared,
-            shutdown: end,
+            attachment,
+            shutdown,
             task: Some(task),
-            _prefix: claim,
+            _prefix: prefix,
         })
     }
 
-    /// Returns the name that the server is called here.
+    /// Returns the name of the server.
     pub fn name(&self) -> &str {
         &self.attachment.config.name
     }
 
-    /// Tells how the server is, and what it has.
+    /// Returns the current status.
     pub fn status(&self) -> AttachmentStatus {
-        let shared = &self.attachment;
-        let (live, trouble) = match shared.link.state() {
-            ConnectionState::Connected(live) => (Some(live), None),
-            ConnectionState::Disconnected(why) => (None, Some(why.to_string())),
+        let attachment = &self.attachment;
+        let (remote, error) = match attachment.link.state() {
+            ConnectionState::Connected(remote) => (Some(remote), None),
+            ConnectionState::Disconnected(reason) => (None, Some(reason.to_string())),
             ConnectionState::Detached => (None, Some("it was detached".to_owned())),
         };
-        let catalogue = shared.catalogue();
+        let catalogue = attachment.catalogue();
         AttachmentStatus {
-            server: shared.config.name.to_string(),
-            prefix: shared.config.prefix.clone(),
-            is_connected: live.is_some(),
-            error: trouble,
-            implementation: live.as_ref().and_then(|live| live.implementation.clone()),
-            revision: live.as_ref().map(|live| live.revision.clone()),
-            latency: shared.link.latency(),
+            server: attachment.config.name.to_string(),
+            prefix: attachment.config.prefix.clone(),
+            is_connected: remote.is_some(),
+            error,
+            implementation: remote.as_ref().and_then(|remote| remote.implementation()),
+            revision: remote.as_ref().map(|remote| remote.revision()),
+            latency: attachment.link.latency(),
             items: catalogue.items().cloned().collect(),
             notes: catalogue.notes.clone(),
         }
     }
 
-    /// Returns its tools as the server itself wrote them when it listed them last, what is left out or hidden included.
+    /// Returns the definitions of its tools as the server sent them last, including those that are left out or hidden.
     pub fn raw_definitions(&self) -> Vec<Value> {
         self.attachment.catalogue().listing.tools.clone()
     }
 
-    /// Waits until the status fits, and returns it.
+    /// Waits until `condition` is true for the status, and returns it.
     ///
     /// # Cancellation
     ///
-    /// Dropped, it has changed nothing.
+    /// Dropping the future changes nothing.
     pub async fn wait_for_status(
         &self,
-        mut fits: impl FnMut(&AttachmentStatus) -> bool,
+        mut condition: impl FnMut(&AttachmentStatus) -> bool,
     ) -> AttachmentStatus {
         let mut changes = self.attachment.link.subscribe();
         loop {
             let status = self.status();
-            // Without a sender there are no more changes; but we hold it.
-            if fits(&status) || changes.changed().await.is_err() {
+            // The error cannot happen: `self` owns the sender.
+            if condition(&status) || changes.changed().await.is_err() {
                 return status;
             }
         }
     }
 
-    /// Accepts what a tool or prompt has become since it was pinned, and shows it again.
+    /// Accepts the change of a tool or prompt since it was pinned, and adds it to the registry again.
     ///
-    /// It goes by the name it has here, or by the one its server gives it.
+    /// `name` is the one in the registry or the server's.
     ///
     /// # Errors
     ///
-    /// When nothing of that name is hidden, or the pins cannot be written.
+    /// When no tool or prompt of that name is hidden, or the pins cannot be written.
     pub fn accept_change(&self, name: &str) -> Result<(), AttachError> {
-        let shared = &self.attachment;
-        let server = || shared.config.name.to_string();
+        let attachment = &self.attachment;
+        let server = || attachment.config.name.to_string();
         let (hidden, listing) = {
-            let catalogue = shared.catalogue();
+            let catalogue = attachment.catalogue();
             let hidden: Vec<String> = catalogue
                 .items()
-                .filter(|listed| listed.hidden.is_some())
-                .filter(|listed| listed.name == name || listed.remote_name == name)
-                .map(|listed| pin_name(&listed.remote_name, listed.is_prompt))
+                .filter(|item| item.hidden.is_some())
+                .filter(|item| item.name == name || item.remote_name == name)
+                .map(|item| pin_name(&item.remote_name, item.is_prompt))
                 .collect();
             (hidden, catalogue.listing.clone())
         };
@@ -157,18 +161,21 @@ impl AttachedServer {
             });
         }
         for definition in hidden {
-            let accepted = shared.config.pins.accept(&shared.config.name, &definition);
+            let accepted = attachment
+                .config
+                .pins
+                .accept(&attachment.config.name, &definition);
             accepted.map_err(|source| AttachError::Pins {
                 server: server(),
                 source,
             })?;
         }
-        shared.sync_registry(listing)?;
-        shared.link.notify_subscribers();
+        attachment.sync_registry(listing)?;
+        attachment.link.notify_subscribers();
         Ok(())
     }
 
-    /// Compares what was listed last with the pins again: somebody else may have accepted something.
+    /// Compares the last listed definitions with the pins again: another process may have accepted a change.
     ///
     /// # Errors
     ///
@@ -180,7 +187,7 @@ impl AttachedServer {
         Ok(())
     }
 
-    /// Takes the server's tools and prompts out of the registry, and closes the connection.
+    /// Removes the server's tools and prompts from the registry, and closes the connection.
     pub async fn detach(mut self) {
         self.attachment.close();
         self.shutdown.cancel();
@@ -199,7 +206,7 @@ impl Drop for AttachedServer {
 
 impl std::fmt::Debug for AttachedServer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Attached")
+        f.debug_struct("AttachedServer")
             .field("server", &self.attachment.config.name)
             .finish_non_exhaustive()
     }

@@ -1,4 +1,4 @@
-//! What a server lists in, what the registry shows of it out.
+//! The tools and prompts of one server in a registry, kept in sync with what the server lists.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub(crate) mod listing;
 pub(crate) mod proxy_tool;
 pub(crate) mod remote_call;
 
-/// More notes than these nobody reads.
+/// Further notes are dropped.
 const MAX_NOTES: usize = 100;
 
 /// A tool or prompt of an attached server.
@@ -26,27 +26,26 @@ const MAX_NOTES: usize = 100;
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RemoteItem {
-    /// What it is called here.
+    /// Its name in the registry.
     pub name: String,
-    /// What its server calls it.
+    /// The server's name of it.
     #[serde(rename = "remote")]
     pub remote_name: String,
     /// Whether it is a prompt.
     pub is_prompt: bool,
-    /// Why it is neither shown nor called, if it is not: it has changed since it was pinned.
+    /// Why it is not in the registry, if it is hidden: it has changed since it was pinned.
     pub hidden: Option<String>,
 }
 
-/// What one server has in a registry.
 #[derive(Default)]
 pub(super) struct Catalogue {
     entries: Vec<CatalogueEntry>,
     pub(super) notes: Vec<String>,
-    /// What was listed last, to be looked at again when something was accepted.
+    /// The last listing, to be checked again when a change was accepted.
     pub(super) listing: Listing,
-    /// Whether anything was listed yet.
+    /// Whether there was a listing yet.
     was_synced: bool,
-    /// Whether the server was detached: nothing is added any more.
+    /// Whether the server was detached: nothing may be added any more.
     pub(super) is_closed: bool,
 }
 
@@ -55,7 +54,7 @@ struct CatalogueEntry {
     fingerprint: Fingerprint,
 }
 
-/// The name that a definition is pinned by.
+/// The name that a definition is pinned under.
 pub(super) fn pin_name(remote: &str, is_prompt: bool) -> String {
     match is_prompt {
         true => format!("prompt:{remote}"),
@@ -65,13 +64,13 @@ pub(super) fn pin_name(remote: &str, is_prompt: bool) -> String {
 
 impl Catalogue {
     pub(super) fn items(&self) -> impl Iterator<Item = &RemoteItem> {
-        self.entries.iter().map(|held| &held.item)
+        self.entries.iter().map(|entry| &entry.item)
     }
 
-    /// Makes the registry show what is listed now, except what has drifted from its pin; returns what is hidden since now.
+    /// Updates the registry to the listing, without what has drifted from its pin; returns what is newly hidden.
     pub(super) fn sync(
         &mut self,
-        plan: &ValidatedServer,
+        config: &ValidatedServer,
         link: &Arc<SharedConnection>,
         registry: &Registry,
         listing: Listing,
@@ -81,25 +80,23 @@ impl Catalogue {
         }
         let mut notes = Vec::new();
         let definitions = parse_listing(&listing, &mut notes);
-        let seen: Vec<(String, Fingerprint)> = definitions
+        let fingerprints: Vec<(String, Fingerprint)> = definitions
             .iter()
-            .map(|it| {
-                (
-                    pin_name(it.name(), it.is_prompt()),
-                    it.fingerprint().clone(),
-                )
+            .map(|definition| {
+                let name = pin_name(definition.name(), definition.is_prompt());
+                (name, definition.fingerprint().clone())
             })
             .collect();
-        let verdicts = plan.pins.check(&plan.name, &seen)?;
-        let names = self.registry_names(plan, registry, &definitions);
-        let (mut held, mut added) = (Vec::new(), Vec::new());
-        for ((definition, name), verdict) in definitions.into_iter().zip(names).zip(verdicts) {
-            let hidden = match verdict {
+        let statuses = config.pins.check(&config.name, &fingerprints)?;
+        let names = self.registry_names(config, registry, &definitions);
+        let (mut entries, mut added) = (Vec::new(), Vec::new());
+        for ((definition, name), status) in definitions.into_iter().zip(names).zip(statuses) {
+            let hidden = match status {
                 PinStatus::Drifted { changed } => Some(drift_note(&name, &changed)),
                 _ => None,
             };
             notes.extend(hidden.clone());
-            let next = CatalogueEntry {
+            let entry = CatalogueEntry {
                 item: RemoteItem {
                     name,
                     remote_name: definition.name().to_owned(),
@@ -108,27 +105,28 @@ impl Catalogue {
                 },
                 fingerprint: definition.fingerprint().clone(),
             };
-            if next.item.hidden.is_none() && !self.contains(&next) {
-                match definition.into_bundle_item(plan, link, &next.item.name) {
+            if entry.item.hidden.is_none() && !self.contains(&entry) {
+                match definition.into_bundle_item(config, link, &entry.item.name) {
                     Ok(item) => added.push(item),
                     Err(error) => {
-                        notes.push(format!("`{}` is left out: {error}", next.item.remote_name));
+                        notes.push(format!("`{}` is left out: {error}", entry.item.remote_name));
                         continue;
                     }
                 }
             }
-            held.push(next);
+            entries.push(entry);
         }
-        for gone in self.entries.iter().filter(|old| !is_registered(&held, old)) {
-            unregister(registry, &gone.item);
+        let removed = self.entries.iter();
+        for old in removed.filter(|old| !is_registered(&entries, old)) {
+            unregister(registry, &old.item);
         }
-        self.register(registry, added, &mut held, &mut notes);
+        self.register(registry, added, &mut entries, &mut notes);
         notes.truncate(MAX_NOTES);
         let hidden = match std::mem::replace(&mut self.was_synced, true) {
-            true => self.newly_hidden(&held),
+            true => self.newly_hidden(&entries),
             false => Vec::new(),
         };
-        (self.entries, self.notes, self.listing) = (held, notes, listing);
+        (self.entries, self.notes, self.listing) = (entries, notes, listing);
         Ok(hidden)
     }
 
@@ -139,69 +137,71 @@ impl Catalogue {
         }
     }
 
-    /// Takes everything out of the registry, for good.
+    /// Removes everything from the registry, for good.
     pub(super) fn close(&mut self, registry: &Registry) {
         self.is_closed = true;
-        for held in self.entries.drain(..) {
-            unregister(registry, &held.item);
+        for entry in self.entries.drain(..) {
+            unregister(registry, &entry.item);
         }
     }
 
-    /// Returns what was not hidden before, or hidden for another reason.
-    fn newly_hidden(&self, held: &[CatalogueEntry]) -> Vec<RemoteItem> {
-        let known = |it: &RemoteItem| {
+    /// Returns the items that were not hidden before, or for another reason.
+    fn newly_hidden(&self, entries: &[CatalogueEntry]) -> Vec<RemoteItem> {
+        let was_hidden = |item: &RemoteItem| {
             self.items()
-                .any(|old| (&old.name, &old.hidden) == (&it.name, &it.hidden))
+                .any(|old| (&old.name, &old.hidden) == (&item.name, &item.hidden))
         };
-        let hidden = held.iter().map(|held| &held.item);
-        let hidden = hidden.filter(|it| it.hidden.is_some() && !known(it));
+        let hidden = entries.iter().map(|entry| &entry.item);
+        let hidden = hidden.filter(|item| item.hidden.is_some() && !was_hidden(item));
         hidden.cloned().collect()
     }
 
-    fn contains(&self, wanted: &CatalogueEntry) -> bool {
-        is_registered(&self.entries, wanted)
+    fn contains(&self, entry: &CatalogueEntry) -> bool {
+        is_registered(&self.entries, entry)
     }
 
-    /// Names definitions `prefix_name`; no name is one that somebody else has.
+    /// Returns the names `prefix_name` of the definitions, different from all other names in the registry.
     fn registry_names(
         &self,
-        plan: &ValidatedServer,
+        config: &ValidatedServer,
         registry: &Registry,
         definitions: &[RemoteDefinition],
     ) -> Vec<String> {
         let snapshot = registry.snapshot();
-        let ours: HashSet<&str> = self.items().map(|listed| listed.name.as_str()).collect();
+        let own: HashSet<&str> = self.items().map(|item| item.name.as_str()).collect();
         let tools = snapshot.iter().map(|entry| entry.spec().name.as_str());
         let prompts = snapshot.prompts().map(|prompt| prompt.name().as_str());
-        let taken = tools.chain(prompts).filter(|name| !ours.contains(name));
+        let taken = tools.chain(prompts).filter(|name| !own.contains(name));
         let taken: Vec<String> = taken
-            .filter(|name| name.starts_with(&plan.prefix))
+            .filter(|name| name.starts_with(&config.prefix))
             .map(str::to_owned)
             .collect();
         let rule = Dialect::OPENAI.tool_name();
-        let named = |prompts: bool| {
-            let of_kind = definitions.iter().filter(|it| it.is_prompt() == prompts);
-            let wanted: Vec<String> = of_kind
-                .map(|it| format!("{}_{}", plan.prefix, it.name()))
+        let names = |is_prompt: bool| {
+            let of_kind = definitions
+                .iter()
+                .filter(|definition| definition.is_prompt() == is_prompt);
+            let names: Vec<String> = of_kind
+                .map(|definition| format!("{}_{}", config.prefix, definition.name()))
                 .collect();
-            let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
-            wire_names(&wanted, rule, &taken)
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            wire_names(&names, rule, &taken)
         };
-        // Tools come before prompts.
-        named(false).into_iter().chain(named(true)).collect()
+        // `parse_listing` returns tools before prompts.
+        names(false).into_iter().chain(names(true)).collect()
     }
 
     fn register(
         &self,
         registry: &Registry,
         added: Vec<BundleItem>,
-        held: &mut Vec<CatalogueEntry>,
+        entries: &mut Vec<CatalogueEntry>,
         notes: &mut Vec<String>,
     ) {
         if registry.add(added.clone()).is_ok() {
             return;
         }
-        // Somebody else was quicker with a name: the others are not to blame.
+        // Another name was added in the meantime: only that item is left out.
         for item in added {
             let (name, is_prompt) = (
                 item.name().to_string(),
@@ -209,28 +209,29 @@ impl Catalogue {
             );
             if let Err(error) = registry.add(vec![item]) {
                 notes.push(format!("`{name}` is left out: {error}"));
-                held.retain(|held| held.item.name != name || held.item.is_prompt != is_prompt);
+                entries
+                    .retain(|entry| entry.item.name != name || entry.item.is_prompt != is_prompt);
             }
         }
     }
 }
 
-/// Whether the registry shows exactly this already.
-fn is_registered(held: &[CatalogueEntry], wanted: &CatalogueEntry) -> bool {
-    held.iter().any(|held| {
-        held.item.hidden.is_none()
-            && held.item.name == wanted.item.name
-            && held.item.is_prompt == wanted.item.is_prompt
-            && held.item.remote_name == wanted.item.remote_name
-            && held.fingerprint == wanted.fingerprint
+/// Returns true if exactly this is in the registry already.
+fn is_registered(entries: &[CatalogueEntry], entry: &CatalogueEntry) -> bool {
+    entries.iter().any(|other| {
+        other.item.hidden.is_none()
+            && other.item.name == entry.item.name
+            && other.item.is_prompt == entry.item.is_prompt
+            && other.item.remote_name == entry.item.remote_name
+            && other.fingerprint == entry.fingerprint
     })
 }
 
-fn unregister(registry: &Registry, listed: &RemoteItem) {
-    match (listed.hidden.is_some(), listed.is_prompt) {
+fn unregister(registry: &Registry, item: &RemoteItem) {
+    match (item.hidden.is_some(), item.is_prompt) {
         (true, _) => {}
-        (false, true) => drop(registry.remove_prompt(&listed.name)),
-        (false, false) => drop(registry.remove(&listed.name)),
+        (false, true) => drop(registry.remove_prompt(&item.name)),
+        (false, false) => drop(registry.remove(&item.name)),
     }
 }
 
@@ -244,26 +245,23 @@ fn drift_note(name: &str, changed: &[String]) -> String {
     )
 }
 
-/// Reads what is listed; of two with one name, the first counts.
+/// Parses a listing; of two definitions with one name, the first counts.
 fn parse_listing(listing: &Listing, notes: &mut Vec<String>) -> Vec<RemoteDefinition> {
     let tools = listing.tools.iter().map(RemoteDefinition::parse_tool);
     let prompts = listing.prompts.iter().map(RemoteDefinition::parse_prompt);
     let mut names = HashSet::new();
     let mut definitions = Vec::new();
-    for read in tools.chain(prompts) {
-        match read {
-            Ok(it) if !names.insert((it.name().to_owned(), it.is_prompt())) => {
+    for parsed in tools.chain(prompts) {
+        match parsed {
+            Ok(other) if !names.insert((other.name().to_owned(), other.is_prompt())) => {
                 notes.push(format!(
                     "`{}` is listed twice: only the first counts",
-                    it.name()
+                    other.name()
                 ));
             }
             Ok(RemoteDefinition::Tool(tool)) => {
-                let told = tool
-                    .notes
-                    .iter()
-                    .map(|note| format!("`{}`: {note}", tool.name));
-                notes.extend(told);
+                let tool_notes = tool.notes.iter();
+                notes.extend(tool_notes.map(|note| format!("`{}`: {note}", tool.name)));
                 definitions.push(RemoteDefinition::Tool(tool));
             }
             Ok(prompt) => definitions.push(prompt),

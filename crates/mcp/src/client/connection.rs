@@ -1,4 +1,4 @@
-//! A plan in, a connection that has shaken hands out.
+//! Connects to a server: transport, handshake, authorization.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,37 +33,40 @@ pub(crate) mod process;
 pub(crate) mod reconnect;
 pub(crate) mod shared_connection;
 
-/// How long closing may take.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How often we may be authorized before a connection is given up.
+/// The number of authorizations after which connecting fails.
 const MAX_AUTHORIZATIONS: usize = 3;
 
-/// A connection that has shaken hands.
+/// A connection after the handshake.
 pub(super) struct Connection {
-    pub(super) remote: RemotePeer,
+    pub(super) remote: Arc<RemotePeer>,
     diagnostics: ProcessDiagnostics,
     cancel: CancellationToken,
-    /// Done when the server has gone, and asked about more than once.
+    /// Completes when the connection is closed; shared, since it is awaited more than once.
     ended: Shared<BoxFuture<'static, ()>>,
     process: Option<ServerProcess>,
 }
 
-/// The other side of a connection.
-pub(super) struct RemotePeer {
-    pub(super) peer: Peer<RoleClient>,
-    pub(super) handler_state: Arc<HandlerState>,
-    pub(super) info: Arc<ServerPeerInfo>,
+/// The server at the other end of a connection.
+pub(crate) struct RemotePeer {
+    pub(crate) peer: Peer<RoleClient>,
+    pub(crate) handler_state: Arc<HandlerState>,
+    pub(crate) info: Arc<ServerPeerInfo>,
 }
 
 impl RemotePeer {
-    /// Returns what the server calls itself.
+    /// Returns the name and version that the server reports.
     pub(super) fn implementation(&self) -> Option<String> {
         let info = self.info.server_info.as_ref()?;
         Some(sanitize(&format!("{} {}", info.name, info.version), 200))
     }
 
-    /// Tells whether the server keeps no sessions: each request stands for itself.
+    pub(super) fn revision(&self) -> String {
+        self.info.protocol_version.to_string()
+    }
+
+    /// Returns true if the negotiated revision has no sessions.
     pub(super) fn is_stateless(&self) -> bool {
         !self.info.protocol_version.has_initialize()
     }
@@ -72,173 +75,192 @@ impl RemotePeer {
 type ClientService = RunningService<RoleClient, McpClientHandler>;
 
 impl Connection {
-    /// Opens a connection, however long that takes: who calls sets the time.
+    /// Connects; the caller sets the timeout. `diagnostics` receives those of the process as soon as it is started.
     pub(super) async fn open(
-        plan: &ValidatedServer,
-        news: &Arc<Notify>,
-        aside: &mut ProcessDiagnostics,
+        config: &ValidatedServer,
+        list_changed: &Arc<Notify>,
+        diagnostics: &mut ProcessDiagnostics,
     ) -> Result<Self, AttachError> {
-        match &plan.target {
+        match &config.target {
             TransportConfig::Process(program) => {
-                match Self::open_process(plan, program, lifecycle_mode(plan), news, aside).await {
-                    // Some older servers leave when they are asked for their revisions: they are asked in the older way.
-                    Err(AttachError::Connect { .. }) if plan.revision.is_none() => {
-                        let older = ClientLifecycleMode::Initialize;
-                        Self::open_process(plan, program, older, news, aside).await
+                match Self::open_process(
+                    config,
+                    program,
+                    lifecycle_mode(config),
+                    list_changed,
+                    diagnostics,
+                )
+                .await
+                {
+                    // Some older servers exit on `server/discover`: those are started again with `initialize`.
+                    Err(AttachError::Connect { .. }) if config.revision.is_none() => {
+                        let legacy = ClientLifecycleMode::Initialize;
+                        Self::open_process(config, program, legacy, list_changed, diagnostics).await
                     }
-                    started => started,
+                    result => result,
                 }
             }
             TransportConfig::Http { url, wire } => {
                 for _ in 0..MAX_AUTHORIZATIONS {
-                    let mut config = StreamableHttpClientTransportConfig::with_uri(Arc::clone(url))
-                        .max_sse_event_size(plan.limits.max_message_bytes);
-                    config.retry_config = Arc::new(sse_retry_policy());
-                    let transport =
-                        StreamableHttpClientTransport::with_client(wire.clone(), config);
-                    let ears = handler_state(plan, news);
+                    let mut http = StreamableHttpClientTransportConfig::with_uri(Arc::clone(url))
+                        .max_sse_event_size(config.limits.max_message_bytes);
+                    http.retry_config = Arc::new(sse_retry_policy());
+                    let transport = StreamableHttpClientTransport::with_client(wire.clone(), http);
+                    let handler_state = new_handler_state(config, list_changed);
                     let cancel = CancellationToken::new();
-                    let shaken = serve_client_with_lifecycle_and_ct(
-                        McpClientHandler(Arc::clone(&ears)),
+                    let handshake = serve_client_with_lifecycle_and_ct(
+                        McpClientHandler(Arc::clone(&handler_state)),
                         transport,
-                        lifecycle_mode(plan),
+                        lifecycle_mode(config),
                         cancel.clone(),
                     );
-                    match (shaken.await, &wire.token_source) {
-                        (Ok(running), _) => {
+                    match (handshake.await, &wire.token_source) {
+                        (Ok(service), _) => {
                             return Self::from_service(
-                                plan,
-                                running,
-                                ears,
+                                config,
+                                service,
+                                handler_state,
                                 cancel,
                                 ProcessDiagnostics::default(),
                                 None,
                             );
                         }
-                        (Err(error), Some(login)) if error.auth_challenge().is_some() => {
+                        (Err(error), Some(tokens)) if error.auth_challenge().is_some() => {
                             let challenge = error.auth_challenge().unwrap_or_default();
                             let challenge = Challenge::from_header(challenge);
-                            let token = login.token().await;
-                            let answered = login
+                            let token = tokens.token().await;
+                            let authorized = tokens
                                 .respond_to_challenge(&challenge, token.as_deref())
                                 .await;
-                            answered.map_err(|message| unauthorized_error(plan, message))?;
+                            authorized.map_err(|message| unauthorized_error(config, message))?;
                         }
-                        (Err(error), _) => return Err(connect_error(plan, &error, "")),
+                        (Err(error), _) => return Err(connect_error(config, &error, "")),
                     }
                 }
                 let message = "it was given, and refused again and again".to_owned();
-                Err(unauthorized_error(plan, message))
+                Err(unauthorized_error(config, message))
             }
         }
     }
 
     async fn open_process(
-        plan: &ValidatedServer,
+        config: &ValidatedServer,
         program: &ServerCommand,
         lifecycle: ClientLifecycleMode,
-        news: &Arc<Notify>,
-        told: &mut ProcessDiagnostics,
+        list_changed: &Arc<Notify>,
+        reported: &mut ProcessDiagnostics,
     ) -> Result<Self, AttachError> {
-        let most = plan.limits.max_message_bytes;
-        let started = ServerProcess::spawn(program, most).map_err(|source| AttachError::Start {
-            server: plan.name.to_string(),
-            program: program.path.to_string_lossy().into_owned(),
-            source,
-        })?;
-        let (server, listening, stdin, aside) = started;
-        *told = aside.clone();
-        let transport = AsyncRwTransport::new_client(listening, stdin).with_max_line_length(most);
-        let ears = handler_state(plan, news);
+        let max_bytes = config.limits.max_message_bytes;
+        let started =
+            ServerProcess::spawn(program, max_bytes).map_err(|source| AttachError::Start {
+                server: config.name.to_string(),
+                program: program.path.to_string_lossy().into_owned(),
+                source,
+            })?;
+        let (process, stdout, stdin, diagnostics) = started;
+        *reported = diagnostics.clone();
+        let transport = AsyncRwTransport::new_client(stdout, stdin).with_max_line_length(max_bytes);
+        let handler_state = new_handler_state(config, list_changed);
         let cancel = CancellationToken::new();
-        let shaken = serve_client_with_lifecycle_and_ct(
-            McpClientHandler(Arc::clone(&ears)),
+        let handshake = serve_client_with_lifecycle_and_ct(
+            McpClientHandler(Arc::clone(&handler_state)),
             transport,
             lifecycle,
             cancel.clone(),
         );
-        match shaken.await {
-            Ok(running) => Self::from_service(plan, running, ears, cancel, aside, Some(server)),
+        match handshake.await {
+            Ok(service) => Self::from_service(
+                config,
+                service,
+                handler_state,
+                cancel,
+                diagnostics,
+                Some(process),
+            ),
             Err(error) => {
-                // What it has to say for itself comes with its end.
-                server.stop_and_drain_stderr().await;
-                if aside.reports_self_attach() {
+                // The reason is on stderr, which is complete when the process has ended.
+                process.stop_and_drain_stderr().await;
+                if diagnostics.reports_self_attach() {
                     return Err(AttachError::AttachesItself {
-                        server: plan.name.to_string(),
+                        server: config.name.to_string(),
                     });
                 }
-                let trouble = aside.read_error().map(|trouble| format!("; {trouble}"));
-                let told = format!("{}{}", trouble.unwrap_or_default(), aside.summary());
-                Err(connect_error(plan, &error, &told))
+                let read_error = diagnostics.read_error().map(|error| format!("; {error}"));
+                let details = format!(
+                    "{}{}",
+                    read_error.unwrap_or_default(),
+                    diagnostics.summary()
+                );
+                Err(connect_error(config, &error, &details))
             }
         }
     }
 
     fn from_service(
-        plan: &ValidatedServer,
-        running: ClientService,
-        ears: Arc<HandlerState>,
+        config: &ValidatedServer,
+        service: ClientService,
+        handler_state: Arc<HandlerState>,
         cancel: CancellationToken,
-        aside: ProcessDiagnostics,
-        server: Option<ServerProcess>,
+        diagnostics: ProcessDiagnostics,
+        process: Option<ServerProcess>,
     ) -> Result<Self, AttachError> {
-        let peer = running.peer().clone();
+        let peer = service.peer().clone();
         let info = peer.peer_info().ok_or_else(|| AttachError::Connect {
-            server: plan.name.to_string(),
+            server: config.name.to_string(),
             message: "it does not say which revision it speaks".to_owned(),
         })?;
         let ended = async move {
-            let _ = running.waiting().await;
+            let _ = service.waiting().await;
         };
         let ended = ended.boxed().shared();
         Ok(Self {
-            remote: RemotePeer {
+            remote: Arc::new(RemotePeer {
                 peer,
-                handler_state: ears,
+                handler_state,
                 info,
-            },
-            diagnostics: aside,
+            }),
+            diagnostics,
             cancel,
             ended,
-            process: server,
+            process,
         })
     }
 
-    /// Waits until the server has gone, and tells why as far as it is known.
-    pub(super) async fn ended(&mut self) -> String {
+    /// Waits until the connection is closed, and returns the reason as far as it is known.
+    pub(super) async fn wait_closed(&mut self) -> String {
         self.ended.clone().await;
-        let why = self.diagnostics.read_error();
-        let why = why.unwrap_or_else(|| "it closed the connection".to_owned());
-        format!("{why}{}", self.diagnostics.summary())
+        let reason = self.diagnostics.read_error();
+        let reason = reason.unwrap_or_else(|| "it closed the connection".to_owned());
+        format!("{reason}{}", self.diagnostics.summary())
     }
 
-    /// Says good-bye, within bounds.
+    /// Closes the connection and stops the process, within a timeout.
     pub(super) async fn close(self) {
         let closing = async {
             self.cancel.cancel();
             self.ended.await;
-            if let Some(server) = self.process {
-                server.stop().await;
+            if let Some(process) = self.process {
+                process.stop().await;
             }
         };
         let _ = tokio::time::timeout(CLOSE_TIMEOUT, closing).await;
     }
 }
 
-fn handler_state(plan: &ValidatedServer, news: &Arc<Notify>) -> Arc<HandlerState> {
+fn new_handler_state(config: &ValidatedServer, list_changed: &Arc<Notify>) -> Arc<HandlerState> {
     let newest = ProtocolVersion::LATEST_WITH_INITIALIZE;
-    let revision = plan.revision.clone().unwrap_or(newest);
+    let revision = config.revision.clone().unwrap_or(newest);
     HandlerState::new(
-        Arc::clone(&plan.name),
-        plan.elicit.clone(),
-        Arc::clone(news),
+        Arc::clone(&config.name),
+        config.elicit.clone(),
+        Arc::clone(list_changed),
         revision,
     )
 }
 
-/// The newest revision that both know, unless one was asked for.
-fn lifecycle_mode(plan: &ValidatedServer) -> ClientLifecycleMode {
-    match &plan.revision {
+/// The handshake of the configured revision, or of the newest one that both sides know.
+fn lifecycle_mode(config: &ValidatedServer) -> ClientLifecycleMode {
+    match &config.revision {
         Some(revision) if revision.has_initialize() => ClientLifecycleMode::Initialize,
         Some(revision) => ClientLifecycleMode::Discover {
             preferred_versions: vec![revision.clone()],
@@ -250,7 +272,7 @@ fn lifecycle_mode(plan: &ValidatedServer) -> ClientLifecycleMode {
     }
 }
 
-/// A stream that broke is resumed a few times, not for ever.
+/// A broken stream is resumed four times at most.
 fn sse_retry_policy() -> ExponentialBackoff {
     let mut retries = ExponentialBackoff::default();
     retries.max_times = Some(4);
@@ -259,19 +281,23 @@ fn sse_retry_policy() -> ExponentialBackoff {
     retries
 }
 
-fn connect_error(plan: &ValidatedServer, error: &ClientInitializeError, told: &str) -> AttachError {
+fn connect_error(
+    config: &ValidatedServer,
+    error: &ClientInitializeError,
+    details: &str,
+) -> AttachError {
     if error.is_authorization_required() || error.auth_challenge().is_some() {
-        return unauthorized_error(plan, describe_handshake_error(error));
+        return unauthorized_error(config, describe_handshake_error(error));
     }
     AttachError::Connect {
-        server: plan.name.to_string(),
-        message: format!("{}{told}", describe_handshake_error(error)),
+        server: config.name.to_string(),
+        message: format!("{}{details}", describe_handshake_error(error)),
     }
 }
 
-fn unauthorized_error(plan: &ValidatedServer, message: String) -> AttachError {
+fn unauthorized_error(config: &ValidatedServer, message: String) -> AttachError {
     AttachError::Unauthorized {
-        server: plan.name.to_string(),
+        server: config.name.to_string(),
         message,
     }
 }

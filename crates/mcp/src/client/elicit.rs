@@ -1,157 +1,147 @@
-//! A server's question in, a person's answer out.
+//! Answers the elicitations of a server.
 
 use futures::future::BoxFuture;
 use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction};
 use serde_json::{Map, Value};
 use toolwright_core::schema::{Schema, Tape};
 
+use crate::client::setup::validated_server::is_loopback;
+use crate::elicit_response::ElicitResponse;
 use crate::import::sanitize;
 
-/// More of a question is not shown.
+/// Longer messages are truncated.
 const MAX_MESSAGE_BYTES: usize = 8 << 10;
 
-/// Somebody who answers what a server asks in the middle of a call: a person at a terminal, a page, a policy.
+/// Answers the elicitations of a server during a call: by a user at a terminal, a page, a policy.
 ///
-/// Without one, every question is declined.
+/// Without a handler, every elicitation is declined.
 ///
 /// # Cancellation
 ///
-/// The future is dropped when nobody waits for the call any more.
+/// The future is dropped when the call is cancelled.
 ///
 /// # Examples
 ///
 /// ```
 /// use futures::future::BoxFuture;
-/// use toolwright_mcp::{Answer, ElicitHandler, Question, Wanted};
+/// use toolwright_mcp::{ElicitHandler, ElicitInput, ElicitRequest, ElicitResponse};
 ///
-/// /// Takes whatever the form suggests, and opens no pages.
-/// struct Obliging;
+/// /// Accepts the defaults of forms, and opens no pages.
+/// struct AcceptDefaults;
 ///
-/// impl ElicitHandler for Obliging {
-///     fn elicit<'a>(&'a self, question: Question<'a>) -> BoxFuture<'a, Answer> {
+/// impl ElicitHandler for AcceptDefaults {
+///     fn elicit<'a>(&'a self, request: ElicitRequest<'a>) -> BoxFuture<'a, ElicitResponse> {
 ///         Box::pin(async move {
-///             match question.wanted {
-///                 Wanted::Form(_) => Answer::Accept(serde_json::json!({})),
-///                 _ => Answer::Decline,
+///             match request.input {
+///                 ElicitInput::Form(_) => ElicitResponse::Accept(serde_json::json!({})),
+///                 _ => ElicitResponse::Decline,
 ///             }
 ///         })
 ///     }
 /// }
 /// ```
 pub trait ElicitHandler: Send + Sync {
-    /// Answers one question; a server's questions come one at a time.
-    fn elicit<'a>(&'a self, question: ElicitRequest<'a>) -> BoxFuture<'a, ElicitAnswer>;
+    /// Answers one elicitation; those of one server come one at a time.
+    fn elicit<'a>(&'a self, request: ElicitRequest<'a>) -> BoxFuture<'a, ElicitResponse>;
 }
 
-/// What a server asks.
+/// An elicitation of a server.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct ElicitRequest<'a> {
-    /// The server that asks: show it, so that nobody takes the question for ours.
+    /// The name of the server: show it, so that the user does not take the request for the program's own.
     pub server: &'a str,
-    /// Why it asks, in its own words.
+    /// The server's message to the user.
     pub message: &'a str,
-    /// What it wants.
+    /// The requested input.
     pub input: ElicitInput<'a>,
 }
 
-/// What a server wants of a person.
+/// The input that a server requests from the user.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum ElicitInput<'a> {
-    /// A form to be filled in: the schema of an object of texts, numbers, flags and choices.
+    /// A form: the schema of a flat object of strings, numbers, booleans and enums.
     Form(&'a Value),
-    /// A page to be visited; the person must see the whole address before it is opened.
+    /// A page to visit; the user must see the whole address before it is opened.
     Url(&'a str),
 }
 
-/// What a person answers.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum ElicitAnswer {
-    /// Yes, with what was filled in; what the form suggests is added where it was left out.
-    Accept(Value),
-    /// No.
-    Decline,
-    /// Neither yes nor no: the question was put aside.
-    Cancel,
-}
-
-/// Puts a server's question to whoever answers, and sends back only what the question allows.
+/// Calls the handler, and returns only content that the form allows.
 pub(super) async fn answer_elicitation(
-    elicit: Option<&dyn ElicitHandler>,
+    handler: Option<&dyn ElicitHandler>,
     server: &str,
-    asked: ElicitRequestParams,
+    params: ElicitRequestParams,
 ) -> ElicitResult {
-    let Some(elicit) = elicit else {
+    let Some(handler) = handler else {
         return ElicitResult::new(ElicitationAction::Decline);
     };
-    let answer = match asked {
+    let response = match params {
         ElicitRequestParams::FormElicitationParams {
             message,
             requested_schema,
             ..
         } => {
             let schema = serde_json::to_value(requested_schema).unwrap_or_default();
-            let question = ElicitRequest {
+            let request = ElicitRequest {
                 server,
                 message: &sanitize(&message, MAX_MESSAGE_BYTES),
                 input: ElicitInput::Form(&schema),
             };
-            complete_form(elicit.elicit(question).await, schema)
+            complete_form(handler.elicit(request).await, schema)
         }
         ElicitRequestParams::UrlElicitationParams { message, url, .. } if is_web_url(&url) => {
-            let question = ElicitRequest {
+            let request = ElicitRequest {
                 server,
                 message: &sanitize(&message, MAX_MESSAGE_BYTES),
                 input: ElicitInput::Url(&url),
             };
-            elicit.elicit(question).await
+            handler.elicit(request).await
         }
-        _ => ElicitAnswer::Decline,
+        _ => ElicitResponse::Decline,
     };
-    match answer {
-        // A visit is not answered with content.
-        ElicitAnswer::Accept(Value::Null) => ElicitResult::new(ElicitationAction::Accept),
-        ElicitAnswer::Accept(content) => {
+    match response {
+        // The response to a URL has no content.
+        ElicitResponse::Accept(Value::Null) => ElicitResult::new(ElicitationAction::Accept),
+        ElicitResponse::Accept(content) => {
             ElicitResult::new(ElicitationAction::Accept).with_content(content)
         }
-        ElicitAnswer::Decline => ElicitResult::new(ElicitationAction::Decline),
-        ElicitAnswer::Cancel => ElicitResult::new(ElicitationAction::Cancel),
+        ElicitResponse::Decline => ElicitResult::new(ElicitationAction::Decline),
+        ElicitResponse::Cancel => ElicitResult::new(ElicitationAction::Cancel),
     }
 }
 
-/// A page of the web, or of this machine: no file, no script, no other program's address.
+/// Returns true for `https`, and for `http` on this machine: no files, scripts or schemes of other programs.
 fn is_web_url(url: &str) -> bool {
     url::Url::parse(url).is_ok_and(|url| match url.scheme() {
         "https" => true,
-        "http" => crate::client::setup::validated_server::is_loopback(&url),
+        "http" => is_loopback(&url),
         _ => false,
     })
 }
 
-/// Adds what the form suggests; an answer that the form does not allow is none.
-fn complete_form(answer: ElicitAnswer, schema: Value) -> ElicitAnswer {
-    let ElicitAnswer::Accept(content) = answer else {
-        return answer;
+/// Adds the defaults of the form; content that the form does not allow is cancelled.
+fn complete_form(response: ElicitResponse, schema: Value) -> ElicitResponse {
+    let ElicitResponse::Accept(content) = response else {
+        return response;
     };
-    let mut filled = match content {
-        Value::Object(filled) => filled,
+    let mut content = match content {
+        Value::Object(content) => content,
         _ => Map::new(),
     };
     let properties = schema.get("properties").and_then(Value::as_object);
     for (name, property) in properties.into_iter().flatten() {
-        if let (None, Some(default)) = (filled.get(name), property.get("default")) {
-            filled.insert(name.clone(), default.clone());
+        if let (None, Some(default)) = (content.get(name), property.get("default")) {
+            content.insert(name.clone(), default.clone());
         }
     }
-    let filled = Value::Object(filled);
+    let content = Value::Object(content);
     match Schema::check(schema) {
-        Ok(schema) if !schema.is_valid(Tape::from_value(&filled).root_lenient()) => {
+        Ok(schema) if !schema.is_valid(Tape::from_value(&content).root_lenient()) => {
             tracing::warn!("an answer that its form does not allow is not sent");
-            ElicitAnswer::Cancel
+            ElicitResponse::Cancel
         }
-        _ => ElicitAnswer::Accept(filled),
+        _ => ElicitResponse::Accept(content),
     }
 }
 
@@ -161,19 +151,21 @@ mod tests {
 
     use super::*;
 
-    struct Says(ElicitAnswer);
+    struct FixedResponse(ElicitResponse);
 
-    impl ElicitHandler for Says {
-        fn elicit<'a>(&'a self, _: ElicitRequest<'a>) -> BoxFuture<'a, ElicitAnswer> {
+    impl ElicitHandler for FixedResponse {
+        fn elicit<'a>(&'a self, _: ElicitRequest<'a>) -> BoxFuture<'a, ElicitResponse> {
             Box::pin(async { self.0.clone() })
         }
     }
 
-    async fn asked(answer: Option<ElicitAnswer>, question: Value) -> Value {
-        let elicit = answer.map(Says);
-        let elicit = elicit.as_ref().map(|says| says as &dyn ElicitHandler);
-        let question = serde_json::from_value(question).unwrap();
-        serde_json::to_value(answer_elicitation(elicit, "shop", question).await).unwrap()
+    async fn response_to(answer: Option<ElicitResponse>, request: Value) -> Value {
+        let handler = answer.map(FixedResponse);
+        let handler = handler
+            .as_ref()
+            .map(|handler| handler as &dyn ElicitHandler);
+        let request = serde_json::from_value(request).unwrap();
+        serde_json::to_value(answer_elicitation(handler, "shop", request).await).unwrap()
     }
 
     fn form() -> Value {
@@ -182,14 +174,17 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn without_anybody_to_ask_every_question_is_declined() {
-        assert_eq!(asked(None, form()).await, json!({"action": "decline"}));
+    async fn without_a_handler_every_elicitation_is_declined() {
+        assert_eq!(
+            response_to(None, form()).await,
+            json!({"action": "decline"})
+        );
     }
 
     #[tokio::test]
-    async fn what_the_form_suggests_is_added() {
-        let answer = ElicitAnswer::Accept(json!({"name": "Ada"}));
-        let sent = asked(Some(answer), form()).await;
+    async fn the_defaults_of_the_form_are_added() {
+        let answer = ElicitResponse::Accept(json!({"name": "Ada"}));
+        let sent = response_to(Some(answer), form()).await;
         assert_eq!(
             sent,
             json!({"action": "accept", "content": {"name": "Ada", "age": 30}})
@@ -197,16 +192,16 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_answer_that_the_form_does_not_allow_is_not_sent() {
-        let answer = ElicitAnswer::Accept(json!({"age": "old"}));
+    async fn content_that_the_form_does_not_allow_is_not_sent() {
+        let answer = ElicitResponse::Accept(json!({"age": "old"}));
         assert_eq!(
-            asked(Some(answer), form()).await,
+            response_to(Some(answer), form()).await,
             json!({"action": "cancel"})
         );
     }
 
     #[tokio::test]
-    async fn only_pages_are_visited() {
+    async fn only_web_pages_are_visited() {
         for (url, action) in [
             ("https://shop.example/pay", "accept"),
             ("http://127.0.0.1:8080/pay", "accept"),
@@ -214,9 +209,9 @@ mod tests {
             ("file:///etc/passwd", "decline"),
             ("javascript:alert(1)", "decline"),
         ] {
-            let question =
+            let request =
                 json!({"mode": "url", "message": "Pay.", "url": url, "elicitationId": "1"});
-            let sent = asked(Some(ElicitAnswer::Accept(Value::Null)), question).await;
+            let sent = response_to(Some(ElicitResponse::Accept(Value::Null)), request).await;
             assert_eq!(sent, json!({"action": action}), "{url}");
         }
     }

@@ -11,7 +11,7 @@ use crate::pin::PinError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AttachError {
-    /// What was asked for makes no sense.
+    /// An option is invalid.
     #[error("server `{server}`: {message}")]
     InvalidOptions {
         /// The server's name.
@@ -22,7 +22,7 @@ pub enum AttachError {
     /// A setting cannot be read.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// A setting makes no sense.
+    /// A setting is invalid.
     #[error("setting `{key}`: {message}")]
     InvalidSetting {
         /// The key.
@@ -51,10 +51,10 @@ pub enum AttachError {
         server: String,
         /// The program.
         program: String,
-        /// What the system says.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// The server cannot be reached, or does not speak MCP.
+    /// The server cannot be reached, or is no MCP server.
     #[error("server `{server}` cannot be attached: {message}")]
     Connect {
         /// The server's name.
@@ -62,7 +62,7 @@ pub enum AttachError {
         /// What went wrong, as far as it is known.
         message: String,
     },
-    /// The server is the program that attaches it, or one that stands above that.
+    /// The server is the program that attaches it, or one of its ancestors.
     #[error(
         "server `{server}` is this program with these settings, or one that attaches it: it is left out; take `{server}` out of the settings"
     )]
@@ -70,42 +70,42 @@ pub enum AttachError {
         /// The server's name.
         server: String,
     },
-    /// The server wants to know who asks.
+    /// The server requires authorization.
     #[error(
         "server `{server}` wants authorization: {message}; give it with `.authorization(…)` or `.oauth(…)`"
     )]
     Unauthorized {
         /// The server's name.
         server: String,
-        /// What the server says.
+        /// The error of the server or of the authorization.
         message: String,
     },
-    /// The server takes too long.
+    /// Connecting and listing took too long.
     #[error("server `{server}` did not answer within {} s{message}", after.as_secs_f32())]
     TimedOut {
         /// The server's name.
         server: String,
-        /// How long it was waited for.
+        /// The timeout.
         after: Duration,
-        /// What it said meanwhile, if anything.
+        /// Output of the process, if any, as the end of the sentence.
         message: String,
     },
-    /// The server lists more than is read.
+    /// The lists of the server exceed a limit.
     #[error("server `{server}` lists more than {limit} {what}, which is as much as is read")]
     ListTooLarge {
         /// The server's name.
         server: String,
-        /// What there is too much of.
+        /// The unit of the limit.
         what: &'static str,
-        /// How much is read.
+        /// The limit.
         limit: usize,
     },
     /// The definitions cannot be compared with their pins.
-    #[error("the tools of server `{server}` cannot be told from changed ones")]
+    #[error("the tools of server `{server}` cannot be compared with their pins")]
     Pins {
         /// The server's name.
         server: String,
-        /// Why not.
+        /// The cause.
         source: PinError,
     },
     /// No hidden tool or prompt has this name.

@@ -1,7 +1,7 @@
-//! A server's demand for authorization in, a token out, with a person in between.
+//! The OAuth client: the challenge of a server in, a token out, with a user in between.
 //!
-//! Discovery, registration, PKCE, the check of the issuer and refreshing are rmcp's; when to ask, for which scopes, and when
-//! to stop asking is decided here.
+//! rmcp does discovery, registration, PKCE, the check of the issuer and refreshing; this module decides when to authorize, for
+//! which scopes, and when to give up.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,23 +18,23 @@ use crate::import::{error_chain, excerpt};
 
 pub(crate) mod browser_login;
 
-/// Somebody who sends a person to a page where they authorize us: a terminal, a browser, a console.
+/// Sends the user to a page to authorize the client: by a terminal, a browser, a console.
 ///
 /// # Cancellation
 ///
-/// The future is dropped when nobody waits for the authorization any more.
+/// The future is dropped when the connection or the call is cancelled.
 pub trait UserAuthorizer: Send + Sync {
-    /// Shows `page` to a person, and returns the whole address that they were sent back to.
+    /// Shows `page` to the user, and returns the whole address that the browser was redirected to.
     ///
-    /// That address is the redirect address of the [`OAuth`], with a query that holds the outcome.
+    /// That is the redirect address of the [`OAuthClient`], with a query that contains the outcome.
     ///
     /// # Errors
     ///
-    /// When nobody was sent back: says why, in words for whoever attaches the server.
+    /// When there was no redirect: the reason, which becomes part of an [`AttachError`](crate::AttachError).
     fn authorize<'a>(&'a self, page: &'a str) -> BoxFuture<'a, Result<String, String>>;
 }
 
-/// How we are authorized with OAuth 2.1 where a server asks for it.
+/// The OAuth 2.1 client for servers that require authorization.
 #[derive(Clone)]
 pub struct OAuthClient {
     grant: GrantType,
@@ -54,7 +54,7 @@ enum GrantType {
 }
 
 impl OAuthClient {
-    /// Lets a person authorize us; they are sent back to `redirect`, such as `http://127.0.0.1:8123/callback`.
+    /// Authorization by a user, who is redirected to `redirect`, such as `http://127.0.0.1:8123/callback`.
     pub fn new(redirect: impl Into<String>, authorize: Arc<dyn UserAuthorizer>) -> Self {
         Self::with_grant(GrantType::AuthorizationCode {
             redirect: redirect.into(),
@@ -62,7 +62,7 @@ impl OAuthClient {
         })
     }
 
-    /// Authorizes us by ourselves, with an id and a secret that the server's owner has given us.
+    /// Authorization without a user, by a client id and secret that the authorization server has issued.
     pub fn client_credentials(id: impl Into<String>, secret: Secret) -> Self {
         Self::with_grant(GrantType::ClientCredentials).registered_client(id, Some(secret))
     }
@@ -77,28 +77,28 @@ impl OAuthClient {
         }
     }
 
-    /// Sets the name that the person is shown; unless it is set, that is ours.
+    /// Sets the client name that the user sees; `Toolwright` by default.
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
     }
 
-    /// Names the page that describes us, for authorization servers that read such pages.
+    /// Sets the address of the client metadata document, for authorization servers that support these.
     #[must_use]
     pub fn client_metadata_url(mut self, url: impl Into<String>) -> Self {
         self.client_metadata_url = Some(url.into());
         self
     }
 
-    /// Uses an id, and perhaps a secret, that was registered before.
+    /// Uses a client id, and perhaps a secret, that was registered before.
     #[must_use]
     pub fn registered_client(mut self, id: impl Into<String>, secret: Option<Secret>) -> Self {
         self.registered_client = Some((id.into(), secret));
         self
     }
 
-    /// Asks for these scopes first; unless they are set, for those that the server names.
+    /// Sets the scopes to request first; by default those that the server names.
     #[must_use]
     pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
         self.scopes = scopes.into_iter().map(Into::into).collect();
@@ -108,25 +108,24 @@ impl OAuthClient {
 
 impl std::fmt::Debug for OAuthClient {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("OAuth")
+        f.debug_struct("OAuthClient")
             .field("name", &self.name)
             .field("scopes", &self.scopes)
             .finish_non_exhaustive()
     }
 }
 
-/// The authorization of one server.
+/// The tokens for one server.
 pub(super) struct TokenSource {
     url: String,
     oauth: OAuthClient,
-    /// Locked while somebody is asked, so that one page is shown and not one per call.
+    /// Locked during an authorization, so that concurrent calls show one page and not one each.
     state: Mutex<TokenState>,
 }
 
 #[derive(Default)]
 struct TokenState {
     manager: Option<AuthorizationManager>,
-    /// All scopes that were ever asked for.
     requested_scopes: BTreeSet<String>,
 }
 
@@ -139,43 +138,44 @@ impl TokenSource {
         }
     }
 
-    /// Returns the token to send, if there is one; it is refreshed where it has expired.
+    /// Returns the token to send, if there is one, refreshed if it has expired.
     pub(super) async fn token(&self) -> Option<String> {
         self.state.lock().await.token().await
     }
 
-    /// Gets another token than the one that was refused.
+    /// Obtains another token than the rejected one.
     pub(super) async fn respond_to_challenge(
         &self,
         challenge: &Challenge,
-        refused: Option<&str>,
+        rejected: Option<&str>,
     ) -> Result<(), String> {
-        let mut held = self.state.lock().await;
-        let token = held.token().await;
-        if token.is_some() && token.as_deref() != refused {
+        let mut state = self.state.lock().await;
+        let token = state.token().await;
+        if token.is_some() && token.as_deref() != rejected {
             return Ok(());
         }
-        if !challenge.is_insufficient_scope && refused.is_some() && held.refresh(refused).await {
+        if !challenge.is_insufficient_scope && rejected.is_some() && state.refresh(rejected).await {
             return Ok(());
         }
-        let wanted = held.scopes_to_request(challenge, refused.is_some())?;
+        let scopes = state.scopes_to_request(challenge, rejected.is_some())?;
         match &self.oauth.grant {
             GrantType::AuthorizationCode {
                 redirect,
                 authorize,
             } => {
-                let asked = self.authorization_request(redirect, wanted, challenge);
-                held.authorize_user(&self.url, asked, authorize.as_ref())
+                let request = self.authorization_request(redirect, scopes, challenge);
+                state
+                    .authorize_user(&self.url, request, authorize.as_ref())
                     .await
             }
-            GrantType::ClientCredentials => held.authorize_client(&self.url, &self.oauth).await,
+            GrantType::ClientCredentials => state.authorize_client(&self.url, &self.oauth).await,
         }
     }
 
     fn authorization_request(
         &self,
         redirect: &str,
-        wanted: Vec<String>,
+        scopes: Vec<String>,
         challenge: &Challenge,
     ) -> AuthorizationRequest {
         let oauth = &self.oauth;
@@ -192,10 +192,10 @@ impl TokenSource {
                 request = request.with_client_secret(secret.expose());
             }
         }
-        match (wanted.is_empty(), oauth.scopes.is_empty()) {
-            (false, _) => request.with_scopes(wanted),
+        match (scopes.is_empty(), oauth.scopes.is_empty()) {
+            (false, _) => request.with_scopes(scopes),
             (true, false) => request.with_scopes(&oauth.scopes),
-            // What the challenge names, before all that there is.
+            // The scopes of the challenge or, without any, all supported ones.
             (true, true) => request.with_initial_scope_selection(),
         }
     }
@@ -206,27 +206,27 @@ impl TokenState {
         self.manager.as_ref()?.get_access_token().await.ok()
     }
 
-    async fn refresh(&self, refused: Option<&str>) -> bool {
+    async fn refresh(&self, rejected: Option<&str>) -> bool {
         let Some(manager) = &self.manager else {
             return false;
         };
-        manager.refresh_token().await.is_ok() && self.token().await.as_deref() != refused
+        manager.refresh_token().await.is_ok() && self.token().await.as_deref() != rejected
     }
 
-    /// What to ask for where a token was refused: all that was asked for before, and what is missing.
+    /// The scopes to request after a rejected token: all that were requested before, and the missing ones.
     ///
-    /// Asking again for the same would show the person the same page for ever.
+    /// The same scopes again are an error: the user would see the same page in an endless loop.
     fn scopes_to_request(
         &self,
         challenge: &Challenge,
-        was_known: bool,
+        had_token: bool,
     ) -> Result<Vec<String>, String> {
         let missing = challenge.scope().unwrap_or_default();
         let missing: BTreeSet<String> = missing.split_whitespace().map(str::to_owned).collect();
         if !challenge.is_insufficient_scope || self.requested_scopes.is_empty() {
             return Ok(Vec::new());
         }
-        if was_known && missing.is_subset(&self.requested_scopes) {
+        if had_token && missing.is_subset(&self.requested_scopes) {
             return Err("the server wants what it was granted already".to_owned());
         }
         Ok(self.requested_scopes.union(&missing).cloned().collect())
@@ -238,22 +238,25 @@ impl TokenState {
         request: AuthorizationRequest,
         authorize: &dyn UserAuthorizer,
     ) -> Result<(), String> {
-        let failed = |error| error_chain(&error);
-        let mut state = OAuthState::new(url, None).await.map_err(failed)?;
-        state.start_authorization(request).await.map_err(failed)?;
-        let page = state.get_authorization_url().await.map_err(failed)?;
+        let describe = |error| error_chain(&error);
+        let mut state = OAuthState::new(url, None).await.map_err(describe)?;
+        state.start_authorization(request).await.map_err(describe)?;
+        let page = state.get_authorization_url().await.map_err(describe)?;
         self.requested_scopes.extend(scopes_in_url(&page));
-        let back = authorize
+        let callback = authorize
             .authorize(&page)
             .await
-            .map_err(|why| excerpt(&why))?;
-        state.handle_callback_url(&back).await.map_err(failed)?;
+            .map_err(|reason| excerpt(&reason))?;
+        state
+            .handle_callback_url(&callback)
+            .await
+            .map_err(describe)?;
         self.manager = state.into_authorization_manager();
         Ok(())
     }
 
     async fn authorize_client(&mut self, url: &str, oauth: &OAuthClient) -> Result<(), String> {
-        let failed = |error| error_chain(&error);
+        let describe = |error| error_chain(&error);
         let (id, secret) = oauth.registered_client.clone().unzip();
         let config = ClientCredentialsConfig::ClientSecret {
             client_id: id.unwrap_or_default(),
@@ -264,21 +267,21 @@ impl TokenState {
             scopes: oauth.scopes.clone(),
             resource: Some(url.to_owned()),
         };
-        let mut state = OAuthState::new(url, None).await.map_err(failed)?;
-        let introduced = state.authenticate_client_credentials(config).await;
-        introduced.map_err(failed)?;
+        let mut state = OAuthState::new(url, None).await.map_err(describe)?;
+        let authenticated = state.authenticate_client_credentials(config).await;
+        authenticated.map_err(describe)?;
         self.manager = state.into_authorization_manager();
         Ok(())
     }
 }
 
-/// The scopes that the address of a page asks for.
+/// The scopes in the query of an authorization page.
 fn scopes_in_url(page: &str) -> Vec<String> {
     let Ok(page) = Url::parse(page) else {
         return Vec::new();
     };
-    let asked = page.query_pairs().filter(|(name, _)| name == "scope");
-    asked
+    let scopes = page.query_pairs().filter(|(name, _)| name == "scope");
+    scopes
         .flat_map(|(_, scopes)| {
             scopes
                 .split_whitespace()

@@ -6,7 +6,7 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use toolwright_core::{CallEvent, CallScope, CancellationToken, Outcome, Registry};
 use toolwright_mcp::{
-    ElicitAnswer, ElicitHandler, ElicitInput, ElicitRequest, RemoteServer, Trust,
+    ElicitHandler, ElicitInput, ElicitRequest, ElicitResponse, RemoteServer, Trust,
 };
 
 use crate::http_server::{ScriptedHttpServer, ScriptedResponse, text_result, tool};
@@ -74,12 +74,12 @@ async fn a_refusal_of_the_server_is_a_failed_result() {
 struct Ada;
 
 impl ElicitHandler for Ada {
-    fn elicit<'a>(&'a self, question: ElicitRequest<'a>) -> BoxFuture<'a, ElicitAnswer> {
+    fn elicit<'a>(&'a self, question: ElicitRequest<'a>) -> BoxFuture<'a, ElicitResponse> {
         Box::pin(async move {
             assert_eq!((question.server, question.message), ("shop", "Who?"));
             match question.input {
-                ElicitInput::Form(_) => ElicitAnswer::Accept(json!({"name": "Ada"})),
-                _ => ElicitAnswer::Decline,
+                ElicitInput::Form(_) => ElicitResponse::Accept(json!({"name": "Ada"})),
+                _ => ElicitResponse::Decline,
             }
         })
     }

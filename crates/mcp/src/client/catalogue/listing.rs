@@ -1,4 +1,4 @@
-//! A server that we met in, everything it lists out, within bounds.
+//! Lists all tools and prompts of a server, within limits.
 
 use std::time::Instant;
 
@@ -15,7 +15,7 @@ use crate::client::connection::shared_connection::SharedConnection;
 use crate::client::error::AttachError;
 use crate::client::setup::validated_server::ValidatedServer;
 
-/// What a server lists, as it wrote it.
+/// The definitions of a server as it sent them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Listing {
     pub(crate) tools: Vec<Value>,
@@ -45,24 +45,24 @@ impl ListKind {
     }
 }
 
-/// Lists everything; how long it may take is set by who calls.
+/// Lists all tools and prompts; the caller sets the timeout.
 pub(crate) async fn list_all(
-    plan: &ValidatedServer,
-    met: &RemotePeer,
+    config: &ValidatedServer,
+    remote: &RemotePeer,
     link: &SharedConnection,
 ) -> Result<Listing, AttachError> {
-    let offers = &met.info.capabilities;
+    let capabilities = &remote.info.capabilities;
     let mut pages = Pager {
-        plan,
-        remote: met,
+        config,
+        remote,
         link,
-        bytes_left: plan.limits.max_list_bytes,
+        bytes_left: config.limits.max_list_bytes,
     };
-    let tools = match offers.tools.is_some() || offers.prompts.is_none() {
+    let tools = match capabilities.tools.is_some() || capabilities.prompts.is_none() {
         true => pages.all_pages(ListKind::Tools).await?,
         false => Vec::new(),
     };
-    let prompts = match offers.prompts.is_some() {
+    let prompts = match capabilities.prompts.is_some() {
         true => pages.all_pages(ListKind::Prompts).await?,
         false => Vec::new(),
     };
@@ -70,16 +70,16 @@ pub(crate) async fn list_all(
 }
 
 struct Pager<'a> {
-    plan: &'a ValidatedServer,
+    config: &'a ValidatedServer,
     remote: &'a RemotePeer,
     link: &'a SharedConnection,
-    /// How many bytes are left of what all lists may have.
+    /// The rest of the limit for all lists together.
     bytes_left: usize,
 }
 
 impl Pager<'_> {
     async fn all_pages(&mut self, kind: ListKind) -> Result<Vec<Value>, AttachError> {
-        let limits = &self.plan.limits;
+        let limits = &self.config.limits;
         let (mut all, mut cursor) = (Vec::new(), None);
         for _ in 0..limits.max_pages {
             let (mut page, next) = self.next_page(kind, cursor.clone()).await?;
@@ -87,7 +87,7 @@ impl Pager<'_> {
             if all.len() > limits.max_definitions {
                 return Err(self.too_large(kind.key(), limits.max_definitions));
             }
-            // A cursor that leads to itself would lead there for ever.
+            // A cursor that repeats itself would lead to an endless loop.
             if next.is_none() || next == cursor {
                 return Ok(all);
             }
@@ -102,36 +102,36 @@ impl Pager<'_> {
         cursor: Option<String>,
     ) -> Result<(Vec<Value>, Option<String>), AttachError> {
         let started = Instant::now();
-        let answer = self.remote.peer.send_request(kind.request(cursor)).await;
+        let response = self.remote.peer.send_request(kind.request(cursor)).await;
         self.link.record_latency(started.elapsed());
-        let answer = match answer {
+        let response = match response {
             Ok(ServerResult::CustomResult(other)) => other.0,
-            Ok(answer) => serde_json::to_value(answer).unwrap_or_default(),
-            // It lists what it does not have.
+            Ok(response) => serde_json::to_value(response).unwrap_or_default(),
+            // The server declares a capability that it does not have.
             Err(ServiceError::McpError(error)) if error.code == ErrorCode::METHOD_NOT_FOUND => {
                 return Ok((Vec::new(), None));
             }
             Err(error) => return Err(self.list_error(describe_service_error(&error))),
         };
-        let Value::Object(mut answer) = answer else {
+        let Value::Object(mut response) = response else {
             return Err(self.list_error(format!("its list of {} is no object", kind.key())));
         };
-        let Some(Value::Array(page)) = answer.shift_remove(kind.key()) else {
+        let Some(Value::Array(page)) = response.shift_remove(kind.key()) else {
             return Err(self.list_error(format!("its list of {} is no list", kind.key())));
         };
         let bytes: usize = page.iter().map(|item| item.to_string().len()).sum();
         self.bytes_left = match self.bytes_left.checked_sub(bytes) {
             Some(left) => left,
-            None => return Err(self.too_large("bytes", self.plan.limits.max_list_bytes)),
+            None => return Err(self.too_large("bytes", self.config.limits.max_list_bytes)),
         };
-        let next = answer.shift_remove("nextCursor");
+        let next = response.shift_remove("nextCursor");
         let next = next.and_then(|next| next.as_str().map(str::to_owned));
         Ok((page, next.filter(|next| !next.is_empty())))
     }
 
     fn too_large(&self, what: &'static str, limit: usize) -> AttachError {
         AttachError::ListTooLarge {
-            server: self.plan.name.to_string(),
+            server: self.config.name.to_string(),
             what,
             limit,
         }
@@ -139,7 +139,7 @@ impl Pager<'_> {
 
     fn list_error(&self, message: String) -> AttachError {
         AttachError::Connect {
-            server: self.plan.name.to_string(),
+            server: self.config.name.to_string(),
             message,
         }
     }

@@ -1,4 +1,4 @@
-//! A definition of a server's in, a tool or prompt of ours out that asks the server when it is called.
+//! The definition of a server in, a tool or prompt out that calls the server.
 
 use std::sync::Arc;
 
@@ -15,19 +15,17 @@ use crate::client::setup::validated_server::ValidatedServer;
 use crate::import::{RemotePrompt, RemoteTool, trusted_hints};
 use crate::pin::Fingerprint;
 
-/// A definition that can be used.
+/// A valid definition.
 pub(crate) enum RemoteDefinition {
     Tool(RemoteTool),
     Prompt(RemotePrompt),
 }
 
 impl RemoteDefinition {
-    /// Reads a tool; `Err` says why it is left out.
     pub(crate) fn parse_tool(raw: &Value) -> Result<Self, String> {
         RemoteTool::parse(raw).map(Self::Tool)
     }
 
-    /// Reads a prompt; `Err` says why it is left out.
     pub(crate) fn parse_prompt(raw: &Value) -> Result<Self, String> {
         RemotePrompt::parse(raw).map(Self::Prompt)
     }
@@ -50,99 +48,99 @@ impl RemoteDefinition {
         matches!(self, Self::Prompt(_))
     }
 
-    /// Makes what a registry takes, by the name it has there.
+    /// Makes the tool or prompt for the registry, with its name there.
     pub(crate) fn into_bundle_item(
         self,
-        plan: &ValidatedServer,
+        config: &ValidatedServer,
         link: &Arc<SharedConnection>,
         name: &str,
     ) -> Result<BundleItem, DefineError> {
         match self {
-            Self::Tool(offered) => proxy_tool(plan, link, offered, name).map(BundleItem::from),
-            Self::Prompt(offered) => proxy_prompt(plan, link, offered, name).map(BundleItem::from),
+            Self::Tool(tool) => proxy_tool(config, link, tool, name).map(BundleItem::from),
+            Self::Prompt(prompt) => proxy_prompt(config, link, prompt, name).map(BundleItem::from),
         }
     }
 }
 
 fn proxy_tool(
-    plan: &ValidatedServer,
+    config: &ValidatedServer,
     link: &Arc<SharedConnection>,
-    offered: RemoteTool,
+    definition: RemoteTool,
     name: &str,
 ) -> Result<Tool, DefineError> {
-    let kept = trusted_hints(offered.hints, plan.trust != Trust::Nothing);
-    let mut builder = Tool::builder(name, offered.description)
+    let hints = trusted_hints(definition.hints, config.trust != Trust::Nothing);
+    let mut builder = Tool::builder(name, definition.description)
         .imported(true)
-        .schema(offered.input.as_value().clone())?
-        .bundle(&*plan.name)
-        .timeout(plan.timeout)
-        .approval(approval_policy(plan.trust, &offered.hints));
-    if let Some(title) = offered.title {
+        .schema(definition.input.as_value().clone())?
+        .bundle(&*config.name)
+        .timeout(config.timeout)
+        .approval(approval_policy(config.trust, &definition.hints));
+    if let Some(title) = definition.title {
         builder = builder.title(title);
     }
-    if let Some(output) = &offered.output {
+    if let Some(output) = &definition.output {
         builder = builder.output_schema(output.as_value().clone());
     }
-    if let Some(yes) = kept.read_only {
-        builder = builder.read_only(yes);
+    if let Some(value) = hints.read_only {
+        builder = builder.read_only(value);
     }
-    if let Some(yes) = kept.destructive {
-        builder = builder.destructive(yes);
+    if let Some(value) = hints.destructive {
+        builder = builder.destructive(value);
     }
-    if let Some(yes) = kept.idempotent {
-        builder = builder.idempotent(yes);
+    if let Some(value) = hints.idempotent {
+        builder = builder.idempotent(value);
     }
-    if let Some(yes) = kept.open_world {
-        builder = builder.open_world(yes);
+    if let Some(value) = hints.open_world {
+        builder = builder.open_world(value);
     }
-    let ask = RemoteCall {
-        kind: CallKind::Tool(offered.output),
-        name: offered.name,
+    let call = RemoteCall {
+        kind: CallKind::Tool(definition.output),
+        name: definition.name,
     };
-    builder.run_async(call_handler(link, ask))
+    builder.run_async(call_handler(link, call))
 }
 
 fn proxy_prompt(
-    plan: &ValidatedServer,
+    config: &ValidatedServer,
     link: &Arc<SharedConnection>,
-    offered: RemotePrompt,
+    definition: RemotePrompt,
     name: &str,
 ) -> Result<Prompt, DefineError> {
-    let mut builder = Tool::builder(name, offered.description)
+    let mut builder = Tool::builder(name, definition.description)
         .imported(true)
-        .schema(offered.input)?
-        .bundle(&*plan.name)
-        .timeout(plan.timeout)
+        .schema(definition.input)?
+        .bundle(&*config.name)
+        .timeout(config.timeout)
         .read_only(true);
-    if let Some(title) = offered.title {
+    if let Some(title) = definition.title {
         builder = builder.title(title);
     }
-    let ask = RemoteCall {
+    let call = RemoteCall {
         kind: CallKind::Prompt,
-        name: offered.name,
+        name: definition.name,
     };
-    let tool = builder.run_async(call_handler(link, ask))?;
+    let tool = builder.run_async(call_handler(link, call))?;
     Ok(Prompt::from_tool(tool, Role::User))
 }
 
-/// What runs when a tool or prompt is called.
+/// The handler of a tool or prompt.
 fn call_handler(
     link: &Arc<SharedConnection>,
-    ask: RemoteCall,
+    call: RemoteCall,
 ) -> impl Fn(Args, HandlerContext) -> BoxFuture<'static, ToolResult> + Send + Sync + 'static {
-    let (link, ask) = (Arc::clone(link), Arc::new(ask));
+    let (link, call) = (Arc::clone(link), Arc::new(call));
     move |args, cx| {
-        let (link, ask) = (Arc::clone(&link), Arc::clone(&ask));
-        Box::pin(async move { ask.run(link, args.into_map(), cx).await })
+        let (link, call) = (Arc::clone(&link), Arc::clone(&call));
+        Box::pin(async move { call.run(link, args.into_map(), cx).await })
     }
 }
 
-/// Who has to be asked before a call, by what the server claims and how far it is trusted.
-fn approval_policy(trust: Trust, claimed: &Hints) -> ApprovalPolicy {
-    let harmless = claimed.read_only == Some(true) || claimed.destructive == Some(false);
+/// The approval policy of a tool, by its declared hints and the trust in its server.
+fn approval_policy(trust: Trust, declared: &Hints) -> ApprovalPolicy {
+    let is_harmless = declared.read_only == Some(true) || declared.destructive == Some(false);
     match trust {
         Trust::Nothing => ApprovalPolicy::Always,
-        Trust::Hints if harmless => ApprovalPolicy::Never,
+        Trust::Hints if is_harmless => ApprovalPolicy::Never,
         Trust::Hints => ApprovalPolicy::Always,
         Trust::Calls => ApprovalPolicy::Never,
     }

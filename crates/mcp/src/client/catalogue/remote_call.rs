@@ -1,4 +1,4 @@
-//! Arguments that are valid in, whatever becomes of them at the server out: always a result, never a hang of ours.
+//! Valid arguments in, the result of the server's tool or prompt out; every failure is a result too.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,78 +13,79 @@ use serde_json::{Map, Value, json};
 use toolwright_core::schema::Schema;
 use toolwright_core::{ErrorKind, HandlerContext, Outcome, Progress, ToolResult};
 
+use crate::client::connection::RemotePeer;
 use crate::client::connection::error_map::{TransportFailure, describe_service_error};
-use crate::client::connection::shared_connection::{LiveConnection, SharedConnection};
+use crate::client::connection::shared_connection::SharedConnection;
 use crate::import::{convert_raw_result, convert_result, excerpt, prompt_text};
 
-/// How often a server may ask for more before it answers.
+/// The number of rounds in which a server may request input.
 const MAX_INPUT_ROUNDS: usize = 10;
 
-/// How long to wait before asking a server again that only wants to be asked again.
+/// The pause before a request is repeated for a server that requests no input, only another round.
 const RETRY_DELAY: Duration = Duration::from_millis(100);
 
-/// How long telling a server that nobody waits any more may take.
+/// The timeout of a cancellation notification.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What is asked of a server.
+/// A call of a server's tool or prompt.
 pub(crate) struct RemoteCall {
     pub(crate) kind: CallKind,
-    /// The name that the server knows.
+    /// The server's name of it.
     pub(crate) name: String,
 }
 
 pub(crate) enum CallKind {
-    /// What the tool declares to return goes with it.
+    /// With the output schema.
     Tool(Option<Schema>),
     Prompt,
 }
 
 impl RemoteCall {
-    fn build_request(&self, arguments: Map<String, Value>, more: InputRound) -> ClientRequest {
+    fn build_request(&self, arguments: Map<String, Value>, round: InputRound) -> ClientRequest {
         match self.kind {
             CallKind::Tool(_) => {
                 let mut params = CallToolRequestParams::new(self.name.clone());
                 params.arguments = Some(arguments);
-                (params.input_responses, params.request_state) = (more.responses, more.state);
+                (params.input_responses, params.request_state) = (round.responses, round.state);
                 CallToolRequest::new(params).into()
             }
             CallKind::Prompt => {
                 let mut params = GetPromptRequestParams::new(self.name.clone());
                 params.arguments = Some(arguments);
-                (params.input_responses, params.request_state) = (more.responses, more.state);
+                (params.input_responses, params.request_state) = (round.responses, round.state);
                 GetPromptRequest::new(params).into()
             }
         }
     }
 
-    /// Asks the server, in as many rounds as it needs.
+    /// Calls the server, in several rounds if it requests input.
     pub(crate) async fn run(
         &self,
         link: Arc<SharedConnection>,
         arguments: Map<String, Value>,
         cx: HandlerContext,
     ) -> ToolResult {
-        let live = match link.connected() {
-            Ok(live) => live,
-            Err(why) => return ToolResult::failure(why),
+        let remote = match link.connected() {
+            Ok(remote) => remote,
+            Err(reason) => return ToolResult::failure(reason),
         };
-        let mut more = InputRound::default();
+        let mut round = InputRound::default();
         for _ in 0..MAX_INPUT_ROUNDS {
-            let request = self.build_request(arguments.clone(), more);
+            let request = self.build_request(arguments.clone(), round);
             let started = Instant::now();
-            let answer = send_cancellable(&live, request, cx.progress().clone()).await;
-            match answer {
-                Ok(ServerResult::InputRequiredResult(wanted)) => {
-                    more = match collect_input_responses(&live, wanted).await {
-                        Ok(more) => more,
-                        Err(why) => return self.server_failure(&link, &why),
+            let response = send_cancellable(&remote, request, cx.progress().clone()).await;
+            match response {
+                Ok(ServerResult::InputRequiredResult(required)) => {
+                    round = match collect_input_responses(&remote, required).await {
+                        Ok(round) => round,
+                        Err(reason) => return self.server_failure(&link, &reason),
                     };
                 }
-                Ok(answer) => {
+                Ok(response) => {
                     link.record_latency(started.elapsed());
-                    return self.parse_response(&link, answer);
+                    return self.parse_response(&link, response);
                 }
-                Err(error) => return self.transport_failure(&link, &live, error),
+                Err(error) => return self.transport_failure(&link, &remote, error),
             }
         }
         self.server_failure(
@@ -93,16 +94,16 @@ impl RemoteCall {
         )
     }
 
-    fn parse_response(&self, link: &SharedConnection, answer: ServerResult) -> ToolResult {
-        match (&self.kind, answer) {
-            (CallKind::Tool(output), ServerResult::CallToolResult(sent)) => {
-                convert_result(sent, output.as_ref())
+    fn parse_response(&self, link: &SharedConnection, response: ServerResult) -> ToolResult {
+        match (&self.kind, response) {
+            (CallKind::Tool(output), ServerResult::CallToolResult(result)) => {
+                convert_result(result, output.as_ref())
             }
-            (CallKind::Prompt, ServerResult::GetPromptResult(sent)) => {
-                ToolResult::success(prompt_text(&sent))
+            (CallKind::Prompt, ServerResult::GetPromptResult(result)) => {
+                ToolResult::success(prompt_text(&result))
             }
-            (CallKind::Tool(output), ServerResult::CustomResult(sent)) => {
-                convert_raw_result(&sent.0, output.as_ref()).unwrap_or_else(|| {
+            (CallKind::Tool(output), ServerResult::CustomResult(result)) => {
+                convert_raw_result(&result.0, output.as_ref()).unwrap_or_else(|| {
                     self.server_failure(link, "sent something that is no result")
                 })
             }
@@ -113,33 +114,36 @@ impl RemoteCall {
         }
     }
 
-    fn server_failure(&self, link: &SharedConnection, why: &str) -> ToolResult {
-        ToolResult::failure(format!("the MCP server `{}` {why}", link.server))
+    fn server_failure(&self, link: &SharedConnection, reason: &str) -> ToolResult {
+        ToolResult::failure(format!("the MCP server `{}` {reason}", link.server))
     }
 
-    /// Tells what became of a call that was not answered, and whether it may have run.
+    /// The result of a call without a response; it reports whether the call may have run.
     fn transport_failure(
         &self,
         link: &SharedConnection,
-        live: &Arc<LiveConnection>,
+        remote: &Arc<RemotePeer>,
         error: ServiceError,
     ) -> ToolResult {
         let server = &link.server;
         match error {
             ServiceError::McpError(error) => rejected(server, &error),
             ServiceError::TransportSend(error) => {
-                let lost = TransportFailure::from_error(error.error.as_ref());
-                if lost.is_broken {
-                    link.mark_broken(live, &lost.message);
+                let failure = TransportFailure::from_error(error.error.as_ref());
+                if failure.is_broken {
+                    link.mark_broken(remote, &failure.message);
                 }
-                let told = format!("the MCP server `{server}` did not answer: {}", lost.message);
-                match lost.may_have_run {
-                    false => ToolResult::failure(told),
-                    true => outcome_unknown(told),
+                let message = format!(
+                    "the MCP server `{server}` did not answer: {}",
+                    failure.message
+                );
+                match failure.may_have_run {
+                    false => ToolResult::failure(message),
+                    true => outcome_unknown(message),
                 }
             }
             ServiceError::TransportClosed => {
-                link.mark_broken(live, "it closed the connection");
+                link.mark_broken(remote, "it closed the connection");
                 outcome_unknown(format!(
                     "the MCP server `{server}` closed the connection before it answered; whether the call ran is not known"
                 ))
@@ -152,8 +156,8 @@ impl RemoteCall {
     }
 }
 
-fn outcome_unknown(told: String) -> ToolResult {
-    ToolResult::from_outcome(Outcome::OutcomeUnknown, ErrorKind::Failed, told)
+fn outcome_unknown(message: String) -> ToolResult {
+    ToolResult::from_outcome(Outcome::OutcomeUnknown, ErrorKind::Failed, message)
 }
 
 fn rejected(server: &str, error: &ErrorData) -> ToolResult {
@@ -163,21 +167,21 @@ fn rejected(server: &str, error: &ErrorData) -> ToolResult {
     ))
 }
 
-/// What a server wants to see again.
+/// The answers of a round, and the state to send back with them.
 #[derive(Default)]
 struct InputRound {
     responses: Option<InputResponses>,
     state: Option<String>,
 }
 
-/// Provides what a server wants before it answers.
+/// Answers the requests for input of a server.
 async fn collect_input_responses(
-    live: &LiveConnection,
-    wanted: InputRequiredResult,
+    remote: &RemotePeer,
+    required: InputRequiredResult,
 ) -> Result<InputRound, String> {
-    let requests = wanted.input_requests.unwrap_or_default();
+    let requests = required.input_requests.unwrap_or_default();
     if requests.is_empty() {
-        if wanted.request_state.is_none() {
+        if required.request_state.is_none() {
             return Err("asks for more, but not for what".to_owned());
         }
         tokio::time::sleep(RETRY_DELAY).await;
@@ -185,10 +189,11 @@ async fn collect_input_responses(
     let mut responses = InputResponses::new();
     for (key, request) in requests {
         let response = match request {
-            InputRequest::Elicitation(asked) => {
-                serde_json::to_value(live.handler_state.answer_elicitation(asked.params).await)
+            InputRequest::Elicitation(elicitation) => {
+                let handler = &remote.handler_state;
+                serde_json::to_value(handler.answer_elicitation(elicitation.params).await)
             }
-            // There is nothing of ours that it may look at.
+            // No folders are shared with the server.
             InputRequest::ListRoots(_) => Ok(json!({"roots": []})),
             _ => return Err("asks for a model's answer, which it does not get here".to_owned()),
         };
@@ -196,34 +201,37 @@ async fn collect_input_responses(
     }
     Ok(InputRound {
         responses: (!responses.is_empty()).then_some(responses),
-        state: wanted.request_state,
+        state: required.request_state,
     })
 }
 
 async fn send_cancellable(
-    live: &Arc<LiveConnection>,
+    remote: &Arc<RemotePeer>,
     request: ClientRequest,
     progress: Progress,
 ) -> Result<ServerResult, ServiceError> {
-    let mut waiting = live.handler_state.progress.lock().await;
+    let mut receivers = remote.handler_state.progress.lock().await;
     let options = PeerRequestOptions::no_options();
-    let handle = live.peer.send_request_with_option(request, options).await?;
-    waiting.insert(handle.progress_token.clone(), progress);
-    drop(waiting);
-    let mut sent = CancelOnDrop {
-        live: Arc::clone(live),
+    let handle = remote
+        .peer
+        .send_request_with_option(request, options)
+        .await?;
+    receivers.insert(handle.progress_token.clone(), progress);
+    drop(receivers);
+    let mut guard = CancelOnDrop {
+        remote: Arc::clone(remote),
         id: handle.id.clone(),
         token: handle.progress_token.clone(),
         is_answered: false,
     };
-    let answer = handle.await_response().await;
-    sent.is_answered = true;
-    answer
+    let response = handle.await_response().await;
+    guard.is_answered = true;
+    response
 }
 
-/// A request under way: given up, its server is told so.
+/// Cancels the request at the server when it is dropped before the response.
 struct CancelOnDrop {
-    live: Arc<LiveConnection>,
+    remote: Arc<RemotePeer>,
     id: RequestId,
     token: ProgressToken,
     is_answered: bool,
@@ -234,8 +242,8 @@ impl Drop for CancelOnDrop {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else {
             return;
         };
-        let (live, token) = (Arc::clone(&self.live), self.token.clone());
-        let given_up = (!self.is_answered).then(|| {
+        let (remote, token) = (Arc::clone(&self.remote), self.token.clone());
+        let cancelled = (!self.is_answered).then(|| {
             let reason = Some("nobody waits for it any more".to_owned());
             CancelledNotification::new(CancelledNotificationParam::new(
                 Some(self.id.clone()),
@@ -243,11 +251,11 @@ impl Drop for CancelOnDrop {
             ))
         });
         runtime.spawn(async move {
-            live.handler_state.progress.lock().await.remove(&token);
-            if let Some(given_up) = given_up {
-                // A server that reads nothing does not read this either.
-                let told = live.peer.send_notification(given_up.into());
-                let _ = tokio::time::timeout(CANCEL_TIMEOUT, told).await;
+            remote.handler_state.progress.lock().await.remove(&token);
+            if let Some(cancelled) = cancelled {
+                // With a timeout: the server may not read at all.
+                let notification = remote.peer.send_notification(cancelled.into());
+                let _ = tokio::time::timeout(CANCEL_TIMEOUT, notification).await;
             }
         });
     }

@@ -1,4 +1,4 @@
-//! What rmcp says went wrong in, what is told about it out.
+//! Errors of rmcp in, messages for users out.
 
 use std::error::Error;
 
@@ -8,17 +8,17 @@ use rmcp::transport::streamable_http_client::HttpStatusError;
 use crate::client::connection::http::{HttpTransportError, StreamableError};
 use crate::import::{error_chain, excerpt};
 
-/// Tells why no hands were shaken.
+/// Describes a failed handshake.
 pub(crate) fn describe_handshake_error(error: &ClientInitializeError) -> String {
     match error {
         ClientInitializeError::ConnectionClosed(_) => "it closed the connection".to_owned(),
-        ClientInitializeError::JsonRpcError(said) => {
-            format!("it refused: {}", excerpt(&said.message))
+        ClientInitializeError::JsonRpcError(error) => {
+            format!("it refused: {}", excerpt(&error.message))
         }
         ClientInitializeError::TransportError { error, .. } => {
             TransportFailure::from_error(error.error.as_ref()).message
         }
-        // Whatever the newer way failed with, the older one is the one that should have worked.
+        // The error of `initialize` matters, not that of `server/discover` before it.
         ClientInitializeError::LegacyFallbackFailed { fallback, .. } => {
             describe_handshake_error(fallback)
         }
@@ -32,10 +32,10 @@ pub(crate) fn describe_handshake_error(error: &ClientInitializeError) -> String 
     }
 }
 
-/// Tells why a request was not answered.
+/// Describes a failed request.
 pub(crate) fn describe_service_error(error: &ServiceError) -> String {
     match error {
-        ServiceError::McpError(said) => format!("it refused: {}", excerpt(&said.message)),
+        ServiceError::McpError(error) => format!("it refused: {}", excerpt(&error.message)),
         ServiceError::TransportSend(error) => {
             TransportFailure::from_error(error.error.as_ref()).message
         }
@@ -47,10 +47,10 @@ pub(crate) fn describe_service_error(error: &ServiceError) -> String {
     }
 }
 
-/// What is known of a request that failed on its way.
+/// A request that failed in the transport.
 pub(crate) struct TransportFailure {
     pub(crate) message: String,
-    /// Whether later requests would fail likewise.
+    /// Whether later requests would fail as well.
     pub(crate) is_broken: bool,
     pub(crate) may_have_run: bool,
 }
@@ -59,8 +59,8 @@ impl TransportFailure {
     pub(crate) fn from_error(error: &(dyn Error + 'static)) -> Self {
         let mut cause = Some(error);
         while let Some(error) = cause {
-            if let Some(fault) = error.downcast_ref::<StreamableError>() {
-                return Self::from_http_error(fault);
+            if let Some(error) = error.downcast_ref::<StreamableError>() {
+                return Self::from_http_error(error);
             }
             cause = error.source();
         }
@@ -71,32 +71,32 @@ impl TransportFailure {
         }
     }
 
-    fn from_http_error(fault: &StreamableError) -> Self {
-        let mut lost = Self {
-            message: error_chain(fault),
+    fn from_http_error(error: &StreamableError) -> Self {
+        let mut failure = Self {
+            message: error_chain(error),
             is_broken: false,
             may_have_run: true,
         };
-        match fault {
+        match error {
             StreamableError::Client(HttpTransportError::Http(http)) => {
-                lost.message = error_chain(http);
-                lost.is_broken = true;
-                lost.may_have_run = !http.is_connect();
+                failure.message = error_chain(http);
+                failure.is_broken = true;
+                failure.may_have_run = !http.is_connect();
             }
             StreamableError::Client(other) => {
-                lost.message = error_chain(other);
-                lost.may_have_run = !matches!(other, HttpTransportError::Authorization(_));
+                failure.message = error_chain(other);
+                failure.may_have_run = !matches!(other, HttpTransportError::Authorization(_));
             }
-            // A server that asks who we are, or to come later, has not run anything.
+            // A request that was rejected with a client error has not run.
             StreamableError::HttpStatus(HttpStatusError { status, .. }) => {
-                lost.message = format!("HTTP status {status}");
-                lost.may_have_run = !(400..500).contains(status);
+                failure.message = format!("HTTP status {status}");
+                failure.may_have_run = !(400..500).contains(status);
             }
             StreamableError::AuthRequired(_) | StreamableError::InsufficientScope(_) => {
-                lost.may_have_run = false
+                failure.may_have_run = false
             }
             _ => {}
         }
-        lost
+        failure
     }
 }

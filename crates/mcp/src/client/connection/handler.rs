@@ -1,4 +1,4 @@
-//! What a server says unasked in, progress, questions and news out.
+//! Handles the requests and notifications of a server: elicitations, progress, changed lists.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,18 +16,18 @@ use toolwright_core::Progress;
 use crate::client::elicit::{ElicitHandler, answer_elicitation};
 use crate::import::sanitize;
 
-/// More of a progress message is not passed on.
+/// Longer progress messages are truncated.
 const MAX_MESSAGE_BYTES: usize = 1 << 10;
 
-/// What one connection hears.
+/// The state of one connection's handler.
 pub(crate) struct HandlerState {
     server: Arc<str>,
     elicit: Option<Arc<dyn ElicitHandler>>,
-    /// One question at a time: a person cannot answer more.
+    /// Elicitations are answered one at a time, since there is one user.
     elicit_permit: Semaphore,
-    /// Who waits for the progress of which call. It is locked while a call is sent, so that no progress comes too early.
+    /// The receivers of progress. Locked while a call is sent, so that none of its progress is missed.
     pub(crate) progress: Mutex<HashMap<ProgressToken, Progress>>,
-    /// Told when the server's lists have changed.
+    /// Notified when the server's lists have changed.
     pub(crate) list_changed: Arc<Notify>,
     revision: ProtocolVersion,
 }
@@ -36,7 +36,7 @@ impl HandlerState {
     pub(crate) fn new(
         server: Arc<str>,
         elicit: Option<Arc<dyn ElicitHandler>>,
-        news: Arc<Notify>,
+        list_changed: Arc<Notify>,
         revision: ProtocolVersion,
     ) -> Arc<Self> {
         Arc::new(Self {
@@ -44,19 +44,19 @@ impl HandlerState {
             elicit,
             elicit_permit: Semaphore::new(1),
             progress: Mutex::default(),
-            list_changed: news,
+            list_changed,
             revision,
         })
     }
 
-    pub(crate) async fn answer_elicitation(&self, asked: ElicitRequestParams) -> ElicitResult {
-        // It is never closed; were it, the question would be asked all the same.
-        let _turn = self.elicit_permit.acquire().await;
-        answer_elicitation(self.elicit.as_deref(), &self.server, asked).await
+    pub(crate) async fn answer_elicitation(&self, params: ElicitRequestParams) -> ElicitResult {
+        // The semaphore is never closed, so this does not fail.
+        let _permit = self.elicit_permit.acquire().await;
+        answer_elicitation(self.elicit.as_deref(), &self.server, params).await
     }
 }
 
-/// Hears for rmcp.
+/// The handler that rmcp calls.
 pub(crate) struct McpClientHandler(pub(crate) Arc<HandlerState>);
 
 impl ClientHandler for McpClientHandler {
@@ -64,35 +64,36 @@ impl ClientHandler for McpClientHandler {
         let mut capabilities = ClientCapabilities::default();
         if self.0.elicit.is_some() {
             let form = FormElicitationCapability::new().with_schema_validation(true);
-            let both = ElicitationCapability::new()
+            let elicitation = ElicitationCapability::new()
                 .with_form(form)
                 .with_url(UrlElicitationCapability::default());
-            capabilities.elicitation = Some(both);
+            capabilities.elicitation = Some(elicitation);
         }
-        let us = Implementation::new("toolwright", env!("CARGO_PKG_VERSION"));
-        ClientConfig::new(capabilities, us).with_protocol_version(self.0.revision.clone())
+        let implementation = Implementation::new("toolwright", env!("CARGO_PKG_VERSION"));
+        ClientConfig::new(capabilities, implementation)
+            .with_protocol_version(self.0.revision.clone())
     }
 
     async fn create_elicitation(
         &self,
-        asked: ElicitRequestParams,
+        params: ElicitRequestParams,
         _: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
-        Ok(self.0.answer_elicitation(asked).await)
+        Ok(self.0.answer_elicitation(params).await)
     }
 
     async fn on_progress(
         &self,
-        said: ProgressNotificationParam,
+        progress: ProgressNotificationParam,
         _: NotificationContext<RoleClient>,
     ) {
-        let waiting = self.0.progress.lock().await;
-        if let Some(progress) = waiting.get(&said.progress_token).cloned() {
-            drop(waiting);
-            let message = said
+        let receivers = self.0.progress.lock().await;
+        if let Some(receiver) = receivers.get(&progress.progress_token).cloned() {
+            drop(receivers);
+            let message = progress
                 .message
                 .map(|message| sanitize(&message, MAX_MESSAGE_BYTES));
-            progress.forward(Some(said.progress), said.total, message);
+            receiver.forward(Some(progress.progress), progress.total, message);
         }
     }
 

@@ -1,7 +1,7 @@
-//! Messages in, HTTP requests out, and back: bounded in every direction, with authorization where it is asked for.
+//! The HTTP transport, with bounded responses and authorization.
 //!
-//! rmcp's own client reads a JSON answer of any size. This one does not, follows redirects only within the server's own
-//! origin, and lets a person authorize us in the middle of a request.
+//! rmcp's own client reads a JSON response of any size. This one does not, follows redirects only within the server's origin, and
+//! can have the user authorize the client in the middle of a request.
 
 mod body;
 mod challenge;
@@ -31,13 +31,12 @@ const JSON_OR_EVENT_STREAM: &str = "application/json, text/event-stream";
 const SESSION_HEADER: &str = "mcp-session-id";
 const LAST_EVENT_HEADER: &str = "last-event-id";
 
-/// How long a machine may take to accept a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How often one request may be interrupted to authorize us.
+/// The number of authorizations during one request.
 const MAX_AUTHORIZATIONS: usize = 2;
 
-/// The HTTP side of one server; cheap to clone.
+/// The HTTP transport to one server; cheap to clone.
 #[derive(Clone)]
 pub(crate) struct HttpTransport {
     http: Client,
@@ -46,7 +45,6 @@ pub(crate) struct HttpTransport {
     pub(crate) token_source: Option<Arc<TokenSource>>,
 }
 
-/// Why an exchange failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum HttpTransportError {
     #[error("the request failed")]
@@ -58,8 +56,9 @@ pub(crate) enum HttpTransportError {
 }
 
 pub(crate) type StreamableError = StreamableHttpError<HttpTransportError>;
+
 impl HttpTransportError {
-    /// An address may hold a secret; which server it is, is told anyhow.
+    /// Removes the URL, which may contain a secret.
     fn from_reqwest(error: reqwest::Error) -> Self {
         Self::Http(error.without_url())
     }
@@ -77,8 +76,8 @@ impl From<HttpTransportError> for StreamableError {
 impl HttpTransport {
     pub(crate) fn new(
         headers: HeaderMap,
-        most: usize,
-        login: Option<Arc<TokenSource>>,
+        max_bytes: usize,
+        token_source: Option<Arc<TokenSource>>,
     ) -> Result<Self, String> {
         install_crypto_provider();
         let http = Client::builder()
@@ -90,21 +89,21 @@ impl HttpTransport {
         Ok(Self {
             http,
             headers,
-            max_bytes: most,
-            token_source: login,
+            max_bytes,
+            token_source,
         })
     }
 
-    /// Sends a request, and again where a person had to authorize us first.
+    /// Sends a request; after a challenge, authorizes the client and sends it again, if `may_authorize`.
     async fn send(
         &self,
         request: impl Fn() -> RequestBuilder,
-        may_ask: bool,
+        may_authorize: bool,
     ) -> Result<Response, StreamableError> {
-        let mut logins = 0;
+        let mut authorizations = 0;
         loop {
             let token = match &self.token_source {
-                Some(login) => login.token().await,
+                Some(tokens) => tokens.token().await,
                 None => None,
             };
             let mut built = request().headers(self.headers.clone());
@@ -119,12 +118,12 @@ impl HttpTransport {
                 return Ok(response);
             };
             match &self.token_source {
-                Some(login) if may_ask && logins < MAX_AUTHORIZATIONS => {
-                    logins += 1;
-                    let answered = login
+                Some(tokens) if may_authorize && authorizations < MAX_AUTHORIZATIONS => {
+                    authorizations += 1;
+                    let authorized = tokens
                         .respond_to_challenge(&challenge, token.as_deref())
                         .await;
-                    answered.map_err(HttpTransportError::Authorization)?;
+                    authorized.map_err(HttpTransportError::Authorization)?;
                 }
                 _ => return Err(challenge.into_error()),
             }
@@ -152,7 +151,7 @@ impl StreamableHttpClient for HttpTransport {
                 .header(CONTENT_TYPE, JSON);
             with_session_headers(request, session.as_deref(), &headers).body(body.clone())
         };
-        // A person may take longer than a handshake: who opens the connection asks then.
+        // A user may need longer than the handshake's timeout: `Connection::open` authorizes in that case.
         let response = self.send(request, !is_handshake(&message)).await?;
         self.parse_response(response, &message, session.is_some())
             .await
@@ -192,7 +191,7 @@ impl StreamableHttpClient for HttpTransport {
         let request = || with_session_headers(self.http.delete(&*url), Some(&session), &headers);
         let response = self.send(request, false).await?;
         match response.status() {
-            // Servers need not let go of their sessions.
+            // Servers need not support the end of a session.
             StatusCode::METHOD_NOT_ALLOWED => Ok(()),
             status if status.is_success() => Ok(()),
             _ => Err(status_error(&response)),
@@ -225,7 +224,7 @@ fn is_handshake(message: &ClientJsonRpcMessage) -> bool {
     }
 }
 
-/// The kind of a body, without its parameters.
+/// The content type without its parameters.
 fn content_type(response: &Response) -> Option<&str> {
     let kind = response.headers().get(CONTENT_TYPE)?.to_str().ok()?;
     kind.split(';').next().map(str::trim)
@@ -239,21 +238,21 @@ fn status_error(response: &Response) -> StreamableError {
     StreamableError::HttpStatus(HttpStatusError::new(response.status().as_u16(), retry))
 }
 
-/// Follows what keeps the message whole and stays with the same server: elsewhere, our secrets would be a stranger's.
+/// Follows redirects that keep method and body, within the same origin: another server must not receive our credentials.
 fn follow_same_origin(attempt: Attempt<'_>) -> reqwest::redirect::Action {
-    let whole = matches!(
+    let keeps_body = matches!(
         attempt.status(),
         StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT
     );
     let first = attempt.previous().first();
-    let home = first.is_some_and(|first| first.origin() == attempt.url().origin());
-    match whole && home && attempt.previous().len() <= 5 {
+    let is_same_origin = first.is_some_and(|first| first.origin() == attempt.url().origin());
+    match keeps_body && is_same_origin && attempt.previous().len() <= 5 {
         true => attempt.follow(),
         false => attempt.stop(),
     }
 }
 
-/// Gives rustls its cryptography; whoever came first in this process decides which.
+/// Sets the default provider of rustls; fails if the process has one already, which is then used.
 fn install_crypto_provider() {
     let _ = rustls::crypto::ring::default_provider().install_default();
 }

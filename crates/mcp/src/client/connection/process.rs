@@ -1,4 +1,4 @@
-//! A command in, a running server and its two pipes out; it ends when we do.
+//! Runs a server as a child process, which ends when the connection is closed.
 
 use std::io;
 use std::pin::Pin;
@@ -15,7 +15,7 @@ use crate::client::setup::ancestors::SELF_ATTACH_MESSAGE;
 use crate::client::setup::validated_server::ServerCommand;
 use crate::import::excerpt;
 
-/// What a server may know of our environment: the usual of a login, and no keys of ours.
+/// The environment variables that a server inherits: those of a login shell, which contain no API keys.
 const INHERITED_VARIABLES: [&str; 16] = [
     "HOME",
     "LANG",
@@ -28,7 +28,7 @@ const INHERITED_VARIABLES: [&str; 16] = [
     "TMPDIR",
     "TZ",
     "USER",
-    // What the same things are called elsewhere.
+    // On Windows.
     "APPDATA",
     "SYSTEMROOT",
     "TEMP",
@@ -36,67 +36,65 @@ const INHERITED_VARIABLES: [&str; 16] = [
     "PATHEXT",
 ];
 
-/// How long a server may take to end by itself, and again after it was told to.
+/// The time that a server has to exit by itself, and again after a signal.
 const STOP_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// As much as is kept of what a server complains about.
+/// Only the end of a longer stderr output is kept.
 const MAX_STDERR_BYTES: usize = 2 << 10;
 
-/// A server that is a process of ours.
 pub(crate) struct ServerProcess {
     child: Child,
-    /// The process group, which holds what the server starts itself.
+    /// The process group, which includes the children of the server.
     process_group: Option<u32>,
-    /// Done when all that it complained about was read.
+    /// Completes when stderr is closed.
     stderr_task: Option<JoinHandle<()>>,
 }
 
-/// What a server has said beside the protocol, for the one who asks why it does not work.
+/// Output of a server beside the protocol, for error messages.
 #[derive(Clone, Default)]
 pub(crate) struct ProcessDiagnostics(Arc<Mutex<DiagnosticsState>>);
 
 #[derive(Default)]
 struct DiagnosticsState {
-    /// Why we stopped listening.
+    /// Why reading stdout stopped.
     read_error: Option<String>,
-    /// The first line that cannot be part of the protocol.
+    /// The first line of stdout that is not JSON.
     non_json_line: Option<String>,
-    /// The end of what was complained.
     stderr_tail: Vec<u8>,
 }
 
 impl ProcessDiagnostics {
-    fn update<T>(&self, use_it: impl FnOnce(&mut DiagnosticsState) -> T) -> T {
-        use_it(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    fn update<T>(&self, change: impl FnOnce(&mut DiagnosticsState) -> T) -> T {
+        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Returns why we stopped listening, if we did.
+    /// Returns why reading stdout stopped, if it did.
     pub(crate) fn read_error(&self) -> Option<String> {
-        self.update(|heard| heard.read_error.clone())
+        self.update(|state| state.read_error.clone())
     }
 
-    /// Tells whether the server complained that it was started by itself.
+    /// Returns true if the server reported on stderr that it attaches itself.
     pub(crate) fn reports_self_attach(&self) -> bool {
-        self.update(|heard| {
-            String::from_utf8_lossy(&heard.stderr_tail).contains(SELF_ATTACH_MESSAGE)
+        self.update(|state| {
+            String::from_utf8_lossy(&state.stderr_tail).contains(SELF_ATTACH_MESSAGE)
         })
     }
 
-    /// Tells all of it as the end of a sentence, or nothing.
+    /// Returns the output as the end of a sentence; empty if there is none.
     pub(crate) fn summary(&self) -> String {
-        self.update(|heard| {
-            let mut told = String::new();
-            if let Some(stray) = &heard.non_json_line {
-                told = format!("; it printed `{}` where JSON is expected", excerpt(stray));
+        self.update(|state| {
+            let mut summary = String::new();
+            if let Some(line) = &state.non_json_line {
+                summary = format!("; it printed `{}` where JSON is expected", excerpt(line));
             }
-            let complaint = String::from_utf8_lossy(&heard.stderr_tail);
-            let last = complaint.trim().lines().rev().take(3);
+            let stderr = String::from_utf8_lossy(&state.stderr_tail);
+            let last = stderr.trim().lines().rev().take(3);
             let last: Vec<&str> = last.collect();
             if !last.is_empty() {
                 let last: Vec<&str> = last.into_iter().rev().collect();
-                told = format!("{told}; it complained: {}", excerpt(&last.join(" ")));
+                summary = format!("{summary}; it complained: {}", excerpt(&last.join(" ")));
             }
-            told
+            summary
         })
     }
 }
@@ -104,7 +102,7 @@ impl ProcessDiagnostics {
 impl ServerProcess {
     pub(crate) fn spawn(
         program: &ServerCommand,
-        most: usize,
+        max_message_bytes: usize,
     ) -> io::Result<(Self, BoundedStdout, ChildStdin, ProcessDiagnostics)> {
         let mut command = Command::new(&program.path);
         command
@@ -128,60 +126,61 @@ impl ServerProcess {
         #[cfg(unix)]
         command.process_group(0);
         let mut child = command.spawn()?;
-        let taken = || io::Error::other("the pipes are gone");
-        let stdin = child.stdin.take().ok_or_else(taken)?;
-        let stdout = child.stdout.take().ok_or_else(taken)?;
-        let aside = ProcessDiagnostics::default();
+        let missing = || io::Error::other("the pipes are gone");
+        let stdin = child.stdin.take().ok_or_else(missing)?;
+        let stdout = child.stdout.take().ok_or_else(missing)?;
+        let diagnostics = ProcessDiagnostics::default();
         let stderr = child.stderr.take();
-        let complaints = stderr.map(|stderr| tokio::spawn(read_stderr(stderr, aside.clone())));
-        let listening = BoundedStdout {
+        let stderr_task =
+            stderr.map(|stderr| tokio::spawn(read_stderr(stderr, diagnostics.clone())));
+        let stdout = BoundedStdout {
             stdout,
-            max_message_bytes: most,
+            max_message_bytes,
             line_bytes: 0,
             non_json_line: None,
-            diagnostics: aside.clone(),
+            diagnostics: diagnostics.clone(),
         };
-        let group = child.id();
-        let server = Self {
+        let process_group = child.id();
+        let process = Self {
             child,
-            process_group: group,
-            stderr_task: complaints,
+            process_group,
+            stderr_task,
         };
-        Ok((server, listening, stdin, aside))
+        Ok((process, stdout, stdin, diagnostics))
     }
 
-    /// Waits until it ends; its pipes are closed, so it should.
+    /// Waits until the process exits, which it should since its pipes are closed; after a timeout it is terminated.
     pub(crate) async fn stop(mut self) {
         if tokio::time::timeout(STOP_TIMEOUT, self.child.wait())
             .await
             .is_err()
         {
             self.signal(StopSignal::Terminate);
-            // What does not end now is killed when we are dropped.
+            // If it still runs, dropping `self` kills it.
             let _ = tokio::time::timeout(STOP_TIMEOUT, self.child.wait()).await;
         }
     }
 
-    /// Waits until it ends, and until all that it complained about was read.
+    /// Stops the process, and waits until its stderr was read completely.
     pub(crate) async fn stop_and_drain_stderr(mut self) {
-        let complaints = self.stderr_task.take();
+        let stderr_task = self.stderr_task.take();
         self.stop().await;
-        if let Some(complaints) = complaints {
-            let _ = tokio::time::timeout(STOP_TIMEOUT, complaints).await;
+        if let Some(stderr_task) = stderr_task {
+            let _ = tokio::time::timeout(STOP_TIMEOUT, stderr_task).await;
         }
     }
 
-    /// Ends what the server has started itself, too.
+    /// Signals the process group, so the children of the server as well.
     #[cfg(unix)]
-    fn signal(&self, how: StopSignal) {
+    fn signal(&self, signal: StopSignal) {
         use rustix::process::{Pid, Signal, kill_process_group};
-        let signal = match how {
+        let signal = match signal {
             StopSignal::Terminate => Signal::TERM,
             StopSignal::Kill => Signal::KILL,
         };
         let group = self.process_group.and_then(|id| i32::try_from(id).ok());
         if let Some(group) = group.and_then(Pid::from_raw) {
-            // It may be gone already, which is what we want.
+            // Fails if the group has ended already, which is fine.
             let _ = kill_process_group(group, signal);
         }
     }
@@ -190,7 +189,6 @@ impl ServerProcess {
     fn signal(&self, _: StopSignal) {}
 }
 
-/// How a server is told to end.
 enum StopSignal {
     Terminate,
     Kill,
@@ -202,30 +200,30 @@ impl Drop for ServerProcess {
     }
 }
 
-/// Keeps the end of what a server complains.
-async fn read_stderr(mut pipe: impl AsyncRead + Unpin, aside: ProcessDiagnostics) {
-    let mut piece = [0; 1024];
-    while let Ok(read) = pipe.read(&mut piece).await {
-        let Some(read) = piece.get(..read).filter(|read| !read.is_empty()) else {
+/// Reads stderr, and keeps its end.
+async fn read_stderr(mut pipe: impl AsyncRead + Unpin, diagnostics: ProcessDiagnostics) {
+    let mut buffer = [0; 1024];
+    while let Ok(read) = pipe.read(&mut buffer).await {
+        let Some(read) = buffer.get(..read).filter(|read| !read.is_empty()) else {
             return;
         };
-        aside.update(|heard| {
-            heard.stderr_tail.extend_from_slice(read);
-            let extra = heard.stderr_tail.len().saturating_sub(MAX_STDERR_BYTES);
-            heard.stderr_tail.drain(..extra);
+        diagnostics.update(|state| {
+            state.stderr_tail.extend_from_slice(read);
+            let extra = state.stderr_tail.len().saturating_sub(MAX_STDERR_BYTES);
+            state.stderr_tail.drain(..extra);
         });
     }
 }
 
-/// A server's output, which ends with a message that is too large.
+/// The stdout of a server, which fails at a message over the size limit.
 ///
-/// Without an end, a call whose answer was dropped for its size would wait for it until it times out.
+/// Otherwise a call whose response was dropped for its size would wait until it times out.
 pub(crate) struct BoundedStdout {
     stdout: ChildStdout,
     max_message_bytes: usize,
-    /// How much of the current line was read.
+    /// The bytes of the current line so far.
     line_bytes: usize,
-    /// The current line, while it is one that cannot be JSON.
+    /// The current line, if it cannot be JSON.
     non_json_line: Option<Vec<u8>>,
     diagnostics: ProcessDiagnostics,
 }
@@ -241,32 +239,28 @@ impl BoundedStdout {
             if self.line_bytes == 0 && !matches!(byte, b'{' | b'[' | b' ' | b'\t' | b'\r') {
                 self.non_json_line.get_or_insert_default();
             }
-            if let Some(stray) = self
-                .non_json_line
-                .as_mut()
-                .filter(|stray| stray.len() < 120)
-            {
-                stray.push(*byte);
+            if let Some(line) = self.non_json_line.as_mut().filter(|line| line.len() < 120) {
+                line.push(*byte);
             }
             self.line_bytes += 1;
             if self.line_bytes > self.max_message_bytes {
-                let trouble = format!(
+                let message = format!(
                     "it sent a message of more than {} bytes",
                     self.max_message_bytes
                 );
                 self.diagnostics
-                    .update(|heard| heard.read_error = Some(trouble.clone()));
-                return Err(io::Error::new(io::ErrorKind::InvalidData, trouble));
+                    .update(|state| state.read_error = Some(message.clone()));
+                return Err(io::Error::new(io::ErrorKind::InvalidData, message));
             }
         }
         Ok(())
     }
 
     fn record_non_json_line(&mut self) {
-        if let Some(stray) = self.non_json_line.take() {
-            let stray = String::from_utf8_lossy(&stray).into_owned();
+        if let Some(line) = self.non_json_line.take() {
+            let line = String::from_utf8_lossy(&line).into_owned();
             self.diagnostics
-                .update(|heard| heard.non_json_line.get_or_insert(stray).len());
+                .update(|state| state.non_json_line.get_or_insert(line).len());
         }
     }
 }

@@ -1,4 +1,4 @@
-//! One attachment for as long as it lasts: connect, list, listen, connect again.
+//! Keeps a server attached: connects, lists its tools, follows changes, reconnects.
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,42 +14,40 @@ use toolwright_core::Registry;
 use crate::client::catalogue::Catalogue;
 use crate::client::catalogue::listing::{Listing, list_all};
 use crate::client::connection::process::ProcessDiagnostics;
-use crate::client::connection::shared_connection::{
-    ConnectionState, LiveConnection, SharedConnection,
-};
+use crate::client::connection::shared_connection::{ConnectionState, SharedConnection};
 use crate::client::connection::{Connection, RemotePeer};
 use crate::client::error::AttachError;
 use crate::client::setup::validated_server::{TransportConfig, ValidatedServer};
 use crate::import::error_chain;
 
-/// How long to wait before the second try to connect again, and at most.
+/// The backoff before the second attempt to reconnect, and its maximum.
 const MIN_BACKOFF: Duration = Duration::from_millis(500);
 const MAX_BACKOFF: Duration = Duration::from_secs(60);
 
-/// A connection that lasted this long was a good one.
+/// After a connection of this length, the backoff starts from the beginning.
 const STABLE_AFTER: Duration = Duration::from_secs(60);
 
-/// How often a server may make us list its tools.
+/// Notifications of changed lists in between lead to one listing.
 const MIN_LIST_INTERVAL: Duration = Duration::from_secs(1);
 
-/// How long a person may take to authorize us.
+/// The time that a user has to authorize the client; added to the connect timeout.
 const AUTHORIZATION_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// All there is of one attachment.
+/// One server that is attached to a registry.
 pub(crate) struct Attachment {
     pub(crate) config: ValidatedServer,
     pub(crate) registry: Registry,
     pub(crate) link: Arc<SharedConnection>,
     catalogue: Mutex<Catalogue>,
-    /// Told when the server's lists have changed.
+    /// Notified when the server's lists have changed.
     list_changed: Arc<Notify>,
 }
 
 impl Attachment {
-    pub(crate) fn new(plan: ValidatedServer, registry: &Registry) -> Arc<Self> {
+    pub(crate) fn new(config: ValidatedServer, registry: &Registry) -> Arc<Self> {
         Arc::new(Self {
-            link: SharedConnection::new(Arc::clone(&plan.name)),
-            config: plan,
+            link: SharedConnection::new(Arc::clone(&config.name)),
+            config,
             registry: registry.clone(),
             catalogue: Mutex::default(),
             list_changed: Arc::default(),
@@ -62,77 +60,70 @@ impl Attachment {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Connects, lists everything and shows it.
+    /// Connects, lists the tools and prompts, and adds them to the registry.
     pub(crate) async fn connect(&self) -> Result<Connection, AttachError> {
-        let mut after = self.config.limits.connect_timeout;
+        let mut timeout = self.config.limits.connect_timeout;
         if let TransportConfig::Http { wire, .. } = &self.config.target
             && wire.token_source.is_some()
         {
-            after += AUTHORIZATION_TIMEOUT;
+            timeout += AUTHORIZATION_TIMEOUT;
         }
-        let mut aside = ProcessDiagnostics::default();
-        let work = async {
-            let connection = Connection::open(&self.config, &self.list_changed, &mut aside).await?;
+        let mut diagnostics = ProcessDiagnostics::default();
+        let connect = async {
+            let connection =
+                Connection::open(&self.config, &self.list_changed, &mut diagnostics).await?;
             let listing = list_all(&self.config, &connection.remote, &self.link).await?;
             Ok::<_, AttachError>((connection, listing))
         };
-        let done = tokio::time::timeout(after, work).await;
-        let (connection, listing) = match done {
-            Ok(done) => done?,
+        let (connection, listing) = match tokio::time::timeout(timeout, connect).await {
+            Ok(connected) => connected?,
             Err(_) => {
                 return Err(AttachError::TimedOut {
                     server: self.config.name.to_string(),
-                    after,
-                    message: aside.summary(),
+                    after: timeout,
+                    message: diagnostics.summary(),
                 });
             }
         };
         self.sync_registry(listing)?;
-        self.link
-            .set(ConnectionState::Connected(Arc::new(LiveConnection {
-                peer: connection.remote.peer.clone(),
-                handler_state: Arc::clone(&connection.remote.handler_state),
-                revision: connection.remote.info.protocol_version.to_string(),
-                implementation: connection.remote.implementation(),
-            })));
+        let remote = Arc::clone(&connection.remote);
+        self.link.set(ConnectionState::Connected(remote));
         Ok(connection)
     }
 
     pub(crate) fn sync_registry(&self, listing: Listing) -> Result<(), AttachError> {
         let mut catalogue = self.catalogue();
-        let shown = catalogue.sync(&self.config, &self.link, &self.registry, listing);
+        let synced = catalogue.sync(&self.config, &self.link, &self.registry, listing);
         drop(catalogue);
-        let hidden = shown.map_err(|source| AttachError::Pins {
+        let hidden = synced.map_err(|source| AttachError::Pins {
             server: self.config.name.to_string(),
             source,
         })?;
-        for listed in &hidden {
-            let why = listed.hidden.as_deref().unwrap_or_default();
-            tracing::warn!(server = &*self.config.name, "{why}");
-            if let Some(hears) = &self.config.on_hidden {
-                hears(listed);
+        for item in &hidden {
+            let reason = item.hidden.as_deref().unwrap_or_default();
+            tracing::warn!(server = &*self.config.name, "{reason}");
+            if let Some(on_hidden) = &self.config.on_hidden {
+                on_hidden(item);
             }
         }
         Ok(())
     }
 
-    /// Lists again; what cannot be shown leaves everything as it was, with a note.
-    ///
-    /// `Err` says why the server cannot even be asked.
-    async fn refresh_listing(&self, met: &RemotePeer) -> Result<(), String> {
-        let listed = tokio::time::timeout(
+    /// Lists again. An invalid listing leaves the registry as it was, with a note; the error is that of a broken connection.
+    async fn refresh_listing(&self, remote: &RemotePeer) -> Result<(), String> {
+        let listing = tokio::time::timeout(
             self.config.limits.connect_timeout,
-            list_all(&self.config, met, &self.link),
+            list_all(&self.config, remote, &self.link),
         );
-        let shown = match listed.await {
-            Ok(listed) => listed.and_then(|listing| self.sync_registry(listing)),
+        let synced = match listing.await {
+            Ok(listing) => listing.and_then(|listing| self.sync_registry(listing)),
             Err(_) => Err(AttachError::TimedOut {
                 server: self.config.name.to_string(),
                 after: self.config.limits.connect_timeout,
                 message: String::new(),
             }),
         };
-        match shown {
+        match synced {
             Ok(()) => {}
             Err(error @ (AttachError::Connect { .. } | AttachError::TimedOut { .. })) => {
                 return Err(error_chain(&error));
@@ -146,104 +137,109 @@ impl Attachment {
         Ok(())
     }
 
-    /// Takes everything out of the registry, for good.
+    /// Removes everything from the registry, for good.
     pub(crate) fn close(&self) {
         self.catalogue().close(&self.registry);
         self.link.set(ConnectionState::Detached);
     }
 }
 
-/// Keeps the connection until it is told to end.
+/// Serves connections, each after the other, until `shutdown`.
 pub(crate) async fn keep_connected(
-    shared: Arc<Attachment>,
+    attachment: Arc<Attachment>,
     mut connection: Connection,
-    end: CancellationToken,
+    shutdown: CancellationToken,
 ) {
-    let mut tries = 0;
+    let mut attempts = 0;
     loop {
-        let since = Instant::now();
-        let listening = ListChangeSubscription::subscribe(&shared, &connection.remote);
-        let why = serve_connection(&shared, &mut connection, &end).await;
-        drop(listening);
-        let Some(why) = why else {
+        let connected_at = Instant::now();
+        let subscription = ListChangeSubscription::subscribe(&attachment, &connection.remote);
+        let reason = serve_connection(&attachment, &mut connection, &shutdown).await;
+        drop(subscription);
+        let Some(reason) = reason else {
             return connection.close().await;
         };
-        shared.link.set(ConnectionState::Disconnected(why.into()));
+        attachment
+            .link
+            .set(ConnectionState::Disconnected(reason.into()));
         connection.close().await;
-        if since.elapsed() >= STABLE_AFTER {
-            tries = 0;
+        if connected_at.elapsed() >= STABLE_AFTER {
+            attempts = 0;
         }
         connection = loop {
-            let pause = backoff(tries);
-            tries += 1;
-            let again = async {
+            let pause = backoff(attempts);
+            attempts += 1;
+            let reconnect = async {
                 tokio::time::sleep(pause).await;
-                shared.connect().await
+                attachment.connect().await
             };
             tokio::select! {
-                () = end.cancelled() => return,
-                connected = again => match connected {
+                () = shutdown.cancelled() => return,
+                connected = reconnect => match connected {
                     Ok(connection) => break connection,
-                    Err(error) => shared.link.set(ConnectionState::Disconnected(error_chain(&error).into())),
+                    Err(error) => attachment.link.set(ConnectionState::Disconnected(error_chain(&error).into())),
                 },
             }
         };
     }
 }
 
-/// Serves a connection; returns why it ended, or `None` if it was told to.
+/// Serves a connection; returns why it ended, or `None` on `shutdown`.
 async fn serve_connection(
-    shared: &Attachment,
+    attachment: &Attachment,
     connection: &mut Connection,
-    end: &CancellationToken,
+    shutdown: &CancellationToken,
 ) -> Option<String> {
-    let mut quiet = Instant::now();
+    let mut not_before = Instant::now();
     loop {
-        let news = async {
-            tokio::time::sleep_until(quiet).await;
-            shared.list_changed.notified().await;
+        let changed = async {
+            tokio::time::sleep_until(not_before).await;
+            attachment.list_changed.notified().await;
         };
         tokio::select! {
-            () = end.cancelled() => return None,
-            why = connection.ended() => return Some(why),
-            why = shared.link.wait_broken() => return Some(why),
-            () = news => {}
+            () = shutdown.cancelled() => return None,
+            reason = connection.wait_closed() => return Some(reason),
+            reason = attachment.link.wait_broken() => return Some(reason),
+            () = changed => {}
         }
-        quiet = Instant::now() + MIN_LIST_INTERVAL;
+        not_before = Instant::now() + MIN_LIST_INTERVAL;
         tokio::select! {
-            () = end.cancelled() => return None,
-            listed = shared.refresh_listing(&connection.remote) => if let Err(why) = listed {
-                return Some(why);
+            () = shutdown.cancelled() => return None,
+            refreshed = attachment.refresh_listing(&connection.remote) => if let Err(reason) = refreshed {
+                return Some(reason);
             }
         }
     }
 }
 
-/// How long to wait before the next try: longer each time, and never the same for two.
-fn backoff(tries: u32) -> Duration {
-    if tries == 0 {
+/// The pause before the next attempt: exponential, with jitter.
+fn backoff(attempts: u32) -> Duration {
+    if attempts == 0 {
         return Duration::ZERO;
     }
-    let whole = MIN_BACKOFF.saturating_mul(2_u32.saturating_pow(tries - 1));
-    let whole = whole.min(MAX_BACKOFF);
-    // Hashes of nothing differ by their random keys.
-    let chance = RandomState::new().build_hasher().finish() % 1000;
-    whole.mul_f64(0.5 + chance as f64 / 1000.0)
+    let backoff = MIN_BACKOFF.saturating_mul(2_u32.saturating_pow(attempts - 1));
+    let backoff = backoff.min(MAX_BACKOFF);
+    // The hash of nothing is random, because the keys of the hasher are.
+    let jitter = RandomState::new().build_hasher().finish() % 1000;
+    backoff.mul_f64(0.5 + jitter as f64 / 1000.0)
 }
 
-/// Hears of changes where there is no session to hear of them in.
+/// Subscribes to changes of the lists, in revisions without sessions.
 struct ListChangeSubscription(Option<AbortHandle>);
 
 impl ListChangeSubscription {
-    fn subscribe(shared: &Attachment, met: &RemotePeer) -> Self {
-        let offers = &met.info.capabilities;
-        let tools = offers.tools.as_ref().and_then(|tools| tools.list_changed);
-        let prompts = offers
+    fn subscribe(attachment: &Attachment, remote: &RemotePeer) -> Self {
+        let capabilities = &remote.info.capabilities;
+        let tools = capabilities
+            .tools
+            .as_ref()
+            .and_then(|tools| tools.list_changed);
+        let prompts = capabilities
             .prompts
             .as_ref()
             .and_then(|prompts| prompts.list_changed);
         let (tools, prompts) = (tools == Some(true), prompts == Some(true));
-        if !met.is_stateless() || !(tools || prompts) {
+        if !remote.is_stateless() || !(tools || prompts) {
             return Self(None);
         }
         let mut filter = SubscriptionFilter::builder();
@@ -254,20 +250,20 @@ impl ListChangeSubscription {
             filter = filter.prompts_list_changed();
         }
         let filter = filter.build();
-        let (peer, news) = (met.peer.clone(), Arc::clone(&shared.list_changed));
+        let (peer, list_changed) = (remote.peer.clone(), Arc::clone(&attachment.list_changed));
         let task = tokio::spawn(async move {
-            let mut tries = 1;
+            let mut attempts = 1;
             loop {
-                if let Ok(mut heard) = peer.listen(filter.clone()).await {
-                    while let Ok(Some(_)) = heard.next().await {
-                        tries = 1;
-                        news.notify_one();
+                if let Ok(mut notifications) = peer.listen(filter.clone()).await {
+                    while let Ok(Some(_)) = notifications.next().await {
+                        attempts = 1;
+                        list_changed.notify_one();
                     }
-                    // What changed meanwhile was not heard.
-                    news.notify_one();
+                    // Changes may be missed until the next subscription.
+                    list_changed.notify_one();
                 }
-                tokio::time::sleep(backoff(tries)).await;
-                tries += 1;
+                tokio::time::sleep(backoff(attempts)).await;
+                attempts += 1;
             }
         });
         Self(Some(task.abort_handle()))
@@ -289,14 +285,14 @@ mod tests {
     #[test]
     fn pauses_grow_to_a_limit_and_differ() {
         assert_eq!(backoff(0), Duration::ZERO);
-        for tries in [1, 2, 8, 1000] {
-            let whole = MIN_BACKOFF
-                .saturating_mul(2_u32.saturating_pow(tries - 1))
+        for attempts in [1, 2, 8, 1000] {
+            let backoff_without_jitter = MIN_BACKOFF
+                .saturating_mul(2_u32.saturating_pow(attempts - 1))
                 .min(MAX_BACKOFF);
-            let pause = backoff(tries);
+            let pause = backoff(attempts);
             assert!(
-                pause >= whole / 2 && pause <= whole * 2,
-                "{tries}: {pause:?}"
+                pause >= backoff_without_jitter / 2 && pause <= backoff_without_jitter * 2,
+                "{attempts}: {pause:?}"
             );
         }
         let pauses: std::collections::HashSet<Duration> = (0..50).map(|_| backoff(5)).collect();

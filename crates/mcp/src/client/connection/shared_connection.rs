@@ -1,38 +1,26 @@
-//! The way from a tool to its server, which may be broken at the moment.
+//! The connection that all tools of one server share, and its state.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use rmcp::RoleClient;
-use rmcp::service::Peer;
 use tokio::sync::watch;
 
-use crate::client::connection::handler::HandlerState;
+use crate::client::connection::RemotePeer;
 
-/// What the tools of one server share.
 pub(crate) struct SharedConnection {
     pub(crate) server: Arc<str>,
     state: watch::Sender<ConnectionState>,
+    /// Of the last response, in microseconds; `u64::MAX` before the first.
     latency: AtomicU64,
 }
 
-/// How things stand.
 #[derive(Clone)]
 pub(crate) enum ConnectionState {
-    Connected(Arc<LiveConnection>),
-    /// The connection is to be made again.
+    Connected(Arc<RemotePeer>),
+    /// With the reason; a new connection is being made.
     Disconnected(Arc<str>),
     Detached,
-}
-
-/// A connection that works.
-pub(crate) struct LiveConnection {
-    pub(crate) peer: Peer<RoleClient>,
-    pub(crate) handler_state: Arc<HandlerState>,
-    pub(crate) revision: String,
-    /// What the server calls itself.
-    pub(crate) implementation: Option<String>,
 }
 
 impl SharedConnection {
@@ -50,25 +38,26 @@ impl SharedConnection {
         self.state.send_replace(state);
     }
 
-    /// Takes note that a connection no longer works, unless there is another by now.
-    pub(crate) fn mark_broken(&self, live: &Arc<LiveConnection>, why: &str) {
+    /// Sets the state to disconnected, unless there is a newer connection.
+    pub(crate) fn mark_broken(&self, remote: &Arc<RemotePeer>, reason: &str) {
         self.state.send_if_modified(|state| {
-            let is_this = matches!(state, ConnectionState::Connected(up) if Arc::ptr_eq(up, live));
-            if is_this {
-                *state = ConnectionState::Disconnected(why.into());
+            let is_current =
+                matches!(state, ConnectionState::Connected(current) if Arc::ptr_eq(current, remote));
+            if is_current {
+                *state = ConnectionState::Disconnected(reason.into());
             }
-            is_this
+            is_current
         });
     }
 
-    /// Waits until a call has found that the connection no longer works, and tells why.
+    /// Waits until a call has marked the connection as broken, and returns the reason.
     pub(crate) async fn wait_broken(&self) -> String {
         let mut states = self.state.subscribe();
-        let down = states
+        let state = states
             .wait_for(|state| !matches!(state, ConnectionState::Connected(_)))
             .await;
-        match down.as_deref() {
-            Ok(ConnectionState::Disconnected(why)) => why.to_string(),
+        match state.as_deref() {
+            Ok(ConnectionState::Disconnected(reason)) => reason.to_string(),
             _ => "it was detached".to_owned(),
         }
     }
@@ -77,7 +66,7 @@ impl SharedConnection {
         self.state.borrow().clone()
     }
 
-    /// Wakes those who wait for news without a change of the state itself.
+    /// Wakes the subscribers without a change of the state.
     pub(crate) fn notify_subscribers(&self) {
         self.state.send_modify(|_| {});
     }
@@ -86,13 +75,13 @@ impl SharedConnection {
         self.state.subscribe()
     }
 
-    /// Returns the connection, or what a call is told instead.
-    pub(crate) fn connected(&self) -> Result<Arc<LiveConnection>, String> {
+    /// Returns the connected server, or the error message for a call.
+    pub(crate) fn connected(&self) -> Result<Arc<RemotePeer>, String> {
         let server = &self.server;
         match &*self.state.borrow() {
-            ConnectionState::Connected(live) => Ok(Arc::clone(live)),
-            ConnectionState::Disconnected(why) => Err(format!(
-                "the MCP server `{server}` is not connected ({why}); it is being connected again, try later or do without"
+            ConnectionState::Connected(remote) => Ok(Arc::clone(remote)),
+            ConnectionState::Disconnected(reason) => Err(format!(
+                "the MCP server `{server}` is not connected ({reason}); it is being connected again, try later or do without"
             )),
             ConnectionState::Detached => Err(format!("the MCP server `{server}` was detached")),
         }

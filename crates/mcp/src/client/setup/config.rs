@@ -1,4 +1,4 @@
-//! Settings in, servers to attach out.
+//! The sections `[mcp.servers.NAME]` of the settings in, servers to attach out.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -10,10 +10,9 @@ use crate::client::error::AttachError;
 use crate::client::setup::ancestors::{ANCESTORS_VARIABLE, Ancestors, SELF_ATTACH_MESSAGE};
 use crate::client::setup::remote_server::{RemoteServer, Trust};
 
-/// The section of the servers.
 const SECTION: &str = "mcp.servers";
 
-/// Every key of a server's section, or what begins one.
+/// The keys of `[mcp.servers.NAME]`.
 const KEYS: [&str; 11] = [
     "url",
     "command",
@@ -29,14 +28,14 @@ const KEYS: [&str; 11] = [
 ];
 
 impl RemoteServer {
-    /// Reads the servers of the sections `[mcp.servers.NAME]`, in the order of their names.
+    /// Reads the sections `[mcp.servers.NAME]`, in the order of their names.
     ///
-    /// A server has either `url`, perhaps with `headers` and `authorization`, or `command`, perhaps with `args` and `env`;
-    /// and whichever it has, `prefix`, `timeout_s` for a call, `connect_s`, `trust` and `revision`.
+    /// A server has either `url`, optionally with `headers` and `authorization`, or `command`, optionally with `args` and `env`.
+    /// Optional for both are `prefix`, `timeout_s` for a call, `connect_s`, `trust` and `revision`.
     ///
     /// # Errors
     ///
-    /// When a setting cannot be read or makes no sense; the error names its key.
+    /// When a setting is unknown or invalid; the error names its key.
     ///
     /// # Examples
     ///
@@ -64,15 +63,15 @@ impl RemoteServer {
             .collect()
     }
 
-    /// Refuses to serve where this process was started, perhaps by way of others, by the same program with the same
-    /// settings: it would start itself for ever.
+    /// Returns an error if the same program with the same settings has started this process, directly or indirectly: it would
+    /// start itself in an endless loop.
     ///
-    /// A program that serves MCP on stdio and attaches the servers of its settings calls this first. Told on stderr, the
-    /// error tells the program that started this one to leave it out.
+    /// A program that serves MCP on stdio and attaches the servers of its settings calls this first. By the error on stderr, the
+    /// program that started this one recognizes that it must leave it out.
     ///
     /// # Errors
     ///
-    /// When it was.
+    /// When this program is among its ancestors.
     pub fn reject_self_attach(config: &Config) -> Result<(), AttachError> {
         match Ancestors::read(config).include_self() {
             false => Ok(()),
@@ -83,31 +82,31 @@ impl RemoteServer {
         }
     }
 
-    /// Reads the groups `MCP.*`, `MCP_1.*`… that our client attaches.
+    /// Reads the groups `MCP.*`, `MCP_1.*`… that this client attaches.
     ///
-    /// `hosted` tells whether the vendor of the model attaches servers itself: then only those with `mode = client` are
-    /// ours, else all but those with `mode = hosted`.
+    /// With `hosted`, the vendor of the model attaches servers itself: then the client attaches only those with `mode = client`,
+    /// otherwise all but those with `mode = hosted`.
     ///
     /// # Errors
     ///
     /// When a group cannot be read; the error names its key.
     pub fn from_groups(config: &Config, hosted: bool) -> Result<Vec<Self>, AttachError> {
         let groups = config.mcp_servers()?.into_iter();
-        let ours = groups.filter(|group| match group.mode {
+        let attached = groups.filter(|group| match group.mode {
             McpAttachMode::Client => true,
             McpAttachMode::Hosted => false,
             _ => !hosted,
         });
-        Ok(ours.map(Self::from).collect())
+        Ok(attached.map(Self::from).collect())
     }
 }
 
 impl From<McpServerConfig> for RemoteServer {
     fn from(group: McpServerConfig) -> Self {
-        let attach = Self::url(group.name, group.url);
+        let server = Self::url(group.name, group.url);
         match group.authorization {
-            Some(authorization) => attach.authorization(authorization),
-            None => attach,
+            Some(authorization) => server.authorization(authorization),
+            None => server,
         }
     }
 }
@@ -115,12 +114,12 @@ impl From<McpServerConfig> for RemoteServer {
 fn parse_server(servers: &Config, name: &str) -> Result<RemoteServer, AttachError> {
     let section = servers.section(name);
     let key = |key: &str| format!("{SECTION}.{name}.{key}");
-    let wrong = |at: &str, message: &str| AttachError::InvalidSetting {
+    let invalid = |at: &str, message: &str| AttachError::InvalidSetting {
         key: key(at),
         message: message.to_owned(),
     };
     section.reject_unknown("", &KEYS)?;
-    let mut attach = match (
+    let mut server = match (
         trimmed_string(&section, "url")?,
         trimmed_string(&section, "command")?,
     ) {
@@ -131,57 +130,57 @@ fn parse_server(servers: &Config, name: &str) -> Result<RemoteServer, AttachErro
             if ancestors.are_too_deep() {
                 let message =
                     "programs that attach programs stand too deep here: attach it directly";
-                return Err(wrong("command", message));
+                return Err(invalid("command", message));
             }
             RemoteServer::command(name, command, args)
                 .env(ANCESTORS_VARIABLE, ancestors.child_variable())
         }
-        (Some(_), Some(_)) => return Err(wrong("command", "`url` is set too: set one of them")),
+        (Some(_), Some(_)) => return Err(invalid("command", "`url` is set too: set one of them")),
         (None, None) => {
-            return Err(wrong(
+            return Err(invalid(
                 "url",
                 "is missing, and so is `command`: set one of them",
             ));
         }
     };
     let is_url = section.origin("url").is_some();
-    for (setting, of_url) in [
+    for (setting, is_for_url) in [
         ("args", false),
         ("env", false),
         ("headers", true),
         ("authorization", true),
     ] {
         let is_set = section.origin(setting).is_some() || !section.keys_under(setting).is_empty();
-        if is_set && of_url != is_url {
-            let other = if of_url { "url" } else { "command" };
-            return Err(wrong(setting, &format!("is for a server with `{other}`")));
+        if is_set && is_for_url != is_url {
+            let other = if is_for_url { "url" } else { "command" };
+            return Err(invalid(setting, &format!("is for a server with `{other}`")));
         }
     }
     for (header, value) in secret_table(&section, "headers")? {
-        attach = attach.header(header, value.expose());
+        server = server.header(header, value.expose());
     }
     for (variable, value) in secret_table(&section, "env")? {
-        attach = attach.env(variable, value.expose());
+        server = server.env(variable, value.expose());
     }
     if let Some(authorization) = section.secret("authorization")? {
-        attach = attach.authorization(authorization);
+        server = server.authorization(authorization);
     }
     if let Some(prefix) = trimmed_string(&section, "prefix")? {
-        attach = attach.prefix(prefix);
+        server = server.prefix(prefix);
     }
     if let Some(revision) = trimmed_string(&section, "revision")? {
-        attach = attach.revision(revision);
+        server = server.revision(revision);
     }
     if let Some(seconds) = section.get_optional::<u64>("timeout_s")? {
-        attach = attach.timeout(Duration::from_secs(seconds));
+        server = server.timeout(Duration::from_secs(seconds));
     }
     if let Some(seconds) = section.get_optional::<u64>("connect_s")? {
-        attach.limits.connect_timeout = Duration::from_secs(seconds);
+        server.limits.connect_timeout = Duration::from_secs(seconds);
     }
     if let Some(trust) = section.get_optional::<Trust>("trust")? {
-        attach = attach.trust(trust);
+        server = server.trust(trust);
     }
-    Ok(attach)
+    Ok(server)
 }
 
 fn trimmed_string(section: &Config, key: &str) -> Result<Option<String>, ConfigError> {
@@ -189,7 +188,7 @@ fn trimmed_string(section: &Config, key: &str) -> Result<Option<String>, ConfigE
     Ok(text.map(|text| text.trim().to_owned()))
 }
 
-/// Reads the keys below a key; any of their values may be a secret.
+/// Reads the keys below a key; all of their values may be secrets.
 fn secret_table(section: &Config, key: &str) -> Result<BTreeMap<String, Secret>, ConfigError> {
     #[derive(Deserialize)]
     #[serde(transparent)]
@@ -238,8 +237,8 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused_by_its_key() {
-        for (settings, told) in [
+    fn the_error_of_an_invalid_setting_names_its_key() {
+        for (settings, key) in [
             (&[("mcp.servers.a.prefix", "x")][..], "mcp.servers.a.url"),
             (
                 &[("mcp.servers.a.url", "u"), ("mcp.servers.a.command", "c")],
@@ -280,13 +279,13 @@ mod tests {
             let error = RemoteServer::from_config(&config)
                 .and_then(|_| RemoteServer::from_groups(&config, false));
             let message = error.unwrap_err().to_string();
-            assert!(message.contains(&format!("`{told}`")), "{message}");
+            assert!(message.contains(&format!("`{key}`")), "{message}");
         }
     }
 
     #[test]
-    fn a_group_is_ours_where_its_mode_and_the_vendor_say_so() {
-        let of = |mode: &str, hosted: bool| {
+    fn mode_and_vendor_decide_if_the_client_attaches_a_group() {
+        let attached = |mode: &str, hosted: bool| {
             let config = config(&[
                 ("MCP_1.name", "My wiki"),
                 ("MCP_1.url", "https://wiki.example/mcp"),
@@ -295,7 +294,7 @@ mod tests {
             ]);
             RemoteServer::from_groups(&config, hosted).unwrap().len()
         };
-        for (mode, hosted, ours) in [
+        for (mode, hosted, count) in [
             ("auto", true, 0),
             ("auto", false, 1),
             ("client", true, 1),
@@ -303,7 +302,7 @@ mod tests {
             ("hosted", true, 0),
             ("hosted", false, 0),
         ] {
-            assert_eq!(of(mode, hosted), ours, "{mode}, hosted: {hosted}");
+            assert_eq!(attached(mode, hosted), count, "{mode}, hosted: {hosted}");
         }
     }
 }

@@ -1,20 +1,20 @@
-//! How much of a server is listened to.
+//! The limits of an attached server.
 
 use std::time::Duration;
 
-/// How much a server may send and how long it may take; what exceeds a limit is an error, never a hang.
+/// The limits of an attached server; exceeding one is an error.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct AttachLimits {
-    /// How many tools it may list, and how many prompts.
+    /// Tools, and prompts, that it may list; 2000 of each by default.
     pub max_definitions: usize,
-    /// How many pages its lists may have.
+    /// Pages of each list; 200 by default.
     pub max_pages: usize,
-    /// How many bytes its lists may have together.
+    /// Bytes of all lists together; 16 MiB by default.
     pub max_list_bytes: usize,
-    /// How many bytes one message may have.
+    /// Bytes of one message; 16 MiB by default.
     pub max_message_bytes: usize,
-    /// How long it may take to connect and to list everything.
+    /// The time to connect and to list everything; 30 seconds by default.
     pub connect_timeout: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! Which prefix of a registry belongs to which server.
+//! Reserves the prefixes of tool names, so that no two servers of a registry have the same.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -6,7 +6,7 @@ use toolwright_core::Registry;
 
 use crate::client::error::AttachError;
 
-/// All prefixes of this process; a registry does not know who adds to it.
+/// All prefixes of this process; a registry itself does not know its attached servers.
 static RESERVED_PREFIXES: Mutex<Vec<ReservedPrefix>> = Mutex::new(Vec::new());
 
 struct ReservedPrefix {
@@ -15,7 +15,7 @@ struct ReservedPrefix {
     server: String,
 }
 
-/// A prefix that nobody else can have until this is dropped.
+/// Reserves a prefix of a registry until it is dropped.
 pub(crate) struct PrefixReservation {
     registry: Registry,
     prefix: String,
@@ -27,20 +27,20 @@ impl PrefixReservation {
         prefix: &str,
         server: &str,
     ) -> Result<Self, AttachError> {
-        let mut claims = RESERVED_PREFIXES
+        let mut reserved = RESERVED_PREFIXES
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        let held = claims
+        let other = reserved
             .iter()
-            .find(|held| held.registry.ptr_eq(registry) && held.prefix == prefix);
-        if let Some(held) = held {
+            .find(|other| other.registry.ptr_eq(registry) && other.prefix == prefix);
+        if let Some(other) = other {
             return Err(AttachError::PrefixTaken {
                 server: server.to_owned(),
                 prefix: prefix.to_owned(),
-                holder: held.server.clone(),
+                holder: other.server.clone(),
             });
         }
-        claims.push(ReservedPrefix {
+        reserved.push(ReservedPrefix {
             registry: registry.clone(),
             prefix: prefix.to_owned(),
             server: server.to_owned(),
@@ -54,9 +54,11 @@ impl PrefixReservation {
 
 impl Drop for PrefixReservation {
     fn drop(&mut self) {
-        let mut claims = RESERVED_PREFIXES
+        let mut reserved = RESERVED_PREFIXES
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        claims.retain(|held| !(held.registry.ptr_eq(&self.registry) && held.prefix == self.prefix));
+        reserved.retain(|other| {
+            !(other.registry.ptr_eq(&self.registry) && other.prefix == self.prefix)
+        });
     }
 }

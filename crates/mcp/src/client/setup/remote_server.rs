@@ -1,4 +1,4 @@
-//! What to attach and how, said step by step.
+//! The builder of an attached server.
 
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -16,12 +16,11 @@ use crate::client::setup::limits::AttachLimits;
 use crate::client::setup::validated_server::ValidatedServer;
 use crate::pin::{MemoryPins, PinStore};
 
-/// How long a call may take, unless said otherwise.
 const DEFAULT_CALL_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// An MCP server to be attached: its tools and prompts become those of a registry.
+/// An MCP server to attach: its tools and prompts are added to a registry.
 ///
-/// Each is named `prefix_name`, made fit for every provider. They are called as any other tool is, except that
+/// Each is named `prefix_name`, with the characters that every provider accepts. They are called like other tools, except that
 /// [`project_dir`](toolwright_core::PROJECT_DIR) is never filled in for them.
 ///
 /// # Examples
@@ -64,45 +63,45 @@ pub struct RemoteServer {
     pub(crate) on_hidden: Option<Arc<HiddenCallback>>,
 }
 
-/// Hears of a tool or prompt that was hidden.
+/// Called with a tool or prompt that was hidden.
 pub(crate) type HiddenCallback = dyn Fn(&RemoteItem) + Send + Sync;
 
-/// Where a server is.
+/// The address or the command of a server.
 #[derive(Clone)]
 pub(crate) enum ServerLocation {
     Url(String),
     Command(OsString, Vec<OsString>),
 }
 
-/// How far a server is trusted: whether somebody is asked before a call of one of its tools.
+/// The trust in a server: which calls of its tools need approval.
 ///
-/// A server says of its tools whether they only read or may destroy; but whoever means harm says so least. Until it is
-/// trusted, what it says can only make us more careful: that something is read-only, repeatable or harmless is ignored, for
-/// approval as well as for retries. A view or `[tools.NAME]` in the settings can still decide about a single tool.
+/// A server declares whether its tools are read-only or destructive, but a malicious one lies. Until it is trusted, its hints
+/// can only add restrictions: that a tool is read-only, idempotent or not destructive is ignored, for approval as well as for
+/// retries. A view or `[tools.NAME]` in the settings can still decide about a single tool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Trust {
-    /// Somebody is asked before every call.
+    /// Every call needs approval.
     #[default]
     Nothing,
-    /// What the server says of its tools is believed: asked is before those that may destroy, which by MCP's rule are all
-    /// that do not say otherwise.
+    /// The hints are trusted: calls of destructive tools need approval, which are by the rule of MCP all that do not declare
+    /// otherwise.
     Hints,
-    /// Nobody is asked: the server may do whatever it does.
+    /// No call needs approval.
     Calls,
 }
 
 impl RemoteServer {
-    /// Attaches a server by its address; its name is what it is called here.
+    /// A server by its address; `name` identifies it in settings, errors and pins.
     pub fn url(name: impl Into<String>, url: impl Into<String>) -> Self {
         Self::new(name.into(), ServerLocation::Url(url.into()))
     }
 
-    /// Attaches a server that is started as a program of ours, and speaks MCP on its standard input and output.
+    /// A server that is started as a child process and uses standard input and output.
     ///
-    /// Of our environment it gets what a login has (`HOME`, `PATH` and the like) and no more: keys are given with
-    /// [`env`](Attach::env). It ends when it is detached, and when we end.
+    /// It inherits the environment variables of a login shell (`HOME`, `PATH` and the like) only: API keys are given with
+    /// [`env`](RemoteServer::env). It ends when it is detached, and with this process.
     pub fn command<A: Into<OsString>>(
         name: impl Into<String>,
         program: impl Into<OsString>,
@@ -112,10 +111,10 @@ impl RemoteServer {
         Self::new(name.into(), ServerLocation::Command(program.into(), args))
     }
 
-    fn new(name: String, place: ServerLocation) -> Self {
+    fn new(name: String, location: ServerLocation) -> Self {
         Self {
             name,
-            location: place,
+            location,
             headers: Vec::new(),
             authorization: None,
             oauth: None,
@@ -131,7 +130,7 @@ impl RemoteServer {
         }
     }
 
-    /// Returns the name that the server is called here.
+    /// Returns the name of the server.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -144,61 +143,61 @@ impl RemoteServer {
 
     /// Sends this as the `Authorization` header of every request, such as `Bearer 0123`.
     ///
-    /// It is never sent in clear to another machine: such an address must begin with `https://`.
+    /// It is never sent unencrypted to another machine: such an address must begin with `https://`.
     pub fn authorization(mut self, value: Secret) -> Self {
         self.authorization = Some(value);
         self
     }
 
-    /// Lets a person authorize us where the server asks for it.
+    /// Sets the OAuth client for a server that requires authorization.
     pub fn oauth(mut self, oauth: OAuthClient) -> Self {
         self.oauth = Some(oauth);
         self
     }
 
-    /// Sets an environment variable of the program.
+    /// Sets an environment variable of the process.
     pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.env.push((name.into(), Secret::new(value)));
         self
     }
 
-    /// Sets what the names of its tools begin with; unless it is set, that is the server's name.
+    /// Sets the prefix of its tools' names; by default the name of the server.
     pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
         self.prefix = Some(prefix.into());
         self
     }
 
-    /// Sets how long a call may take, a question to a person included.
+    /// Sets the timeout of a call, elicitations included; two minutes by default.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// Sets how much the server may send, and how long it may take to connect.
+    /// Sets the limits.
     pub fn limits(mut self, limits: AttachLimits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Sets how far the server is trusted.
+    /// Sets the trust in the server; none by default.
     pub fn trust(mut self, trust: Trust) -> Self {
         self.trust = trust;
         self
     }
 
-    /// Speaks this revision of MCP, such as `2025-11-25`, instead of the newest that both know.
+    /// Uses this revision of MCP, such as `2025-11-25`, instead of the newest that both sides know.
     pub fn revision(mut self, revision: impl Into<String>) -> Self {
         self.revision = Some(revision.into());
         self
     }
 
-    /// Sets where its definitions are pinned; unless it is set, they are only for as long as the server is attached.
+    /// Sets where its definitions are pinned; by default in memory, while the server is attached.
     pub fn pins(mut self, pins: Arc<dyn PinStore>) -> Self {
         self.pins = pins;
         self
     }
 
-    /// Sets who answers its questions; unless somebody does, they are declined.
+    /// Sets the handler of its elicitations; without one, they are declined.
     pub fn elicit(mut self, elicit: Arc<dyn ElicitHandler>) -> Self {
         self.elicit = Some(elicit);
         self
@@ -206,23 +205,23 @@ impl RemoteServer {
 
     /// Calls this for each tool or prompt that is hidden while the server is attached, because its definition has changed.
     ///
-    /// What is hidden from the beginning is in the [`status`](Attached::status) only.
-    pub fn on_hidden(mut self, hears: impl Fn(&RemoteItem) + Send + Sync + 'static) -> Self {
-        self.on_hidden = Some(Arc::new(hears));
+    /// What is hidden from the beginning is in the [`status`](AttachedServer::status) only.
+    pub fn on_hidden(mut self, callback: impl Fn(&RemoteItem) + Send + Sync + 'static) -> Self {
+        self.on_hidden = Some(Arc::new(callback));
         self
     }
 
     /// Connects, and adds the server's tools and prompts to the registry.
     ///
-    /// They stay there as long as what is returned does. Where the connection breaks, it is made again in the background.
+    /// They stay there until the returned value is dropped. A broken connection is reconnected in the background.
     ///
     /// # Errors
     ///
-    /// When the server cannot be reached, does not speak MCP, lists too much, or its prefix is taken.
+    /// When the server cannot be reached, is no MCP server or exceeds a limit, or its prefix is in use.
     ///
     /// # Cancellation
     ///
-    /// Dropped before it is done, it leaves the registry as it was.
+    /// Dropping the future leaves the registry as it was.
     pub async fn attach(self, registry: &Registry) -> Result<AttachedServer, AttachError> {
         AttachedServer::new(ValidatedServer::new(self)?, registry).await
     }
@@ -230,14 +229,14 @@ impl RemoteServer {
 
 impl std::fmt::Debug for RemoteServer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Addresses and arguments may hold secrets.
-        let place = match &self.location {
+        // Addresses and arguments may contain secrets.
+        let location = match &self.location {
             ServerLocation::Url(url) => toolwright_core::schema::redact(url).into_owned(),
             ServerLocation::Command(program, _) => program.to_string_lossy().into_owned(),
         };
-        f.debug_struct("Attach")
+        f.debug_struct("RemoteServer")
             .field("name", &self.name)
-            .field("place", &place)
+            .field("location", &location)
             .field("prefix", &self.prefix)
             .field("trust", &self.trust)
             .finish_non_exhaustive()

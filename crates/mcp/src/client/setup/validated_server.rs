@@ -1,4 +1,4 @@
-//! What was asked for in, what will be done out, or every reason why not.
+//! A [`RemoteServer`] in, its validated configuration out.
 
 use std::ffi::OsString;
 use std::net::IpAddr;
@@ -20,10 +20,10 @@ use crate::client::setup::limits::AttachLimits;
 use crate::client::setup::remote_server::{HiddenCallback, RemoteServer, ServerLocation, Trust};
 use crate::pin::PinStore;
 
-/// Longer prefixes leave no room for the names.
+/// Longer prefixes are truncated, to leave room for the names.
 const MAX_PREFIX_LEN: usize = 32;
 
-/// Headers that the protocol sets.
+/// Headers of the protocol, which cannot be set.
 const PROTOCOL_HEADERS: [&str; 7] = [
     "accept",
     "content-type",
@@ -34,7 +34,7 @@ const PROTOCOL_HEADERS: [&str; 7] = [
     "mcp-session-id",
 ];
 
-/// An attachment that makes sense.
+/// The validated configuration of an attached server.
 pub(crate) struct ValidatedServer {
     pub(crate) name: Arc<str>,
     pub(crate) prefix: String,
@@ -42,7 +42,7 @@ pub(crate) struct ValidatedServer {
     pub(crate) timeout: Duration,
     pub(crate) limits: AttachLimits,
     pub(crate) trust: Trust,
-    /// The only revision to speak, where one was asked for.
+    /// The only revision to use; `None` negotiates one.
     pub(crate) revision: Option<ProtocolVersion>,
     pub(crate) pins: Arc<dyn PinStore>,
     pub(crate) elicit: Option<Arc<dyn ElicitHandler>>,
@@ -61,58 +61,60 @@ pub(crate) struct ServerCommand {
 }
 
 impl ValidatedServer {
-    pub(crate) fn new(asked: RemoteServer) -> Result<Self, AttachError> {
-        let server = asked.name.clone();
-        let wrong = |message: String| AttachError::InvalidOptions {
-            server: server.clone(),
+    pub(crate) fn new(server: RemoteServer) -> Result<Self, AttachError> {
+        let server_name = server.name.clone();
+        let invalid = |message: String| AttachError::InvalidOptions {
+            server: server_name.clone(),
             message,
         };
-        let name = asked.name.trim();
+        let name = server.name.trim();
         if name.is_empty() || name.len() > 64 || name.chars().any(char::is_control) {
             let message = "a server's name has 1 to 64 characters, none of them control characters";
-            return Err(wrong(message.to_owned()));
+            return Err(invalid(message.to_owned()));
         }
-        let prefix = tool_name_prefix(asked.prefix.as_deref().unwrap_or(name));
-        let revision = asked.revision.as_deref().map(parse_revision);
-        let revision = revision.transpose().map_err(&wrong)?;
-        let target = match asked.location {
+        let prefix = tool_name_prefix(server.prefix.as_deref().unwrap_or(name));
+        let revision = server.revision.as_deref().map(parse_revision);
+        let revision = revision.transpose().map_err(&invalid)?;
+        let target = match server.location {
             ServerLocation::Url(url) => {
-                if !asked.env.is_empty() {
-                    return Err(wrong(
+                if !server.env.is_empty() {
+                    return Err(invalid(
                         "`env` is for a server that is started by its command".to_owned(),
                     ));
                 }
-                let url = parse_url(&url).map_err(&wrong)?;
-                let secret = asked.authorization.is_some() || asked.oauth.is_some();
-                if secret && url.scheme() == "http" && !is_loopback(&url) {
+                let url = parse_url(&url).map_err(&invalid)?;
+                let has_secret = server.authorization.is_some() || server.oauth.is_some();
+                if has_secret && url.scheme() == "http" && !is_loopback(&url) {
                     let message =
                         "authorization would be sent in clear: use an address with https://";
-                    return Err(wrong(message.to_owned()));
+                    return Err(invalid(message.to_owned()));
                 }
-                let headers = build_headers(asked.headers, asked.authorization).map_err(&wrong)?;
-                let login = asked
+                let headers =
+                    build_headers(server.headers, server.authorization).map_err(&invalid)?;
+                let token_source = server
                     .oauth
                     .map(|oauth| Arc::new(TokenSource::new(&url, oauth)));
-                let most = asked.limits.max_message_bytes;
-                let wire = HttpTransport::new(headers, most, login).map_err(&wrong)?;
+                let max_bytes = server.limits.max_message_bytes;
+                let wire =
+                    HttpTransport::new(headers, max_bytes, token_source).map_err(&invalid)?;
                 TransportConfig::Http {
                     url: url.as_str().into(),
                     wire,
                 }
             }
             ServerLocation::Command(path, args) => {
-                let http = !asked.headers.is_empty() || asked.authorization.is_some();
-                if http || asked.oauth.is_some() {
+                let has_headers = !server.headers.is_empty() || server.authorization.is_some();
+                if has_headers || server.oauth.is_some() {
                     let message = "`headers` and `authorization` are for a server that is attached by its address; use `env`";
-                    return Err(wrong(message.to_owned()));
+                    return Err(invalid(message.to_owned()));
                 }
                 if path.is_empty() {
-                    return Err(wrong("the command is empty".to_owned()));
+                    return Err(invalid("the command is empty".to_owned()));
                 }
                 TransportConfig::Process(ServerCommand {
                     path,
                     args,
-                    env: asked.env,
+                    env: server.env,
                 })
             }
         };
@@ -120,32 +122,32 @@ impl ValidatedServer {
             name: name.into(),
             prefix,
             target,
-            timeout: asked.timeout,
-            limits: asked.limits,
-            trust: asked.trust,
+            timeout: server.timeout,
+            limits: server.limits,
+            trust: server.trust,
             revision,
-            pins: asked.pins,
-            elicit: asked.elicit,
-            on_hidden: asked.on_hidden,
+            pins: server.pins,
+            elicit: server.elicit,
+            on_hidden: server.on_hidden,
         })
     }
 }
 
-/// Makes a prefix that every provider takes.
-fn tool_name_prefix(wanted: &str) -> String {
-    let named = wire_names(&[wanted], Dialect::OPENAI.tool_name(), &[]);
-    let safe = named.into_iter().next().unwrap_or_default();
-    safe.chars().take(MAX_PREFIX_LEN).collect()
+/// Returns the prefix with the characters that every provider accepts.
+fn tool_name_prefix(prefix: &str) -> String {
+    let names = wire_names(&[prefix], Dialect::OPENAI.tool_name(), &[]);
+    let name = names.into_iter().next().unwrap_or_default();
+    name.chars().take(MAX_PREFIX_LEN).collect()
 }
 
-fn parse_revision(wanted: &str) -> Result<ProtocolVersion, String> {
+fn parse_revision(revision: &str) -> Result<ProtocolVersion, String> {
     let known = ProtocolVersion::KNOWN_VERSIONS;
-    match known.iter().find(|version| version.as_str() == wanted) {
+    match known.iter().find(|version| version.as_str() == revision) {
         Some(version) => Ok(version.clone()),
         None => {
             let known: Vec<&str> = known.iter().map(ProtocolVersion::as_str).collect();
             Err(format!(
-                "`{wanted}` is no revision of MCP; known are {}",
+                "`{revision}` is no revision of MCP; known are {}",
                 known.join(", ")
             ))
         }
@@ -157,7 +159,7 @@ fn parse_url(url: &str) -> Result<Url, String> {
     if !matches!(parsed.scheme(), "http" | "https") {
         let scheme = parsed.scheme();
         return Err(format!(
-            "`{scheme}://` is not spoken: its address begins with https:// or http://"
+            "`{scheme}://` is not supported: its address begins with https:// or http://"
         ));
     }
     if !parsed.username().is_empty() || parsed.password().is_some() {
@@ -166,7 +168,7 @@ fn parse_url(url: &str) -> Result<Url, String> {
     Ok(parsed)
 }
 
-/// Tells whether an address is on this machine.
+/// Returns true if the host is this machine.
 pub(crate) fn is_loopback(url: &Url) -> bool {
     match url.host_str() {
         Some("localhost") => true,
@@ -180,11 +182,11 @@ pub(crate) fn is_loopback(url: &Url) -> bool {
 }
 
 fn build_headers(
-    given: Vec<(String, Secret)>,
+    extra: Vec<(String, Secret)>,
     authorization: Option<Secret>,
 ) -> Result<HeaderMap, String> {
     let mut headers = HeaderMap::new();
-    for (name, value) in given {
+    for (name, value) in extra {
         if PROTOCOL_HEADERS.contains(&name.to_ascii_lowercase().as_str()) {
             return Err(format!("header `{name}` is set by the protocol"));
         }
@@ -210,16 +212,16 @@ fn sensitive_value(name: &str, value: &Secret) -> Result<HeaderValue, String> {
 mod tests {
     use super::*;
 
-    fn refused(asked: RemoteServer) -> String {
-        match ValidatedServer::new(asked) {
-            Ok(_) => "not refused".to_owned(),
+    fn error_of(server: RemoteServer) -> String {
+        match ValidatedServer::new(server) {
+            Ok(_) => "none".to_owned(),
             Err(error) => error.to_string(),
         }
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused_with_what_to_do() {
-        for (asked, told) in [
+    fn the_error_of_an_invalid_option_contains_a_fix() {
+        for (server, part) in [
             (RemoteServer::url("a", "ftp://a.example"), "https://"),
             (RemoteServer::url("a", "nowhere"), "no URL"),
             (
@@ -249,9 +251,9 @@ mod tests {
                 "use `env`",
             ),
         ] {
-            let message = refused(asked);
+            let message = error_of(server);
             assert!(
-                message.starts_with("server `") && message.contains(told),
+                message.starts_with("server `") && message.contains(part),
                 "{message}"
             );
         }
@@ -260,19 +262,19 @@ mod tests {
     #[test]
     fn authorization_is_never_sent_in_clear_to_another_machine() {
         let with = |url: &str| RemoteServer::url("a", url).authorization(Secret::new("Bearer x"));
-        assert!(refused(with("http://a.example/mcp")).contains("in clear"));
+        assert!(error_of(with("http://a.example/mcp")).contains("in clear"));
         for url in [
             "https://a.example",
             "http://127.0.0.1:1/mcp",
             "http://localhost/",
             "http://[::1]/",
         ] {
-            assert_eq!(refused(with(url)), "not refused", "{url}");
+            assert_eq!(error_of(with(url)), "none", "{url}");
         }
     }
 
     #[test]
-    fn a_prefix_is_made_fit_for_every_provider() {
+    fn a_prefix_has_characters_that_every_provider_accepts() {
         assert_eq!(tool_name_prefix("files"), "files");
         assert_eq!(tool_name_prefix("My wiki!"), "My_wiki_");
         assert!(tool_name_prefix("天気").starts_with("tool_"));

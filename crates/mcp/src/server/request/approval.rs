@@ -4,8 +4,9 @@ use futures::future::BoxFuture;
 use serde_json::json;
 use toolwright_core::{ApprovalDecision, ApprovalRequest, Approver};
 
+use crate::elicit_response::ElicitResponse;
 use crate::server::McpServer;
-use crate::server::request::client_peer::{ClientPeer, ElicitResponse};
+use crate::server::request::client_peer::ClientPeer;
 
 /// The key of the elicitation across the rounds of a call.
 const APPROVAL_KEY: &str = "toolwright/approval";

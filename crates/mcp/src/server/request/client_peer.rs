@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use toolwright_core::{CallContext, Param, ToolError};
 
+use crate::elicit_response::ElicitResponse;
 use crate::server::request::request_context::{InputRequest, RequestContext};
 use crate::server::request::request_state::InputRound;
 use crate::server::rpc::capability::ClientCapability;
@@ -40,18 +41,6 @@ use crate::server::rpc::revision::Revision;
 /// ```
 #[derive(Clone)]
 pub struct ClientPeer(Arc<RequestContext>);
-
-/// The user's response to an elicitation.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum ElicitResponse {
-    /// The content of the form.
-    Accept(Value),
-    /// The user declined.
-    Decline,
-    /// The user dismissed the form.
-    Cancel,
-}
 
 impl Param for ClientPeer {
     fn from_call(cx: &CallContext<'_>) -> Result<Self, ToolError> {

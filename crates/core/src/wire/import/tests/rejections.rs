@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{ImportError, all, import_definitions, refusal};
+use super::{ImportError, all, import_definitions, rejection};
 
 #[test]
 fn an_invalid_definition_is_rejected_with_its_location() {

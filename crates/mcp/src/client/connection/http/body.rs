@@ -1,4 +1,4 @@
-//! Bodies of any size in, bodies of a bounded size out.
+//! Reads response bodies up to a limit.
 
 use std::io;
 
@@ -8,54 +8,54 @@ use reqwest::Response;
 
 use super::HttpTransportError;
 
-/// Reads a body whole.
+/// Reads a complete body.
 pub(super) async fn read_body(
     mut response: Response,
-    most: usize,
+    max_bytes: usize,
 ) -> Result<Bytes, HttpTransportError> {
     let mut body = BytesMut::new();
-    while let Some(piece) = response
+    while let Some(chunk) = response
         .chunk()
         .await
         .map_err(HttpTransportError::from_reqwest)?
     {
-        if body.len() + piece.len() > most {
-            return Err(HttpTransportError::TooLarge(most));
+        if body.len() + chunk.len() > max_bytes {
+            return Err(HttpTransportError::TooLarge(max_bytes));
         }
-        body.extend_from_slice(&piece);
+        body.extend_from_slice(&chunk);
     }
     Ok(body.freeze())
 }
 
-/// Passes on the bytes of an event stream; an event that is too large is an error, and the end.
+/// Forwards the bytes of an event stream; an event over the limit is an error and ends the stream.
 pub(super) fn bounded_events<S>(
     bytes: S,
-    most: usize,
+    max_bytes: usize,
 ) -> impl Stream<Item = io::Result<Bytes>> + Send + 'static
 where
     S: Stream<Item = reqwest::Result<Bytes>> + Send + 'static,
 {
-    let bytes = bytes.map(|piece| {
-        piece.map_err(|error| io::Error::other(HttpTransportError::from_reqwest(error)))
+    let bytes = bytes.map(|chunk| {
+        chunk.map_err(|error| io::Error::other(HttpTransportError::from_reqwest(error)))
     });
     bytes
-        .scan(Some(EventSizes::default()), move |state, piece| {
+        .scan(Some(EventSizes::default()), move |state, chunk| {
             let Some(events) = state else {
                 return future::ready(None);
             };
-            let piece = piece.and_then(|piece| match events.largest_event(&piece) > most {
-                true => Err(io::Error::other(HttpTransportError::TooLarge(most))),
-                false => Ok(piece),
+            let chunk = chunk.and_then(|chunk| match events.largest_event(&chunk) > max_bytes {
+                true => Err(io::Error::other(HttpTransportError::TooLarge(max_bytes))),
+                false => Ok(chunk),
             });
-            if piece.is_err() {
+            if chunk.is_err() {
                 *state = None;
             }
-            future::ready(Some(piece))
+            future::ready(Some(chunk))
         })
         .chain(stream::empty())
 }
 
-/// How far into an event, and into a line of it, the stream is.
+/// The bytes of the current event, and of its current line.
 #[derive(Default)]
 struct EventSizes {
     event_bytes: usize,
@@ -63,10 +63,10 @@ struct EventSizes {
 }
 
 impl EventSizes {
-    /// Reads on, and returns how large the largest event has become.
-    fn largest_event(&mut self, piece: &[u8]) -> usize {
+    /// Counts a chunk, and returns the size of the largest event in it.
+    fn largest_event(&mut self, chunk: &[u8]) -> usize {
         let mut largest = 0;
-        for byte in piece {
+        for byte in chunk {
             self.event_bytes += 1;
             match byte {
                 // An empty line ends an event.
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_lies_between_empty_lines_counts() {
+    fn an_empty_line_ends_an_event() {
         let mut events = EventSizes::default();
         assert_eq!(events.largest_event(b"data: 1\r\n\r\ndata: 22\n\n"), 10);
         assert_eq!(events.largest_event(b"data: 333"), 9);
@@ -95,9 +95,9 @@ mod tests {
 
     #[tokio::test]
     async fn an_event_without_an_end_ends_the_stream() {
-        let pieces = (0..10).map(|_| Ok(Bytes::from_static(b"0123456789")));
-        let passed: Vec<bool> = bounded_events(stream::iter(pieces), 35)
-            .map(|piece| piece.is_ok())
+        let chunks = (0..10).map(|_| Ok(Bytes::from_static(b"0123456789")));
+        let passed: Vec<bool> = bounded_events(stream::iter(chunks), 35)
+            .map(|chunk| chunk.is_ok())
             .collect()
             .await;
         assert_eq!(passed, [true, true, true, false]);

@@ -1,4 +1,4 @@
-//! What a server wants to know before it answers.
+//! The authorization challenge of a server.
 
 use reqwest::header::WWW_AUTHENTICATE;
 use reqwest::{Response, StatusCode};
@@ -6,12 +6,12 @@ use rmcp::transport::streamable_http_client::{AuthRequiredError, InsufficientSco
 
 use super::StreamableError;
 
-/// A server's demand for authorization.
+/// A response with status 401, or 403 with a challenge.
 #[derive(Clone, Debug)]
 pub(crate) struct Challenge {
     /// The `WWW-Authenticate` header; empty where there is none.
     pub(crate) header: String,
-    /// Whether we are known, but not allowed enough.
+    /// Whether the token is valid, but lacks a scope.
     pub(crate) is_insufficient_scope: bool,
 }
 
@@ -32,7 +32,7 @@ impl Challenge {
         }
     }
 
-    /// Makes a challenge of what rmcp tells of a failed handshake.
+    /// The challenge of a failed handshake, of which rmcp has the header only.
     pub(crate) fn from_header(header: &str) -> Self {
         Self {
             header: header.to_owned(),
@@ -50,7 +50,7 @@ impl Challenge {
         }
     }
 
-    /// Returns the scopes that are asked for, as they are written: separated by blanks.
+    /// Returns the required scopes, separated by blanks.
     pub(crate) fn scope(&self) -> Option<String> {
         let (_, rest) = self.header.split_once("scope=")?;
         let scope = match rest.strip_prefix('"') {
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_scopes_that_are_asked_for_are_found() {
+    fn the_required_scopes_are_found() {
         let scope = |header: &str| Challenge::from_header(header).scope();
         let quoted = r#"Bearer error="insufficient_scope", scope="a:read b:write", x="y""#;
         assert_eq!(scope(quoted).as_deref(), Some("a:read b:write"));

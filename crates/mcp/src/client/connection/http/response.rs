@@ -1,4 +1,4 @@
-//! HTTP responses in, messages of the protocol out.
+//! HTTP responses in, JSON-RPC messages out.
 
 use futures::StreamExt as _;
 use reqwest::{Response, StatusCode};
@@ -13,11 +13,11 @@ use super::{
 };
 use crate::import::excerpt;
 
-/// As much as is read of an answer that only says what went wrong.
+/// The limit for bodies of error responses.
 const MAX_ERROR_BYTES: usize = 64 << 10;
 
 impl HttpTransport {
-    /// Makes of an answer what the protocol makes of it.
+    /// Converts the response to a message.
     pub(super) async fn parse_response(
         &self,
         response: Response,
@@ -34,7 +34,7 @@ impl HttpTransport {
         if !status.is_success() {
             return self.parse_error_response(response, message).await;
         }
-        let awaits_nothing = !matches!(message, ClientJsonRpcMessage::Request(_));
+        let is_notification = !matches!(message, ClientJsonRpcMessage::Request(_));
         let session = response.headers().get(SESSION_HEADER);
         let session = session.and_then(|id| id.to_str().ok()).map(str::to_owned);
         match content_type(&response) {
@@ -42,57 +42,57 @@ impl HttpTransport {
                 self.sse_events(response),
                 session,
             )),
-            _ if awaits_nothing => Ok(StreamableHttpPostResponse::Accepted),
+            _ if is_notification => Ok(StreamableHttpPostResponse::Accepted),
             Some(JSON) => {
                 let body = read_body(response, self.max_bytes).await?;
-                let answer: ServerJsonRpcMessage = serde_json::from_slice(&body)
+                let message: ServerJsonRpcMessage = serde_json::from_slice(&body)
                     .map_err(|error| malformed_response(&error, &body))?;
-                Ok(StreamableHttpPostResponse::Json(answer, session))
+                Ok(StreamableHttpPostResponse::Json(message, session))
             }
             other => Err(StreamableError::UnexpectedContentType(other.map(excerpt))),
         }
     }
 
-    /// Makes of a refusal what the protocol makes of it.
+    /// Converts a response with an error status: to the JSON-RPC error in its body, if there is one.
     async fn parse_error_response(
         &self,
         response: Response,
         message: &ClientJsonRpcMessage,
     ) -> Result<StreamableHttpPostResponse, StreamableError> {
         let status = response.status();
-        let fault = status_error(&response);
+        let error = status_error(&response);
         let overloaded = matches!(
             status,
             StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE
         );
         let unauthorized = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
         if overloaded || unauthorized {
-            return Err(fault);
+            return Err(error);
         }
         let body = read_body(response, MAX_ERROR_BYTES)
             .await
             .unwrap_or_default();
-        let said = match serde_json::from_slice::<ServerJsonRpcMessage>(&body) {
+        let rpc_error = match serde_json::from_slice::<ServerJsonRpcMessage>(&body) {
             Ok(ServerJsonRpcMessage::Error(error)) => Some(error),
             _ => None,
         };
-        // An older server refuses the question for its revisions in any way it likes; then it is asked in the older way.
-        if let ClientJsonRpcMessage::Request(asked) = message
-            && matches!(asked.request, ClientRequest::DiscoverRequest(_))
+        // An older server may reject `server/discover` in any way: as a JSON-RPC error, it makes rmcp send `initialize`.
+        if let ClientJsonRpcMessage::Request(request) = message
+            && matches!(request.request, ClientRequest::DiscoverRequest(_))
         {
-            let error = said.map_or_else(
+            let error = rpc_error.map_or_else(
                 || ErrorData::invalid_request(format!("HTTP {status}"), None),
-                |said| said.error,
+                |rpc_error| rpc_error.error,
             );
-            let answer = ServerJsonRpcMessage::error(error, Some(asked.id.clone()));
-            return Ok(StreamableHttpPostResponse::Json(answer, None));
+            let message = ServerJsonRpcMessage::error(error, Some(request.id.clone()));
+            return Ok(StreamableHttpPostResponse::Json(message, None));
         }
-        match said {
+        match rpc_error {
             Some(error) => Ok(StreamableHttpPostResponse::Json(
                 ServerJsonRpcMessage::Error(error),
                 None,
             )),
-            None => Err(fault),
+            None => Err(error),
         }
     }
 
@@ -104,9 +104,9 @@ impl HttpTransport {
 
 fn malformed_response(error: &serde_json::Error, body: &[u8]) -> StreamableError {
     let start = String::from_utf8_lossy(body.get(..120).unwrap_or(body));
-    let told = format!(
+    let message = format!(
         "an answer that is no JSON-RPC ({error}): `{}`",
         excerpt(&start)
     );
-    StreamableError::UnexpectedServerResponse(told.into())
+    StreamableError::UnexpectedServerResponse(message.into())
 }
