@@ -62,14 +62,8 @@ impl ElicitHandler for TerminalElicitor {
             if self.is_preapproved(&question) {
                 return ElicitResponse::Accept(Value::Object(Map::new()));
             }
-<<<<<<< HEAD
             if !can_prompt() {
-                return ElicitAnswer::Decline;
-=======
-            // Who cannot see the question must not be taken to have answered it.
-            if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
                 return ElicitResponse::Decline;
->>>>>>> w-mcp
             }
             let lines = self
                 .reader
@@ -81,36 +75,18 @@ impl ElicitHandler for TerminalElicitor {
                 sanitize_label(question.server),
                 sanitize_strict(question.message).replace('\n', "\n  ")
             );
-<<<<<<< HEAD
-            let prompt: Box<dyn FnOnce() -> io::Result<ElicitAnswer> + Send> = match question.input
-            {
-                ElicitInput::Form(form) => {
-                    let form = form.clone();
-                    Box::new(move || fill_form(&*lines, &intro, form))
-                }
-                ElicitInput::Url(page) => {
-                    let page = sanitize_label(page).into_owned();
-                    Box::new(move || confirm_url(&*lines, &intro, &page))
-                }
-                _ => return ElicitAnswer::Decline,
-=======
-            let answering: Box<dyn FnOnce() -> io::Result<ElicitResponse> + Send> =
+            let prompt: Box<dyn FnOnce() -> io::Result<ElicitResponse> + Send> =
                 match question.input {
                     ElicitInput::Form(form) => {
                         let form = form.clone();
-                        Box::new(move || fill_form(&*lines, &asks, form))
+                        Box::new(move || fill_form(&*lines, &intro, form))
                     }
                     ElicitInput::Url(page) => {
                         let page = sanitize_label(page).into_owned();
-                        Box::new(move || confirm_url(&*lines, &asks, &page))
+                        Box::new(move || confirm_url(&*lines, &intro, &page))
                     }
                     _ => return ElicitResponse::Decline,
                 };
-            let asked = move || {
-                discard_typeahead();
-                answering()
->>>>>>> w-mcp
-            };
             let prompt = move || {
                 discard_typeahead();
                 prompt()
@@ -123,15 +99,9 @@ impl ElicitHandler for TerminalElicitor {
     }
 }
 
-<<<<<<< HEAD
 /// Prompts for each field of a form; an empty line omits the field.
-fn fill_form(lines: &dyn LineReader, intro: &str, form: Value) -> io::Result<ElicitAnswer> {
+fn fill_form(lines: &dyn LineReader, intro: &str, form: Value) -> io::Result<ElicitResponse> {
     let consent = format!("{intro}Answer it? [y]es, [N]o: ");
-=======
-/// Asks for each field of a form; an empty line leaves one out.
-fn fill_form(lines: &dyn LineReader, asks: &str, form: Value) -> io::Result<ElicitResponse> {
-    let consent = format!("{asks}Answer it? [y]es, [N]o: ");
->>>>>>> w-mcp
     if !is_yes(lines.read_line(&consent, "")?.as_deref()) {
         return Ok(ElicitResponse::Decline);
     }
@@ -181,22 +151,13 @@ fn field_prompt(name: &str, field: &Value, is_required: bool) -> String {
     )
 }
 
-<<<<<<< HEAD
 /// Shows a URL without truncation, and asks whether the user has visited it.
-fn confirm_url(lines: &dyn LineReader, intro: &str, page: &str) -> io::Result<ElicitAnswer> {
+fn confirm_url(lines: &dyn LineReader, intro: &str, page: &str) -> io::Result<ElicitResponse> {
     let question =
         format!("{intro}  {page}\nOpen it in a browser if you trust it. Done? [y]es, [N]o: ");
     Ok(match is_yes(lines.read_line(&question, "")?.as_deref()) {
-        true => ElicitAnswer::Accept(Value::Null),
-        false => ElicitAnswer::Decline,
-=======
-/// Shows an address whole, and asks whether it was visited.
-fn confirm_url(lines: &dyn LineReader, asks: &str, page: &str) -> io::Result<ElicitResponse> {
-    let asks = format!("{asks}  {page}\nOpen it in a browser if you trust it. Done? [y]es, [N]o: ");
-    Ok(match is_yes(lines.read_line(&asks, "")?.as_deref()) {
         true => ElicitResponse::Accept(Value::Null),
         false => ElicitResponse::Decline,
->>>>>>> w-mcp
     })
 }
 
@@ -214,17 +175,10 @@ mod tests {
             "size": { "type": "string", "enum": ["S", "L"], "default": "L" } } })
     }
 
-<<<<<<< HEAD
-    fn fill_form_with(lines: &[&'static str]) -> (ElicitAnswer, String) {
+    fn fill_form_with(lines: &[&'static str]) -> (ElicitResponse, String) {
         let lines = ScriptedLines::new(lines);
         let answer = fill_form(&lines, "server `shop` asks: Who?\n", form()).unwrap();
         (answer, lines.into_prompts())
-=======
-    fn fill_form_with(lines: &[&'static str]) -> (ElicitResponse, String) {
-        let typed = ScriptedLines(Mutex::new((lines.iter().copied().collect(), String::new())));
-        let answer = fill_form(&typed, "server `shop` asks: Who?\n", form()).unwrap();
-        (answer, typed.0.into_inner().unwrap().1)
->>>>>>> w-mcp
     }
 
     #[test]

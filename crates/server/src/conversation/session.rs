@@ -73,7 +73,9 @@ impl Session {
     pub async fn history(&self) -> Result<Vec<toolwright_chat::Message>, StoreError> {
         let endpoint = &self.0.room.endpoint;
         let window = &endpoint.window;
-        let entries = window.load_entries(&endpoint.store, self.conversation_id()).await?;
+        let entries = window
+            .load_entries(&endpoint.store, self.conversation_id())
+            .await?;
         Ok(window.select_messages(&entries))
     }
 
