@@ -61,9 +61,9 @@ fn an_invalid_definition_is_rejected_with_its_location() {
         ),
     ];
     for (entry, message) in cases {
-        let refused = rejection(&entry);
-        assert_eq!(refused.to_string(), message, "{entry}");
-        assert!(!refused.hosted);
+        let rejected = rejection(&entry);
+        assert_eq!(rejected.to_string(), message, "{entry}");
+        assert!(!rejected.hosted);
     }
 }
 
@@ -90,7 +90,7 @@ fn an_invalid_definition_does_not_affect_the_others() {
         .iter()
         .map(|entry| match entry {
             Ok(definition) => definition.name.clone(),
-            Err(refused) => refused.to_string(),
+            Err(rejected) => rejected.to_string(),
         })
         .collect();
     assert_eq!(
@@ -123,9 +123,9 @@ fn hosted_tools_are_recognised() {
         .iter()
         .map(|entry| match entry {
             Ok(definition) => definition.name.clone(),
-            Err(refused) => {
-                assert!(refused.hosted, "{refused}");
-                refused.to_string()
+            Err(rejected) => {
+                assert!(rejected.hosted, "{rejected}");
+                rejected.to_string()
             }
         })
         .collect();
@@ -182,9 +182,9 @@ fn a_text_in_an_unknown_form_is_rejected_as_a_whole() {
 
 #[test]
 fn a_text_that_is_not_json_is_rejected_with_line_and_column() {
-    let refused = import_definitions("[\n  {\"name\": }\n]").unwrap_err();
+    let rejected = import_definitions("[\n  {\"name\": }\n]").unwrap_err();
     assert_eq!(
-        refused.to_string(),
+        rejected.to_string(),
         "not JSON: expected value at line 2 column 12"
     );
     assert!(matches!(
@@ -249,11 +249,11 @@ fn a_text_that_is_too_deep_is_rejected_before_it_is_parsed() {
             .contains("nested deeper")
     );
     let nested: Value = (0..80).fold(json!({"type": "string"}), |inner, _| json!({"not": inner}));
-    let refused = rejection(
+    let rejected = rejection(
         &json!({"name": "f", "parameters": {"type": "object", "properties": {"a": nested}}}),
     );
     assert_eq!(
-        refused.to_string(),
+        rejected.to_string(),
         "/parameters: JSON nested deeper than 64 levels"
     );
 }
