@@ -1,7 +1,7 @@
 //! The events of an answer.
 
-use toolwright_chat::{HistoryWindow, Item, Message, ModelEvent, ModelRequest, StopReason, Usage};
-use toolwright_core::ToolCall;
+use toolwright_chat::{Item, Message, ModelEvent, ModelRequest, StopReason, Usage};
+use toolwright_core::{Content, ToolCall};
 
 use crate::Decision;
 
@@ -54,15 +54,34 @@ pub(crate) fn events(
         }
     };
     let tokens = |bytes: usize| bytes.div_ceil(TOKEN) as u64;
-    let system_bytes = request.system.as_ref().map_or(0, String::len);
-    let messages = HistoryWindow::estimate_tokens(&request.messages) as u64;
     let mut usage = Usage::new(
-        messages + tokens(system_bytes + tool_bytes),
+        tokens(input_bytes(request) + tool_bytes),
         tokens(output_bytes),
     );
     usage.estimated = true;
     events.push(ModelEvent::Finished { stop, usage });
     events
+}
+
+/// The size of the system prompt and the messages of a request, in bytes.
+fn input_bytes(request: &ModelRequest) -> usize {
+    let messages = request.messages.iter().map(|message| match message {
+        Message::User(content) | Message::Assistant(content) => {
+            content.iter().map(Content::len).sum()
+        }
+        Message::Step(step) => {
+            let calls = step
+                .calls()
+                .map(|call| call.name.as_str().len() + call.arguments.as_str().len());
+            step.text().len() + calls.sum::<usize>()
+        }
+        Message::Results(results) => {
+            let content = results.iter().flat_map(|result| &result.content);
+            content.map(Content::len).sum()
+        }
+        _ => 0,
+    });
+    messages.sum::<usize>() + request.system.as_ref().map_or(0, String::len)
 }
 
 /// Returns a number for the ids of a step's calls that no earlier step has, even one outside the window of history.
