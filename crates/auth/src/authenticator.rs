@@ -244,7 +244,7 @@ mod tests {
             std::future::ready(Ok::<_, VerifyError>(Claims::new(subject, [RESOURCE])))
         };
         let oauth = ResourceServer::new(RESOURCE, verify).authorization_server(RESOURCE);
-        let invoker = Invoker::new(&Registry::new()).unwrap();
+        let invoker = Invoker::new(Registry::new()).unwrap();
         Authenticator::builder(invoker)
             .oauth(oauth)
             .build()

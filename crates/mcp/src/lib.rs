@@ -7,6 +7,7 @@
 mod elicit_response;
 mod export;
 mod http;
+mod lock;
 mod server;
 mod stdio;
 

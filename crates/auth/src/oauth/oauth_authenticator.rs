@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use serde_json::json;
+use serde::Serialize;
 use tokio::time::{Instant, timeout};
 use toolwright_core::{Caller, Invoker, Secret};
 use url::Url;
@@ -43,6 +43,16 @@ pub(crate) struct OAuthAuthenticator {
     clock_skew: Duration,
 }
 
+/// The metadata document (RFC 9728).
+#[derive(Serialize)]
+struct ResourceMetadata<'a> {
+    resource: &'a str,
+    authorization_servers: &'a [String],
+    bearer_methods_supported: [&'static str; 1],
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    scopes_supported: BTreeSet<&'a str>,
+}
+
 /// Why a token is rejected.
 pub(crate) enum AuthError {
     InvalidToken(String),
@@ -69,15 +79,13 @@ impl OAuthAuthenticator {
             reject_modified_invoker(invoker)?;
         }
         let name = secure_url::canonical_text(&resource);
-        let mut metadata = json!({
-            "resource": name,
-            "authorization_servers": server.issuers,
-            "bearer_methods_supported": ["header"],
-        });
-        let scopes = server.rules.supported_scopes();
-        if !scopes.is_empty() {
-            metadata["scopes_supported"] = json!(scopes);
-        }
+        let metadata = ResourceMetadata {
+            resource: &name,
+            authorization_servers: &server.issuers,
+            bearer_methods_supported: ["header"],
+            scopes_supported: server.rules.supported_scopes(),
+        };
+        let metadata = serde_json::to_vec(&metadata).unwrap_or_default();
         let mut audiences = server.audiences;
         audiences.push(name);
         Ok(Self {
@@ -85,7 +93,7 @@ impl OAuthAuthenticator {
             audiences,
             host: resource.host_str().unwrap_or_default().to_owned(),
             scheme: resource.scheme().to_owned(),
-            metadata: metadata.to_string().into_bytes().into(),
+            metadata: metadata.into(),
             metadata_url: secure_url::well_known_url(&resource, METADATA_NAME),
             verifier: server.verifier,
             rules: Arc::new(server.rules),

@@ -1,9 +1,10 @@
 //! The sessions of a server by id; idle ones end after a timeout.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
+use std::sync::{Arc, Mutex, Once};
 use std::time::Duration;
 
+use crate::lock::lock;
 use crate::server::{McpServer, Session};
 
 pub(crate) struct SessionStore {
@@ -25,10 +26,10 @@ impl SessionStore {
     pub(super) fn add(&self, server: &McpServer, session: Session) -> bool {
         self.reaper.call_once(|| spawn_reaper(server));
         let limits = &server.0.limits;
-        if self.sessions().len() >= limits.max_sessions {
+        if lock(&self.sessions).len() >= limits.max_sessions {
             self.remove_idle(limits.session_idle_timeout);
         }
-        let mut sessions = self.sessions();
+        let mut sessions = lock(&self.sessions);
         if sessions.len() >= limits.max_sessions {
             return false;
         }
@@ -38,7 +39,7 @@ impl SessionStore {
 
     /// Finds a session that was not idle for longer than the timeout, and restarts its idle time.
     pub(super) fn find_active(&self, id: &str, idle_timeout: Duration) -> Option<Arc<Session>> {
-        let session = self.sessions().get(id).cloned()?;
+        let session = lock(&self.sessions).get(id).cloned()?;
         if session.in_flight.is_idle(idle_timeout) {
             self.end(&session);
             return None;
@@ -49,23 +50,19 @@ impl SessionStore {
 
     /// Ends a session, and cancels its requests in flight.
     pub(super) fn end(&self, session: &Session) {
-        self.sessions().remove(session.id.as_str());
+        lock(&self.sessions).remove(session.id.as_str());
         session.ended.cancel();
     }
 
     /// Ends the sessions that were idle for longer than the timeout.
     fn remove_idle(&self, idle_timeout: Duration) {
-        self.sessions().retain(|_, session| {
+        lock(&self.sessions).retain(|_, session| {
             let keep = !session.in_flight.is_idle(idle_timeout);
             if !keep {
                 session.ended.cancel();
             }
             keep
         });
-    }
-
-    fn sessions(&self) -> MutexGuard<'_, HashMap<Box<str>, Arc<Session>>> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -3,12 +3,13 @@
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use tempfile::NamedTempFile;
 
 use super::pin_set::PinSet;
 use super::{Fingerprint, PinError, PinStatus, PinStore};
+use crate::lock::lock;
 
 /// A larger file is rejected.
 const MAX_FILE_BYTES: u64 = 32 << 20;
@@ -50,7 +51,7 @@ impl FilePins {
     ///
     /// When the pins cannot be read.
     pub fn drifted(&self, server: &str) -> Result<Vec<(String, Vec<String>)>, PinError> {
-        let _guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let _guard = lock(&self.lock);
         Ok(self.read()?.drifted(server))
     }
 
@@ -110,7 +111,7 @@ impl PinStore for FilePins {
         server: &str,
         definitions: &[(String, Fingerprint)],
     ) -> Result<Vec<PinStatus>, PinError> {
-        let _guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let _guard = lock(&self.lock);
         let mut pins = self.read()?;
         let (statuses, changed) = pins.check(server, definitions, self.keeps_drifted);
         if changed {
@@ -120,7 +121,7 @@ impl PinStore for FilePins {
     }
 
     fn accept(&self, server: &str, definition: &str) -> Result<bool, PinError> {
-        let _guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let _guard = lock(&self.lock);
         let mut pins = self.read()?;
         let drifted = pins.accept(server, definition);
         if drifted {

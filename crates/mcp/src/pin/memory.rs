@@ -1,9 +1,10 @@
 //! Pins in memory.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use super::pin_set::PinSet;
 use super::{Fingerprint, PinError, PinStatus, PinStore};
+use crate::lock::lock;
 
 /// Pins in memory: they detect changes while the process runs only.
 #[derive(Debug, Default)]
@@ -22,12 +23,12 @@ impl PinStore for MemoryPins {
         server: &str,
         definitions: &[(String, Fingerprint)],
     ) -> Result<Vec<PinStatus>, PinError> {
-        let mut pins = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pins = lock(&self.0);
         Ok(pins.check(server, definitions, false).0)
     }
 
     fn accept(&self, server: &str, definition: &str) -> Result<bool, PinError> {
-        let mut pins = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pins = lock(&self.0);
         Ok(pins.accept(server, definition))
     }
 }

@@ -2,12 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use toolwright_core::{Caller, CancellationToken, SessionId, ToolError};
 
+use crate::lock::lock;
 use crate::server::request::request_context::RequestContext;
 use crate::server::rpc::capability::ClientCapabilities;
 use crate::server::rpc::log_level::LogLevel;
@@ -66,23 +67,23 @@ impl Session {
     }
 
     pub(crate) fn log_level(&self) -> LogLevel {
-        self.state().log_level
+        lock(&self.state).log_level
     }
 
     pub(crate) fn set_log_level(&self, level: LogLevel) {
-        self.state().log_level = level;
+        lock(&self.state).log_level = level;
     }
 
     pub(crate) fn subscribe(&self, uri: &str) {
-        self.state().subscribed_uris.insert(uri.to_owned());
+        lock(&self.state).subscribed_uris.insert(uri.to_owned());
     }
 
     pub(crate) fn unsubscribe(&self, uri: &str) {
-        self.state().subscribed_uris.remove(uri);
+        lock(&self.state).subscribed_uris.remove(uri);
     }
 
     pub(crate) fn is_subscribed(&self, uri: &str) -> bool {
-        self.state().subscribed_uris.contains(uri)
+        lock(&self.state).subscribed_uris.contains(uri)
     }
 
     /// Passes a response of the client to the waiting [`send_request`](Self::send_request); others are dropped.
@@ -90,7 +91,7 @@ impl Session {
         let Ok(id) = message.id().parse::<u64>() else {
             return;
         };
-        let pending = self.state().pending_requests.remove(&id);
+        let pending = lock(&self.state).pending_requests.remove(&id);
         if let Some(pending) = pending {
             let answer = match (message.result, message.error) {
                 (Some(result), None) => serde_json::from_str(result.get())
@@ -111,7 +112,7 @@ impl Session {
     ) -> Result<Value, ToolError> {
         let id = self.next_request_id.fetch_add(1, Ordering::Relaxed);
         let (sender, receiver) = oneshot::channel();
-        self.state().pending_requests.insert(id, sender);
+        lock(&self.state).pending_requests.insert(id, sender);
         let _pending = PendingRequest { session: self, id };
         let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
         context.send(request.to_string());
@@ -123,10 +124,6 @@ impl Session {
             },
             () = self.ended.cancelled() => Err(ToolError::failed("the session has ended")),
         }
-    }
-
-    fn state(&self) -> MutexGuard<'_, SessionState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -145,6 +142,6 @@ struct PendingRequest<'a> {
 
 impl Drop for PendingRequest<'_> {
     fn drop(&mut self) {
-        self.session.state().pending_requests.remove(&self.id);
+        lock(&self.session.state).pending_requests.remove(&self.id);
     }
 }

@@ -3,7 +3,7 @@
 use std::io;
 use std::pin::Pin;
 use std::process::Stdio;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ use tokio::task::JoinHandle;
 use crate::client::setup::ancestors::SELF_ATTACH_MESSAGE;
 use crate::client::setup::validated_server::ServerCommand;
 use crate::import::excerpt;
+use crate::lock::lock;
 
 /// The environment variables that a server inherits: those of a login shell, which contain no API keys.
 const INHERITED_VARIABLES: [&str; 16] = [
@@ -65,7 +66,7 @@ struct DiagnosticsState {
 
 impl ProcessDiagnostics {
     fn update<T>(&self, change: impl FnOnce(&mut DiagnosticsState) -> T) -> T {
-        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        change(&mut lock(&self.0))
     }
 
     /// Returns why reading stdout stopped, if it did.

@@ -1,7 +1,7 @@
 //! Keeps a server attached: connects, lists its tools, follows changes, reconnects.
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use rmcp::model::SubscriptionFilter;
@@ -19,6 +19,7 @@ use crate::client::connection::{Connection, RemotePeer};
 use crate::client::error::AttachError;
 use crate::client::setup::validated_server::{TransportConfig, ValidatedServer};
 use crate::import::error_chain;
+use crate::lock::lock;
 
 /// The backoff before the second attempt to reconnect, and its maximum.
 const MIN_BACKOFF: Duration = Duration::from_millis(500);
@@ -55,9 +56,7 @@ impl Attachment {
     }
 
     pub(crate) fn catalogue(&self) -> MutexGuard<'_, Catalogue> {
-        self.catalogue
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        lock(&self.catalogue)
     }
 
     /// Connects, lists the tools and prompts, and adds them to the registry.

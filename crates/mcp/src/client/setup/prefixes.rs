@@ -1,10 +1,11 @@
 //! Reserves the prefixes of tool names, so that no two servers of a registry have the same.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use toolwright_core::Registry;
 
 use crate::client::error::AttachError;
+use crate::lock::lock;
 
 /// All prefixes of this process; a registry itself does not know its attached servers.
 static RESERVED_PREFIXES: Mutex<Vec<ReservedPrefix>> = Mutex::new(Vec::new());
@@ -27,9 +28,7 @@ impl PrefixReservation {
         prefix: &str,
         server: &str,
     ) -> Result<Self, AttachError> {
-        let mut reserved = RESERVED_PREFIXES
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut reserved = lock(&RESERVED_PREFIXES);
         let other = reserved
             .iter()
             .find(|other| other.registry.ptr_eq(registry) && other.prefix == prefix);
@@ -54,9 +53,7 @@ impl PrefixReservation {
 
 impl Drop for PrefixReservation {
     fn drop(&mut self) {
-        let mut reserved = RESERVED_PREFIXES
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut reserved = lock(&RESERVED_PREFIXES);
         reserved.retain(|other| {
             !(other.registry.ptr_eq(&self.registry) && other.prefix == self.prefix)
         });

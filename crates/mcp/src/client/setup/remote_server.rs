@@ -21,7 +21,7 @@ const DEFAULT_CALL_TIMEOUT: Duration = Duration::from_secs(120);
 /// An MCP server to attach: its tools and prompts are added to a registry.
 ///
 /// Each is named `prefix_name`, with the characters that every provider accepts. They are called like other tools, except that
-/// [`project_dir`](toolwright_core::PROJECT_DIR) is never filled in for them.
+/// [`project_dir`](toolwright_core::PROJECT_DIR_PARAM) is never filled in for them.
 ///
 /// # Examples
 ///

@@ -1,7 +1,7 @@
 //! The lists of tools and prompts as JSON for each revision, rendered once per change of the registry.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use base64::Engine as _;
@@ -13,6 +13,7 @@ use toolwright_core::{
 };
 
 use crate::export;
+use crate::lock::lock;
 use crate::server::error::RpcError;
 use crate::server::rpc::revision::Revision;
 
@@ -87,10 +88,7 @@ impl ListCaches {
             return self.unscoped.get_or_render(kind, invoker, revision, caller);
         };
         let lists = {
-            let mut caches = self
-                .by_scopes
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
+            let mut caches = lock(&self.by_scopes);
             match caches.get(scopes) {
                 Some(lists) => Arc::clone(lists),
                 None => {
@@ -117,7 +115,7 @@ impl ListCache {
             ListKind::Tools => &self.tools,
             ListKind::Prompts => &self.prompts,
         };
-        let cache = || cache.lock().unwrap_or_else(PoisonError::into_inner);
+        let cache = || lock(cache);
         let snapshot = invoker.snapshot()?;
         let key = (revision, caller.name().map(Box::from));
         let is_current = |cached: &&CachedList| Arc::ptr_eq(&cached.list.snapshot, &snapshot);
@@ -226,7 +224,7 @@ impl RenderedList {
             None => 0,
             Some(cursor) => self.position_after_cursor(cursor)?,
         };
-        let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pages = lock(&self.pages);
         if let Some(page) = pages.get(&from) {
             return Ok(Arc::clone(page));
         }

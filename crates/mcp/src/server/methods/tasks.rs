@@ -1,7 +1,7 @@
 //! Tool calls that continue as tasks, and the methods by which clients poll, update and cancel them.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Instant, SystemTime};
 
 use futures::future::BoxFuture;
@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use toolwright_core::{CancellationToken, Outcome, ToolResult};
 
 use crate::export;
+use crate::lock::lock;
 use crate::server::McpServer;
 use crate::server::error::RpcError;
 use crate::server::request::execute::{check_fatal, check_missing_capability};
@@ -45,12 +46,6 @@ enum TaskOutcome {
     Cancelled,
 }
 
-impl TaskStore {
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<Task>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl McpServer {
     /// Continues a call as a task, and answers its request with the task.
     pub(crate) fn start_task(
@@ -72,7 +67,7 @@ impl McpServer {
             }),
         });
         {
-            let mut tasks = self.0.tasks.lock();
+            let mut tasks = lock(&self.0.tasks.0);
             let ttl = self.0.limits.task_ttl;
             tasks.retain(|_, task| {
                 let keep = task.started.0.elapsed() < ttl;
@@ -108,7 +103,7 @@ impl McpServer {
             return Err(RpcError::missing_capability(&[ClientCapability::Tasks]));
         }
         let task_id = message.params.task_id.as_deref().unwrap_or_default();
-        let task = self.0.tasks.lock().get(task_id).cloned();
+        let task = lock(&self.0.tasks.0).get(task_id).cloned();
         // The id alone gives no access: caller and scopes must be those of the task.
         let task = task
             .filter(|task| task.context.caller == context.caller)
@@ -155,7 +150,7 @@ impl McpServer {
     }
 
     fn task_json(&self, task_id: &str, task: &Task) -> Value {
-        let state = task.state();
+        let state = lock(&task.state);
         let mut json = json!({
             "taskId": task_id,
             "createdAt": format_rfc3339(task.started.1),
@@ -188,7 +183,7 @@ impl McpServer {
 impl Task {
     /// Sets the outcome, unless there is one already.
     fn finish(&self, outcome: TaskOutcome) {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         if state.outcome.is_none() {
             state.outcome = Some(outcome);
             state.updated_at = SystemTime::now();
@@ -196,10 +191,6 @@ impl Task {
     }
 
     fn mark_updated(&self) {
-        self.state().updated_at = SystemTime::now();
-    }
-
-    fn state(&self) -> MutexGuard<'_, TaskState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state).updated_at = SystemTime::now();
     }
 }

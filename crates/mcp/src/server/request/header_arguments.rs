@@ -1,13 +1,14 @@
 //! Arguments that clients repeat in headers, so that proxies can read them (`x-mcp-header`).
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 use toolwright_core::Snapshot;
 
+use crate::lock::lock;
 use crate::server::error::RpcError;
 
 /// The header arguments of all tools, cached for one snapshot.
@@ -61,7 +62,7 @@ impl HeaderArguments {
     }
 
     fn by_tool(&self, snapshot: &Arc<Snapshot>) -> Arc<HeaderArgumentsByTool> {
-        let mut cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cache = lock(&self.0);
         match &*cache {
             Some((cached, table)) if Arc::ptr_eq(cached, snapshot) => Arc::clone(table),
             _ => {

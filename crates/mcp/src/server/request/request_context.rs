@@ -3,13 +3,14 @@
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::pin::pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 
 use serde_json::{Map, Value, json};
 use toolwright_auth::Principal;
 use toolwright_core::{CallEvent, Caller};
 
+use crate::lock::lock;
 use crate::server::request::request_state::{InputRound, VerifiedState};
 use crate::server::rpc::capability::{ClientCapabilities, ClientCapability};
 use crate::server::rpc::log_level::LogLevel;
@@ -113,30 +114,30 @@ impl RequestContext {
 
     /// Restores the answers of earlier rounds.
     pub(crate) fn restore_answers(&self, verified: VerifiedState) {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         state.answers = verified.answers;
         state.input_round = verified.input_round;
     }
 
     /// Returns the round of input that this request answers.
     pub(crate) fn input_round(&self) -> Option<InputRound> {
-        self.state().input_round.clone()
+        lock(&self.state).input_round.clone()
     }
 
     pub(crate) fn answer(&self, key: &str) -> Option<Value> {
-        let answer = self.state().answers.get(key).cloned();
+        let answer = lock(&self.state).answers.get(key).cloned();
         // Anything else than an object is no answer, and is requested again.
         answer.filter(Value::is_object)
     }
 
     /// Returns the answers of all rounds so far.
     pub(crate) fn answers(&self) -> Map<String, Value> {
-        self.state().answers.clone()
+        lock(&self.state).answers.clone()
     }
 
     /// Adds a request for input to the response of this round.
     pub(crate) fn request_input(&self, request: InputRequest) {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         if state
             .input_requests
             .iter()
@@ -149,20 +150,20 @@ impl RequestContext {
 
     /// Records a capability that the client would need.
     pub(crate) fn record_missing(&self, capability: ClientCapability) {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         if !state.missing_capabilities.contains(&capability) {
             state.missing_capabilities.push(capability);
         }
     }
 
     pub(crate) fn missing_capabilities(&self) -> Vec<ClientCapability> {
-        self.state().missing_capabilities.clone()
+        lock(&self.state).missing_capabilities.clone()
     }
 
     /// Sends a message before the response; drops it if there is no stream.
     pub(crate) fn send(&self, message: String) {
         if self.can_stream {
-            let mut state = self.state();
+            let mut state = lock(&self.state);
             state.outgoing.push_back(message);
             state.wake();
         }
@@ -170,7 +171,7 @@ impl RequestContext {
 
     /// Sends a message, unless too many wait already.
     pub(crate) fn send_lossy(&self, message: impl FnOnce() -> String) {
-        if self.can_stream && self.state().outgoing.len() < MAX_QUEUED_MESSAGES {
+        if self.can_stream && lock(&self.state).outgoing.len() < MAX_QUEUED_MESSAGES {
             self.send(message());
         }
     }
@@ -191,7 +192,7 @@ impl RequestContext {
             _ => return,
         };
         let progress = {
-            let mut state = self.state();
+            let mut state = lock(&self.state);
             let progress =
                 done.unwrap_or_else(|| state.last_progress.map_or(1.0, |last| last + 1.0));
             // The protocol requires progress to increase; other values are dropped.
@@ -217,7 +218,7 @@ impl RequestContext {
 
     /// Removes the next message from the queue.
     pub(crate) fn poll_message(&self, waker: &Waker) -> Poll<String> {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         match state.outgoing.pop_front() {
             Some(message) => Poll::Ready(message),
             None => {
@@ -240,7 +241,7 @@ impl RequestContext {
             if let Poll::Ready(done) = operation.as_mut().poll(cx) {
                 return Poll::Ready(Ok(done));
             }
-            let mut state = self.state();
+            let mut state = lock(&self.state);
             if state.detached {
                 return Poll::Ready(Err(Pause::Detached));
             }
@@ -257,12 +258,12 @@ impl RequestContext {
 
     /// Allows the call to continue as a task.
     pub(crate) fn allow_detaching(&self) {
-        self.state().detachable = true;
+        lock(&self.state).detachable = true;
     }
 
     /// Continues the call as a task, where that is allowed.
     pub(crate) fn detach(&self) {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         if state.detachable {
             state.detached = true;
             state.wake();
@@ -270,13 +271,13 @@ impl RequestContext {
     }
 
     pub(crate) fn is_detached(&self) -> bool {
-        self.state().detached
+        lock(&self.state).detached
     }
 
     /// Waits for the answer to a request of a task.
     pub(crate) async fn wait_for_answer(&self, key: &str) -> Value {
         poll_fn(|cx| {
-            let mut state = self.state();
+            let mut state = lock(&self.state);
             match state.answers.get(key) {
                 Some(answer) if answer.is_object() => Poll::Ready(answer.clone()),
                 _ => {
@@ -290,7 +291,7 @@ impl RequestContext {
 
     /// Adds answers to requests of a task; others are dropped.
     pub(crate) fn add_answers(&self, answers: Map<String, Value>) {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         for (key, answer) in answers {
             if answer.is_object()
                 && state
@@ -309,16 +310,12 @@ impl RequestContext {
 
     /// Returns the unanswered requests of a task as JSON, by key.
     pub(crate) fn pending_input_requests(&self) -> Map<String, Value> {
-        let state = self.state();
+        let state = lock(&self.state);
         state
             .input_requests
             .iter()
             .map(InputRequest::to_wire)
             .collect()
-    }
-
-    fn state(&self) -> MutexGuard<'_, ContextState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

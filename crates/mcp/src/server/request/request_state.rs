@@ -4,7 +4,7 @@
 //! caller and the request; it expires, and it lists the requested keys, so that an approval counts only if it was requested.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use base64::Engine as _;
@@ -15,6 +15,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 use toolwright_core::{Caller, Secret};
 
+use crate::lock::lock;
 use crate::server::rpc::rfc3339::whole_millis;
 
 /// The prefix of the server's own keys: their answers count only if they were requested.
@@ -130,10 +131,7 @@ impl RequestStateSigner {
 
     /// Marks the round of an approval as used; returns false if it was used before.
     pub(crate) fn consume_round(&self, round: &InputRound) -> bool {
-        let mut consumed = self
-            .consumed_rounds
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut consumed = lock(&self.consumed_rounds);
         let now = now_millis();
         consumed.retain(|_, expires| *expires > now);
         !round.nonce.is_empty()

@@ -1,10 +1,12 @@
 //! The requests of one connection that are in flight, so that clients can cancel them by id.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use toolwright_core::CancellationToken;
+
+use crate::lock::lock;
 
 /// The requests in flight, and the time of the last one.
 pub(crate) struct InFlightRequests(Mutex<InFlightState>);
@@ -30,7 +32,7 @@ impl InFlightRequests {
         id: &str,
         parent: &CancellationToken,
     ) -> Option<InFlightGuard> {
-        let mut state = self.state();
+        let mut state = lock(&self.0);
         if state.requests.contains_key(id) {
             return None;
         }
@@ -46,7 +48,7 @@ impl InFlightRequests {
 
     /// Cancels a request; does nothing if there is none with this id.
     pub(crate) fn cancel(&self, id: &str) {
-        let token = self.state().requests.get(id).cloned();
+        let token = lock(&self.0).requests.get(id).cloned();
         if let Some(token) = token {
             token.cancel();
         }
@@ -54,17 +56,13 @@ impl InFlightRequests {
 
     /// Restarts the idle time.
     pub(crate) fn touch(&self) {
-        self.state().last_activity = Instant::now();
+        lock(&self.0).last_activity = Instant::now();
     }
 
     /// Returns true if no request is in flight, and the last one was at least `limit` ago.
     pub(crate) fn is_idle(&self, limit: Duration) -> bool {
-        let state = self.state();
+        let state = lock(&self.0);
         state.requests.is_empty() && state.last_activity.elapsed() >= limit
-    }
-
-    fn state(&self) -> MutexGuard<'_, InFlightState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -77,7 +75,7 @@ pub(crate) struct InFlightGuard {
 
 impl Drop for InFlightGuard {
     fn drop(&mut self) {
-        let mut state = self.in_flight.state();
+        let mut state = lock(&self.in_flight.0);
         state.requests.remove(&self.id);
         state.last_activity = Instant::now();
     }

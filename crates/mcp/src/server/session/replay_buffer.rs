@@ -2,10 +2,12 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio::sync::Notify;
 use toolwright_core::CancellationToken;
+
+use crate::lock::lock;
 
 use toolwright_auth::ScopedTools;
 
@@ -47,7 +49,7 @@ impl ReplayBuffers {
             state: Mutex::default(),
             changed: Notify::new(),
         });
-        let mut buffers = self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut buffers = lock(&self.buffers);
         if buffers.len() >= MAX_BUFFERS {
             buffers.pop_front();
         }
@@ -63,7 +65,7 @@ impl ReplayBuffers {
     ) -> Option<(Arc<ReplayBuffer>, usize)> {
         let (number, index) = event.split_once('-')?;
         let (number, index): (u64, usize) = (number.parse().ok()?, index.parse().ok()?);
-        let buffers = self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
+        let buffers = lock(&self.buffers);
         let buffer = buffers.iter().find(|buffer| buffer.number == number)?;
         let is_hidden = buffer
             .scoped_tools
@@ -78,10 +80,7 @@ impl ReplayBuffers {
 
     /// Ends the previous stream that belongs to no request.
     pub(crate) fn replace_standalone(&self, token: CancellationToken) {
-        let mut standalone = self
-            .standalone
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut standalone = lock(&self.standalone);
         if let Some(previous) = standalone.replace(token) {
             previous.cancel();
         }
@@ -90,7 +89,7 @@ impl ReplayBuffers {
 
 impl ReplayBuffer {
     pub(crate) fn push(&self, message: &str) {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         if state.events.len() >= MAX_EVENTS {
             state.events.pop_front();
             state.dropped += 1;
@@ -101,7 +100,7 @@ impl ReplayBuffer {
     }
 
     pub(crate) fn end(&self) {
-        self.state().ended = true;
+        lock(&self.state).ended = true;
         self.changed.notify_waiters();
     }
 
@@ -115,7 +114,7 @@ impl ReplayBuffer {
             let mut changed = std::pin::pin!(self.changed.notified());
             changed.as_mut().enable();
             {
-                let state = self.state();
+                let state = lock(&self.state);
                 let index = index.max(state.dropped);
                 if let Some(event) = state.events.get(index - state.dropped) {
                     return Some((index, Arc::clone(event)));
@@ -126,9 +125,5 @@ impl ReplayBuffer {
             }
             changed.await;
         }
-    }
-
-    fn state(&self) -> MutexGuard<'_, BufferState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
