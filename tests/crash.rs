@@ -73,7 +73,7 @@ fn setting(name: &str, otherwise: u64) -> u64 {
 fn run(name: &str, url: &str, folder: &TempDir) {
     let wanted = usize::try_from(setting("TOOLWRIGHT_CRASH_KILLS", 20)).unwrap();
     let seed = setting("TOOLWRIGHT_CRASH_SEED", 7);
-    let mut chance = Rng::new(seed);
+    let mut rng = Rng::new(seed);
     let runtime = Runtime::new().unwrap();
     let journal = JournalReader::open(&runtime, url);
     let mut killed: BTreeMap<String, usize> = BTreeMap::new();
@@ -92,7 +92,7 @@ fn run(name: &str, url: &str, folder: &TempDir) {
                 false => 1,
             };
             let fate = match kills < most {
-                true => choose_kill_plan(&mut chance, &killed),
+                true => choose_kill_plan(&mut rng, &killed),
                 false => KillPlan::RunToEnd,
             };
             let process = Process::start(url, &conversation, &log, ORDERS, &fate);
@@ -100,7 +100,7 @@ fn run(name: &str, url: &str, folder: &TempDir) {
             let ProcessOutcome {
                 lines,
                 killed_at_stage: died,
-            } = process.run(&fate, &mut chance);
+            } = process.run(&fate, &mut rng);
             kept = journal.assert_only_appended(&conversation, &kept, &lines);
             match died {
                 None => break,
@@ -130,13 +130,13 @@ fn run(name: &str, url: &str, folder: &TempDir) {
 }
 
 /// Alternates between the stage with the fewest kills and a random number of lines.
-fn choose_kill_plan(chance: &mut Rng, killed: &BTreeMap<String, usize>) -> KillPlan {
-    if chance.next_below(2) == 0 {
-        return KillPlan::KillAfterLines(1 + chance.next_below(50));
+fn choose_kill_plan(rng: &mut Rng, killed: &BTreeMap<String, usize>) -> KillPlan {
+    if rng.next_below(2) == 0 {
+        return KillPlan::KillAfterLines(1 + rng.next_below(50));
     }
     let fewest = |stage: &&&str| killed.get(**stage).copied().unwrap_or_default();
     let stage = STAGES.iter().min_by_key(fewest).unwrap();
-    KillPlan::KillAtStage((*stage).to_owned(), 1 + chance.next_below(6))
+    KillPlan::KillAtStage((*stage).to_owned(), 1 + rng.next_below(6))
 }
 
 /// Asserts that the command line lists all conversations.

@@ -3,6 +3,14 @@
 //! Reads the sources with `syn`: `pub` items and `pub use` of the workspace's crates, from `crates/toolwright` on. Types that a
 //! macro defines are known only where a `pub use` names them. `#[doc(hidden)]` items do not count.
 
+#![expect(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "helpers of tests"
+)]
+
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -219,7 +227,7 @@ fn module_at<'a>(crates: &'a Crates, path: &ModulePath) -> &'a Module {
 
 impl ModulePath {
     fn join(&self, name: &str) -> String {
-        [&[self.0.clone()], &self.1[..], &[name.to_owned()]]
+        [std::slice::from_ref(&self.0), &self.1, &[name.to_owned()]]
             .concat()
             .join("::")
     }

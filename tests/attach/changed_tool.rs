@@ -122,7 +122,7 @@ fn serve_logs_a_changed_tool_and_warns_in_the_console() {
     let before = ask(&url, "GET", "/api/info", "");
     assert!(before.contains(r#""warnings":[]"#), "{before}");
     ask(&url, "POST", "/api/tools/rude_say", r#"{"arguments":{}}"#);
-    // Polls until the tools of the server have been listed again.
+    // Polls until the tool is hidden.
     while ask(&url, "GET", "/api/tools", "").contains("rude_say") {}
     let after = ask(&url, "GET", "/api/info", "");
     assert!(after.contains(HIDDEN), "{after}");

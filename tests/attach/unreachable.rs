@@ -72,7 +72,7 @@ fn a_dead_server_costs_a_warning_and_its_own_tools() {
             assert_eq!(output.err.matches(warning).count(), 1, "{output:?}");
         }
     }
-    // An unknown tool may belong to the server; a misspelt linked tool still gets its suggestion.
+    // An unknown tool may belong to an unreachable server; a missing config file is still an error.
     let call = project.run(&["tools", "call", "dead_thing"]);
     assert_eq!(call.code, Some(1), "{call:?}");
     assert!(

@@ -70,7 +70,7 @@ impl Process {
     }
 
     /// Runs it until it ends or is killed, and answers its approval requests.
-    pub(crate) fn run(mut self, fate: &KillPlan, chance: &mut Rng) -> ProcessOutcome {
+    pub(crate) fn run(mut self, fate: &KillPlan, rng: &mut Rng) -> ProcessOutcome {
         let mut output_lines: Vec<String> = Vec::new();
         loop {
             let line = match self.lines.recv_timeout(OUTPUT_TIMEOUT) {
@@ -100,7 +100,7 @@ impl Process {
                 return self.kill(output_lines);
             }
             if last == "decide" {
-                let answer = ["yes\n", "yes\n", "no\n"][chance.next_below(3)];
+                let answer = ["yes\n", "yes\n", "no\n"][rng.next_below(3)];
                 self.stdin.write_all(answer.as_bytes()).unwrap();
             }
         }
