@@ -20,13 +20,13 @@ use toolwright_mcp::{
     UserAuthorizer,
 };
 
-/// Where the suite's authorization servers send a person back to; nobody listens there.
+/// The redirect address for the authorization servers of the suite; there is no listener.
 const REDIRECT: &str = "http://localhost:3000/callback";
 
 /// The page that would describe us; the suite knows it by its address.
 const METADATA: &str = "https://conformance-test.local/client-metadata.json";
 
-/// What the suite tells about the scenario.
+/// The parameters of the scenario.
 #[derive(Default, Deserialize)]
 struct Scenario {
     #[serde(default, rename = "toolCalls", alias = "tool_calls")]
@@ -126,7 +126,7 @@ fn sample(schema: &Value) -> Value {
         .collect()
 }
 
-/// What a schema says about one property.
+/// The schema of one property.
 fn property<'s>(schema: &'s Value, name: &str, keyword: &str) -> Option<&'s Value> {
     schema.get("properties")?.get(name)?.get(keyword)
 }
@@ -165,7 +165,7 @@ impl UserAuthorizer for Headless {
             let back = answer.headers().get("location");
             let back = back.and_then(|back| back.to_str().ok());
             back.map(str::to_owned)
-                .ok_or_else(|| "nobody was sent back".to_owned())
+                .ok_or_else(|| "there was no redirect".to_owned())
         })
     }
 }

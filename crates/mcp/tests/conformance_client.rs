@@ -20,10 +20,10 @@ fn client() -> PathBuf {
         "--example",
         "conformance_client",
     ]);
-    // What cargo tells a test about its package would make other packages build anew.
+    // The variables that cargo sets for the test's package would make it rebuild other packages.
     for (name, _) in std::env::vars_os() {
-        let told = name.to_string_lossy();
-        if told.starts_with("CARGO_PKG_") || told.starts_with("CARGO_MANIFEST_") {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
             build.env_remove(&name);
         }
     }
@@ -50,12 +50,12 @@ fn run(client: &Path, choice: &[&str]) {
         .arg("--output-dir")
         .arg(output.path());
     let ran = suite.output().unwrap();
-    let told = String::from_utf8_lossy(&ran.stdout);
-    let from = told.find("=== SUITE SUMMARY ===").unwrap_or(0);
-    println!("{choice:?}\n{}", &told[from..]);
+    let text = String::from_utf8_lossy(&ran.stdout);
+    let from = text.find("=== SUITE SUMMARY ===").unwrap_or(0);
+    println!("{choice:?}\n{}", &text[from..]);
     assert!(
         ran.status.success(),
-        "{told}\n{}",
+        "{text}\n{}",
         String::from_utf8_lossy(&ran.stderr)
     );
 }

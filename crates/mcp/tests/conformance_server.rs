@@ -30,18 +30,18 @@ fn run(part: &[&str]) -> Option<String> {
         .arg(results.path())
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    let complaint = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}\n{complaint}");
-    Some(said)
+    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stdout}\n{stderr}");
+    Some(stdout)
 }
 
 fn conform(revision: &str) {
-    if let Some(said) = run(&["--suite", "all", "--spec-version", revision]) {
-        let total = said.lines().find(|line| line.starts_with("Total:"));
+    if let Some(stdout) = run(&["--suite", "all", "--spec-version", revision]) {
+        let total = stdout.lines().find(|line| line.starts_with("Total:"));
         println!("{revision}: {}", total.unwrap_or("no total"));
         let well = total.is_some_and(|total| total.ends_with(" 0 failed"));
-        assert!(well, "{said}");
+        assert!(well, "{stdout}");
     }
 }
 
@@ -78,11 +78,11 @@ fn the_extension_for_tasks_conforms() {
         "tasks-required-task-error",
         "tasks-mrtr-composition",
     ] {
-        if let Some(said) = run(&["--scenario", scenario]) {
-            let total = said.lines().find(|line| line.starts_with("Passed:"));
+        if let Some(stdout) = run(&["--scenario", scenario]) {
+            let total = stdout.lines().find(|line| line.starts_with("Passed:"));
             println!("{scenario}: {}", total.unwrap_or("no total"));
             let well = total.is_some_and(|total| total.contains(" 0 failed, 0 warnings"));
-            assert!(well, "{said}");
+            assert!(well, "{stdout}");
         }
     }
 }

@@ -33,7 +33,7 @@ async fn test_elicitation(
         },
         "required": ["username", "email"],
     });
-    said(&client, &message, form).await
+    elicit_text(&client, &message, form).await
 }
 
 /// Asks for values that all have defaults.
@@ -54,7 +54,7 @@ async fn test_elicitation_sep1034_defaults(client: ClientPeer) -> Result<String,
             "verified": { "type": "boolean", "description": "Is verified", "default": true },
         },
     });
-    said(&client, "Please provide values (all have defaults)", form).await
+    elicit_text(&client, "Please provide values (all have defaults)", form).await
 }
 
 /// Asks for choices of every form.
@@ -87,10 +87,10 @@ async fn test_elicitation_sep1330_enums(client: ClientPeer) -> Result<String, To
             },
         },
     });
-    said(&client, "Test enum schema improvements", form).await
+    elicit_text(&client, "Test enum schema improvements", form).await
 }
 
-async fn said(client: &ClientPeer, message: &str, form: Value) -> Result<String, ToolError> {
+async fn elicit_text(client: &ClientPeer, message: &str, form: Value) -> Result<String, ToolError> {
     Ok(match client.elicit("form", message, form).await? {
         ElicitResponse::Accept(form) => format!("User response: action=accept, content={form}"),
         ElicitResponse::Decline => "User response: action=decline".to_owned(),

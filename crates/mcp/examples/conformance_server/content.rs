@@ -32,7 +32,7 @@ pub(crate) fn resource(uri: &str, kind: &str, text: &str) -> Content {
 /// Returns simple text.
 #[tool(read_only)]
 fn test_simple_text() -> &'static str {
-    // Over stdio, whoever prints must not get between the lines of the protocol.
+    // Over stdio, printed text must not get between the lines of the protocol.
     println!("a tool prints");
     "This is a simple text response for testing."
 }

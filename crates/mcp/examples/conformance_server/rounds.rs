@@ -63,7 +63,7 @@ async fn test_input_required_result_request_state(
     Ok("Confirmed: state-ok")
 }
 
-/// Refuses a seal that somebody has touched.
+/// Rejects a request state that was modified.
 #[tool]
 async fn test_input_required_result_tampered_state(
     client: ClientPeer,

@@ -98,10 +98,10 @@ async fn a_question_is_put_to_whoever_answers_and_else_declined() {
         .attach(&registry)
         .await
         .unwrap();
-    let told = call(&registry, "shop_ask", json!({})).await;
-    let told: Value = serde_json::from_str(&told.text()).unwrap();
+    let result = call(&registry, "shop_ask", json!({})).await;
+    let result: Value = serde_json::from_str(&result.text()).unwrap();
     assert_eq!(
-        told,
+        result,
         json!({"action": "accept", "content": {"name": "Ada"}})
     );
     attached.detach().await;

@@ -314,10 +314,10 @@ async fn what_a_server_says_went_wrong_is_bounded_and_without_secrets() {
     let attached = at(&site).attach(&registry).await.expect("attached");
     let result = call(&registry, "evil_good", json!({})).await;
     assert_eq!(result.outcome, Outcome::Failed);
-    let told = result.text();
+    let text = result.text();
     assert!(
-        told.contains("refused the call: no[31m, password=***") && told.len() < 1_000,
-        "{told}"
+        text.contains("refused the call: no[31m, password=***") && text.len() < 1_000,
+        "{text}"
     );
     attached.detach().await;
 }

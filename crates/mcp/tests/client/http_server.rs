@@ -1,4 +1,4 @@
-//! A server on loopback HTTP that answers what a test tells it to.
+//! A server on loopback HTTP with the responses of a test.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -94,7 +94,7 @@ impl ScriptedHttpServer {
         .await
     }
 
-    /// Everything that was asked so far.
+    /// All requests so far.
     pub(crate) fn requests(&self) -> Vec<ReceivedRequest> {
         self.requests.lock().unwrap().clone()
     }

@@ -43,11 +43,11 @@ async fn changes_are_heard_where_there_are_no_sessions() {
         "subscriptions/listen" => {
             heard.store(true, Ordering::SeqCst);
             let meta = json!({"io.modelcontextprotocol/subscriptionId": asked.message["id"]});
-            let said = |method: &str, params: Value| json!({"jsonrpc": "2.0", "method": method, "params": params});
+            let notification = |method: &str, params: Value| json!({"jsonrpc": "2.0", "method": method, "params": params});
             let accepted = json!({"notifications": {"toolsListChanged": true}, "_meta": meta});
             ScriptedResponse::Events(vec![
-                said("notifications/subscriptions/acknowledged", accepted),
-                said("notifications/tools/list_changed", json!({"_meta": meta})),
+                notification("notifications/subscriptions/acknowledged", accepted),
+                notification("notifications/tools/list_changed", json!({"_meta": meta})),
             ])
         }
         _ => ScriptedResponse::Silence,
@@ -83,7 +83,7 @@ async fn a_dead_servers_tools_stay_and_say_so_at_once() {
 
     is_dead.store(true, Ordering::SeqCst);
 
-    // The first call finds out, and is not known to have run or not; the next is told at once.
+    // The first call finds the connection broken, with an unknown outcome; the next one fails at once.
     let first = call(&registry, "shop_good", json!({})).await;
     assert_eq!(first.outcome, Outcome::OutcomeUnknown, "{first:?}");
     let status = attached
@@ -159,7 +159,7 @@ async fn dropped_it_takes_its_tools_along() {
     let add = registry.get("shop_add").unwrap();
     drop(attached);
     assert!(names(&registry).is_empty());
-    // One who kept the tool is told.
+    // A call of the removed tool is a failure.
     registry.add(add).unwrap();
     let result = call(&registry, "shop_add", json!({"a": 1, "b": 1})).await;
     assert!(result.text().contains("was detached"), "{result:?}");

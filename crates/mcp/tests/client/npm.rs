@@ -53,7 +53,7 @@ impl Drop for Site {
     }
 }
 
-/// Visits the shop with everything that it offers.
+/// Calls every tool and prompt of the shop.
 async fn visit(attach: RemoteServer, revision: &str) {
     let registry = Registry::new();
     let attach = attach.trust(Trust::Calls).revision(revision);

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use toolwright_core::{CallEvent, CallScope, Invoker, Registry, ToolCall, ToolResult};
 
-/// Calls a tool on behalf of nobody in particular.
+/// Calls a tool without a caller.
 pub(crate) async fn call(registry: &Registry, tool: &str, arguments: Value) -> ToolResult {
     call_in(registry, &CallScope::new(), tool, arguments).await
 }
@@ -21,7 +21,7 @@ pub(crate) async fn call_in(
         .await
 }
 
-/// A scope that keeps the progress it hears.
+/// A scope that records progress.
 pub(crate) fn scope_with_events() -> (CallScope, std::sync::mpsc::Receiver<CallEvent>) {
     let (heard, events) = std::sync::mpsc::channel();
     let scope = CallScope::new().on_event(move |event| drop(heard.send(event)));

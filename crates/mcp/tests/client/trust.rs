@@ -1,4 +1,4 @@
-//! How far a server is believed, and what it is not told.
+//! The trust in a server, and the data that it does not receive.
 
 use serde_json::{Value, json};
 use toolwright_core::{Invoker, Outcome, Registry, ToolCall};
@@ -60,7 +60,7 @@ async fn without_anybody_to_ask_a_strangers_tool_does_not_run() {
     let hints = registry.get("shop_reads").unwrap().spec().hints;
     assert_eq!(
         hints.read_only, None,
-        "nobody retries or caches on a stranger's word"
+        "an untrusted hint allows neither retries nor caching"
     );
     let result = call(&registry, "shop_reads", json!({})).await;
     assert_eq!(result.outcome, Outcome::Denied);

@@ -1,4 +1,4 @@
-//! A dangerous tool runs only when a person says so.
+//! A destructive tool runs only with the approval of the client's user.
 
 use serde_json::{Value, json};
 
@@ -29,8 +29,8 @@ async fn in_a_session_the_person_is_asked_while_the_call_waits() {
         assert!(asked.contains("/project/x"), "{asked}");
         let answer = json!({ "jsonrpc": "2.0", "id": 1, "result": { "action": action } });
         assert_eq!(post(served.addr, &headers, &answer).await.status, 202);
-        let said = wire.until("\"id\":4").await + &wire.until("}}").await;
-        assert!(said.contains(expected), "{said}");
+        let response = wire.until("\"id\":4").await + &wire.until("}}").await;
+        assert!(response.contains(expected), "{response}");
     }
 }
 
@@ -52,9 +52,9 @@ async fn without_sessions_the_question_ends_the_round_and_the_answer_begins_the_
     let served = serve(&server(&kit()).build().unwrap()).await;
     let able = json!({ "elicitation": {} });
     let ask = |params: Value| stateless_request_with(1, "tools/call", params, able.clone());
-    let said = send(served.addr, ask(erase())).await.json();
-    assert_eq!(said["result"]["resultType"], "input_required");
-    let question = &said["result"]["inputRequests"]["toolwright/approval"];
+    let response = send(served.addr, ask(erase())).await.json();
+    assert_eq!(response["result"]["resultType"], "input_required");
+    let question = &response["result"]["inputRequests"]["toolwright/approval"];
     assert_eq!(question["method"], "elicitation/create");
     let message = question["params"]["message"].as_str().unwrap();
     assert!(message.contains("/project/x"), "{message}");
@@ -64,12 +64,12 @@ async fn without_sessions_the_question_ends_the_round_and_the_answer_begins_the_
         params["inputResponses"] = json!({ "toolwright/approval": { "action": action } });
         params
     };
-    let state = &said["result"]["requestState"];
+    let state = &response["result"]["requestState"];
     let declined = send(served.addr, ask(with(erase(), state, "decline")))
         .await
         .json();
     assert!(text(&declined["result"]).contains("declined"), "{declined}");
-    // Consent to one thing is none to another, and what nobody sealed is no consent at all.
+    // The approval of one call is not valid for another, and without the signed state it is not valid at all.
     let other = json!({ "name": "erase", "arguments": { "path": "/" } });
     let moved = send(served.addr, ask(with(other, state, "accept"))).await;
     assert_eq!(moved.code(), -32602, "{moved:?}");

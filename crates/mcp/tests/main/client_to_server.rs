@@ -30,7 +30,7 @@ async fn serve_protected(issuer: &Issuer) -> String {
     url
 }
 
-/// Says yes without a person: the page redirects at once.
+/// Authorizes without a user: the page redirects at once.
 struct HeadlessBrowser;
 
 impl UserAuthorizer for HeadlessBrowser {
@@ -84,9 +84,9 @@ async fn the_python_client_is_authorized_and_asks_for_more_where_more_is_needed(
     }
     let issuer = Issuer::open().await;
     let url = serve_protected(&issuer).await;
-    let said = tokio::task::spawn_blocking(move || real::python("oauth_client.py", &[&url]));
-    let said = said.await.unwrap();
-    assert!(said.contains("all well"), "{said}");
+    let output = tokio::task::spawn_blocking(move || real::python("oauth_client.py", &[&url]));
+    let output = output.await.unwrap();
+    assert!(output.contains("all well"), "{output}");
     let asked = issuer.asked.lock().unwrap().clone();
     assert!(asked.iter().any(|scopes| scopes == "read"), "{asked:?}");
     assert!(

@@ -1,4 +1,4 @@
-//! Clients that nobody here wrote.
+//! Clients of other projects.
 
 use std::process::Command;
 
@@ -19,12 +19,12 @@ fn inspect(target: &[&str], arguments: &[&str]) -> Value {
         .env("HOME", home.path())
         .output()
         .unwrap();
-    let (said, complaint) = (
+    let (stdout, stderr) = (
         String::from_utf8_lossy(&output.stdout),
         String::from_utf8_lossy(&output.stderr),
     );
-    let json = said.find('{').map_or("", |at| &said[at..]);
-    serde_json::from_str(json).unwrap_or_else(|_| panic!("{said}\n{complaint}"))
+    let json = stdout.find('{').map_or("", |at| &stdout[at..]);
+    serde_json::from_str(json).unwrap_or_else(|_| panic!("{stdout}\n{stderr}"))
 }
 
 #[test]
@@ -57,6 +57,6 @@ fn the_python_clients_list_and_call_over_http_and_stdio() {
     }
     let fixture = Fixture::start();
     let example = example();
-    let said = real::python("clients.py", &[&fixture.url, example.to_str().unwrap()]);
-    assert!(said.contains("all well"), "{said}");
+    let stdout = real::python("clients.py", &[&fixture.url, example.to_str().unwrap()]);
+    assert!(stdout.contains("all well"), "{stdout}");
 }

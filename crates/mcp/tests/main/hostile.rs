@@ -66,7 +66,7 @@ async fn another_host_is_refused() {
 async fn a_message_that_is_too_large_is_refused_however_it_is_sent() {
     let server = server(&kit()).limits(|limits| limits.max_message_bytes = 1000);
     let served = serve(&server.build().unwrap()).await;
-    // Only the length is sent: whoever waited for the rest would wait for ever.
+    // Only the length is sent: a server that waited for the body would wait for ever.
     let declared = http_request("POST", &[("Content-Length", "1000000000")], "{");
     assert_eq!(send(served.addr, declared).await.status, 413);
     let chunk = format!("{:x}\r\n{}\r\n", 2000, " ".repeat(2000));

@@ -1,4 +1,4 @@
-//! A small authorization server: keys that change, and tokens for whoever asks politely.
+//! A small authorization server with keys that rotate, which authorizes every client.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,7 +19,7 @@ use sha2::{Digest as _, Sha256};
 use tokio::net::TcpListener;
 use url::form_urlencoded;
 
-/// A key that signs, under its id.
+/// A signing key and its id.
 pub(crate) struct Key {
     pub(crate) kid: String,
     pair: EcdsaKeyPair,
@@ -36,7 +36,7 @@ impl Key {
         }
     }
 
-    /// The public point, as it is.
+    /// The public key as an uncompressed point.
     pub(crate) fn public(&self) -> &[u8] {
         self.pair.public_key().as_ref()
     }
@@ -60,7 +60,7 @@ impl Key {
     }
 }
 
-/// A token but for its signature.
+/// A token without its signature.
 pub(crate) fn unsigned(header: &Value, claims: &Value) -> String {
     let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
     format!("{}.{}", part(header), part(claims))
@@ -71,7 +71,7 @@ pub(crate) fn now() -> u64 {
     since.unwrap().as_secs()
 }
 
-/// What a token says that is good for some minutes.
+/// The claims of a token that is valid for five minutes.
 pub(crate) fn claims(issuer: &str, resource: &str, subject: &str, scope: &str) -> Value {
     json!({
         "iss": issuer, "sub": subject, "aud": resource, "scope": scope,
@@ -83,11 +83,11 @@ pub(crate) fn claims(issuer: &str, resource: &str, subject: &str, scope: &str) -
 pub(crate) struct Issuer {
     pub(crate) url: String,
     keys: Mutex<Vec<Arc<Key>>>,
-    /// How often the keys were asked for.
+    /// How often the keys were fetched.
     pub(crate) fetched: AtomicUsize,
-    /// The scopes that were asked for, page by page.
+    /// The requested scopes of each authorization.
     pub(crate) asked: Mutex<Vec<String>>,
-    /// What was asked for, by the code that was given for it.
+    /// The parameters of each authorization, by its code.
     codes: Mutex<HashMap<String, HashMap<String, String>>>,
 }
 
@@ -165,7 +165,7 @@ async fn register(body: Bytes) -> Response<Body> {
     response
 }
 
-/// Everybody says yes here.
+/// Authorizes without a login page.
 async fn authorize(State(issuer): State<Arc<Issuer>>, RawQuery(query): RawQuery) -> Response<Body> {
     let asked = fields(query.unwrap_or_default().as_bytes());
     let scope = asked.get("scope").cloned().unwrap_or_default();

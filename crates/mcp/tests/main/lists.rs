@@ -22,16 +22,16 @@ fn numbered(count: usize) -> Registry {
 
 async fn page(addr: std::net::SocketAddr, cursor: Option<&str>) -> (Vec<String>, Option<String>) {
     let params = cursor.map_or(json!({}), |cursor| json!({ "cursor": cursor }));
-    let said = send(addr, stateless_request(1, "tools/list", params))
+    let response = send(addr, stateless_request(1, "tools/list", params))
         .await
         .json();
-    let tools = said["result"]["tools"]
+    let tools = response["result"]["tools"]
         .as_array()
-        .unwrap_or_else(|| panic!("{said}"));
+        .unwrap_or_else(|| panic!("{response}"));
     let names = tools
         .iter()
         .map(|it| it["name"].as_str().unwrap().to_owned());
-    let next = said["result"]["nextCursor"].as_str().map(str::to_owned);
+    let next = response["result"]["nextCursor"].as_str().map(str::to_owned);
     (names.collect(), next)
 }
 
@@ -75,9 +75,9 @@ async fn a_caller_sees_and_calls_only_what_is_theirs() {
     for (token, count) in [("a token of ada's own", 2), ("a token of bob's own", 1)] {
         let list = stateless_request(1, "tools/list", json!({}));
         let list = list.replacen("\r\n", &format!("\r\nAuthorization: Bearer {token}\r\n"), 1);
-        let said = send(served.addr, list).await.json();
-        assert_eq!(said["result"]["tools"].as_array().unwrap().len(), count);
-        assert_eq!(said["result"]["cacheScope"], "private");
+        let response = send(served.addr, list).await.json();
+        assert_eq!(response["result"]["tools"].as_array().unwrap().len(), count);
+        assert_eq!(response["result"]["cacheScope"], "private");
         let call = stateless_request(1, "tools/call", json!({ "name": "tool_0001" }));
         let call = call.replacen("\r\n", &format!("\r\nAuthorization: Bearer {token}\r\n"), 1);
         let answer = send(served.addr, call).await;
@@ -91,16 +91,16 @@ async fn each_revision_lists_what_it_knows() {
     let kit = kit();
     let served = serve(&server(&kit).build().unwrap()).await;
     for revision in Revision::ALL {
-        let said = if revision.is_stateless() {
+        let response = if revision.is_stateless() {
             send(served.addr, stateless_request(1, "tools/list", json!({}))).await
         } else {
             let session = open_session(served.addr, revision.as_str(), json!({})).await;
             let list = request(1, "tools/list", json!({}));
             post(served.addr, &[("Mcp-Session-Id", &session)], &list).await
         };
-        let said = said.json();
+        let response = response.json();
         let find = |name: &str| {
-            let tools = said["result"]["tools"].as_array().unwrap().iter();
+            let tools = response["result"]["tools"].as_array().unwrap().iter();
             tools
                 .clone()
                 .find(|tool| tool["name"] == name)
@@ -162,25 +162,25 @@ async fn arguments_are_completed_from_what_their_schema_counts() {
             "argument": { "name": "tone", "value": value },
         })
     };
-    let said = send(
+    let response = send(
         served.addr,
         stateless_request(1, "completion/complete", complete("say", "F")),
     )
     .await;
-    let values: Value = said.json()["result"]["completion"]["values"].clone();
+    let values: Value = response.json()["result"]["completion"]["values"].clone();
     assert_eq!(values, json!(["formal", "friendly"]));
-    let said = send(
+    let response = send(
         served.addr,
         stateless_request(1, "completion/complete", complete("sing", "")),
     )
     .await;
-    assert_eq!(said.code(), -32602);
+    assert_eq!(response.code(), -32602);
     let params = json!({ "name": "say", "arguments": { "tone": "rude" } });
-    let said = send(served.addr, stateless_request(1, "prompts/get", params))
+    let response = send(served.addr, stateless_request(1, "prompts/get", params))
         .await
         .json();
     let message = json!({ "role": "assistant", "content": { "type": "text", "text": "What?" } });
-    assert_eq!(said["result"]["messages"], json!([message]));
+    assert_eq!(response["result"]["messages"], json!([message]));
 }
 
 #[tokio::test]

@@ -19,9 +19,9 @@ fn the_typescript_clients_list_and_call_over_http_and_stdio() {
         .env("NODE_PATH", &packages)
         .output()
         .unwrap();
-    let (said, complaint) = (
+    let (stdout, stderr) = (
         String::from_utf8_lossy(&output.stdout),
         String::from_utf8_lossy(&output.stderr),
     );
-    assert!(said.contains("all well"), "{said}\n{complaint}");
+    assert!(stdout.contains("all well"), "{stdout}\n{stderr}");
 }

@@ -1,4 +1,4 @@
-//! Who is let in by a token, and what everybody else is told.
+//! Which tokens are accepted, and the challenges for other requests.
 
 use std::sync::atomic::Ordering;
 
@@ -24,7 +24,7 @@ pub(crate) fn with(token: &str, text: &str) -> String {
     text.replacen("\r\n", &header, 1)
 }
 
-/// A server that takes tokens of this key, needs `read` and opens everything with it.
+/// A server that accepts tokens of this key, requires `read` and grants everything with it.
 async fn protected(key: &Key) -> RunningServer {
     let jwks = Jwks::from_key_set(ISSUER, &json!({ "keys": [key.published()] })).unwrap();
     let oauth = ResourceServer::new(HERE, jwks)
@@ -74,7 +74,7 @@ async fn a_good_token_is_let_in_whatever_the_revision() {
 async fn who_brings_no_token_is_told_where_to_get_one() {
     let served = protected(&Key::new("k")).await;
     let list = stateless_request(1, "tools/list", json!({}));
-    let told = format!(r#"Bearer scope="read", resource_metadata="{METADATA}""#);
+    let expected = format!(r#"Bearer scope="read", resource_metadata="{METADATA}""#);
     let other = list.replacen("\r\n", "\r\nAuthorization: Basic YWRhOnB3\r\n", 1);
     for text in [
         list,
@@ -85,7 +85,7 @@ async fn who_brings_no_token_is_told_where_to_get_one() {
         let answer = send(served.addr, text).await;
         assert_eq!(
             (answer.status, challenge(&answer)),
-            (401, &*told),
+            (401, &*expected),
             "{answer:?}"
         );
     }
@@ -340,7 +340,7 @@ async fn tokens_of_a_table_and_of_a_closure_are_checked_alike() {
 fn a_protection_that_makes_no_sense_is_not_built() {
     let table = StaticTokens::new;
     let here = || ResourceServer::new(HERE, table()).authorization_server(ISSUER);
-    for (oauth, told) in [
+    for (oauth, part) in [
         (ResourceServer::new("tools", table()), "resource"),
         (
             ResourceServer::new("http://tools.example/", table()),
@@ -352,7 +352,7 @@ fn a_protection_that_makes_no_sense_is_not_built() {
         (here().required_scopes(["a\"b"]), "a\"b"),
     ] {
         let error = server(&kit()).oauth(oauth).build().unwrap_err();
-        assert!(error.to_string().contains(told), "{error}");
+        assert!(error.to_string().contains(part), "{error}");
     }
     let both = server(&kit()).token(Secret::new("a long enough token"));
     assert!(both.oauth(here()).build().is_err());

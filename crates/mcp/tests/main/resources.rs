@@ -40,30 +40,33 @@ fn read(uri: &str) -> String {
 #[tokio::test]
 async fn a_resource_is_what_its_tool_returns_and_the_tool_is_not_listed() {
     let served = serve(&with_notes(notes::tool())).await;
-    let said = send(
+    let response = send(
         served.addr,
         stateless_request(1, "resources/templates/list", json!({})),
     )
     .await
     .json();
-    let listed = &said["result"]["resourceTemplates"][0];
+    let listed = &response["result"]["resourceTemplates"][0];
     assert_eq!(
         (&listed["uriTemplate"], &listed["name"]),
         (&json!("notes://{day}"), &json!("notes"))
     );
-    let said = send(served.addr, stateless_request(1, "tools/list", json!({}))).await;
-    assert!(!said.body.contains("notes"), "{said:?}");
-    let said = send(served.addr, read("notes://monday")).await.json();
+    let response = send(served.addr, stateless_request(1, "tools/list", json!({}))).await;
+    assert!(!response.body.contains("notes"), "{response:?}");
+    let response = send(served.addr, read("notes://monday")).await.json();
     let contents = json!([
         { "uri": "notes://monday", "mimeType": "text/plain", "text": "rain" },
         { "uri": "notes://monday", "mimeType": "image/png", "blob": "iVBORw==" },
     ]);
-    assert_eq!(said["result"]["contents"], contents);
-    let said = send(served.addr, read("notes://sunday")).await;
-    assert_eq!(said.code(), -32603, "{said:?}");
-    let said = send(served.addr, read("elsewhere://monday")).await;
-    assert_eq!(said.code(), -32602, "{said:?}");
-    assert_eq!(said.json()["error"]["data"]["uri"], "elsewhere://monday");
+    assert_eq!(response["result"]["contents"], contents);
+    let response = send(served.addr, read("notes://sunday")).await;
+    assert_eq!(response.code(), -32603, "{response:?}");
+    let response = send(served.addr, read("elsewhere://monday")).await;
+    assert_eq!(response.code(), -32602, "{response:?}");
+    assert_eq!(
+        response.json()["error"]["data"]["uri"],
+        "elsewhere://monday"
+    );
 }
 
 #[tokio::test]

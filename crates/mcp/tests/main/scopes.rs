@@ -60,7 +60,7 @@ fn table() -> StaticTokens {
     })
 }
 
-/// A server where `read` opens what changes nothing, `write` some more, `all` nearly everything.
+/// A server where `read` grants read-only tools, `write` some more, `all` nearly everything.
 pub(crate) fn scoped(kit: &Kit) -> McpServer {
     kit.registry
         .add(vec![whoami::tool(), format_disk::tool()])
@@ -140,7 +140,7 @@ async fn what_is_not_listed_is_not_callable_either() {
     };
     let answer = call("ada.read.write", "fail").await;
     assert_eq!(answer.status, 200, "{answer:?}");
-    // The scope that opens least is asked for, not the one that opens everything.
+    // The least privileged scope is required, not the one that grants everything.
     for name in ["fail", "Fail"] {
         let answer = call("ada.read", name).await;
         assert_eq!(answer.status, 403, "{answer:?}");
@@ -153,12 +153,15 @@ async fn what_is_not_listed_is_not_callable_either() {
             assert!(challenge.contains(part), "{challenge}");
         }
     }
-    // What no scope opens is not there, and not told by the way.
+    // A tool that no scope grants is answered like an unknown one.
     let closed = call("ada.all", "format_disk").await;
     let unknown = call("ada.all", "format_dish").await;
     assert_eq!((closed.status, closed.code()), (200, -32602));
-    let said = |answer: &HttpAnswer| answer.json()["error"]["message"].to_string();
-    assert_eq!(said(&closed).replace("disk", "dish"), said(&unknown));
+    let error_message = |answer: &HttpAnswer| answer.json()["error"]["message"].to_string();
+    assert_eq!(
+        error_message(&closed).replace("disk", "dish"),
+        error_message(&unknown)
+    );
     let near = call("ada.read", "fial").await;
     assert!(
         !near.body.contains("fail") && near.body.contains("add"),
@@ -233,7 +236,7 @@ async fn who_listens_hears_of_what_they_see() {
     ))
     .await;
     wire.until("acknowledged").await;
-    // Nobody with `read` sees this one go: what they hear of next is what they saw.
+    // Its removal is invisible with `read`: the next notification is of a tool that `read` grants.
     kit.registry.remove("erase").unwrap();
     let call = ask(&served, "ada.read", "tools/list", json!({})).await;
     assert_eq!(names(&call, "tools"), READ);

@@ -144,9 +144,9 @@ async fn in_a_batch_each_message_is_answered_by_its_own_scopes() {
     let batch = json!([call(1, "add"), call(2, "fail")]);
     let answer = post(served.addr, &[bearer, ("Mcp-Session-Id", session)], &batch).await;
     assert_eq!(answer.status, 200, "{answer:?}");
-    let said = answer.json();
-    assert_eq!(text(&said[0]["result"]), "3");
-    assert_eq!(said[1]["error"]["data"]["requiredScopes"][0], "write");
+    let response = answer.json();
+    assert_eq!(text(&response[0]["result"]), "3");
+    assert_eq!(response[1]["error"]["data"]["requiredScopes"][0], "write");
 }
 
 #[tokio::test]

@@ -47,27 +47,30 @@ async fn outputs_that_are_no_objects_are_wrapped() {
     let served = serve(&server(&kit()).build().unwrap()).await;
     let session = open_session(served.addr, "2025-06-18", json!({})).await;
     let headers = [("Mcp-Session-Id", session.as_str())];
-    let said = post(served.addr, &headers, &call(1, "below", json!({ "n": 2 })))
+    let response = post(served.addr, &headers, &call(1, "below", json!({ "n": 2 })))
         .await
         .json();
     assert_eq!(
-        said["result"]["structuredContent"],
+        response["result"]["structuredContent"],
         json!({ "result": [0, 1] })
     );
-    let said = post(
+    let response = post(
         served.addr,
         &headers,
         &call(2, "sum", json!({ "numbers": [4] })),
     )
     .await
     .json();
-    assert_eq!(said["result"]["structuredContent"], json!({ "total": 4 }));
+    assert_eq!(
+        response["result"]["structuredContent"],
+        json!({ "total": 4 })
+    );
     let old = open_session(served.addr, "2024-11-05", json!({})).await;
     let headers = [("Mcp-Session-Id", old.as_str())];
-    let said = post(served.addr, &headers, &call(1, "mixed", json!({})))
+    let response = post(served.addr, &headers, &call(1, "mixed", json!({})))
         .await
         .json();
-    let kinds = said["result"]["content"].as_array().unwrap().iter();
+    let kinds = response["result"]["content"].as_array().unwrap().iter();
     let kinds: Vec<_> = kinds.map(|item| item["type"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["text", "image", "resource", "resource", "text"]);
 }
@@ -77,10 +80,10 @@ async fn a_tool_knows_its_session() {
     let served = serve(&server(&kit()).build().unwrap()).await;
     let session = open_session(served.addr, "2025-11-25", json!({})).await;
     let headers = [("Mcp-Session-Id", session.as_str())];
-    let said = post(served.addr, &headers, &call(1, "session", json!({})))
+    let response = post(served.addr, &headers, &call(1, "session", json!({})))
         .await
         .json();
-    assert_eq!(text(&said["result"]), session);
+    assert_eq!(text(&response["result"]), session);
 }
 
 #[tokio::test]
@@ -91,8 +94,8 @@ async fn a_session_is_needed_and_ends_when_its_client_says_so() {
     let session = open_session(served.addr, "2025-11-25", json!({})).await;
     let headers = [("Mcp-Session-Id", session.as_str())];
     assert_eq!(post(served.addr, &headers, &list).await.status, 200);
-    let told = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
-    assert_eq!(post(served.addr, &headers, &told).await.status, 202);
+    let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    assert_eq!(post(served.addr, &headers, &initialized).await.status, 202);
     let ended = send(served.addr, http_request("DELETE", &headers, "")).await;
     assert_eq!(ended.status, 204);
     assert_eq!(post(served.addr, &headers, &list).await.status, 404);
@@ -215,9 +218,12 @@ async fn batches_are_for_the_revision_that_had_them() {
     ]);
     let session = open_session(served.addr, "2025-03-26", json!({})).await;
     let headers = [("Mcp-Session-Id", session.as_str())];
-    let said = post(served.addr, &headers, &batch).await.json();
-    assert_eq!((&said[0]["id"], &said[1]["id"]), (&json!(1), &json!(2)));
-    assert_eq!(text(&said[1]["result"]), "2");
+    let response = post(served.addr, &headers, &batch).await.json();
+    assert_eq!(
+        (&response[0]["id"], &response[1]["id"]),
+        (&json!(1), &json!(2))
+    );
+    assert_eq!(text(&response[1]["result"]), "2");
     let bomb = Value::from(vec![request(1, "ping", json!({})); 4]);
     let answer = post(served.addr, &headers, &bomb).await;
     assert_eq!((answer.status, answer.code()), (400, -32600));

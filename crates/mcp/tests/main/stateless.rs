@@ -14,15 +14,15 @@ async fn a_call_is_answered_at_once_as_json() {
     let params = json!({ "name": "add", "arguments": { "a": 2, "b": 3 } });
     let answer = send(served.addr, stateless_request(7, "tools/call", params)).await;
     assert_eq!(answer.header("content-type"), Some("application/json"));
-    let said = answer.json();
-    assert_eq!(said["id"], 7);
-    assert_eq!(said["result"]["resultType"], "complete");
+    let response = answer.json();
+    assert_eq!(response["id"], 7);
+    assert_eq!(response["result"]["resultType"], "complete");
     assert_eq!(
-        said["result"]["content"],
+        response["result"]["content"],
         json!([{ "type": "text", "text": "5" }])
     );
-    assert!(said["result"].get("isError").is_none());
-    let info = &said["result"]["_meta"]["io.modelcontextprotocol/serverInfo"];
+    assert!(response["result"].get("isError").is_none());
+    let info = &response["result"]["_meta"]["io.modelcontextprotocol/serverInfo"];
     assert_eq!(info["name"], "test");
 }
 
@@ -100,8 +100,8 @@ async fn an_unknown_method_is_not_found_and_a_notification_is_accepted() {
         assert_eq!((answer.status, answer.code()), (404, -32601), "{method}");
     }
     let headers = [("MCP-Protocol-Version", "2026-07-28")];
-    let told = json!({ "jsonrpc": "2.0", "method": "notifications/whatever" }).to_string();
-    let answer = send(served.addr, http_request("POST", &headers, &told)).await;
+    let notification = json!({ "jsonrpc": "2.0", "method": "notifications/whatever" }).to_string();
+    let answer = send(served.addr, http_request("POST", &headers, &notification)).await;
     assert_eq!((answer.status, answer.body.as_str()), (202, ""));
 }
 
@@ -221,7 +221,7 @@ async fn a_subscription_hears_what_it_asked_for() {
         second.contains(r#""io.modelcontextprotocol/subscriptionId":5"#),
         "{second}"
     );
-    // Had the other one been told of the tool, it would have heard that before this.
+    // A notification of the tool for the other client would have come before this.
     kit.registry
         .add(toolwright::Prompt::from_tool(
             tools::fail::tool(),
@@ -258,13 +258,13 @@ async fn a_server_that_ends_ends_its_subscriptions_politely() {
 async fn discovery_says_who_is_there() {
     let kit = kit();
     let served = serve(&server(&kit).instructions("Count.").build().unwrap()).await;
-    let said = send(
+    let response = send(
         served.addr,
         stateless_request_with(1, "server/discover", json!({}), json!({})),
     )
     .await
     .json();
-    let result = &said["result"];
+    let result = &response["result"];
     assert_eq!(result["supportedVersions"], json!(["2026-07-28"]));
     assert_eq!(
         result["capabilities"]["tools"],

@@ -33,12 +33,12 @@ pub(crate) fn peer(server: &McpServer) -> Peer {
 }
 
 impl Peer {
-    pub(crate) async fn say(&mut self, line: impl ToString) {
+    pub(crate) async fn send(&mut self, line: impl ToString) {
         let line = format!("{}\n", line.to_string());
         self.input.write_all(line.as_bytes()).await.unwrap();
     }
 
-    pub(crate) async fn hear(&mut self) -> Value {
+    pub(crate) async fn receive(&mut self) -> Value {
         let line = self
             .output
             .next_line()
@@ -49,9 +49,9 @@ impl Peer {
     }
 
     pub(crate) async fn ask(&mut self, request: Value) -> Value {
-        self.say(&request).await;
+        self.send(&request).await;
         loop {
-            let heard = self.hear().await;
+            let heard = self.receive().await;
             if heard["id"] == request["id"] && heard.get("method").is_none() {
                 return heard;
             }
@@ -78,19 +78,19 @@ fn add(id: u32) -> Value {
 async fn both_eras_are_spoken_on_one_line_and_the_end_of_input_is_the_end() {
     let kit = kit();
     let mut peer = peer(&server(&kit).build().unwrap());
-    let said = peer.ask(request(1, "tools/list", json!({}))).await;
-    assert_eq!(said["error"]["code"], -32602, "{said}");
-    let said = peer
+    let response = peer.ask(request(1, "tools/list", json!({}))).await;
+    assert_eq!(response["error"]["code"], -32602, "{response}");
+    let response = peer
         .ask(stateless_body(2, "tools/call", add(2), json!({})))
         .await;
-    assert_eq!(text(&said["result"]), "5");
-    let said = peer.ask(initialize("2025-06-18", json!({}))).await;
-    assert_eq!(said["result"]["protocolVersion"], "2025-06-18");
-    let said = peer.ask(request(3, "tools/call", add(3))).await;
-    assert_eq!(text(&said["result"]), "5");
+    assert_eq!(text(&response["result"]), "5");
+    let response = peer.ask(initialize("2025-06-18", json!({}))).await;
+    assert_eq!(response["result"]["protocolVersion"], "2025-06-18");
+    let response = peer.ask(request(3, "tools/call", add(3))).await;
+    assert_eq!(text(&response["result"]), "5");
     kit.registry.remove("fail").unwrap();
     assert_eq!(
-        peer.hear().await["method"],
+        peer.receive().await["method"],
         "notifications/tools/list_changed"
     );
     peer.close().await;
@@ -101,25 +101,25 @@ async fn requests_run_side_by_side_and_a_cancelled_one_is_never_answered() {
     let mut kit = kit();
     let mut peer = peer(&server(&kit).build().unwrap());
     let wait = json!({ "name": "wait" });
-    peer.say(stateless_body(1, "tools/call", wait.clone(), json!({})))
+    peer.send(stateless_body(1, "tools/call", wait.clone(), json!({})))
         .await;
     assert_eq!(kit.heard.recv().await, Some("started"));
-    let said = peer
+    let response = peer
         .ask(stateless_body(2, "tools/call", add(2), json!({})))
         .await;
-    assert_eq!(text(&said["result"]), "5");
-    let said = peer
+    assert_eq!(text(&response["result"]), "5");
+    let response = peer
         .ask(stateless_body(1, "tools/call", wait, json!({})))
         .await;
-    assert_eq!(said["error"]["code"], -32600, "the id is taken");
+    assert_eq!(response["error"]["code"], -32600, "the id is taken");
     let params = json!({ "requestId": 1 });
-    peer.say(json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params }))
+    peer.send(json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params }))
         .await;
     assert_eq!(kit.heard.recv().await, Some("dropped"));
-    let said = peer
+    let response = peer
         .ask(stateless_body(3, "tools/call", add(3), json!({})))
         .await;
-    assert_eq!(text(&said["result"]), "5");
+    assert_eq!(text(&response["result"]), "5");
     peer.close().await;
 }
 
@@ -139,14 +139,14 @@ async fn garbage_is_answered_and_the_next_line_is_read() {
         (&" ".repeat(2000), -32600),
         (r#"{"jsonrpc":"2.0","id":1,"method":"no/such"}"#, -32602),
     ] {
-        peer.say(line).await;
-        let said = peer.hear().await;
-        assert_eq!(said["error"]["code"], code, "{line}: {said}");
+        peer.send(line).await;
+        let response = peer.receive().await;
+        assert_eq!(response["error"]["code"], code, "{line}: {response}");
     }
-    let said = peer
+    let response = peer
         .ask(stateless_body(2, "tools/call", add(2), json!({})))
         .await;
-    assert_eq!(text(&said["result"]), "5");
+    assert_eq!(text(&response["result"]), "5");
     peer.close().await;
 }
 
@@ -154,14 +154,14 @@ async fn garbage_is_answered_and_the_next_line_is_read() {
 async fn what_was_asked_before_the_end_of_input_is_answered() {
     let kit = kit();
     let mut peer = peer(&server(&kit).build().unwrap());
-    peer.say(stateless_body(
+    peer.send(stateless_body(
         1,
         "subscriptions/listen",
         json!({}),
         json!({}),
     ))
     .await;
-    peer.say(stateless_body(2, "tools/call", add(2), json!({})))
+    peer.send(stateless_body(2, "tools/call", add(2), json!({})))
         .await;
     let Peer {
         input,
@@ -184,12 +184,12 @@ async fn a_question_to_the_person_goes_over_the_same_lines() {
     peer.ask(initialize("2025-11-25", json!({ "elicitation": {} })))
         .await;
     let params = json!({ "name": "erase", "arguments": { "path": "/x" } });
-    peer.say(request(1, "tools/call", params)).await;
-    let asked = peer.hear().await;
+    peer.send(request(1, "tools/call", params)).await;
+    let asked = peer.receive().await;
     assert_eq!(asked["method"], "elicitation/create");
     let answer = json!({ "jsonrpc": "2.0", "id": asked["id"], "result": { "action": "accept" } });
-    peer.say(answer).await;
-    assert_eq!(text(&peer.hear().await["result"]), "erased /x");
+    peer.send(answer).await;
+    assert_eq!(text(&peer.receive().await["result"]), "erased /x");
     peer.close().await;
 }
 
@@ -209,7 +209,7 @@ fn what_tools_print_is_not_mistaken_for_the_protocol() {
     drop(input);
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success());
-    let said: Value = serde_json::from_slice(&output.stdout).expect("one line of JSON");
-    assert_eq!(said["id"], 1);
+    let response: Value = serde_json::from_slice(&output.stdout).expect("one line of JSON");
+    assert_eq!(response["id"], 1);
     assert_eq!(String::from_utf8_lossy(&output.stderr), "a tool prints\n");
 }

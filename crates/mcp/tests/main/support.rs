@@ -123,7 +123,7 @@ fn decode_chunked(mut body: &str) -> String {
 /// Writes a request whole.
 pub(crate) fn http_request(method: &str, headers: &[(&str, &str)], body: &str) -> String {
     let mut text = format!("{method} /mcp HTTP/1.1\r\nConnection: close\r\n");
-    let said = |name: &str| {
+    let has_header = |name: &str| {
         headers
             .iter()
             .any(|(known, _)| known.eq_ignore_ascii_case(name))
@@ -133,14 +133,14 @@ pub(crate) fn http_request(method: &str, headers: &[(&str, &str)], body: &str) -
         ("Content-Type", "application/json"),
         ("Accept", "application/json, text/event-stream"),
     ] {
-        if !said(name) {
+        if !has_header(name) {
             text.push_str(&format!("{name}: {value}\r\n"));
         }
     }
     for (name, value) in headers {
         text.push_str(&format!("{name}: {value}\r\n"));
     }
-    if !said("Content-Length") && !said("Transfer-Encoding") {
+    if !has_header("Content-Length") && !has_header("Transfer-Encoding") {
         text.push_str(&format!("Content-Length: {}\r\n", body.len()));
     }
     format!("{text}\r\n{body}")

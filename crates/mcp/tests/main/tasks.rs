@@ -45,16 +45,16 @@ async fn a_task_is_its_callers_own_and_ends_when_it_is_cancelled() {
     assert_eq!(begun["result"]["resultType"], "task", "{begun}");
     assert_eq!(kit.heard.recv().await, Some("started"));
     let task = json!({ "taskId": begun["result"]["taskId"] });
-    let said = ask(&served, ADA, "tasks/get", task.clone()).await;
-    assert_eq!(said["result"]["status"], "working", "{said}");
+    let response = ask(&served, ADA, "tasks/get", task.clone()).await;
+    assert_eq!(response["result"]["status"], "working", "{response}");
     for method in ["tasks/get", "tasks/update", "tasks/cancel"] {
-        let said = ask(&served, BOB, method, task.clone()).await;
-        assert_eq!(said["error"]["code"], -32602, "{said}");
+        let response = ask(&served, BOB, method, task.clone()).await;
+        assert_eq!(response["error"]["code"], -32602, "{response}");
     }
-    let said = ask(&served, ADA, "tasks/cancel", task.clone()).await;
-    assert_eq!(said["result"], json!({ "resultType": "complete" }));
-    let said = ask(&served, ADA, "tasks/get", task).await;
-    assert_eq!(said["result"]["status"], "cancelled", "{said}");
+    let response = ask(&served, ADA, "tasks/cancel", task.clone()).await;
+    assert_eq!(response["result"], json!({ "resultType": "complete" }));
+    let response = ask(&served, ADA, "tasks/get", task).await;
+    assert_eq!(response["result"]["status"], "cancelled", "{response}");
 }
 
 #[tokio::test]
@@ -63,8 +63,8 @@ async fn a_call_that_is_done_at_once_is_no_task_and_there_are_only_so_many() {
     kit.registry.add(forever::tool()).unwrap();
     let served = serve(&guarded(server(&kit).limits(|limits| limits.max_tasks = 1))).await;
     let params = json!({ "name": "add", "arguments": { "a": 2, "b": 3 } });
-    let said = ask(&served, ADA, "tools/call", params).await;
-    assert_eq!(text(&said["result"]), "5");
+    let response = ask(&served, ADA, "tools/call", params).await;
+    assert_eq!(text(&response["result"]), "5");
     let first = ask(&served, ADA, "tools/call", json!({ "name": "forever" })).await;
     assert_eq!(first["result"]["resultType"], "task");
     let second = ask(&served, ADA, "tools/call", json!({ "name": "forever" })).await;

@@ -75,10 +75,10 @@ pub(crate) fn erase(path: String) -> String {
     format!("erased {path}")
 }
 
-/// What a test hears of a tool that waits.
+/// The events of a tool that waits, for the test.
 pub(crate) type Heard = UnboundedSender<&'static str>;
 
-/// Says when it is dropped.
+/// Sends an event when it is dropped.
 struct Waiting(Heard);
 
 impl Drop for Waiting {
@@ -112,7 +112,7 @@ pub(crate) fn all() -> Vec<Tool> {
     ]
 }
 
-/// A registry, the invoker of its tools, and what they say to the test.
+/// A registry, the invoker of its tools, and the events of these.
 pub(crate) struct Kit {
     pub(crate) registry: Registry,
     pub(crate) invoker: Invoker,
@@ -122,8 +122,8 @@ pub(crate) struct Kit {
 pub(crate) fn kit() -> Kit {
     let registry = Registry::new();
     registry.add(all()).unwrap();
-    let (said, heard) = unbounded_channel();
-    let invoker = Invoker::builder(&registry).state(said).build().unwrap();
+    let (sender, heard) = unbounded_channel();
+    let invoker = Invoker::builder(&registry).state(sender).build().unwrap();
     Kit {
         registry,
         invoker,
