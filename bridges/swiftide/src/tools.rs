@@ -12,7 +12,7 @@ use toolwright::{Bridge, BridgeError, ExportedTool, ExportedTools};
 
 use crate::{pause, result};
 
-/// Offers an invoker's tools to swiftide, for `ToolCaller::builder().tools(tools(&invoker)?)`.
+/// Offers an invoker's tools to swiftide, for `Agent::builder().tools(tools(&invoker)?)`.
 ///
 /// # Errors
 ///
