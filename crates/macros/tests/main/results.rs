@@ -280,7 +280,7 @@ async fn a_tool_error_keeps_its_kind() {
 }
 
 #[tokio::test]
-async fn the_last_update_is_the_result_and_the_others_are_heard_before() {
+async fn the_last_update_is_the_result_and_the_others_are_events() {
     let (heard, last) = listen("updates", json!({"from": 2})).await;
     assert_eq!(last.text(), "0");
     assert_eq!(heard, ["2", "1"]);
