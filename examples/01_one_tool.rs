@@ -33,11 +33,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let tool = get_weather::tool();
     println!("{}: {}", tool.name(), tool.spec().description);
     for param in tool.params() {
-        let need = if param.required {
-            "required"
-        } else {
-            "optional"
-        };
+        let need = if param.required { "required" } else { "optional" };
         let about = param.description.unwrap_or_default();
         println!("- {}: {}, {need}. {about}", param.name, param.json_type);
     }

@@ -32,11 +32,8 @@ struct Books {
     titles: Vec<&'static str>,
 }
 
-const CATALOG: [(&str, &str, u16); 3] = [
-    ("Woolf", "Mrs Dalloway", 1925),
-    ("Woolf", "Orlando", 1928),
-    ("Mann", "Der Zauberberg", 1924),
-];
+const CATALOG: [(&str, &str, u16); 3] =
+    [("Woolf", "Mrs Dalloway", 1925), ("Woolf", "Orlando", 1928), ("Mann", "Der Zauberberg", 1924)];
 
 fn books_by(author: Author, _: HandlerContext) -> Json<Books> {
     let (author, since) = (author.name, author.since.unwrap_or_default());

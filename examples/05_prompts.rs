@@ -41,24 +41,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
                 None => format!("{} required", param.name),
             })
             .collect();
-        println!(
-            "{} ({:?}): {}",
-            prompt.name(),
-            prompt.role(),
-            shown.join(", ")
-        );
+        println!("{} ({:?}): {}", prompt.name(), prompt.role(), shown.join(", "));
     }
 
     // The second shows that text from outside is never itself expanded.
-    for arguments in [
-        r#"{"topic": "bees"}"#,
-        r#"{"topic": "${secret}", "max_words": 20}"#,
-        "{}",
-    ] {
-        match invoker
-            .render_prompt("summarize_instructions", arguments)
-            .await
-        {
+    for arguments in [r#"{"topic": "bees"}"#, r#"{"topic": "${secret}", "max_words": 20}"#, "{}"] {
+        match invoker.render_prompt("summarize_instructions", arguments).await {
             Ok(rendered) => println!("{}", rendered.text),
             Err(refused) => println!("{}", refused.text()),
         }

@@ -56,10 +56,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     registry.add(read_file::tool())?;
     registry.add(fetch_url::tool())?;
     // The host decides what is behind the guards; the model never sees them.
-    let invoker = Invoker::builder(&registry)
-        .state(Jail::new(&project)?)
-        .state(SafeHttp::new()?)
-        .build()?;
+    let invoker =
+        Invoker::builder(&registry).state(Jail::new(&project)?).state(SafeHttp::new()?).build()?;
 
     for path in ["README.md", "../secret.txt", "/etc/passwd"] {
         let call = ToolCall::new("read_file", json!({ "path": path }));

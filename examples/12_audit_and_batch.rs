@@ -46,14 +46,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let mut records = sink.lock().unwrap_or_else(PoisonError::into_inner);
         let digest = record.arguments.get(..8).unwrap_or_default();
         let caller = record.caller.unwrap_or_default();
-        records.push(format!(
-            "{} {caller} {} {digest} {}",
-            record.call, record.tool, record.outcome
-        ));
+        records
+            .push(format!("{} {caller} {} {digest} {}", record.call, record.tool, record.outcome));
     };
-    let invoker = Invoker::builder(&registry)
-        .state(Barrier::new(3))
-        .audit(audit);
+    let invoker = Invoker::builder(&registry).state(Barrier::new(3)).audit(audit);
     let invoker = invoker.build()?;
 
     let calls = [

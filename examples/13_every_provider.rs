@@ -54,9 +54,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
         println!("{dialect}: {word}, about {} tokens", plan.tokens());
     }
 
-    let strict = tools
-        .iter()
-        .find_map(|tool| tool.spec().input.lower(Dialect::ANTHROPIC_STRICT).ok());
+    let strict =
+        tools.iter().find_map(|tool| tool.spec().input.lower(Dialect::ANTHROPIC_STRICT).ok());
     println!("anthropic-strict would lose:");
     for loss in strict.into_iter().flat_map(|lowered| lowered.losses()) {
         println!("  {loss}");
@@ -65,10 +64,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let plan = ToolPlanner::new(Dialect::OPENAI).plan(&*tools);
     println!("{}", plan.json());
     // In strict mode all parameters are required, and null stands for an omitted one.
-    let call = plan.lift(ToolCall::new(
-        "book_room",
-        r#"{"nights": 2, "extra": null}"#,
-    ));
+    let call = plan.lift(ToolCall::new("book_room", r#"{"nights": 2, "extra": null}"#));
     println!("back: {}", call.arguments.as_str());
     println!("{}", invoker.invoke(&call).await.text());
     Ok(())

@@ -23,10 +23,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let registry = Registry::discover()?;
     let chat = Chat::new(DemoModel::new(), &Invoker::new(&registry)?);
 
-    for question in [
-        "What is the weather in London?",
-        "Convert that to Fahrenheit",
-    ] {
+    for question in ["What is the weather in London?", "Convert that to Fahrenheit"] {
         let ask = chat.message().conversation("weather").user(question);
         let response = ask.call().await?;
         for call in response.steps().flat_map(|step| step.calls()) {

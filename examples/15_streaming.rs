@@ -33,9 +33,8 @@ async fn count(to: u32, progress: Progress) -> String {
 async fn main() -> Result<(), Box<dyn Error>> {
     let registry = Registry::new();
     registry.add(count::tool())?;
-    let model = ScriptedModel::new()
-        .calls("count", r#"{"to":3}"#)
-        .replies("I counted to three for you.");
+    let model =
+        ScriptedModel::new().calls("count", r#"{"to":3}"#).replies("I counted to three for you.");
     let chat = Chat::new(model, &Invoker::new(&registry)?);
 
     let mut events = chat.message().user("Count to three.").stream();
@@ -46,11 +45,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
                 std::io::stdout().flush()?;
             }
             ChatEvent::Call { call } => println!("→ {} {}", call.name, call.arguments),
-            ChatEvent::Progress {
-                done: Some(done),
-                total: Some(total),
-                ..
-            } => println!("  {done} of {total}"),
+            ChatEvent::Progress { done: Some(done), total: Some(total), .. } => {
+                println!("  {done} of {total}")
+            }
             ChatEvent::Result { result, .. } => println!("← {}", result.text()),
             ChatEvent::TurnEnded { usage, .. } => {
                 println!("\n{} tokens in, {} out", usage.input, usage.output);

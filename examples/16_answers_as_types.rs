@@ -26,11 +26,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .replies(r#"{"name": "Ada Lovelace", "born": 1815}"#);
     let chat = Chat::new(model.clone(), &Invoker::new(Registry::new())?);
 
-    let person: Person = chat
-        .message()
-        .user("Who wrote the first program?")
-        .extract()
-        .await?;
+    let person: Person = chat.message().user("Who wrote the first program?").extract().await?;
     println!("{}, born {}", person.name, person.born);
 
     let requests = model.requests();

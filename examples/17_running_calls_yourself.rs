@@ -33,27 +33,17 @@ async fn main() -> Result<(), Box<dyn Error>> {
     registry.add(vec![read_note::tool(), burn_note::tool()])?;
     let tools = Invoker::new(&registry)?;
     let model = ScriptedModel::new()
-        .calls_all([
-            ("read_note", r#"{"name":"today"}"#),
-            ("burn_note", r#"{"name":"today"}"#),
-        ])
+        .calls_all([("read_note", r#"{"name":"today"}"#), ("burn_note", r#"{"name":"today"}"#)])
         .replies("You have to buy milk; I could not burn the note.");
     let chat = Chat::new(model, &tools);
 
-    let mut response = chat
-        .message()
-        .user("What is to do? Then burn it.")
-        .manual_calls()
-        .call()
-        .await?;
+    let mut response =
+        chat.message().user("What is to do? Then burn it.").manual_calls().call().await?;
     while response.has_calls() {
         for call in response.calls() {
             println!("the model wants to: {} {}", call.name, call.arguments);
         }
-        let harmless = response
-            .calls()
-            .iter()
-            .filter(|call| call.name == "read_note");
+        let harmless = response.calls().iter().filter(|call| call.name == "read_note");
         let harmless: Vec<ToolCall> = harmless.cloned().collect();
         let results = tools.invoke_all(&harmless).await;
         response = response.submit_results(results).call().await?;

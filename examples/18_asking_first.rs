@@ -52,10 +52,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         println!("a changed token: {error}");
     }
     let decided: ApprovalResponse = serde_json::from_value(decided)?;
-    let response = chat
-        .submit_approvals("bank", vec![decided.clone()])
-        .call()
-        .await?;
+    let response = chat.submit_approvals("bank", vec![decided.clone()]).call().await?;
     if let Err(error) = chat.submit_approvals("bank", vec![decided]).call().await {
         println!("once more: {error}");
     }

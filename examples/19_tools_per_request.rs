@@ -53,20 +53,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let names = request.tools.iter().map(|tool| tool.spec().name.as_str());
         names.collect::<Vec<_>>().join(", ")
     });
-    let chat = Chat::builder(model, &Invoker::new(&registry)?)
-        .resolver(shout)
-        .build();
+    let chat = Chat::builder(model, &Invoker::new(&registry)?).resolver(shout).build();
 
     let message = || chat.message();
     println!("all: {}", tools_of(message()).await?);
-    println!(
-        "named: {}",
-        tools_of(message().only_tools_named(["add"])).await?
-    );
-    println!(
-        "without: {}",
-        tools_of(message().exclude(["subtract"])).await?
-    );
+    println!("named: {}", tools_of(message().only_tools_named(["add"])).await?);
+    println!("without: {}", tools_of(message().exclude(["subtract"])).await?);
     let own = message().tools(divide::tool());
     println!("with its own: {}", tools_of(own).await?);
     let resolved = message().only_tools_named(["add", "shout_hello"]);

@@ -50,9 +50,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .endpoint(endpoint)
         .build()?;
 
-    let mut events = server
-        .send_message("/weather/bergen", "Is it raining in Bergen?")
-        .await?;
+    let mut events = server.send_message("/weather/bergen", "Is it raining in Bergen?").await?;
     while let Some(numbered) = events.next().await {
         match &numbered.event {
             ConversationEvent::Endpoint(EndpointEvent::Message { content, .. }) => {

@@ -10,10 +10,7 @@ use serde_json::{Value, json};
 use toolwright_schema::{InputLimits, Schema, Tape, canonical_json, coerce, redact, repair};
 
 /// Small limits let short inputs reach them.
-const LIMITS: InputLimits = InputLimits {
-    bytes: 4096,
-    depth: 16,
-};
+const LIMITS: InputLimits = InputLimits { bytes: 4096, depth: 16 };
 
 static SCHEMA: LazyLock<Schema> = LazyLock::new(|| {
     Schema::check(json!({
@@ -44,15 +41,11 @@ pub(crate) fn exercise(text: &str) {
     let repaired = repair(text, &LIMITS);
     if let Ok(value) = &parsed {
         agree(value);
-        assert_eq!(
-            serde_json::from_str::<Value>(text).expect("serde_json reads it too"),
-            *value
-        );
+        assert_eq!(serde_json::from_str::<Value>(text).expect("serde_json reads it too"), *value);
     }
     if let Ok(repaired) = &repaired {
-        let mended = Tape::parse(&repaired.text, &LIMITS)
-            .expect("a repaired text parses")
-            .to_value();
+        let mended =
+            Tape::parse(&repaired.text, &LIMITS).expect("a repaired text parses").to_value();
         if let Ok(value) = &parsed
             && !value.is_string()
         {
@@ -74,11 +67,7 @@ fn agree(value: &Value) {
         *value
     );
     let valid = SCHEMA.is_valid(tape.root());
-    assert_eq!(
-        SCHEMA.violations(value).is_empty(),
-        valid,
-        "verdict and explanation disagree"
-    );
+    assert_eq!(SCHEMA.violations(value).is_empty(), valid, "verdict and explanation disagree");
 
     let mut coerced = value.clone();
     let notes = coerce(&mut coerced, &SCHEMA);
@@ -88,13 +77,7 @@ fn agree(value: &Value) {
         "a change without a note, or a note without a change"
     );
     if valid {
-        assert!(
-            SCHEMA.is_valid(Tape::from_value(&coerced).root()),
-            "coercion broke a valid value"
-        );
+        assert!(SCHEMA.is_valid(Tape::from_value(&coerced).root()), "coercion broke a valid value");
     }
-    assert!(
-        coerce(&mut coerced, &SCHEMA).is_empty(),
-        "coercion was not done at once"
-    );
+    assert!(coerce(&mut coerced, &SCHEMA).is_empty(), "coercion was not done at once");
 }

@@ -37,10 +37,7 @@ pub(crate) fn exercise(bytes: &[u8]) {
         let size: usize = at_once.iter().map(String::len).sum();
         let most = FOR_EACH_BYTE * body.len() + FOR_EACH_EVENT * at_once.len() + 4096;
         assert!(size <= most, "more is told than anybody sent");
-        assert!(
-            at_once.len() <= body.len() + 8,
-            "more events than anybody sent"
-        );
+        assert!(at_once.len() <= body.len() + 8, "more events than anybody sent");
         let in_pieces: Vec<String> = in_pieces.iter().map(|told| same(told)).collect();
         let at_once: Vec<String> = at_once.iter().map(|told| same(told)).collect();
         assert_eq!(in_pieces, at_once, "where it is cut matters");
@@ -54,9 +51,8 @@ fn pieces(body: &[u8], cut: u8) -> Vec<Bytes> {
     let mut rest = body;
     let mut pieces = Vec::new();
     while !rest.is_empty() {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let length = match longest {
             0 => 1,
             longest => (state >> 33) % (2 * longest + 1),
@@ -94,10 +90,7 @@ impl Speakers {
         Self {
             models: models.collect(),
             // Time limits are part of what is exercised; nothing ever waits for them.
-            runtime: Builder::new_current_thread()
-                .enable_time()
-                .build()
-                .expect("a runtime"),
+            runtime: Builder::new_current_thread().enable_time().build().expect("a runtime"),
             line,
         }
     }

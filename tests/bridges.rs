@@ -113,10 +113,7 @@ fn every_page_has_the_same_shape() {
         let mut headings = page.lines().filter(|line| line.starts_with('#'));
         let name = &bridge.name;
         let title = headings.next().unwrap_or_default();
-        assert!(
-            title.starts_with("# Using Toolwright from "),
-            "{name}: {title}"
-        );
+        assert!(title.starts_with("# Using Toolwright from "), "{name}: {title}");
         // In code blocks, `#` starts a comment or an attribute.
         let sections: Vec<&str> = headings.filter(|line| line.starts_with("## ")).collect();
         let [first, second, third, fourth, fifth] = sections.as_slice() else {
@@ -156,10 +153,7 @@ fn a_bridge_is_small() {
         let lines: usize = code.iter().map(|(_, lines)| lines.len()).sum();
         let name = &bridge.name;
         assert!(lines > 0, "bridges/{name} has no code");
-        assert!(
-            lines < MAX_CODE_LINES,
-            "bridges/{name} has {lines} lines of code"
-        );
+        assert!(lines < MAX_CODE_LINES, "bridges/{name} has {lines} lines of code");
         println!("bridges/{name}: {lines} lines of code");
     }
 }
@@ -177,10 +171,7 @@ fn nothing_is_written_in_two_bridges() {
                     .or_insert_with(|| (bridge.name.clone(), path.clone()));
                 if first.0 != bridge.name {
                     let (first, second) = (first.1.display(), path.display());
-                    twice.push(format!(
-                        "{first} and {second}:\n    {}",
-                        block.join("\n    ")
-                    ));
+                    twice.push(format!("{first} and {second}:\n    {}", block.join("\n    ")));
                 }
             }
         }

@@ -16,9 +16,8 @@ mod real;
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).expect("tests/browser is part of every checkout");
     let files = entries.map(|entry| entry.expect("readable").path());
-    let mut files: Vec<PathBuf> = files
-        .filter(|file| file.to_string_lossy().ends_with(".test.js"))
-        .collect();
+    let mut files: Vec<PathBuf> =
+        files.filter(|file| file.to_string_lossy().ends_with(".test.js")).collect();
     files.sort();
     files
 }

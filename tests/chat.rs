@@ -78,7 +78,5 @@ fn run_with_stdin(mut command: Command, lines: &str) -> CommandOutput {
 
 fn events(out: &str) -> Vec<Value> {
     let lines = out.lines();
-    lines
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
+    lines.map(|line| serde_json::from_str(line).unwrap()).collect()
 }

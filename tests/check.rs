@@ -41,19 +41,10 @@ fn check(arguments: &[&str], definitions: &Value) -> (Option<i32>, String, Strin
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    child
-        .stdin
-        .take()
-        .unwrap()
-        .write_all(text.as_bytes())
-        .unwrap();
+    child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
-    (
-        output.status.code(),
-        text(output.stdout),
-        text(output.stderr),
-    )
+    (output.status.code(), text(output.stdout), text(output.stderr))
 }
 
 fn linked(arguments: &[&str]) -> (Option<i32>, String) {
@@ -62,10 +53,7 @@ fn linked(arguments: &[&str]) -> (Option<i32>, String) {
         .args(arguments)
         .output()
         .unwrap();
-    (
-        output.status.code(),
-        String::from_utf8(output.stdout).unwrap(),
-    )
+    (output.status.code(), String::from_utf8(output.stdout).unwrap())
 }
 
 fn tool(name: &str, parameters: Value) -> Value {
@@ -110,22 +98,10 @@ fn lossy_is_a_finding_only_when_denied() {
     );
     let (code, out, _) = check(&["--for", "openai,openai-strict"], &definition);
     assert_eq!(code, Some(0), "{out}");
-    assert!(
-        out.contains("/properties/a: format (wider), described as"),
-        "{out}"
-    );
-    assert!(
-        out.contains("1 tool × 2 dialects: 1 lossless, 1 lossy, 0 impossible"),
-        "{out}"
-    );
-    assert_eq!(
-        check(&["--for", "openai-strict", "--deny", "lossy"], &definition).0,
-        Some(1)
-    );
-    assert_eq!(
-        check(&["--for", "openai", "--deny", "lossy"], &definition).0,
-        Some(0)
-    );
+    assert!(out.contains("/properties/a: format (wider), described as"), "{out}");
+    assert!(out.contains("1 tool × 2 dialects: 1 lossless, 1 lossy, 0 impossible"), "{out}");
+    assert_eq!(check(&["--for", "openai-strict", "--deny", "lossy"], &definition).0, Some(1));
+    assert_eq!(check(&["--for", "openai", "--deny", "lossy"], &definition).0, Some(0));
 }
 
 /// Runs `check --json` on a closed tool without `--for`, in a folder with these settings; returns the exit code and the
@@ -166,14 +142,8 @@ fn without_for_the_vendors_in_use_are_checked() {
     assert_eq!(dialects("model = 'groq:llama'", &[]), "groq");
     assert_eq!(dialects("[models.mistral]\nmodel = 'm'", &[]), "mistral");
     let keys = [("OPENAI_API_KEY", "k"), ("ANTHROPIC_API_KEY", "k")];
-    assert_eq!(
-        dialects("model = 'ollama:qwen3'", &keys),
-        "openai anthropic ollama"
-    );
-    assert_eq!(
-        dialects("model = 'demo'", &[]),
-        "openai anthropic gemini ollama mcp"
-    );
+    assert_eq!(dialects("model = 'ollama:qwen3'", &keys), "openai anthropic ollama");
+    assert_eq!(dialects("model = 'demo'", &[]), "openai anthropic gemini ollama mcp");
 }
 
 #[test]
@@ -186,13 +156,7 @@ fn a_schema_that_no_provider_can_express_is_impossible() {
     let report: Value = serde_json::from_str(&out).unwrap();
     let verdict = &report["tools"][0]["dialects"]["openai-strict"];
     assert_eq!(verdict["verdict"], "impossible");
-    assert!(
-        verdict["reason"]
-            .as_str()
-            .unwrap()
-            .contains("5001 properties"),
-        "{verdict}"
-    );
+    assert!(verdict["reason"].as_str().unwrap().contains("5001 properties"), "{verdict}");
 }
 
 #[test]
@@ -202,10 +166,7 @@ fn sloppy_definitions_are_read_with_notes_or_refused_with_their_place() {
             "math.area",
             json!({"type": "dict", "properties": {"width": {"type": "float"}, "unit": {"type": "any"}, "points": {"type": "tuple"}}})
         ),
-        tool(
-            "broken",
-            json!({"type": "object", "properties": {"a": {"type": "quaternion"}}})
-        ),
+        tool("broken", json!({"type": "object", "properties": {"a": {"type": "quaternion"}}})),
     ]);
     let (code, out, _) = check(&["--for", "portable", "--json"], &definitions);
     assert_eq!(code, Some(1), "a refused definition is a finding");
@@ -217,18 +178,9 @@ fn sloppy_definitions_are_read_with_notes_or_refused_with_their_place() {
         .iter()
         .map(|note| note["message"].as_str().unwrap())
         .collect();
-    assert!(
-        notes.contains(&r#"type "dict" read as "object""#),
-        "{notes:?}"
-    );
-    assert!(
-        notes.contains(&r#"type "float" read as "number""#),
-        "{notes:?}"
-    );
-    assert_eq!(
-        report["refused"][0]["pointer"],
-        "/1/parameters/properties/a/type"
-    );
+    assert!(notes.contains(&r#"type "dict" read as "object""#), "{notes:?}");
+    assert!(notes.contains(&r#"type "float" read as "number""#), "{notes:?}");
+    assert_eq!(report["refused"][0]["pointer"], "/1/parameters/properties/a/type");
 }
 
 #[test]
@@ -251,14 +203,8 @@ fn emit_prints_the_array_of_the_one_dialect_named() {
     );
     let (_, again, _) = check(&["--for", "openai", "--emit"], &definition);
     assert_eq!(out, again, "a prompt cache begins with these bytes");
-    let (_, chat, _) = check(
-        &["--for", "openai", "--emit", "--shape", "openai-chat"],
-        &definition,
-    );
-    assert_eq!(
-        serde_json::from_str::<Value>(&chat).unwrap()[0]["function"]["name"],
-        "files_read"
-    );
+    let (_, chat, _) = check(&["--for", "openai", "--emit", "--shape", "openai-chat"], &definition);
+    assert_eq!(serde_json::from_str::<Value>(&chat).unwrap()[0]["function"]["name"], "files_read");
     let (code, _, err) = check(&["--emit"], &definition);
     assert_eq!(code, Some(2));
     assert!(err.contains("name its dialect"), "{err}");
@@ -270,20 +216,14 @@ fn usage_errors_suggest_what_to_write() {
     let (code, _, err) = check(&["--for", "opnai"], &none);
     assert_eq!(
         (code, err.as_str()),
-        (
-            Some(2),
-            "error: there is no dialect `opnai`; did you mean `openai`?\n"
-        )
+        (Some(2), "error: there is no dialect `opnai`; did you mean `openai`?\n")
     );
     let (code, _, err) = check(&[], &json!("{\"tools\": [}"));
     assert_eq!(code, Some(2));
     assert!(err.contains("line 1"), "{err}");
     let (code, _, err) = check(&[], &json!("{\"weather\": 5}"));
     assert_eq!(code, Some(2));
-    assert!(
-        err.contains("OpenAI"),
-        "names the forms that are read: {err}"
-    );
+    assert!(err.contains("OpenAI"), "names the forms that are read: {err}");
     let twice = json!([tool("f", json!({})), tool("f", json!({}))]);
     let (code, out, _) = check(&["--for", "mcp"], &twice);
     assert_eq!(code, Some(1), "{out}");
@@ -292,16 +232,10 @@ fn usage_errors_suggest_what_to_write() {
 #[test]
 fn one_tools_schema_is_printed_as_a_dialect_wants_it() {
     let run = |arguments: &[&str]| {
-        let output = Command::new(env!("CARGO_BIN_EXE_toolwright"))
-            .args(arguments)
-            .output()
-            .unwrap();
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_toolwright")).args(arguments).output().unwrap();
         let text = |bytes| String::from_utf8(bytes).unwrap();
-        (
-            output.status.code(),
-            text(output.stdout),
-            text(output.stderr),
-        )
+        (output.status.code(), text(output.stdout), text(output.stderr))
     };
     let (code, out, err) = run(&["tools", "schema", "get_weather", "--for", "gemini-openapi"]);
     assert_eq!(code, Some(0));

@@ -16,11 +16,7 @@ fn toolwright(arguments: &[&str]) -> Command {
 /// Exit code, stdout, stderr.
 fn output_parts(output: &Output) -> (Option<i32>, String, String) {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    (
-        output.status.code(),
-        text(&output.stdout),
-        text(&output.stderr),
-    )
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
 }
 
 fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
@@ -29,17 +25,9 @@ fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
 
 fn run_with_stdin(arguments: &[&str], stdin: &str) -> (Option<i32>, String, String) {
     let mut command = toolwright(arguments);
-    command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    child
-        .stdin
-        .take()
-        .unwrap()
-        .write_all(stdin.as_bytes())
-        .unwrap();
+    child.stdin.take().unwrap().write_all(stdin.as_bytes()).unwrap();
     output_parts(&child.wait_with_output().unwrap())
 }
 
@@ -53,24 +41,14 @@ fn json(arguments: &[&str]) -> Value {
 fn help_teaches_what_to_try_next() {
     let (code, out, _) = run(&["--help"]);
     assert_eq!(code, Some(0));
-    for next in [
-        "tools list",
-        "tools show convert_temperature",
-        "tools call convert_temperature",
-    ] {
+    for next in ["tools list", "tools show convert_temperature", "tools call convert_temperature"] {
         assert!(out.contains(next), "{out}");
     }
 }
 
 #[test]
 fn a_call_prints_its_result_and_nothing_else() {
-    let result = run(&[
-        "tools",
-        "call",
-        "convert_temperature",
-        "value=100",
-        "from_unit=C",
-    ]);
+    let result = run(&["tools", "call", "convert_temperature", "value=100", "from_unit=C"]);
     assert_eq!(result, (Some(0), "100.0C = 212.0F\n".into(), String::new()));
 }
 
@@ -78,23 +56,15 @@ fn a_call_prints_its_result_and_nothing_else() {
 fn arguments_may_be_json_or_come_from_stdin() {
     let arguments = r#"{"value": 100, "from_unit": "C"}"#;
     let expected = (Some(0), "100.0C = 212.0F\n".into(), String::new());
-    assert_eq!(
-        run(&["tools", "call", "convert_temperature", arguments]),
-        expected
-    );
+    assert_eq!(run(&["tools", "call", "convert_temperature", arguments]), expected);
     let call = ["tools", "call", "convert_temperature", "-"];
     assert_eq!(run_with_stdin(&call, arguments), expected);
 }
 
 #[test]
 fn a_bad_value_is_a_finding_that_names_its_place_and_type() {
-    let (code, out, err) = run(&[
-        "tools",
-        "call",
-        "convert_temperature",
-        "value=abc",
-        "from_unit=C",
-    ]);
+    let (code, out, err) =
+        run(&["tools", "call", "convert_temperature", "value=abc", "from_unit=C"]);
     assert_eq!((code, out.as_str()), (Some(1), ""));
     assert!(err.contains("/value: expected a number"), "{err}");
 }
@@ -103,10 +73,7 @@ fn a_bad_value_is_a_finding_that_names_its_place_and_type() {
 fn a_misspelt_argument_is_a_finding_with_a_suggestion() {
     let (code, _, err) = run(&["tools", "call", "get_weather", "ctiy=Paris"]);
     assert_eq!(code, Some(1));
-    assert!(
-        err.contains("/ctiy: unknown argument; did you mean `city`?"),
-        "{err}"
-    );
+    assert!(err.contains("/ctiy: unknown argument; did you mean `city`?"), "{err}");
 }
 
 #[test]
@@ -124,10 +91,7 @@ fn what_is_no_argument_is_a_usage_error() {
     assert_eq!(code, Some(2));
     assert!(err.contains("write key=value"), "{err}");
     assert_eq!(run(&["tools", "frobnicate"]).0, Some(2));
-    assert_eq!(
-        run(&["tools", "list", "--project-dir", "no/such/folder"]).0,
-        Some(2)
-    );
+    assert_eq!(run(&["tools", "list", "--project-dir", "no/such/folder"]).0, Some(2));
 }
 
 #[test]
@@ -144,23 +108,13 @@ fn invalid_json_fails_with_its_location() {
 fn the_list_as_json_has_every_field_in_a_stable_order() {
     let list = json(&["tools", "list", "--json"]);
     assert_eq!(list, json(&["--json", "tools", "list"]));
-    let keys = [
-        "name",
-        "title",
-        "description",
-        "inputSchema",
-        "outputSchema",
-        "annotations",
-        "bundle",
-    ];
+    let keys =
+        ["name", "title", "description", "inputSchema", "outputSchema", "annotations", "bundle"];
     let tools = list.as_array().unwrap();
     for tool in tools {
         assert_eq!(tool.as_object().unwrap().keys().collect::<Vec<_>>(), keys);
     }
-    let names: Vec<&str> = tools
-        .iter()
-        .map(|tool| tool["name"].as_str().unwrap())
-        .collect();
+    let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
     let expected = [
         "get_current_time",
         "get_city_time",
@@ -176,10 +130,7 @@ fn the_list_as_json_has_every_field_in_a_stable_order() {
 fn parameters_keep_their_order_and_extractors_are_hidden() {
     let schema = json(&["tools", "schema", "issue_refund"]);
     let properties = schema["properties"].as_object().unwrap();
-    assert_eq!(
-        properties.keys().collect::<Vec<_>>(),
-        ["order", "amount", "reason"]
-    );
+    assert_eq!(properties.keys().collect::<Vec<_>>(), ["order", "amount", "reason"]);
     assert_eq!(schema["required"], serde_json::json!(["order", "amount"]));
     assert_eq!(properties["reason"]["default"], "customer request");
     let report = json(&["tools", "show", "write_report", "--json"]);
@@ -223,20 +174,13 @@ fn a_dangerous_call_needs_a_yes() {
     assert!(err.contains("--yes"), "{err}");
     let (code, out, _) = run(&[&call[..], &["--yes"]].concat());
     assert_eq!(code, Some(0));
-    assert_eq!(
-        out,
-        "Refunded 5.00 EUR for order A-1042 (customer request)\n"
-    );
+    assert_eq!(out, "Refunded 5.00 EUR for order A-1042 (customer request)\n");
 }
 
 #[test]
 fn a_closed_pipe_is_no_error() {
     let mut command = toolwright(&["tools", "list", "--json"]);
-    let mut child = command
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     let (_, _, err) = output_parts(&child.wait_with_output().unwrap());
     assert_eq!(err, "");
@@ -256,19 +200,9 @@ fn prompts_are_listed_apart_from_tools() {
     assert!(!run(&["tools", "list"]).1.contains("summarize_instructions"));
     let list = json(&["prompts", "list", "--json"]);
     let prompt = &list.as_array().unwrap()[0];
-    let keys = [
-        "name",
-        "title",
-        "description",
-        "role",
-        "inputSchema",
-        "bundle",
-    ];
+    let keys = ["name", "title", "description", "role", "inputSchema", "bundle"];
     assert_eq!(prompt.as_object().unwrap().keys().collect::<Vec<_>>(), keys);
-    assert_eq!(
-        (&prompt["title"], &prompt["role"]),
-        (&"Summarize".into(), &"assistant".into())
-    );
+    assert_eq!((&prompt["title"], &prompt["role"]), (&"Summarize".into(), &"assistant".into()));
 }
 
 #[test]
@@ -326,13 +260,7 @@ fn project(file: &str, text: &str) -> tempfile::TempDir {
 
 fn run_in(folder: &tempfile::TempDir, arguments: &[&str]) -> (Option<i32>, String, String) {
     let mut command = toolwright(arguments);
-    output_parts(
-        &command
-            .arg("--project-dir")
-            .arg(folder.path())
-            .output()
-            .unwrap(),
-    )
+    output_parts(&command.arg("--project-dir").arg(folder.path()).output().unwrap())
 }
 
 #[test]
@@ -357,16 +285,9 @@ fn every_property_of_web_search_and_mcp_is_shown_with_its_place() {
     assert_eq!((code, err.as_str()), (Some(0), ""));
     for (line, property) in properties.iter().enumerate() {
         let (key, value) = property.split_once('=').unwrap();
-        let value = if key == "MCP.authorization" {
-            "***"
-        } else {
-            value
-        };
+        let value = if key == "MCP.authorization" { "***" } else { value };
         let shown = format!("{key} = {value} (toolwright.properties:{})", line + 1);
-        assert!(
-            out.lines().any(|line| line == shown),
-            "{shown} is not in\n{out}"
-        );
+        assert!(out.lines().any(|line| line == shown), "{shown} is not in\n{out}");
     }
 }
 
@@ -383,17 +304,11 @@ fn a_malformed_file_gives_file_line_and_what_was_expected() {
     let folder = project("toolwright.toml", "model = \"demo\"\n[tools\n");
     let (code, _, err) = run_in(&folder, &["tools", "list"]);
     assert_eq!(code, Some(1));
-    assert!(
-        err.contains("toolwright.toml:2: ") && err.contains("expected"),
-        "{err}"
-    );
+    assert!(err.contains("toolwright.toml:2: ") && err.contains("expected"), "{err}");
     let folder = project("toolwright.properties", "a=1\nb=\\u12G4\n");
     let (code, _, err) = run_in(&folder, &["config", "show"]);
     assert_eq!(code, Some(1));
-    assert!(
-        err.contains("toolwright.properties:2: expected four hexadecimal digits"),
-        "{err}"
-    );
+    assert!(err.contains("toolwright.properties:2: expected four hexadecimal digits"), "{err}");
 }
 
 #[test]
@@ -406,37 +321,12 @@ fn an_unknown_setting_of_ours_is_an_error_with_its_line_and_the_nearest_name() {
             2,
             "base_url",
         ),
-        (
-            "[models.opnai]\nkey = \"x\"\n",
-            "models.opnai.key",
-            2,
-            "openai",
-        ),
+        ("[models.opnai]\nkey = \"x\"\n", "models.opnai.key", 2, "openai"),
         ("[server]\ntokn = \"x\"\n", "server.tokn", 2, "token"),
-        (
-            "[WebSearchTool]\ntypes = \"default\"\n",
-            "WebSearchTool.types",
-            2,
-            "type",
-        ),
-        (
-            "[MCP_1]\nname = \"a\"\nulr = \"http://127.0.0.1:1\"\n",
-            "MCP_1.ulr",
-            3,
-            "url",
-        ),
-        (
-            "[mcp.server.a]\nurl = \"http://127.0.0.1:1\"\n",
-            "mcp.server.a.url",
-            2,
-            "servers",
-        ),
-        (
-            "[mcp.servers.a]\nurll = \"http://127.0.0.1:1\"\n",
-            "mcp.servers.a.urll",
-            2,
-            "url",
-        ),
+        ("[WebSearchTool]\ntypes = \"default\"\n", "WebSearchTool.types", 2, "type"),
+        ("[MCP_1]\nname = \"a\"\nulr = \"http://127.0.0.1:1\"\n", "MCP_1.ulr", 3, "url"),
+        ("[mcp.server.a]\nurl = \"http://127.0.0.1:1\"\n", "mcp.server.a.url", 2, "servers"),
+        ("[mcp.servers.a]\nurll = \"http://127.0.0.1:1\"\n", "mcp.servers.a.urll", 2, "url"),
     ] {
         let folder = project("toolwright.toml", settings);
         let (code, _, err) = run_in(&folder, &["tools", "list"]);
@@ -468,14 +358,8 @@ fn settings_of_a_tool_are_followed() {
         "[tools.get_weather]\nenabled = false\n[tools.get_city_time]\napproval = \"always\"\n",
     );
     let (_, out, _) = run_in(&folder, &["tools", "list"]);
-    assert!(
-        !out.contains("get_weather") && out.contains("get_city_time"),
-        "{out}"
-    );
-    assert_eq!(
-        run_in(&folder, &["tools", "call", "get_weather", "city=Oslo"]).0,
-        Some(2)
-    );
+    assert!(!out.contains("get_weather") && out.contains("get_city_time"), "{out}");
+    assert_eq!(run_in(&folder, &["tools", "call", "get_weather", "city=Oslo"]).0, Some(2));
     let (code, _, err) = run_in(&folder, &["tools", "call", "get_city_time", "city=Oslo"]);
     assert_eq!(code, Some(1));
     assert!(err.contains("--yes"), "{err}");
@@ -496,14 +380,8 @@ fn no_secret_is_ever_written() {
             "MCP.name=docs\nMCP.url=https://x.example/\nMCP.authorization=Bearer {key}\nmail.password={password}\nmail.note={token}\n"
         ),
     );
-    let broken = project(
-        "toolwright.toml",
-        &format!("api_key = \"{key}\npassword = {password}\n"),
-    );
-    let wrong = project(
-        "toolwright.toml",
-        &format!("[tools.get_weather]\ntimeout = \"{key}\"\n"),
-    );
+    let broken = project("toolwright.toml", &format!("api_key = \"{key}\npassword = {password}\n"));
+    let wrong = project("toolwright.toml", &format!("[tools.get_weather]\ntimeout = \"{key}\"\n"));
     let value = format!("value={key}");
     let unknown =
         format!(r#"{{"city": 5, "password": "{password}", "token": {{"a": "{token}"}}}}"#);
@@ -512,13 +390,7 @@ fn no_secret_is_ever_written() {
         &["config", "show"],
         &["config", "show", "--json"],
         &["tools", "list"],
-        &[
-            "tools",
-            "call",
-            "convert_temperature",
-            &value,
-            "from_unit=C",
-        ],
+        &["tools", "call", "convert_temperature", &value, "from_unit=C"],
         &["tools", "call", "get_weather", &unknown],
         &["tools", "call", "get_weather", &unknown, "--json"],
         &["tools", "call", "get_weather", &cut],
@@ -527,9 +399,7 @@ fn no_secret_is_ever_written() {
     for folder in [&good, &broken, &wrong] {
         for call in calls {
             let mut command = toolwright(call);
-            command
-                .env("TOOLWRIGHT_SMTP_PASSWORD", variable)
-                .env("RUST_BACKTRACE", "full");
+            command.env("TOOLWRIGHT_SMTP_PASSWORD", variable).env("RUST_BACKTRACE", "full");
             command.arg("--project-dir").arg(folder.path());
             let (_, out, err) = output_parts(&command.output().unwrap());
             written.push_str(&out);
@@ -538,9 +408,6 @@ fn no_secret_is_ever_written() {
     }
     assert!(written.contains("***"), "nothing was masked:\n{written}");
     for secret in SECRETS {
-        assert!(
-            !written.contains(secret),
-            "{secret} was written:\n{written}"
-        );
+        assert!(!written.contains(secret), "{secret} was written:\n{written}");
     }
 }

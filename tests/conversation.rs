@@ -27,40 +27,15 @@ use aimock::Aimock;
 
 /// A message, the tool that is called, its result, and a part of the answer.
 const CONVERSATION: [(&str, &str, &str, &str); 4] = [
-    (
-        "What time is it in Tokyo?",
-        "get_city_time",
-        "(JST)",
-        "Tokyo",
-    ),
-    (
-        "And the weather there?",
-        "get_weather",
-        "Tokyo: Rainy, 22C / 72F, 90% humidity",
-        "22C",
-    ),
-    (
-        "Convert that temperature to Fahrenheit",
-        "convert_temperature",
-        "22.0C = 71.6F",
-        "71.6F",
-    ),
-    (
-        "Refund order A-1042, 20 euros",
-        "issue_refund",
-        "the call was denied: not today",
-        "denied",
-    ),
+    ("What time is it in Tokyo?", "get_city_time", "(JST)", "Tokyo"),
+    ("And the weather there?", "get_weather", "Tokyo: Rainy, 22C / 72F, 90% humidity", "22C"),
+    ("Convert that temperature to Fahrenheit", "convert_temperature", "22.0C = 71.6F", "71.6F"),
+    ("Refund order A-1042, 20 euros", "issue_refund", "the call was denied: not today", "denied"),
 ];
 
 /// A vendor of each protocol, and its base path at the mock.
-const PROTOCOLS: [(&str, &str); 5] = [
-    ("openai", "/v1"),
-    ("openai-chat", "/v1"),
-    ("anthropic", ""),
-    ("gemini", ""),
-    ("ollama", ""),
-];
+const PROTOCOLS: [(&str, &str); 5] =
+    [("openai", "/v1"), ("openai-chat", "/v1"), ("anthropic", ""), ("gemini", ""), ("ollama", "")];
 
 /// Denies all refunds.
 struct DenyingApprover;
@@ -74,9 +49,7 @@ impl Approver for DenyingApprover {
 fn chat(model: impl Model) -> Chat {
     let registry = Registry::discover().unwrap();
     let tools = Invoker::new(&registry).unwrap();
-    Chat::builder(model, &tools)
-        .approver(DenyingApprover)
-        .build()
+    Chat::builder(model, &tools).approver(DenyingApprover).build()
 }
 
 fn vendor(vendor: &str, mock: &Aimock, path: &str) -> Arc<dyn Model> {
@@ -105,11 +78,7 @@ async fn run_conversation(who: &str, model: impl Model) {
         assert_eq!(results.len(), 1, "{who}: {results:?}");
         assert!(results[0].text().contains(result), "{who}: {results:?}");
         assert!(response.text().contains(answer), "{who}: {response:?}");
-        assert_eq!(
-            text,
-            response.text(),
-            "{who}: what is streamed is the answer"
-        );
+        assert_eq!(text, response.text(), "{who}: what is streamed is the answer");
         assert_eq!(response.end(), Some(&TurnEnd::Answered), "{who}");
     }
 }
@@ -184,9 +153,7 @@ async fn an_answer_that_is_cut_off_is_an_error_and_not_an_answer() {
         let chat = chat(vendor(name, &mock, path));
         let asked = chat.message().user("Stop in the middle").call().await;
         let error = asked.map(|response| response.text()).unwrap_err();
-        let ChatError::Model(error) = error else {
-            panic!("{name}: {error:?}")
-        };
+        let ChatError::Model(error) = error else { panic!("{name}: {error:?}") };
         let kinds = [ModelErrorKind::Network, ModelErrorKind::Protocol];
         assert!(kinds.contains(&error.kind), "{name}: {error:?}");
     }
@@ -210,15 +177,10 @@ async fn the_error_of_a_vendor_has_its_own_message() {
     for (name, path) in PROTOCOLS {
         let chat = chat(vendor(name, &mock, path));
         let asked = chat.message().user("Refuse the request").call().await;
-        let Err(ChatError::Model(error)) = asked else {
-            panic!("{name}: {asked:?}")
-        };
+        let Err(ChatError::Model(error)) = asked else { panic!("{name}: {asked:?}") };
         assert_eq!(error.kind, ModelErrorKind::BadRequest, "{name}");
         let message = error.to_string();
-        assert!(
-            message.contains("the request has no soul"),
-            "{name}: {message}"
-        );
+        assert!(message.contains("the request has no soul"), "{name}: {message}");
     }
 }
 

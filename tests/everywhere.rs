@@ -45,10 +45,7 @@ fn calls() -> Vec<(&'static str, Value)> {
 fn program() -> PathBuf {
     let program = Path::new(env!("CARGO_BIN_EXE_toolwright"));
     let program = program.with_file_name("examples/everywhere");
-    assert!(
-        program.exists(),
-        "it is not built: cargo build --example everywhere"
-    );
+    assert!(program.exists(), "it is not built: cargo build --example everywhere");
     program
 }
 
@@ -68,11 +65,7 @@ async fn a_direct_call_and_every_transport_and_era_agree() {
         let call = request(1, "tools/call", params.clone());
         let headers = [("Mcp-Session-Id", session.as_str())];
         let in_session = post(served.addr, &headers, &call).await.json();
-        let alone = send(
-            served.addr,
-            stateless_request(1, "tools/call", params.clone()),
-        )
-        .await;
+        let alone = send(served.addr, stateless_request(1, "tools/call", params.clone())).await;
         let body = stateless_body(1, "tools/call", params, json!({}));
         for (way, response) in [
             ("HTTP", alone.json()),
@@ -88,10 +81,7 @@ async fn a_direct_call_and_every_transport_and_era_agree() {
 /// Compares the response over MCP with the direct result.
 fn assert_same_result(name: &str, way: &str, direct: &ToolResult, response: &Value) {
     let content = serde_json::to_value(&direct.content).unwrap();
-    assert_eq!(
-        response["content"], content,
-        "{name} over {way}: {response}"
-    );
+    assert_eq!(response["content"], content, "{name} over {way}: {response}");
     let failed = response.get("isError") == Some(&Value::Bool(true));
     assert_eq!(failed, direct.is_error(), "{name} over {way}");
     let structured = direct.structured.as_ref().map(|it| it.to_value());
@@ -111,11 +101,7 @@ async fn the_command_line_agrees_with_a_direct_call() {
     for (name, arguments) in calls() {
         let direct = kit.invoker.invoke(&ToolCall::new(name, &arguments)).await;
         let (code, response) = call_on_command_line(home.path(), name, &arguments);
-        assert_eq!(
-            code,
-            Some(i32::from(direct.is_error())),
-            "{name}: {response}"
-        );
+        assert_eq!(code, Some(i32::from(direct.is_error())), "{name}: {response}");
         let mut expected = serde_json::to_value(&direct).unwrap();
         // Each call has its own ID.
         expected["callId"] = response["callId"].clone();
@@ -144,19 +130,11 @@ async fn an_unknown_tool_is_an_error_everywhere_with_the_nearest_name() {
     let body = stateless_body(1, "tools/call", params.clone(), json!({}));
     for response in [
         post(served.addr, &headers, &call).await.json(),
-        send(served.addr, stateless_request(1, "tools/call", params))
-            .await
-            .json(),
+        send(served.addr, stateless_request(1, "tools/call", params)).await.json(),
         stdio.send_request(&body),
     ] {
         assert_eq!(response["error"]["code"], -32602, "{response}");
-        assert!(
-            response["error"]["message"]
-                .as_str()
-                .unwrap()
-                .contains("`add`"),
-            "{response}"
-        );
+        assert!(response["error"]["message"].as_str().unwrap().contains("`add`"), "{response}");
     }
     let output = run(home.path(), &["tools", "call", "ad"]);
     assert_eq!(output.0, Some(2));
@@ -177,10 +155,7 @@ async fn attached_to_another_program_the_bundle_still_gives_the_same() {
     let mut stdio = StdioServer::start(Path::new(env!("CARGO_BIN_EXE_toolwright")), home.path());
     let listed = stdio.send_request(&stateless_body(1, "tools/list", json!({}), json!({})));
     let listed = listed["result"]["tools"].to_string();
-    assert!(
-        listed.contains("\"kit_add\"") && listed.contains("\"get_weather\""),
-        "{listed}"
-    );
+    assert!(listed.contains("\"kit_add\"") && listed.contains("\"get_weather\""), "{listed}");
     for (name, arguments) in calls() {
         if name == "erase" {
             // The server cannot ask for approval here, and is not trusted to run it without.
@@ -207,15 +182,9 @@ async fn attached_to_another_program_the_bundle_still_gives_the_same() {
 
 /// Exit code and result of a call on the command line.
 fn call_on_command_line(home: &Path, name: &str, arguments: &Value) -> (Option<i32>, Value) {
-    let (code, out, err) = run(
-        home,
-        &["tools", "call", name, &arguments.to_string(), "--json"],
-    );
+    let (code, out, err) = run(home, &["tools", "call", name, &arguments.to_string(), "--json"]);
     let response = serde_json::from_str(&out);
-    (
-        code,
-        response.unwrap_or_else(|_| panic!("no JSON: {out}{err}")),
-    )
+    (code, response.unwrap_or_else(|_| panic!("no JSON: {out}{err}")))
 }
 
 fn run(home: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {

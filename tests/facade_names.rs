@@ -61,10 +61,7 @@ fn a_name_with_two_definitions_is_found_through_globs_and_renames() {
     ]);
     let types = public_types(&crates);
     let names: Vec<&str> = types.keys().map(String::as_str).collect();
-    assert_eq!(
-        names,
-        ["Also", "Foreign", "Hidden", "Next", "Reexport", "Verdict"]
-    );
+    assert_eq!(names, ["Also", "Foreign", "Hidden", "Next", "Reexport", "Verdict"]);
     assert_eq!(
         shared_names(&types),
         [
@@ -110,9 +107,7 @@ enum Target {
 struct ModulePath(String, Vec<String>);
 
 fn shared_names(types: &PublicTypes) -> Vec<String> {
-    let shared = types
-        .iter()
-        .filter(|(_, definitions)| definitions.len() > 1);
+    let shared = types.iter().filter(|(_, definitions)| definitions.len() > 1);
     let line = |(name, definitions): (&String, &BTreeSet<String>)| {
         let definitions: Vec<&str> = definitions.iter().map(String::as_str).collect();
         format!("{name}: {}", definitions.join(", "))
@@ -153,10 +148,7 @@ fn collect(
             _ => {}
         }
     }
-    let public = module
-        .modules
-        .iter()
-        .filter(|(_, (is_public, _))| *is_public);
+    let public = module.modules.iter().filter(|(_, (is_public, _))| *is_public);
     modules.extend(public.map(|(name, _)| at.child(name)));
     for path in modules {
         collect(crates, path, visited, types);
@@ -220,16 +212,12 @@ fn unknown_target(path: &[String]) -> Target {
 
 fn module_at<'a>(crates: &'a Crates, path: &ModulePath) -> &'a Module {
     let root = &crates[&path.0];
-    path.1
-        .iter()
-        .fold(root, |module, name| &module.modules[name].1)
+    path.1.iter().fold(root, |module, name| &module.modules[name].1)
 }
 
 impl ModulePath {
     fn join(&self, name: &str) -> String {
-        [std::slice::from_ref(&self.0), &self.1, &[name.to_owned()]]
-            .concat()
-            .join("::")
+        [std::slice::from_ref(&self.0), &self.1, &[name.to_owned()]].concat().join("::")
     }
 
     fn child(&self, name: &str) -> Self {
@@ -265,10 +253,7 @@ fn read_source(file: &Path) -> Source {
         true => file.parent().unwrap().to_owned(),
         false => file.with_extension(""),
     };
-    Source {
-        text,
-        folder: Some(folder),
-    }
+    Source { text, folder: Some(folder) }
 }
 
 fn parse_crates(sources: impl IntoIterator<Item = (String, impl Into<Source>)>) -> Crates {
@@ -312,9 +297,7 @@ fn parse_module(items: Vec<Item>, folder: Option<&Path>) -> Module {
                     }
                 };
                 let is_public = is_exported(&it.attrs, &it.vis);
-                module
-                    .modules
-                    .insert(name, (is_public, LazyCell::new(Box::new(parse))));
+                module.modules.insert(name, (is_public, LazyCell::new(Box::new(parse))));
             }
             _ => {}
         }
@@ -324,10 +307,7 @@ fn parse_module(items: Vec<Item>, folder: Option<&Path>) -> Module {
 
 fn add_reexports(tree: &UseTree, path: &mut Vec<String>, reexports: &mut Vec<Reexport>) {
     let mut add = |path: &[String], name: Option<&Ident>| {
-        reexports.push(Reexport {
-            path: path.to_vec(),
-            name: name.map(ToString::to_string),
-        });
+        reexports.push(Reexport { path: path.to_vec(), name: name.map(ToString::to_string) });
     };
     match tree {
         UseTree::Path(it) => {
@@ -343,14 +323,10 @@ fn add_reexports(tree: &UseTree, path: &mut Vec<String>, reexports: &mut Vec<Ree
         UseTree::Glob(_) => add(path, None),
         // `{self}` names the module itself, whose name does not matter here.
         UseTree::Name(it) if it.ident == "self" => add(path, Some(&it.ident)),
-        UseTree::Name(it) => add(
-            &[&path[..], &[it.ident.to_string()]].concat(),
-            Some(&it.ident),
-        ),
-        UseTree::Rename(it) => add(
-            &[&path[..], &[it.ident.to_string()]].concat(),
-            Some(&it.rename),
-        ),
+        UseTree::Name(it) => add(&[&path[..], &[it.ident.to_string()]].concat(), Some(&it.ident)),
+        UseTree::Rename(it) => {
+            add(&[&path[..], &[it.ident.to_string()]].concat(), Some(&it.rename))
+        }
     }
 }
 
@@ -369,9 +345,7 @@ fn has(attrs: &[Attribute], name: &str, word: &str) -> bool {
         attr.path().is_ident(name)
             && list.is_ok_and(|list| {
                 let tokens = list.tokens.to_string();
-                tokens
-                    .split(|c: char| !c.is_alphanumeric())
-                    .any(|it| it == word)
+                tokens.split(|c: char| !c.is_alphanumeric()).any(|it| it == word)
             })
     })
 }

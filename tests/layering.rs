@@ -11,30 +11,15 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("toolwright-core", &["toolwright-schema"]),
     // The expansions name `::toolwright` paths only; the user's crate depends on that, the macros do not.
     ("toolwright-macros", &[]),
-    (
-        "toolwright-guard",
-        &["toolwright-core", "toolwright-schema"],
-    ),
+    ("toolwright-guard", &["toolwright-core", "toolwright-schema"]),
     ("toolwright-chat", &["toolwright-core", "toolwright-schema"]),
     ("toolwright-auth", &["toolwright-core"]),
-    (
-        "toolwright-mcp",
-        &["toolwright-auth", "toolwright-core", "toolwright-schema"],
-    ),
-    (
-        "toolwright-models",
-        &["toolwright-chat", "toolwright-core", "toolwright-schema"],
-    ),
-    (
-        "toolwright-store",
-        &["toolwright-chat", "toolwright-core", "toolwright-schema"],
-    ),
+    ("toolwright-mcp", &["toolwright-auth", "toolwright-core", "toolwright-schema"]),
+    ("toolwright-models", &["toolwright-chat", "toolwright-core", "toolwright-schema"]),
+    ("toolwright-store", &["toolwright-chat", "toolwright-core", "toolwright-schema"]),
     ("toolwright-telemetry", &[]),
     ("toolwright-search", &["toolwright-core"]),
-    (
-        "toolwright-demo",
-        &["toolwright-chat", "toolwright-core", "toolwright-search"],
-    ),
+    ("toolwright-demo", &["toolwright-chat", "toolwright-core", "toolwright-search"]),
     (
         "toolwright-server",
         &[
@@ -84,10 +69,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
 ];
 
 /// Foreign crates that one crate hides behind its own types, and that crate.
-const HIDDEN_BY: &[(&str, &str)] = &[
-    ("jsonschema", "toolwright-schema"),
-    ("rmcp", "toolwright-mcp"),
-];
+const HIDDEN_BY: &[(&str, &str)] =
+    &[("jsonschema", "toolwright-schema"), ("rmcp", "toolwright-mcp")];
 
 /// Servers, databases, HTTP and the terminal, `…-util` and the like included: a crate of tools compiles none of them.
 const HEAVY: &[&str] = &["axum", "clap", "hyper", "opentelemetry", "reqwest", "sqlx"];
@@ -131,9 +114,7 @@ fn crates_use_only_what_their_row_allows() -> Result<(), String> {
     for (from, uses) in &edges {
         // The other test reports a crate without a row.
         let Some(allowed) = row(from) else { continue };
-        let stray = uses
-            .iter()
-            .filter(|to| is_member(to) && !allowed.contains(&to.as_str()));
+        let stray = uses.iter().filter(|to| is_member(to) && !allowed.contains(&to.as_str()));
         wrong.extend(
             stray.map(|to| {
                 format!("{from} → {to}: the row of `{from}` in MAY_USE allows {allowed:?}")
@@ -167,10 +148,8 @@ fn a_crate_of_tools_compiles_no_server_database_or_http() -> Result<(), String> 
         for path in paths(&tree) {
             // Only the edge to a heavy crate, not those below it.
             if path.iter().position(|name| is_of(HEAVY, name)) == path.len().checked_sub(1) {
-                wrong.push(format!(
-                    "{}: HEAVY and LIGHT keep it out of `{name}`",
-                    path.join(" → ")
-                ));
+                wrong
+                    .push(format!("{}: HEAVY and LIGHT keep it out of `{name}`", path.join(" → ")));
             }
         }
     }
@@ -210,10 +189,7 @@ fn nothing_here_compiles_a_framework_that_a_bridge_leads_to() -> Result<(), Stri
 }
 
 fn row(name: &str) -> Option<&'static [&'static str]> {
-    MAY_USE
-        .iter()
-        .find(|(member, _)| *member == name)
-        .map(|(_, uses)| *uses)
+    MAY_USE.iter().find(|(member, _)| *member == name).map(|(_, uses)| *uses)
 }
 
 /// Returns true if a crate belongs to one of these families.

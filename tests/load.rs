@@ -57,22 +57,14 @@ async fn send(stream: &mut BufReader<TcpStream>, addr: SocketAddr, n: usize) -> 
     let mut body = vec![0; length];
     stream.read_exact(&mut body).await.unwrap();
     let retry_after = headers.get("retry-after");
-    Response {
-        status,
-        retry_after: retry_after.map(|wait| wait.parse().unwrap()),
-    }
+    Response { status, retry_after: retry_after.map(|wait| wait.parse().unwrap()) }
 }
 
 /// Whether the one message of a conversation was stored, and whether it was answered.
 async fn outcome(store: &dyn Store, n: usize) -> (bool, bool) {
     let entries = store.load(&format!("c{n}")).await.unwrap();
     let last = entries.last().map(|entry| &entry.body);
-    let answered = matches!(
-        last,
-        Some(EntryBody::TurnEnded {
-            end: TurnEnd::Answered
-        })
-    );
+    let answered = matches!(last, Some(EntryBody::TurnEnded { end: TurnEnd::Answered }));
     (!entries.is_empty(), answered && entries.len() == 3)
 }
 

@@ -58,17 +58,11 @@ struct Loss {
 static CHECK_REPORT: LazyLock<Option<CheckReport>> = LazyLock::new(|| {
     let lists = real::lists()?;
     let mut command = Command::new(env!("CARGO_BIN_EXE_toolwright"));
-    command
-        .args(["check", "--for", "all", "--json"])
-        .args(lists);
+    command.args(["check", "--for", "all", "--json"]).args(lists);
     let output = command.output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
     let report = serde_json::from_slice(&output.stdout);
-    Some(
-        report
-            .map_err(|error| format!("{error}\n{stderr}"))
-            .unwrap(),
-    )
+    Some(report.map_err(|error| format!("{error}\n{stderr}")).unwrap())
 });
 
 #[test]
@@ -76,11 +70,8 @@ fn enough_servers_list_tools() {
     let Some(check_report) = CHECK_REPORT.as_ref() else {
         return;
     };
-    let servers: BTreeSet<&Path> = check_report
-        .tools
-        .iter()
-        .map(|tool| tool.source.as_path())
-        .collect();
+    let servers: BTreeSet<&Path> =
+        check_report.tools.iter().map(|tool| tool.source.as_path()).collect();
     assert!(servers.len() >= MIN_SERVERS, "{servers:?}");
 }
 
@@ -89,11 +80,7 @@ fn no_real_tool_is_refused_when_read() {
     let Some(check_report) = CHECK_REPORT.as_ref() else {
         return;
     };
-    assert!(
-        check_report.refused.is_empty(),
-        "{:#?}",
-        check_report.refused
-    );
+    assert!(check_report.refused.is_empty(), "{:#?}", check_report.refused);
 }
 
 #[test]
@@ -105,20 +92,12 @@ fn every_dialect_accepts_every_real_tool() {
     for tool in &check_report.tools {
         for (dialect, verdict) in &tool.dialects {
             for refusal in &verdict.refused {
-                let _ = writeln!(
-                    complaints,
-                    "{} {} for {dialect}: {refusal}",
-                    server(tool),
-                    tool.name
-                );
+                let _ =
+                    writeln!(complaints, "{} {} for {dialect}: {refusal}", server(tool), tool.name);
             }
             if let Some(reason) = &verdict.reason {
-                let _ = writeln!(
-                    complaints,
-                    "{} {} for {dialect}: {reason}",
-                    server(tool),
-                    tool.name
-                );
+                let _ =
+                    writeln!(complaints, "{} {} for {dialect}: {reason}", server(tool), tool.name);
             }
         }
     }
@@ -149,14 +128,8 @@ fn the_report_of_losses_is_as_committed() {
 
 /// Counts only: no text of the servers is stored.
 fn report(check_report: &CheckReport) -> String {
-    let dialects: Vec<&str> = check_report
-        .tools
-        .first()
-        .unwrap()
-        .dialects
-        .keys()
-        .map(String::as_str)
-        .collect();
+    let dialects: Vec<&str> =
+        check_report.tools.first().unwrap().dialects.keys().map(String::as_str).collect();
     let mut servers: BTreeMap<String, Vec<&Tool>> = BTreeMap::new();
     let mut losses: BTreeMap<(&str, &str), BTreeMap<&str, usize>> = BTreeMap::new();
     for tool in &check_report.tools {
@@ -185,31 +158,20 @@ Written by `UPDATE=1 cargo test --test real_servers`, which fails when this is o
         let cells = dialects.iter().map(|dialect| {
             let verdicts = tools.iter().filter_map(|tool| tool.dialects.get(*dialect));
             let count = |outcome| {
-                let such = verdicts
-                    .clone()
-                    .filter(|verdict| verdict.verdict == outcome);
+                let such = verdicts.clone().filter(|verdict| verdict.verdict == outcome);
                 such.count().to_string()
             };
-            [Outcome::Lossless, Outcome::Lossy, Outcome::Impossible]
-                .map(count)
-                .join("/")
+            [Outcome::Lossless, Outcome::Lossy, Outcome::Impossible].map(count).join("/")
         });
-        row(
-            &mut out,
-            &format!("| {server} | {} | {mended}", tools.len()),
-            cells,
-        );
+        row(&mut out, &format!("| {server} | {} | {mended}", tools.len()), cells);
     }
     out.push_str("\nLosses by keyword, and what they mean for a model's arguments.\n");
     row(&mut out, "\n| keyword | severity", dialects.iter());
     row(&mut out, "|---|---", dialects.iter().map(|_| "--:"));
     for ((keyword, severity), counts) in &losses {
-        let cells = dialects.iter().map(|dialect| {
-            counts
-                .get(dialect)
-                .map(usize::to_string)
-                .unwrap_or_default()
-        });
+        let cells = dialects
+            .iter()
+            .map(|dialect| counts.get(dialect).map(usize::to_string).unwrap_or_default());
         row(&mut out, &format!("| {keyword} | {severity}"), cells);
     }
     out
@@ -225,9 +187,5 @@ fn row(out: &mut String, start: &str, cells: impl Iterator<Item = impl std::fmt:
 
 /// The name of the server a tool comes from.
 fn server(tool: &Tool) -> String {
-    tool.source
-        .file_stem()
-        .unwrap()
-        .to_string_lossy()
-        .into_owned()
+    tool.source.file_stem().unwrap().to_string_lossy().into_owned()
 }

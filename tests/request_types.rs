@@ -33,21 +33,9 @@ const MODELS: &[(&str, &[&str])] = &[
     ("openai", &["gpt-5", "gpt-4o"]),
     (
         "anthropic",
-        &[
-            "claude-3-haiku-20240307",
-            "claude-sonnet-4-5",
-            "claude-opus-4-6",
-            "claude-sonnet-5",
-        ],
+        &["claude-3-haiku-20240307", "claude-sonnet-4-5", "claude-opus-4-6", "claude-sonnet-5"],
     ),
-    (
-        "gemini",
-        &[
-            "gemini-2.0-flash",
-            "gemini-2.5-flash",
-            "gemini-3-pro-preview",
-        ],
-    ),
+    ("gemini", &["gemini-2.0-flash", "gemini-2.5-flash", "gemini-3-pro-preview"]),
 ];
 
 fn models(vendor: &str) -> &'static [&'static str] {
@@ -58,10 +46,7 @@ fn models(vendor: &str) -> &'static [&'static str] {
 #[test]
 fn the_types_and_rules_refuse_what_is_wrong() {
     if real::is_installed() {
-        print!(
-            "{}",
-            real::python("typecheck_requests.py", &["--self-test"])
-        );
+        print!("{}", real::python("typecheck_requests.py", &["--self-test"]));
     }
 }
 

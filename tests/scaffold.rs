@@ -42,11 +42,7 @@ fn cargo(project: &Path, arguments: &[&str]) -> Output {
         .env("CARGO_PROFILE_DEV_DEBUG", "0")
         .env("CARGO_INCREMENTAL", "0");
     let output = command.output().unwrap();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     output
 }
 
@@ -55,11 +51,7 @@ fn a_new_project_lists_its_tool_and_passes_its_test() {
     let folder = Folder::new("scaffold");
     let project = folder.0.join("hello-tools");
     let made = new(&project);
-    assert!(
-        made.status.success(),
-        "{}",
-        String::from_utf8_lossy(&made.stderr)
-    );
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.lock");
     fs::copy(lock, project.join("Cargo.lock")).unwrap();
     let listed = cargo(&project, &["run", "--quiet", "--", "tools", "list"]);

@@ -50,40 +50,26 @@ fn the_official_sdks_admit_the_tools_of_real_servers_and_of_the_sample_assistant
         };
         let mut strict = 0;
         for list in lists.iter().map(|list| Some(list.as_path())).chain([None]) {
-            let of = list
-                .and_then(Path::file_stem)
-                .unwrap_or("assistant".as_ref());
+            let of = list.and_then(Path::file_stem).unwrap_or("assistant".as_ref());
             let tools = emitted(dialect, *shape, list);
             strict += tools.matches(r#""strict":true"#).count();
             fs::create_dir_all(folder.path().join(of)).unwrap();
             fs::write(folder.path().join(of).join(&name), tools).unwrap();
         }
-        assert!(
-            strict > 0 || !dialect.ends_with("-strict"),
-            "no tool of {name} is strict"
-        );
+        assert!(strict > 0 || !dialect.ends_with("-strict"), "no tool of {name} is strict");
     }
-    print!(
-        "{}",
-        real::python("typecheck.py", &[folder.path().to_str().unwrap()])
-    );
+    print!("{}", real::python("typecheck.py", &[folder.path().to_str().unwrap()]));
 }
 
 /// The whole `tools` array, of a file or of the linked tools.
 fn emitted(dialect: &str, shape: Option<&str>, list: Option<&Path>) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_toolwright"));
-    command
-        .args(["check", "--emit", "--for", dialect])
-        .args(list);
+    command.args(["check", "--emit", "--for", dialect]).args(list);
     if let Some(shape) = shape {
         command.args(["--shape", shape]);
     }
     let output = command.output().unwrap();
-    assert!(
-        output.status.success(),
-        "{command:?}\n{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "{command:?}\n{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).unwrap();
     let tools: Value = serde_json::from_str(&text).unwrap();
     assert_ne!(tools, Value::Array(Vec::new()), "{command:?} left nothing");

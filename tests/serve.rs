@@ -25,9 +25,7 @@ fn serve(arguments: &[&str]) -> ServerProcess {
 
 fn serve_from(arguments: &[&str], store: &str) -> ServerProcess {
     let mut command = Command::new(env!("CARGO_BIN_EXE_toolwright"));
-    command
-        .args(arguments)
-        .args(["--model", "demo", "--store", store]);
+    command.args(arguments).args(["--model", "demo", "--store", store]);
     let command = command.stdin(Stdio::null()).stdout(Stdio::piped());
     let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
     let mut err = BufReader::new(child.stderr.take().unwrap());
@@ -35,12 +33,7 @@ fn serve_from(arguments: &[&str], store: &str) -> ServerProcess {
     err.read_line(&mut line).unwrap();
     let rest = line.split_once("http://").map_or("", |(_, rest)| rest);
     let address = rest.split('/').next().unwrap_or_default().to_owned();
-    ServerProcess {
-        child,
-        err,
-        line,
-        address,
-    }
+    ServerProcess { child, err, line, address }
 }
 
 impl ServerProcess {
@@ -76,9 +69,7 @@ impl ServerProcess {
 
     /// Sends SIGTERM, and returns the exit code and the rest of stderr.
     fn stop(mut self) -> (Option<i32>, String) {
-        let killed = Command::new("kill")
-            .arg(self.child.id().to_string())
-            .status();
+        let killed = Command::new("kill").arg(self.child.id().to_string()).status();
         assert!(killed.unwrap().success());
         let mut stderr = String::new();
         self.err.read_to_string(&mut stderr).unwrap();
@@ -96,16 +87,8 @@ impl Drop for ServerProcess {
 #[test]
 fn the_first_line_has_the_url_and_the_model() {
     let server = serve(&["serve", "--addr", "127.0.0.1:0"]);
-    assert!(
-        server.line.contains("demo: chosen by --model"),
-        "{}",
-        server.line
-    );
-    assert!(
-        server
-            .send_request("GET", "/", "")
-            .starts_with("HTTP/1.1 200")
-    );
+    assert!(server.line.contains("demo: chosen by --model"), "{}", server.line);
+    assert!(server.send_request("GET", "/", "").starts_with("HTTP/1.1 200"));
     let health = server.send_request("GET", "/healthz", "");
     assert!(health.ends_with("ok\n"), "{health}");
     let (code, stderr) = server.stop();
@@ -128,35 +111,20 @@ fn if_the_default_port_is_in_use_the_next_one_is_announced() {
     // It is in use afterwards, by this test or by another process.
     let _taken = TcpListener::bind("127.0.0.1:8787");
     let server = serve(&["serve"]);
-    assert!(
-        server.line.contains("port 8787 is taken"),
-        "{}",
-        server.line
-    );
+    assert!(server.line.contains("port 8787 is taken"), "{}", server.line);
     assert!(server.send_request("GET", "/healthz", "").ends_with("ok\n"));
 }
 
 #[test]
 fn without_a_command_it_serves() {
     let server = serve(&[]);
-    assert!(
-        server
-            .send_request("GET", "/readyz", "")
-            .ends_with("ready\n")
-    );
+    assert!(server.send_request("GET", "/readyz", "").ends_with("ready\n"));
 }
 
 #[test]
 fn the_line_and_the_log_are_json_for_machines() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_toolwright"));
-    command.args([
-        "serve",
-        "--json",
-        "--addr",
-        "127.0.0.1:0",
-        "--model",
-        "demo",
-    ]);
+    command.args(["serve", "--json", "--addr", "127.0.0.1:0", "--model", "demo"]);
     command.args(["--store", "memory:"]).stdin(Stdio::null());
     let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
@@ -166,12 +134,7 @@ fn the_line_and_the_log_are_json_for_machines() {
     let _ = child.wait();
     let announcement: serde_json::Value = serde_json::from_str(&line).unwrap();
     assert_eq!(announcement["model"]["vendor"], "demo");
-    assert!(
-        announcement["url"]
-            .as_str()
-            .unwrap()
-            .starts_with("http://127.0.0.1:")
-    );
+    assert!(announcement["url"].as_str().unwrap().starts_with("http://127.0.0.1:"));
 }
 
 #[test]
@@ -188,11 +151,7 @@ fn a_port_alone_is_one_of_this_machine() {
             [.., "[::1]:0"] => "http://[::1]:",
             _ => "http://127.0.0.1:",
         };
-        assert!(
-            server.line.starts_with(host),
-            "{arguments:?}: {}",
-            server.line
-        );
+        assert!(server.line.starts_with(host), "{arguments:?}: {}", server.line);
     }
 }
 
@@ -216,15 +175,7 @@ fn an_address_that_is_none_is_refused_with_what_to_write() {
 
 #[test]
 fn a_page_of_a_named_host_has_to_come_from_the_port_that_it_calls() {
-    let arguments = [
-        "serve",
-        "--port",
-        "0",
-        "--token",
-        TOKEN,
-        "--host",
-        "box.example",
-    ];
+    let arguments = ["serve", "--port", "0", "--token", TOKEN, "--host", "box.example"];
     let serving = serve(&arguments);
     let proxied = "x-forwarded-proto: https, http\r\n";
     for (host, origin, more, status) in [
@@ -247,32 +198,17 @@ fn a_page_of_a_named_host_has_to_come_from_the_port_that_it_calls() {
 fn an_address_that_others_reach_needs_a_token() {
     let refused = |arguments: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_toolwright"));
-        let command = command
-            .args(arguments)
-            .args(["--model", "demo", "--store", "memory:"]);
+        let command = command.args(arguments).args(["--model", "demo", "--store", "memory:"]);
         let output = command.stdin(Stdio::null()).output().unwrap();
-        (
-            output.status.code(),
-            String::from_utf8(output.stderr).unwrap(),
-        )
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
     };
     let (code, stderr) = refused(&["serve", "--addr", "0.0.0.0:0"]);
     assert_eq!(code, Some(2), "{stderr}");
     assert!(stderr.contains("pass --token"), "{stderr}");
     let (code, stderr) = refused(&["serve", "--addr", "127.0.0.1:0", "--token", "short"]);
     assert_eq!(code, Some(1), "{stderr}");
-    let server = serve(&[
-        "serve",
-        "--addr",
-        "127.0.0.1:0",
-        "--token",
-        "a-token-of-some-length",
-    ]);
-    assert!(
-        server
-            .send_request("GET", "/api/info", "")
-            .starts_with("HTTP/1.1 401")
-    );
+    let server = serve(&["serve", "--addr", "127.0.0.1:0", "--token", "a-token-of-some-length"]);
+    assert!(server.send_request("GET", "/api/info", "").starts_with("HTTP/1.1 401"));
 }
 
 /// The body of a response, as JSON.

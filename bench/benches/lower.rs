@@ -1,9 +1,6 @@
 //! A thousand tools lowered to every dialect and planned into a request, cold and cached.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "a benchmark stops at the first surprise"
-)]
+#![allow(clippy::unwrap_used, reason = "a benchmark stops at the first surprise")]
 
 use std::hint::black_box;
 
@@ -104,11 +101,7 @@ impl LoweringTimes {
                     texts.len().to_string()
                 },
             )
-            .add_with_fresh_input(
-                "cold",
-                || schemas(values),
-                |schemas| lower(schemas, dialect),
-            )
+            .add_with_fresh_input("cold", || schemas(values), |schemas| lower(schemas, dialect))
             .add_function("cached", || lower(&warm, dialect))
             .add_with_fresh_input(
                 "plan, cold",
@@ -138,10 +131,7 @@ struct BaselineTimes {
 
 impl Default for BaselineTimes {
     fn default() -> Self {
-        Self {
-            clone: f64::INFINITY,
-            write: f64::INFINITY,
-        }
+        Self { clone: f64::INFINITY, write: f64::INFINITY }
     }
 }
 

@@ -71,22 +71,18 @@ const TOOL_COUNT: usize = 1_000;
 
 /// All thousand definitions, the families in turn.
 pub fn tools() -> Vec<ToolSample> {
-    let topics = NOUNS
-        .into_iter()
-        .flat_map(|noun| AREAS.map(|area| (area, noun)));
+    let topics = NOUNS.into_iter().flat_map(|noun| AREAS.map(|area| (area, noun)));
     let pairs = topics.flat_map(|topic| SCHEMA_FAMILIES.map(|family| (topic, family)));
-    let samples = pairs
-        .enumerate()
-        .map(|(number, ((area, noun), (verb, make)))| {
-            let topic = SchemaTopic { number, area, noun };
-            let mut input = make(&topic);
-            topic.drop_optional_properties(&mut input);
-            ToolSample {
-                name: format!("{area}_{verb}_{noun}"),
-                description: format!("Lets {area} {verb} a {noun}, and says what became of it."),
-                input,
-            }
-        });
+    let samples = pairs.enumerate().map(|(number, ((area, noun), (verb, make)))| {
+        let topic = SchemaTopic { number, area, noun };
+        let mut input = make(&topic);
+        topic.drop_optional_properties(&mut input);
+        ToolSample {
+            name: format!("{area}_{verb}_{noun}"),
+            description: format!("Lets {area} {verb} a {noun}, and says what became of it."),
+            input,
+        }
+    });
     samples.take(TOOL_COUNT).collect()
 }
 
@@ -94,12 +90,8 @@ impl SchemaTopic {
     /// Omits some of the optional arguments, so that all tools of a family differ.
     fn drop_optional_properties(&self, schema: &mut Value) {
         let required = schema["required"].clone();
-        let required: Vec<&str> = required
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .collect();
+        let required: Vec<&str> =
+            required.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         let Some(properties) = schema["properties"].as_object_mut() else {
             return;
         };

@@ -43,11 +43,7 @@ pub fn single_threaded_runtime() -> Runtime {
 impl<'a> Comparison<'a> {
     /// A comparison without rows.
     pub fn new(title: impl Into<String>, runtime: &'a Runtime) -> Self {
-        Self {
-            title: title.into(),
-            runtime,
-            rows: Vec::new(),
-        }
+        Self { title: title.into(), runtime, rows: Vec::new() }
     }
 
     /// Adds a plain function.
@@ -160,10 +156,7 @@ impl ComparedFunction<'_> {
 
 impl BatchResult {
     fn new(start: Instant, answer: &impl AsRef<str>) -> Self {
-        Self {
-            time: start.elapsed(),
-            answer: answer.as_ref().to_owned(),
-        }
+        Self { time: start.elapsed(), answer: answer.as_ref().to_owned() }
     }
 }
 

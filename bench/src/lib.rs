@@ -1,9 +1,6 @@
 //! The shared workload of the benchmarks, and timing of several implementations in one run.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "a benchmark stops at the first surprise"
-)]
+#![allow(clippy::unwrap_used, reason = "a benchmark stops at the first surprise")]
 
 pub mod baseline;
 pub mod catalogue;

@@ -144,11 +144,7 @@ fn receipt(
     Receipt {
         name,
         city,
-        total: fee
-            + lines
-                .iter()
-                .map(|l| l.price * f64::from(l.quantity))
-                .sum::<f64>(),
+        total: fee + lines.iter().map(|l| l.price * f64::from(l.quantity)).sum::<f64>(),
         items: lines.iter().map(|l| l.quantity + wishes(l)).sum(),
         priority,
     }

@@ -12,11 +12,7 @@ pub struct Table {
 impl Table {
     /// Starts an empty table.
     pub fn new(title: impl Into<String>) -> Self {
-        Self {
-            title: title.into(),
-            rows: Vec::new(),
-            remarks: Vec::new(),
-        }
+        Self { title: title.into(), rows: Vec::new(), remarks: Vec::new() }
     }
 
     /// Adds a row; the others are compared with the first one.

@@ -15,9 +15,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for file in &files {
         println!("cargo::rerun-if-changed={}", file.display());
         let name = file.strip_prefix(&folder)?;
-        let name = name
-            .to_str()
-            .ok_or("a file of the console has no UTF-8 name")?;
+        let name = name.to_str().ok_or("a file of the console has no UTF-8 name")?;
         writeln!(table, "    ({name:?}, include_bytes!({file:?})),")?;
     }
     table.push(']');

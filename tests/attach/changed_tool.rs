@@ -16,10 +16,8 @@ const HIDDEN: &str = "`rude_say` is hidden: its description changed since it was
 fn changing_server_project() -> Option<TestProject> {
     let project = rude()?;
     let server = std::fs::read_to_string(project.path().join("rude.py")).unwrap();
-    let server = server.replace(
-        "for line in sys.stdin:",
-        "description = 'Says.'\nfor line in sys.stdin:",
-    );
+    let server =
+        server.replace("for line in sys.stdin:", "description = 'Says.'\nfor line in sys.stdin:");
     let server = server.replace("\"description\": \"Says.\"", "\"description\": description");
     let server = server.replace("\"tools\": {}", "\"tools\": {\"listChanged\": True}");
     let call = "elif method == \"tools/call\":";
@@ -158,16 +156,11 @@ fn a_session_warns_at_once_of_a_changed_tool() {
         MockAnswer::Text(&["Said."]),
     ]);
     let steps = json!([["> ", "one\r"], [HIDDEN, ""], ["> ", "/quit\r"]]);
-    let shown = drive_terminal(
-        &project,
-        &steps,
-        &["chat", "--store", "memory:"],
-        |command| {
-            command.env("TOOLWRIGHT_MODEL", "openai-chat:test");
-            command.env("OPENAI_BASE_URL", &vendor.base);
-            command.env("OPENAI_API_KEY", "a key");
-        },
-    );
+    let shown = drive_terminal(&project, &steps, &["chat", "--store", "memory:"], |command| {
+        command.env("TOOLWRIGHT_MODEL", "openai-chat:test");
+        command.env("OPENAI_BASE_URL", &vendor.base);
+        command.env("OPENAI_API_KEY", "a key");
+    });
     assert_eq!(shown.code, Some(0), "{shown:?}");
 }
 

@@ -52,13 +52,7 @@ fn yes_on_the_command_line_also_answers_the_question_of_the_server_that_has_the_
     );
     let project = TestProject::with(&settings);
     project.write("far.toml", "");
-    let call = [
-        "tools",
-        "call",
-        "far_issue_refund",
-        "order=A-1042",
-        "amount=5",
-    ];
+    let call = ["tools", "call", "far_issue_refund", "order=A-1042", "amount=5"];
     let denied = project.run(&call);
     assert_eq!(denied.code, Some(1), "{denied:?}");
     let mut approved = call.to_vec();

@@ -34,10 +34,7 @@ pub(crate) fn project() -> Option<TestProject> {
     let python = Command::new("python3").arg("--version").output();
     if !python.is_ok_and(|it| it.status.success()) {
         let needs = "needs python3";
-        assert!(
-            std::env::var_os("CI").is_none_or(|ci| ci != "true"),
-            "{needs}"
-        );
+        assert!(std::env::var_os("CI").is_none_or(|ci| ci != "true"), "{needs}");
         println!("skipped: {needs}");
         return None;
     }
@@ -88,10 +85,7 @@ pub(crate) fn asking() -> Option<TestProject> {
     let call = "    elif method == \"tools/call\":";
     let (before, after) = HOSTILE_SERVER.split_once(call).unwrap();
     let (_, after) = after.split_once("    else:").unwrap();
-    project.write(
-        "rude.py",
-        &format!("{before}{call}{asking}    else:{after}"),
-    );
+    project.write("rude.py", &format!("{before}{call}{asking}    else:{after}"));
     Some(project)
 }
 
@@ -129,19 +123,12 @@ fn a_terminal_shows_control_characters_of_a_tool_escaped() {
     let call = ["tools", "call", "rude_say"];
     let shown = in_terminal(&project, &call);
     assert_eq!(shown.code, Some(0), "{shown:?}");
-    assert!(
-        shown.out.contains(r"␛]0;owned␇ \u009b2J red␍fake"),
-        "{shown:?}"
-    );
+    assert!(shown.out.contains(r"␛]0;owned␇ \u009b2J red␍fake"), "{shown:?}");
     for obeyed in ["\u{1b}]0;", "\u{9b}", "\rfake"] {
         assert!(!shown.out.contains(obeyed), "{obeyed:?} in {shown:?}");
     }
     let json = in_terminal(&project, &["tools", "call", "rude_say", "--json"]);
-    assert!(
-        json.out
-            .contains(r"\u001b]0;owned\u0007 \u009b2J red\rfake"),
-        "{json:?}"
-    );
+    assert!(json.out.contains(r"\u001b]0;owned\u0007 \u009b2J red\rfake"), "{json:?}");
 }
 
 #[test]
@@ -149,10 +136,7 @@ fn mcp_at_a_terminal_explains_what_it_waits_for() {
     let Some(project) = project() else { return };
     project.write("toolwright.toml", "");
     for (leaving, code) in [("\u{4}", Some(0)), ("\u{3}", None)] {
-        let steps = [
-            ("waits for an MCP client", ""),
-            ("Ctrl-C ends this", leaving),
-        ];
+        let steps = [("waits for an MCP client", ""), ("Ctrl-C ends this", leaving)];
         let shown = type_in_terminal(&project, &steps, &["mcp"]);
         assert_ne!(shown.code, Some(99), "{leaving:?}: {shown:?}");
         assert!(code.is_none() || code == shown.code, "{shown:?}");
@@ -186,20 +170,14 @@ fn a_terminal_shows_which_server_is_connecting() {
     let shown = in_terminal(&project, &["tools", "list"]);
     assert_eq!(shown.code, Some(0), "{shown:?}");
     assert!(shown.out.contains("connecting to slow ("), "{shown:?}");
-    assert!(
-        shown.out.contains("server `slow` did not answer"),
-        "{shown:?}"
-    );
+    assert!(shown.out.contains("server `slow` did not answer"), "{shown:?}");
 }
 
 #[test]
 fn a_pipe_gets_every_byte_as_it_is() {
     let Some(project) = project() else { return };
     let piped = project.run(&["tools", "call", "rude_say"]);
-    assert_eq!(
-        (piped.code, piped.out),
-        (Some(0), format!("{HOSTILE_TEXT}\n"))
-    );
+    assert_eq!((piped.code, piped.out), (Some(0), format!("{HOSTILE_TEXT}\n")));
     let json = project.run(&["tools", "call", "rude_say", "--json"]);
     let result: serde_json::Value = serde_json::from_str(&json.out).unwrap();
     assert_eq!(result["content"][0]["text"], HOSTILE_TEXT);

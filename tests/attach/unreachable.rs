@@ -26,10 +26,7 @@ fn answering(status: &'static str) -> String {
             let mut stream = stream.unwrap();
             let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
             // The client may have closed the connection.
-            while lines
-                .next()
-                .is_some_and(|line| line.is_ok_and(|line| !line.is_empty()))
-            {}
+            while lines.next().is_some_and(|line| line.is_ok_and(|line| !line.is_empty())) {}
             let _ = write!(
                 stream,
                 "HTTP/1.1 {status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
@@ -55,13 +52,7 @@ fn a_dead_server_costs_a_warning_and_its_own_tools() {
     for command in [
         &["tools", "list"][..],
         &["prompts", "list"],
-        &[
-            "chat",
-            "--model",
-            "demo",
-            "--once",
-            "Convert 100 C to Fahrenheit",
-        ],
+        &["chat", "--model", "demo", "--once", "Convert 100 C to Fahrenheit"],
     ] {
         let output = project.run(command);
         assert_eq!(output.code, Some(0), "{output:?}");
@@ -75,10 +66,7 @@ fn a_dead_server_costs_a_warning_and_its_own_tools() {
     // An unknown tool may belong to an unreachable server; a missing config file is still an error.
     let call = project.run(&["tools", "call", "dead_thing"]);
     assert_eq!(call.code, Some(1), "{call:?}");
-    assert!(
-        call.err.contains("may belong to `dead` or `gone`"),
-        "{call:?}"
-    );
+    assert!(call.err.contains("may belong to `dead` or `gone`"), "{call:?}");
     let wrong = project.run(&["tools", "list", "--config", "none.toml"]);
     assert_ne!(wrong.code, Some(0));
     // A server that could not be checked fails the check.
@@ -96,12 +84,7 @@ fn a_server_that_never_answers_is_waited_for_so_long_and_no_longer() {
     let settings = format!("[mcp.servers.slow]\nurl = {url:?}\nconnect_s = 1\n");
     let output = TestProject::with(&settings).run(&["tools", "list"]);
     assert_eq!(output.code, Some(0), "{output:?}");
-    assert!(
-        output
-            .err
-            .contains("server `slow` did not answer within 1 s"),
-        "{output:?}"
-    );
+    assert!(output.err.contains("server `slow` did not answer within 1 s"), "{output:?}");
 }
 
 #[test]
@@ -120,28 +103,19 @@ fn who_needs_no_attached_tool_does_not_connect() {
         &["conversations", "list"],
         &["check", "--for", "gemini", "tools.json"],
     ] {
-        project.write(
-            "tools.json",
-            r#"[{"name": "f", "description": "F.", "parameters": {}}]"#,
-        );
+        project.write("tools.json", r#"[{"name": "f", "description": "F.", "parameters": {}}]"#);
         let output = project.run(command);
         assert_eq!(output.code, Some(0), "{command:?}: {output:?}");
     }
     let connected = silent.accept().map(drop);
-    assert_eq!(
-        connected.unwrap_err().kind(),
-        std::io::ErrorKind::WouldBlock
-    );
+    assert_eq!(connected.unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
 }
 
 #[test]
 fn a_check_of_an_unreachable_server_reports_the_reason() {
     let project = TestProject::with("");
-    let (dead, missing, locked) = (
-        unused_address(),
-        answering("404 Not Found"),
-        answering("401 Unauthorized"),
-    );
+    let (dead, missing, locked) =
+        (unused_address(), answering("404 Not Found"), answering("401 Unauthorized"));
     for (server, expected, code) in [
         (dead.as_str(), "Connection refused", 1),
         (&missing, "404", 1),
@@ -151,20 +125,12 @@ fn a_check_of_an_unreachable_server_reports_the_reason() {
         ("ftp://127.0.0.1/mcp", "begins with https:// or http://", 1),
         ("no-such-program", "cannot start `no-such-program`", 1),
         ("true", "check that it runs, and speaks MCP there", 1),
-        (
-            "sh -c 'echo hello; read line'",
-            "`hello` where JSON is expected",
-            1,
-        ),
+        ("sh -c 'echo hello; read line'", "`hello` where JSON is expected", 1),
         ("", "write the server's address", 2),
         ("a 'b", "a quote is not closed", 2),
     ] {
         let result = project.run(&["check", "--mcp", server]);
-        assert_eq!(
-            (result.code, result.out.as_str()),
-            (Some(code), ""),
-            "{server}: {result:?}"
-        );
+        assert_eq!((result.code, result.out.as_str()), (Some(code), ""), "{server}: {result:?}");
         assert!(result.err.contains(expected), "{server}: {result:?}");
     }
     let both = project.run(&["check", "--mcp", "true", "tools.json"]);
@@ -199,10 +165,7 @@ fn a_server_that_comes_later_is_attached_then() {
     peer.send_message(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
     let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
     let listed = peer.send_request(&list).to_string();
-    assert!(
-        listed.contains("get_weather") && !listed.contains("rude_say"),
-        "{listed}"
-    );
+    assert!(listed.contains("get_weather") && !listed.contains("rude_say"), "{listed}");
     project.write("open", "");
     while peer.read_message()["method"] != "notifications/tools/list_changed" {}
     assert!(peer.send_request(&list).to_string().contains("rude_say"));
@@ -216,25 +179,16 @@ fn a_name_that_several_servers_have_is_not_accepted_for_all() {
     project.write("toolwright.toml", &settings);
     let listed = project.run(&["tools", "list"]);
     let (one, two) = (listed.out.find("one_say"), listed.out.find("two_say"));
-    assert!(
-        one.is_some() && one < two,
-        "in the order of the settings: {listed:?}"
-    );
+    assert!(one.is_some() && one < two, "in the order of the settings: {listed:?}");
     let script = std::fs::read_to_string(project.path().join("rude.py")).unwrap();
     project.write("rude.py", &script.replace("Says.", "Says more."));
     let several = project.run(&["mcp", "accept", "say"]);
     assert_eq!(several.code, Some(2), "{several:?}");
-    assert!(
-        several.err.contains("name `one_say` or `two_say`"),
-        "{several:?}"
-    );
+    assert!(several.err.contains("name `one_say` or `two_say`"), "{several:?}");
     let one = project.run(&["mcp", "accept", "two_say"]);
     assert_eq!(one.code, Some(0), "{one:?}");
     let listed = project.run(&["tools", "list"]);
-    assert!(
-        !listed.out.contains("one_say") && listed.out.contains("two_say"),
-        "{listed:?}"
-    );
+    assert!(!listed.out.contains("one_say") && listed.out.contains("two_say"), "{listed:?}");
     let other = project.run(&["mcp", "accept", "say"]);
     assert_eq!(other.err, "accepted `say` of one\n", "{other:?}");
     let nothing = project.run(&["mcp", "accept", "say"]);
@@ -248,10 +202,7 @@ fn settings_that_make_no_sense_are_refused_by_name() {
             "[mcp.servers.a]\nurl = \"http://127.0.0.1/\"\ncommand = \"b\"\n",
             "`mcp.servers.a.command`",
         ),
-        (
-            "[mcp.servers.a]\ncomand = \"b\"\n",
-            "`mcp.servers.a.comand`",
-        ),
+        ("[mcp.servers.a]\ncomand = \"b\"\n", "`mcp.servers.a.comand`"),
         (
             "[mcp.servers.a]\ncommand = \"b\"\n[MCP]\nname = \"a\"\nurl = \"http://127.0.0.1/\"\n",
             "two MCP servers are named `a`",

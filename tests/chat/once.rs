@@ -15,25 +15,16 @@ fn stdout_has_the_answer_only_and_the_first_line_of_stderr_names_the_model() {
         MockAnswer::Text(&["It ", "rains."]),
     ]);
     let home = TestHome::new();
-    let output = CommandOutput::from(
-        home.ask(&vendor, &["--once", "Rain in Tokyo?"])
-            .output()
-            .unwrap(),
-    );
+    let output =
+        CommandOutput::from(home.ask(&vendor, &["--once", "Rain in Tokyo?"]).output().unwrap());
     assert_eq!((output.code, output.out.as_str()), (Some(0), "It rains.\n"));
     let lines: Vec<&str> = output.err.lines().collect();
     assert_eq!(lines[0], "openai-chat:test: chosen by TOOLWRIGHT_MODEL");
     assert_eq!(lines[1], "→ get_weather {\"city\":\"Tokyo\"}");
-    assert!(
-        lines[2].starts_with("← Tokyo: Rainy, 22C / 72F, 90% humidity ("),
-        "{output:?}"
-    );
+    assert!(lines[2].starts_with("← Tokyo: Rainy, 22C / 72F, 90% humidity ("), "{output:?}");
     let system = &vendor.asked()["messages"][0];
     assert!(
-        system["content"]
-            .as_str()
-            .unwrap()
-            .starts_with("You are a helpful assistant."),
+        system["content"].as_str().unwrap().starts_with("You are a helpful assistant."),
         "{system}"
     );
 }
@@ -56,10 +47,7 @@ fn json_lines_have_every_event_and_the_wire_only_when_asked_for() {
         let of = |kind: &str| events.iter().filter(|event| event["type"] == kind).count();
         assert_eq!((of("call"), of("result"), of("sent")), (1, 1, sent));
         let last = events.last().unwrap();
-        assert_eq!(
-            (&last["type"], &last["end"]),
-            (&json!("ended"), &json!("answered"))
-        );
+        assert_eq!((&last["type"], &last["end"]), (&json!("ended"), &json!("answered")));
         assert_eq!(last["content"][0]["text"], "It rains.");
     }
 }
@@ -94,24 +82,18 @@ fn a_model_error_exits_with_1_and_gives_advice() {
     let json = CommandOutput::from(json.output().unwrap());
     assert_eq!(json.code, Some(1));
     let last = events(&json.out).pop().unwrap();
-    assert_eq!(
-        (&last["type"], &last["kind"]),
-        (&json!("error"), &json!("auth"))
-    );
+    assert_eq!((&last["type"], &last["kind"]), (&json!("error"), &json!("auth")));
 }
 
 #[test]
 fn a_call_that_needs_approval_is_denied_without_a_terminal_and_runs_with_yes() {
     let refund = json!({ "order": "A-1042", "amount": 5 });
     let home = TestHome::new();
-    for (flags, shown) in [
-        (&[][..], "← denied: "),
-        (&["--yes"], "← Refunded 5.00 EUR for order A-1042"),
-    ] {
-        let answers = [
-            MockAnswer::Call("issue_refund", refund.clone()),
-            MockAnswer::Text(&["Done."]),
-        ];
+    for (flags, shown) in
+        [(&[][..], "← denied: "), (&["--yes"], "← Refunded 5.00 EUR for order A-1042")]
+    {
+        let answers =
+            [MockAnswer::Call("issue_refund", refund.clone()), MockAnswer::Text(&["Done."])];
         let vendor = MockVendor::answering(answers);
         let mut command = home.ask(&vendor, &["--once", "Refund A-1042"]);
         let output = CommandOutput::from(command.args(flags).output().unwrap());
@@ -119,10 +101,8 @@ fn a_call_that_needs_approval_is_denied_without_a_terminal_and_runs_with_yes() {
         assert_eq!((output.code, output.out.as_str()), (Some(0), "Done.\n"));
         assert!(output.err.contains(shown), "{output:?}");
     }
-    let answers = [
-        MockAnswer::Call("get_weather", json!({ "city": "Oslo" })),
-        MockAnswer::Text(&["?"]),
-    ];
+    let answers =
+        [MockAnswer::Call("get_weather", json!({ "city": "Oslo" })), MockAnswer::Text(&["?"])];
     let vendor = MockVendor::answering(answers);
     let mut command = home.ask(&vendor, &["--once", "Rain?", "--ask"]);
     let output = CommandOutput::from(command.output().unwrap());
@@ -138,10 +118,7 @@ fn a_limit_ends_the_turn_and_is_a_finding() {
     let output = CommandOutput::from(command.arg("--json").output().unwrap());
     assert_eq!(output.code, Some(1), "{output:?}");
     let last = events(&output.out).pop().unwrap();
-    assert_eq!(
-        (&last["type"], &last["end"]),
-        (&json!("ended"), &json!("limit"))
-    );
+    assert_eq!((&last["type"], &last["end"]), (&json!("ended"), &json!("limit")));
     assert!(output.err.contains("--max-calls"), "{output:?}");
 }
 
@@ -149,29 +126,16 @@ fn a_limit_ends_the_turn_and_is_a_finding() {
 fn what_cannot_be_asked_is_a_usage_error() {
     let home = TestHome::new();
     for (arguments, shown) in [
-        (
-            &["--once", "x", "--model", "opnai:gpt"][..],
-            "did you mean `openai`?",
-        ),
-        (
-            &["--once", "x", "--model", "openai:gpt"],
-            "set OPENAI_API_KEY",
-        ),
+        (&["--once", "x", "--model", "opnai:gpt"][..], "did you mean `openai`?"),
+        (&["--once", "x", "--model", "openai:gpt"], "set OPENAI_API_KEY"),
         (&["--once", "x", "--model", "mistral"], "write mistral:NAME"),
-        (
-            &["--once", "x", "--store", "papyrus:x"],
-            "there are `memory:`, `sqlite:FILE`",
-        ),
+        (&["--once", "x", "--store", "papyrus:x"], "there are `memory:`, `sqlite:FILE`"),
         (&["--once", "  "], "the question is empty"),
         (&["--json"], "pass --once"),
         (&["--once", "x", "--yes", "--ask"], "cannot be used with"),
     ] {
         let output = home.run(arguments);
-        assert_eq!(
-            (output.code, output.out.as_str()),
-            (Some(2), ""),
-            "{output:?}"
-        );
+        assert_eq!((output.code, output.out.as_str()), (Some(2), ""), "{output:?}");
         assert!(output.err.contains(shown), "{output:?}");
     }
 }
@@ -194,10 +158,7 @@ fn a_closed_pipe_ends_it_quietly() {
     let home = TestHome::new();
     for format in [&[][..], &["--json"]] {
         let mut command = home.ask(&vendor, &["--once", "Hi"]);
-        command
-            .args(format)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+        command.args(format).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         drop(child.stdout.take());
         let output = CommandOutput::from(child.wait_with_output().unwrap());
@@ -215,12 +176,7 @@ fn ctrl_c_cancels_the_question() {
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut streamed = [0; 4];
-    child
-        .stdout
-        .as_mut()
-        .unwrap()
-        .read_exact(&mut streamed)
-        .unwrap();
+    child.stdout.as_mut().unwrap().read_exact(&mut streamed).unwrap();
     let pid = child.id().to_string();
     let interrupt = Command::new("kill").args(["-INT", &pid]).status();
     assert!(interrupt.unwrap().success());

@@ -12,14 +12,8 @@ fn a_session_through_a_pipe_goes_on_after_an_error_and_keeps_the_conversation() 
     ]);
     let home = TestHome::new();
     let output = run_with_stdin(home.ask(&vendor, &[]), "Hi\\\nthere\n\nfail\nonce more\n");
-    assert_eq!(
-        (output.code, output.out.as_str()),
-        (Some(0), "Hello.\nAgain.\n")
-    );
-    assert!(
-        !output.err.contains("> "),
-        "no prompt without a terminal: {output:?}"
-    );
+    assert_eq!((output.code, output.out.as_str()), (Some(0), "Hello.\nAgain.\n"));
+    assert!(!output.err.contains("> "), "no prompt without a terminal: {output:?}");
     assert_eq!(vendor.asked()["messages"][1]["content"], "Hi\nthere");
     vendor.asked();
     let request = vendor.asked()["messages"].to_string();
@@ -45,11 +39,8 @@ fn commands_work_through_a_pipe() {
     ] {
         assert!(output.out.contains(shown), "{shown} is not in {output:?}");
     }
-    for shown in [
-        "there is no /tolls; did you mean /tools?",
-        "write groq:NAME",
-        "write /save FILE",
-    ] {
+    for shown in ["there is no /tolls; did you mean /tools?", "write groq:NAME", "write /save FILE"]
+    {
         assert!(output.err.contains(shown), "{shown} is not in {output:?}");
     }
 }
@@ -61,10 +52,7 @@ fn a_conversation_is_saved_as_json_lines_and_nothing_is_overwritten() {
     let home = TestHome::new();
     let lines = "Hi\n/save a.jsonl\n/clear\nHo\n/save a.jsonl\n/save b.jsonl\n";
     let output = run_with_stdin(home.ask(&vendor, &[]), lines);
-    assert!(
-        output.err.contains("a.jsonl is there already"),
-        "{output:?}"
-    );
+    assert!(output.err.contains("a.jsonl is there already"), "{output:?}");
     let read = |name: &str| std::fs::read_to_string(home.0.path().join(name)).unwrap();
     for (file, text) in [("a.jsonl", "Hi"), ("b.jsonl", "Ho")] {
         let mut entries = events(&read(file));
@@ -85,19 +73,11 @@ fn a_prompt_is_inserted_in_its_role_before_the_next_question() {
     let lines = "/prompt summarise_instructions topic=x\n\
                  /prompt summarize_instructions topic=\"wild bees\" max_words=50\nGo on\n";
     let output = run_with_stdin(home.ask(&vendor, &[]), lines);
-    assert!(
-        output
-            .err
-            .contains("did you mean `summarize_instructions`?"),
-        "{output:?}"
-    );
+    assert!(output.err.contains("did you mean `summarize_instructions`?"), "{output:?}");
     let messages = vendor.asked()["messages"].clone();
     assert_eq!(messages[1]["role"], "assistant");
     let inserted = messages[1]["content"].to_string();
-    assert!(
-        inserted.contains("on wild bees concisely, in 50 words"),
-        "{inserted}"
-    );
+    assert!(inserted.contains("on wild bees concisely, in 50 words"), "{inserted}");
     assert_eq!(messages[2]["content"], "Go on");
 }
 
@@ -113,9 +93,7 @@ fn settings_give_the_model_the_system_prompt_and_prices() {
     command.env_remove("TOOLWRIGHT_MODEL");
     let output = run_with_stdin(command, "Hi\n/usage\n");
     assert!(
-        output
-            .err
-            .starts_with("openai-chat:test: chosen by toolwright.toml:1\n"),
+        output.err.starts_with("openai-chat:test: chosen by toolwright.toml:1\n"),
         "{output:?}"
     );
     assert!(output.err.contains("web search"), "{output:?}");

@@ -28,11 +28,7 @@ fn drive_terminal(
     steps: &Value,
 ) -> Option<CommandOutput> {
     let driver = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/chat/terminal.py");
-    if !Command::new("python3")
-        .arg("--version")
-        .output()
-        .is_ok_and(|it| it.status.success())
-    {
+    if !Command::new("python3").arg("--version").output().is_ok_and(|it| it.status.success()) {
         eprintln!("skipped: there is no python3");
         return None;
     }
@@ -42,9 +38,7 @@ fn drive_terminal(
     command.env("PATH", path);
     use_vendor(&mut command, vendor);
     command.arg(driver).arg(steps.to_string());
-    command
-        .arg(env!("CARGO_BIN_EXE_toolwright"))
-        .args(arguments);
+    command.arg(env!("CARGO_BIN_EXE_toolwright")).args(arguments);
     let shown = CommandOutput::from(command.output().unwrap());
     assert_ne!(shown.code, Some(99), "never shown: {}", shown.out);
     Some(shown)
@@ -97,10 +91,7 @@ fn a_person_sees_a_dangerous_call_and_edits_it_denies_it_or_answers_it() {
         ("> ", "two\r"),
         ("Run it?", "e\r"),
         // Ctrl-U clears the line.
-        (
-            "Arguments as JSON: ",
-            "\u{15}{\"order\":\"A-1042\",\"amount\":5}\r",
-        ),
+        ("Arguments as JSON: ", "\u{15}{\"order\":\"A-1042\",\"amount\":5}\r"),
         ("Edited.", ""),
         ("> ", "three\r"),
         ("Run it?", "a\r"),
@@ -113,10 +104,7 @@ fn a_person_sees_a_dangerous_call_and_edits_it_denies_it_or_answers_it() {
     };
     assert_eq!(shown.code, Some(0), "{shown:?}");
     assert!(shown.out.contains("denied: "), "{shown:?}");
-    assert!(
-        shown.out.contains("Refunded 5.00 EUR for order A-1042"),
-        "{shown:?}"
-    );
+    assert!(shown.out.contains("Refunded 5.00 EUR for order A-1042"), "{shown:?}");
     let read: Vec<String> = (0..6).map(|_| vendor.asked().to_string()).collect();
     assert!(read[1].contains("not approved: too much"), "{}", read[1]);
     assert!(read[5].contains("done by hand"), "{}", read[5]);
@@ -155,13 +143,7 @@ fn a_yes_typed_while_the_model_answers_approves_nothing() {
 #[test]
 fn a_yes_typed_before_one_question_is_asked_approves_nothing() {
     let once = ["chat", "--once", "Refund it."];
-    let call = [
-        "tools",
-        "call",
-        "issue_refund",
-        "order=A-1042",
-        "amount=500",
-    ];
+    let call = ["tools", "call", "issue_refund", "order=A-1042", "amount=500"];
     for command in [&once[..], &call] {
         let vendor = MockVendor::answering([refund(), MockAnswer::Text(&["Refused."])]);
         let steps = json!([["", "yes\r"], ["Run it?", "n\r"], ["Why not?", "\r"]]);

@@ -46,10 +46,7 @@ impl MockVendor {
             // A stream without an end stays open until the next request.
             let _ = listener.accept();
         });
-        Self {
-            base,
-            next_request: asked,
-        }
+        Self { base, next_request: asked }
     }
 
     /// The body of the next request.

@@ -17,14 +17,9 @@ fn a_list_has_the_latest_first_and_json_has_all_of_it() {
     let list = home.run(&["conversations", "list"]).assert_success();
     let lines: Vec<&str> = list.out.lines().collect();
     assert!(lines[0].starts_with("second  "), "{list:?}");
-    assert!(
-        lines[0].ends_with("      6  What is the weather in Paris?"),
-        "{list:?}"
-    );
+    assert!(lines[0].ends_with("      6  What is the weather in Paris?"), "{list:?}");
     assert!(lines[1].starts_with("first   "), "{list:?}");
-    let list = home
-        .run(&["conversations", "list", "--json"])
-        .assert_success();
+    let list = home.run(&["conversations", "list", "--json"]).assert_success();
     let list: Value = serde_json::from_str(&list.out).unwrap();
     assert_eq!(list[1]["title"], "Convert 100 C to Fahrenheit");
     assert_eq!(list[1]["entries"], 6);
@@ -40,14 +35,9 @@ fn a_transcript_shows_messages_calls_and_usage() {
     ]);
     let mut command = home.command(&["chat", "--once", "Refund\nA-1042", "--conversation", "a"]);
     command.env("TOOLWRIGHT_MODEL", "openai-chat:test");
-    command
-        .env("OPENAI_BASE_URL", &vendor.base)
-        .env("OPENAI_API_KEY", "a key");
+    command.env("OPENAI_BASE_URL", &vendor.base).env("OPENAI_API_KEY", "a key");
     CommandOutput::from(command.output().unwrap()).assert_success();
-    let shown = home
-        .run(&["conversations", "show", "a"])
-        .assert_success()
-        .out;
+    let shown = home.run(&["conversations", "show", "a"]).assert_success().out;
     let arguments = r#"{"order":"A-1042","amount":5"#;
     for line in [
         "you: Refund\n    A-1042\n".to_owned(),
@@ -61,16 +51,10 @@ fn a_transcript_shows_messages_calls_and_usage() {
     ] {
         assert!(shown.contains(&line), "`{line}` is not in {shown}");
     }
-    let whole = home
-        .run(&["conversations", "show", "a", "--json"])
-        .assert_success()
-        .out;
+    let whole = home.run(&["conversations", "show", "a", "--json"]).assert_success().out;
     assert!(!whole.contains('\u{1b}'));
     let whole: Value = serde_json::from_str(&whole).unwrap();
-    assert_eq!(
-        whole[0]["what"]["user"]["content"][0]["text"],
-        "Refund\nA-1042"
-    );
+    assert_eq!(whole[0]["what"]["user"]["content"][0]["text"], "Refund\nA-1042");
 }
 
 #[test]
@@ -79,10 +63,7 @@ fn an_unknown_id_suggests_the_nearest() {
     home.ask("holiday", "Convert 1 C");
     for command in ["show", "export", "delete"] {
         let output = home.run(&["conversations", command, "holyday"]);
-        output.assert_failure(
-            2,
-            "there is no conversation `holyday`; did you mean `holiday`?",
-        );
+        output.assert_failure(2, "there is no conversation `holyday`; did you mean `holiday`?");
     }
     let output = home.run(&["conversations", "show", "xyz"]);
     output.assert_failure(2, "`conversations list` shows all there are");
@@ -92,25 +73,18 @@ fn an_unknown_id_suggests_the_nearest() {
 fn a_deletion_is_confirmed_first_and_is_permanent() {
     let home = TestHome::new();
     home.ask("a", "Convert 1 C");
-    home.run(&["conversations", "delete", "a"])
-        .assert_failure(2, "pass --yes");
-    home.run(&["conversations", "delete", "a", "--yes"])
-        .assert_success();
-    home.run(&["conversations", "show", "a"])
-        .assert_failure(2, "there is no conversation `a`");
+    home.run(&["conversations", "delete", "a"]).assert_failure(2, "pass --yes");
+    home.run(&["conversations", "delete", "a", "--yes"]).assert_success();
+    home.run(&["conversations", "show", "a"]).assert_failure(2, "there is no conversation `a`");
     home.ask("a", "Convert 2 C");
     for (answer, code) in [("\r", 1), ("n\r", 1), ("y\r", 0)] {
-        let Some(shown) = typed(
-            &home,
-            &[("[y/N]", answer)],
-            &["conversations", "delete", "a"],
-        ) else {
+        let Some(shown) = typed(&home, &[("[y/N]", answer)], &["conversations", "delete", "a"])
+        else {
             return;
         };
         assert_eq!(shown.code, Some(code), "{shown:?}");
     }
-    home.run(&["conversations", "show", "a"])
-        .assert_failure(2, "there is no conversation `a`");
+    home.run(&["conversations", "show", "a"]).assert_failure(2, "there is no conversation `a`");
 }
 
 /// Types the text of each step once the terminal shows what the step waits for; `None` without Python.
@@ -129,9 +103,7 @@ pub(super) fn typed(
     home.set_environment(&mut command);
     command.env("PATH", path);
     command.arg(driver).arg(json!(steps).to_string());
-    command
-        .arg(env!("CARGO_BIN_EXE_toolwright"))
-        .args(arguments);
+    command.arg(env!("CARGO_BIN_EXE_toolwright")).args(arguments);
     let shown = CommandOutput::from(command.output().unwrap());
     assert_ne!(shown.code, Some(99), "never shown: {}", shown.out);
     Some(shown)

@@ -27,12 +27,8 @@ fn another_process_goes_on_where_one_has_left_off() {
         MockAnswer::Text(&["72F."]),
     ]);
     CommandOutput::from(asking(&home, &vendor, "Rain?").output().unwrap()).assert_success();
-    let second = CommandOutput::from(
-        asking(&home, &vendor, "How warm is that?")
-            .output()
-            .unwrap(),
-    )
-    .assert_success();
+    let second = CommandOutput::from(asking(&home, &vendor, "How warm is that?").output().unwrap())
+        .assert_success();
     assert_eq!(second.out, "72F.\n");
     assert_eq!(second.err.lines().count(), 1, "{second:?}");
     let request: Vec<Value> = (0..3).map(|_| vendor.asked()).collect();
@@ -77,9 +73,7 @@ fn undecided(home: &TestHome) {
     ]);
     CommandOutput::from(asking(home, &vendor, "Refund A-1042").output().unwrap()).assert_success();
     let exported = home.export("a");
-    let asked = entry_kinds(&exported)
-        .iter()
-        .position(|kind| kind == "asked");
+    let asked = entry_kinds(&exported).iter().position(|kind| kind == "asked");
     // The header, and all entries up to the approval request.
     let lines: Vec<&str> = exported.lines().take(asked.unwrap() + 2).collect();
     home.import_entries(&lines, "b");
@@ -113,14 +107,7 @@ fn without_a_terminal_the_call_that_waited_is_denied_and_the_question_is_asked()
     let output = home.ask("b", "Convert 100 C to Fahrenheit");
     assert_eq!(output.out, "100.0C = 212.0F\n");
     assert!(output.err.contains("← denied: "), "{output:?}");
-    let json = [
-        "chat",
-        "--once",
-        "Convert 1 C",
-        "--conversation",
-        "b",
-        "--json",
-    ];
+    let json = ["chat", "--once", "Convert 1 C", "--conversation", "b", "--json"];
     let events = home.run(&json).assert_success().out;
     assert_eq!(events.matches(r#""type":"began""#).count(), 1, "{events}");
 }

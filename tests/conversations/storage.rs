@@ -10,8 +10,7 @@ pub(super) const FILE: &str = ".local/share/toolwright/conversations.sqlite";
 #[test]
 fn a_single_message_is_stored_only_on_request() {
     let home = TestHome::new();
-    home.run(&["chat", "--once", "Convert 100 C"])
-        .assert_success();
+    home.run(&["chat", "--once", "Convert 100 C"]).assert_success();
     assert!(!home.path(FILE).exists());
     home.ask("a", "Convert 100 C");
     assert_eq!(mode(&home.path(FILE)), 0o600);
@@ -34,29 +33,19 @@ fn a_session_is_kept_among_the_users_data() {
     child.stdin.take().unwrap().write_all(lines).unwrap();
     let session = CommandOutput::from(child.wait_with_output().unwrap()).assert_success();
     assert!(session.err.contains("kept in"), "{session:?}");
-    assert!(
-        session.err.contains("there is no conversation `chet`"),
-        "{session:?}"
-    );
-    assert!(
-        session.out.contains("     6  Convert 100 C to Fahrenheit"),
-        "{session:?}"
-    );
+    assert!(session.err.contains("there is no conversation `chet`"), "{session:?}");
+    assert!(session.out.contains("     6  Convert 100 C to Fahrenheit"), "{session:?}");
     assert!(!home.path(FILE).exists());
     let file = home.path("data/toolwright/conversations.sqlite");
     let store = format!("sqlite:{}", file.display());
-    let list = home
-        .run(&["conversations", "list", "--store", &store])
-        .assert_success();
+    let list = home.run(&["conversations", "list", "--store", &store]).assert_success();
     assert_eq!(list.out.lines().count(), 2, "{list:?}");
 }
 
 #[test]
 fn memory_stores_nothing_and_warns_of_it() {
     let home = TestHome::new();
-    let list = home
-        .run(&["conversations", "list", "--store", "memory:"])
-        .assert_success();
+    let list = home.run(&["conversations", "list", "--store", "memory:"]).assert_success();
     assert_eq!(list.out, "");
     assert!(list.err.contains("keeps nothing"), "{list:?}");
     let import = ["conversations", "import", "a.jsonl", "--store", "memory:"];

@@ -56,11 +56,8 @@ pub(crate) fn check(entries: &[Entry], log: &Path, orders: usize) -> CheckTotals
         .split_inclusive(|entry| matches!(entry.body, EntryBody::TurnEnded { .. }))
         .collect();
     assert_eq!(turns.len(), orders, "{entries:#?}");
-    let mut findings = CheckTotals {
-        entries: entries.len(),
-        turns: orders,
-        ..CheckTotals::default()
-    };
+    let mut findings =
+        CheckTotals { entries: entries.len(), turns: orders, ..CheckTotals::default() };
     for (order, turn) in (1..).zip(turns) {
         let answer = answer(turn);
         for tool in ["look", "put", "charge", "refund"] {
@@ -87,10 +84,7 @@ pub(crate) fn check(entries: &[Entry], log: &Path, orders: usize) -> CheckTotals
                 _ => panic!("{found}"),
             }
             let outcome = format!("{tool} was {}", result.outcome);
-            assert!(
-                answer.contains(&outcome),
-                "`{outcome}` is not in {answer:?}"
-            );
+            assert!(answer.contains(&outcome), "`{outcome}` is not in {answer:?}");
         }
         world.refunded_what_was_asked(turn, order);
     }
@@ -172,12 +166,7 @@ impl SideEffectLog {
             EntryBody::ApprovalRequested { arguments, .. } => arguments["euros"].as_u64(),
             _ => None,
         });
-        for euros in self
-            .0
-            .get(&("refund".to_owned(), order))
-            .into_iter()
-            .flatten()
-        {
+        for euros in self.0.get(&("refund".to_owned(), order)).into_iter().flatten() {
             assert_eq!(Some(*euros), asked);
         }
     }

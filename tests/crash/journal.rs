@@ -17,9 +17,7 @@ impl<'a> JournalReader<'a> {
     }
 
     pub(crate) fn entries(&self, conversation: &str) -> Vec<Entry> {
-        self.runtime
-            .block_on(self.store.load(conversation))
-            .unwrap()
+        self.runtime.block_on(self.store.load(conversation)).unwrap()
     }
 
     pub(crate) fn texts(&self, conversation: &str) -> Vec<String> {
@@ -41,11 +39,7 @@ impl<'a> JournalReader<'a> {
             now.starts_with(before),
             "{conversation}: entries are lost or changed:\n{before:#?}\n{now:#?}"
         );
-        let ids: Vec<String> = self
-            .entries(conversation)
-            .into_iter()
-            .map(|it| it.id)
-            .collect();
+        let ids: Vec<String> = self.entries(conversation).into_iter().map(|it| it.id).collect();
         let mut at = ids.iter();
         for id in lines.iter().filter_map(|line| line.strip_prefix("kept ")) {
             assert!(

@@ -62,11 +62,7 @@ impl Process {
                 }
             }
         });
-        Self {
-            child,
-            stdin,
-            lines,
-        }
+        Self { child, stdin, lines }
     }
 
     /// Runs it until it ends or is killed, and answers its approval requests.
@@ -86,10 +82,7 @@ impl Process {
             if last == "done" {
                 let status = self.child.wait().unwrap();
                 assert!(status.success(), "{status}: {output_lines:#?}");
-                return ProcessOutcome {
-                    lines: output_lines,
-                    killed_at_stage: None,
-                };
+                return ProcessOutcome { lines: output_lines, killed_at_stage: None };
             }
             let dies = match fate {
                 KillPlan::RunToEnd => false,
@@ -120,10 +113,7 @@ impl Process {
             // No output: it has just started.
             false => Some(stage.unwrap_or(&STAGES[0]).to_string()),
         };
-        ProcessOutcome {
-            lines: output_lines,
-            killed_at_stage: died,
-        }
+        ProcessOutcome { lines: output_lines, killed_at_stage: died }
     }
 }
 
@@ -131,9 +121,6 @@ impl Process {
 fn program() -> PathBuf {
     let toolwright = Path::new(env!("CARGO_BIN_EXE_toolwright"));
     let program = toolwright.with_file_name("examples/crash_child");
-    assert!(
-        program.exists(),
-        "it is not built: cargo build --example crash_child"
-    );
+    assert!(program.exists(), "it is not built: cargo build --example crash_child");
     program
 }

@@ -1,11 +1,7 @@
 //! The bundle of the MCP tests as a program: `tests/everywhere.rs` runs it.
 
 #![allow(dead_code, reason = "the tests use more of the bundle's file")]
-#![expect(
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "a program of a test"
-)]
+#![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a program of a test")]
 
 use std::process::ExitCode;
 

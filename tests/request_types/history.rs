@@ -38,13 +38,7 @@ pub(crate) fn contents() -> Vec<Message> {
 /// Several turns, with every kind of result.
 pub(crate) fn results() -> Vec<Message> {
     let calls: Vec<_> = (0..9)
-        .map(|number| {
-            call(
-                &format!("call_{number}"),
-                "get_weather",
-                r#"{"city":"Oslo"}"#,
-            )
-        })
+        .map(|number| call(&format!("call_{number}"), "get_weather", r#"{"city":"Oslo"}"#))
         .collect();
     let refused = |outcome| ToolResult::from_outcome(outcome, ErrorKind::Failed, "not now");
     let structured = json!({"sky": "grey", "wind": [1, 2.5, null], "$ref": "x", "big": u64::MAX});
@@ -54,21 +48,14 @@ pub(crate) fn results() -> Vec<Message> {
         ToolResult::success(Vec::<Content>::new()),
         ToolResult::success(all_content()),
         ToolResult::success(vec![Content::image("image/png", b"png")]),
-        ToolResult::failure(vec![
-            Content::image("image/png", b"png"),
-            Content::text("blurred"),
-        ]),
+        ToolResult::failure(vec![Content::image("image/png", b"png"), Content::text("blurred")]),
         ToolResult::success("grey")
             .with_structured(StructuredContent::from_serializable(&structured).unwrap()),
         refused(Outcome::Denied),
         refused(Outcome::OutcomeUnknown),
     ];
     let parallel: Vec<Item> = calls.iter().cloned().map(Item::call).collect();
-    let came_to: Vec<_> = calls
-        .iter()
-        .zip(came_to)
-        .map(|(call, it)| result(call, it))
-        .collect();
+    let came_to: Vec<_> = calls.iter().zip(came_to).map(|(call, it)| result(call, it)).collect();
     let alone = call("alone", "get_city_time", r#"{"city":"Oslo"}"#);
     vec![
         user("What is the weather like?"),
@@ -85,37 +72,18 @@ pub(crate) fn results() -> Vec<Message> {
 pub(crate) fn ids() -> Vec<Message> {
     let long = "call_".repeat(30);
     let mut messages = vec![user("Go.")];
-    for id in [
-        "",
-        "call_1",
-        "call_1",
-        &long,
-        "functions.get_weather:0",
-        "überall",
-        "a b",
-        "call_1",
-    ] {
+    for id in ["", "call_1", "call_1", &long, "functions.get_weather:0", "überall", "a b", "call_1"]
+    {
         let call = call(id, "get_weather", r#"{"city":"Oslo"}"#);
         messages.push(scripted(vec![Item::call(call.clone())]));
-        messages.push(Message::Results(vec![result(
-            &call,
-            ToolResult::success("wet"),
-        )]));
+        messages.push(Message::Results(vec![result(&call, ToolResult::success("wet"))]));
     }
     messages
 }
 
 /// Arguments that are not a JSON object.
 pub(crate) fn arguments() -> Vec<Message> {
-    let texts = [
-        "",
-        "{}",
-        "{\"city\": ",
-        "[1]",
-        "null",
-        "\"Oslo\"",
-        "{'city': 'Oslo',}",
-    ];
+    let texts = ["", "{}", "{\"city\": ", "[1]", "null", "\"Oslo\"", "{'city': 'Oslo',}"];
     let calls = texts.iter().enumerate();
     let calls = calls.map(|(place, text)| call(&format!("call_{place}"), "get_weather", text));
     vec![user("Go."), scripted(calls.map(Item::call).collect())]
@@ -124,25 +92,13 @@ pub(crate) fn arguments() -> Vec<Message> {
 /// Calls of unknown tools: hallucinated or removed ones.
 pub(crate) fn missing_tool_messages() -> Vec<Message> {
     let long = "longer_than_names_may_be_".repeat(6);
-    let names = [
-        "vanished",
-        "no such tool!",
-        "ns.tool:1",
-        "wetter_für",
-        "",
-        "1st_of_all",
-        &long,
-    ];
+    let names = ["vanished", "no such tool!", "ns.tool:1", "wetter_für", "", "1st_of_all", &long];
     let calls = names.iter().enumerate();
-    let calls: Vec<_> = calls
-        .map(|(place, name)| call(&format!("call_{place}"), name, "{}"))
-        .collect();
+    let calls: Vec<_> =
+        calls.map(|(place, name)| call(&format!("call_{place}"), name, "{}")).collect();
     let unknown = |call| {
         let kind = ErrorKind::Failed;
-        result(
-            call,
-            ToolResult::from_outcome(Outcome::UnknownTool, kind, "there is no such tool"),
-        )
+        result(call, ToolResult::from_outcome(Outcome::UnknownTool, kind, "there is no such tool"))
     };
     let results = calls.iter().map(unknown).collect();
     vec![
@@ -158,9 +114,7 @@ pub(crate) fn edges() -> Vec<Message> {
     let late = call("late", "get_weather", "{}");
     let orphan = call("orphan", "get_weather", "{}");
     let never = call("never", "get_weather", "{}");
-    let thought = Item::new(ItemKind::Reasoning {
-        text: "Hm.".to_owned(),
-    });
+    let thought = Item::new(ItemKind::Reasoning { text: "Hm.".to_owned() });
     let hosted = Item::new(ItemKind::HostedCall {
         tool: "web_search".to_owned(),
         input: "tea".to_owned(),
@@ -184,9 +138,7 @@ pub(crate) fn edges() -> Vec<Message> {
         scripted(vec![Item::call(late.clone())]),
         user("Wait!"),
         Message::Results(vec![result(&late, ToolResult::success("here"))]),
-        scripted(vec![Item::new(ItemKind::Refusal {
-            text: "No.".to_owned(),
-        })]),
+        scripted(vec![Item::new(ItemKind::Refusal { text: "No.".to_owned() })]),
         user("Why?"),
     ]
 }

@@ -69,20 +69,13 @@ async fn step(answer: &str, vendor: &str, model: &str) -> Step {
 /// A step that no protocol has produced.
 pub(crate) fn scripted(items: Vec<Item>) -> Message {
     let id = ModelId::new("script", "");
-    Message::Step(Arc::new(Step::new(
-        id,
-        items,
-        StopReason::Calls,
-        Usage::default(),
-    )))
+    Message::Step(Arc::new(Step::new(id, items, StopReason::Calls, Usage::default())))
 }
 
 /// A step and a result for each of its calls.
 pub(crate) fn answered(step: Step) -> [Message; 2] {
-    let mut results: Vec<ToolResult> = step
-        .calls()
-        .map(|call| result(call, ToolResult::success("Rainy, 22C")))
-        .collect();
+    let mut results: Vec<ToolResult> =
+        step.calls().map(|call| result(call, ToolResult::success("Rainy, 22C"))).collect();
     // Hosted approvals get a result in the same way.
     results.extend(step.items.iter().filter_map(|item| match &item.kind {
         ItemKind::HostedApproval { id, tool, .. } => {

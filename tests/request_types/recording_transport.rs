@@ -30,10 +30,7 @@ impl RecordingTransport {
     pub(crate) fn model(&self, vendor: &str, name: &str) -> Arc<dyn Model> {
         let vendor = Vendor::by_name(vendor).unwrap();
         let base = vendor.base_url.unwrap_or("https://resource.example");
-        let model = vendor
-            .model(name)
-            .api_key(Secret::new("made-up"))
-            .base_url(base);
+        let model = vendor.model(name).api_key(Secret::new("made-up")).base_url(base);
         model.transport(self.clone()).build().unwrap()
     }
 
@@ -44,10 +41,7 @@ impl RecordingTransport {
         request: ModelRequest,
     ) -> WireRequest {
         let events: Vec<_> = model.stream(request).collect().await;
-        assert!(
-            matches!(events[0], Ok(ModelEvent::RequestSent(_))),
-            "{events:?}"
-        );
+        assert!(matches!(events[0], Ok(ModelEvent::RequestSent(_))), "{events:?}");
         self.0.sent.lock().unwrap().take().unwrap()
     }
 }
@@ -58,10 +52,7 @@ impl Transport for RecordingTransport {
         async {
             match &self.0.answer {
                 Some(answer) => Ok(WireResponse::new(200, answer.clone())),
-                None => Err(ModelError::new(
-                    ModelErrorKind::BadRequest,
-                    "nobody is there",
-                )),
+                None => Err(ModelError::new(ModelErrorKind::BadRequest, "nobody is there")),
             }
         }
         .boxed()

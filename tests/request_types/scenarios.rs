@@ -24,10 +24,7 @@ pub(crate) fn all(
         ("results", request_with_messages(history::results())),
         ("ids", request_with_messages(history::ids())),
         ("arguments", request_with_messages(history::arguments())),
-        (
-            "gone",
-            request_with_messages(history::missing_tool_messages()),
-        ),
+        ("gone", request_with_messages(history::missing_tool_messages())),
         ("edges", request_with_messages(history::edges())),
         ("tools", request_with_tools(vec![user("Hello!")])),
         ("turns", request_with_tools(history::results())),
@@ -63,27 +60,16 @@ fn replayed(vendor: &str, past: &[(&str, Step)]) -> Vec<(String, ModelRequest)> 
         let turn = [user("Go.")].into_iter().chain(answered(step.clone()));
         moved.extend(turn.clone());
         if step.model.vendor == vendor {
-            scenarios.push((
-                format!("replayed-{answer}"),
-                request_with_tools(turn.clone().collect()),
-            ));
+            scenarios
+                .push((format!("replayed-{answer}"), request_with_tools(turn.clone().collect())));
             // The tools may have been removed since.
             let mut later: Vec<Message> = turn.collect();
             later.push(user("Thank you."));
-            scenarios.push((
-                format!("replayed-{answer}-without-tools"),
-                request_with_messages(later),
-            ));
+            scenarios
+                .push((format!("replayed-{answer}-without-tools"), request_with_messages(later)));
             // A step may be the last entry before a crash.
-            let cut = vec![
-                user("Go."),
-                Message::Step(step.clone().into()),
-                user("Still there?"),
-            ];
-            scenarios.push((
-                format!("replayed-{answer}-without-results"),
-                request_with_tools(cut),
-            ));
+            let cut = vec![user("Go."), Message::Step(step.clone().into()), user("Still there?")];
+            scenarios.push((format!("replayed-{answer}-without-results"), request_with_tools(cut)));
         }
     }
     // No results at the end: a step without its reasoning cannot be continued.
@@ -98,10 +84,7 @@ fn replayed(vendor: &str, past: &[(&str, Step)]) -> Vec<(String, ModelRequest)> 
 fn choices(vendor: &str, model: &dyn Model) -> Vec<(String, ModelRequest)> {
     let long = "a_name_of_sixty_four_letters_".repeat(3);
     let named = ["get_weather", "1st_of_all", "web_search", &long[..64]];
-    let choices = [
-        ("none", ToolChoice::None),
-        ("required", ToolChoice::Required),
-    ];
+    let choices = [("none", ToolChoice::None), ("required", ToolChoice::Required)];
     let named = named.map(|name| (name, ToolChoice::Named(name.to_owned())));
     let mut scenarios = Vec::new();
     for (name, choice) in choices.into_iter().chain(named) {
@@ -120,9 +103,8 @@ fn choices(vendor: &str, model: &dyn Model) -> Vec<(String, ModelRequest)> {
     let searches = searches().into_iter().map(|search| ("web_search", search));
     let servers = servers().into_iter().take(1).map(|server| ("wiki", server));
     let hosted = searches.chain(servers);
-    for (place, (name, hosted)) in hosted
-        .filter(|(_, it)| model.supports_hosted_tool(it))
-        .enumerate()
+    for (place, (name, hosted)) in
+        hosted.filter(|(_, it)| model.supports_hosted_tool(it)).enumerate()
     {
         let mut request = request_with_messages(vec![user("Hello!")]);
         request.hosted_tools = vec![hosted];
@@ -144,12 +126,7 @@ fn settings(rows: &[(&str, &str)]) -> Config {
 
 /// Web search with and without a location, in every variant of the vendors.
 fn searches() -> Vec<HostedTool> {
-    let kinds = [
-        "default",
-        "web_search",
-        "web_search_2025_08_26",
-        "web_search_20250305",
-    ];
+    let kinds = ["default", "web_search", "web_search_2025_08_26", "web_search_20250305"];
     let place = [
         ("WebSearchTool.city", "Oslo"),
         ("WebSearchTool.country", "NO"),
@@ -182,9 +159,8 @@ fn servers() -> Vec<HostedTool> {
 fn hosted(model: &dyn Model) -> Vec<(String, ModelRequest)> {
     let mut scenarios = Vec::new();
     let searches = searches().into_iter().enumerate();
-    let mut offers: Vec<(String, Vec<HostedTool>)> = searches
-        .map(|(place, search)| (format!("search-{place}"), vec![search]))
-        .collect();
+    let mut offers: Vec<(String, Vec<HostedTool>)> =
+        searches.map(|(place, search)| (format!("search-{place}"), vec![search])).collect();
     offers.push(("servers".to_owned(), servers()));
     let both = self::searches().into_iter().take(1).chain(servers());
     offers.push(("both".to_owned(), both.collect()));
@@ -193,10 +169,9 @@ fn hosted(model: &dyn Model) -> Vec<(String, ModelRequest)> {
     }
     offers.retain(|(_, hosted)| !hosted.is_empty());
     // In sequence, because plans for the same tools are cached.
-    for (beside, ask) in [
-        ("", request_with_messages as fn(_) -> _),
-        ("-beside-tools", request_with_tools),
-    ] {
+    for (beside, ask) in
+        [("", request_with_messages as fn(_) -> _), ("-beside-tools", request_with_tools)]
+    {
         for (name, hosted) in &offers {
             let mut request = ask(vec![user("Hello!")]);
             request.hosted_tools.clone_from(hosted);
@@ -220,11 +195,7 @@ fn response_formats() -> Vec<(String, ModelRequest)> {
             "Ein Name, der nicht geht, weil er viel zu lang ist und Leerzeichen hat: ü",
             json!({"type": "object", "additionalProperties": {"type": "number"}}),
         ),
-        (
-            "list",
-            "",
-            json!({"type": "array", "items": {"enum": ["a", null, 1]}}),
-        ),
+        ("list", "", json!({"type": "array", "items": {"enum": ["a", null, 1]}})),
     ];
     let mut scenarios = Vec::new();
     for (scenario, name, schema) in forms {

@@ -21,11 +21,7 @@ fn awkward_tools() -> Vec<Tool> {
     let long = "a_name_of_sixty_four_letters_".repeat(3);
     let tools = [
         ("nothing", StrictMode::Auto, json!({"type": "object"})),
-        (
-            "1st_of_all",
-            StrictMode::On,
-            one("city", json!({"type": "string", "minLength": 1})),
-        ),
+        ("1st_of_all", StrictMode::On, one("city", json!({"type": "string", "minLength": 1}))),
         (
             &long[..64],
             StrictMode::Off,
@@ -88,10 +84,7 @@ fn awkward_tools() -> Vec<Tool> {
     ];
     let built = tools.into_iter().map(|(name, strict, schema)| {
         let tool = Tool::builder(name, "Does what it is called, and more.").strict(strict);
-        tool.schema(schema)
-            .unwrap()
-            .run(|_, _| Ok::<_, ToolError>("done"))
-            .unwrap()
+        tool.schema(schema).unwrap().run(|_, _| Ok::<_, ToolError>("done")).unwrap()
     });
     built.collect()
 }

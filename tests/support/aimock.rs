@@ -46,10 +46,7 @@ impl Aimock {
         });
         // Its output must be read, because a full pipe would block it.
         std::thread::spawn(move || lines.for_each(drop));
-        Some(Self {
-            child,
-            address: address.expect("aimock prints its address"),
-        })
+        Some(Self { child, address: address.expect("aimock prints its address") })
     }
 
     /// The bodies of the requests that it has received, in order, each with its path.

@@ -13,9 +13,7 @@ use std::sync::LazyLock;
 /// The folder of the workspace.
 pub(crate) fn root() -> &'static Path {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let root = here
-        .ancestors()
-        .find(|folder| folder.join("tests/real").is_dir());
+    let root = here.ancestors().find(|folder| folder.join("tests/real").is_dir());
     root.expect("tests/real is part of every checkout")
 }
 
@@ -31,13 +29,8 @@ pub(crate) fn lists() -> Option<Vec<PathBuf>> {
     }
     print!("{}", python("capture.py", &[]));
     let entries = fs::read_dir(installed("lists")).expect("capture.py made it");
-    let mut files: Vec<PathBuf> = entries
-        .map(|entry| entry.expect("readable").path())
-        .collect();
-    files.retain(|file| {
-        file.extension()
-            .is_some_and(|extension| extension == "json")
-    });
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("readable").path()).collect();
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "json"));
     files.sort();
     Some(files)
 }
@@ -45,16 +38,11 @@ pub(crate) fn lists() -> Option<Vec<PathBuf>> {
 /// Runs a script of `tests/real` and returns its stdout; panics if it fails.
 pub(crate) fn python(script: &str, arguments: &[&str]) -> String {
     let mut command = Command::new(installed("python/bin/python"));
-    command
-        .arg(root().join("tests/real").join(script))
-        .args(arguments);
+    command.arg(root().join("tests/real").join(script)).args(arguments);
     let output = command.output().expect("the interpreter starts");
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     let complaint = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        output.status.success(),
-        "{script} failed:\n{printed}{complaint}"
-    );
+    assert!(output.status.success(), "{script} failed:\n{printed}{complaint}");
     printed
 }
 
@@ -62,18 +50,12 @@ pub(crate) fn python(script: &str, arguments: &[&str]) -> String {
 pub(crate) fn is_installed() -> bool {
     static INSTALLED: LazyLock<bool> = LazyLock::new(|| {
         let check = ["tests/real/install.py", "--check"];
-        let status = Command::new("python3")
-            .args(check)
-            .current_dir(root())
-            .status();
+        let status = Command::new("python3").args(check).current_dir(root()).status();
         status.is_ok_and(|status| status.success())
     });
     if !*INSTALLED {
         let needs = "needs the software of tests/real; `cargo xtask test setup` installs it";
-        assert!(
-            std::env::var_os("CI").is_none_or(|ci| ci != "true"),
-            "{needs}"
-        );
+        assert!(std::env::var_os("CI").is_none_or(|ci| ci != "true"), "{needs}");
         println!("skipped: {needs}");
     }
     *INSTALLED

@@ -12,10 +12,7 @@ pub(crate) fn workspace_root() -> PathBuf {
     // The variable is set by each `cargo run`, so a checkout may move without a rebuild.
     let manifest_dir = std::env::var_os("CARGO_MANIFEST_DIR")
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
-    manifest_dir
-        .parent()
-        .map(PathBuf::from)
-        .unwrap_or(manifest_dir)
+    manifest_dir.parent().map(PathBuf::from).unwrap_or(manifest_dir)
 }
 
 /// A command to run in the workspace's folder, with the inherited environment (`CI` included) and empty stdin.
@@ -75,11 +72,7 @@ impl CommandRunner {
     pub(crate) fn run_inherited(mut self) -> Result<(), String> {
         println!("$ {self}");
         let status = self.0.status().map_err(|error| self.start_error(&error))?;
-        if status.success() {
-            Ok(())
-        } else {
-            Err(format!("`{self}` ended with {status}"))
-        }
+        if status.success() { Ok(()) } else { Err(format!("`{self}` ended with {status}")) }
     }
 
     /// Runs it without output; returns true if it succeeded.
@@ -118,10 +111,7 @@ impl CommandRunner {
         let Ok(bytes) = finished.recv_timeout(timeout) else {
             child.kill().map_err(failed)?;
             child.wait().map_err(failed)?;
-            return Err(format!(
-                "`{shown}` was still running after {} s",
-                timeout.as_secs()
-            ));
+            return Err(format!("`{shown}` was still running after {} s", timeout.as_secs()));
         };
         Ok(CapturedOutput {
             output: String::from_utf8_lossy(&bytes.map_err(failed)?).into_owned(),
@@ -143,11 +133,7 @@ impl fmt::Display for CommandRunner {
                 write!(f, "{}={value} ", name.to_string_lossy())?;
             }
         }
-        write!(
-            f,
-            "{}",
-            shell_quote(&self.0.get_program().to_string_lossy())
-        )?;
+        write!(f, "{}", shell_quote(&self.0.get_program().to_string_lossy()))?;
         for arg in self.0.get_args() {
             write!(f, " {}", shell_quote(&arg.to_string_lossy()))?;
         }
@@ -172,10 +158,7 @@ mod tests {
     fn a_command_is_shown_as_a_shell_line() {
         let run = CommandRunner::from_words(&["cargo", "doc", "--no-deps"])
             .env("RUSTDOCFLAGS", "-D warnings");
-        assert_eq!(
-            run.to_string(),
-            "RUSTDOCFLAGS='-D warnings' cargo doc --no-deps"
-        );
+        assert_eq!(run.to_string(), "RUSTDOCFLAGS='-D warnings' cargo doc --no-deps");
         assert_eq!(shell_quote("it's"), r"'it'\''s'");
     }
 
@@ -189,9 +172,7 @@ mod tests {
 
     #[test]
     fn a_program_that_does_not_exist_is_named() {
-        let error = CommandRunner::new("no-such-program")
-            .run_inherited()
-            .expect_err("refused");
+        let error = CommandRunner::new("no-such-program").run_inherited().expect_err("refused");
         assert!(error.contains("`no-such-program`"), "{error}");
     }
 }

@@ -8,11 +8,8 @@ use std::path::Path;
 use crate::command_runner::{CommandRunner, workspace_root};
 
 /// Unfinished or panicking code: forbidden in code that users' programs run.
-const FORBIDDEN_IN_SHIPPED_CODE: [&str; 3] = [
-    concat!(".unw", "rap()"),
-    concat!("to", "do!"),
-    concat!("unimpl", "emented!"),
-];
+const FORBIDDEN_IN_SHIPPED_CODE: [&str; 3] =
+    [concat!(".unw", "rap()"), concat!("to", "do!"), concat!("unimpl", "emented!")];
 /// Tests that do not run are forbidden in all files.
 const FORBIDDEN_IN_ALL_RUST: &str = concat!("#[", "ignore");
 const FENCE: &str = "```";
@@ -68,9 +65,7 @@ pub(crate) fn scan(file: &str, text: &str) -> Vec<Finding> {
         let in_test = test_items.is_test_line(line);
         let mut faults = Vec::new();
         if shipped && !in_test && doc_text(line).is_none() {
-            let needles = FORBIDDEN_IN_SHIPPED_CODE
-                .iter()
-                .filter(|needle| line.contains(*needle));
+            let needles = FORBIDDEN_IN_SHIPPED_CODE.iter().filter(|needle| line.contains(*needle));
             faults.extend(needles.map(|needle| format!("`{needle}` outside tests and examples")));
         }
         if rust && line.contains(FORBIDDEN_IN_ALL_RUST) {
@@ -87,28 +82,15 @@ pub(crate) fn scan(file: &str, text: &str) -> Vec<Finding> {
         if file.ends_with("Cargo.lock") && is_nonstandard_registry(line) {
             faults.push("a package from another registry".to_owned());
         }
-        found.extend(faults.into_iter().map(|fault| Finding {
-            line: index + 1,
-            fault,
-        }));
+        found.extend(faults.into_iter().map(|fault| Finding { line: index + 1, fault }));
     }
     found
 }
 
 fn is_test_or_example(file: &str) -> bool {
     let (folders, name) = file.rsplit_once('/').unwrap_or(("", file));
-    let unshipped_folders = [
-        "bench",
-        "tests",
-        "examples",
-        "benches",
-        "fuzz",
-        "conformance",
-    ];
-    name == "tests.rs"
-        || folders
-            .split('/')
-            .any(|folder| unshipped_folders.contains(&folder))
+    let unshipped_folders = ["bench", "tests", "examples", "benches", "fuzz", "conformance"];
+    name == "tests.rs" || folders.split('/').any(|folder| unshipped_folders.contains(&folder))
 }
 
 /// Tracks `#[cfg(test)]` items by the indentation of rustfmt.
@@ -157,13 +139,9 @@ fn doc_text(line: &str) -> Option<&str> {
 }
 
 fn is_ignored_doc_test(line: &str) -> bool {
-    doc_text(line)
-        .and_then(|doc| doc.trim().strip_prefix(FENCE))
-        .is_some_and(|language| {
-            language
-                .split([',', ' '])
-                .any(|word| word == "ignore" || word.starts_with("ignore-"))
-        })
+    doc_text(line).and_then(|doc| doc.trim().strip_prefix(FENCE)).is_some_and(|language| {
+        language.split([',', ' ']).any(|word| word == "ignore" || word.starts_with("ignore-"))
+    })
 }
 
 /// The root folder of an absolute path in this line, if it is one of [`LOCAL_PATH_ROOTS`].
@@ -190,14 +168,7 @@ fn is_nonstandard_registry(line: &str) -> bool {
 
 /// The tracked and untracked files that are not ignored; without git, all files outside of `target`.
 fn tracked_files() -> Result<Vec<String>, String> {
-    let git = [
-        "git",
-        "ls-files",
-        "-z",
-        "--cached",
-        "--others",
-        "--exclude-standard",
-    ];
+    let git = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"];
     if let Ok(listing) = CommandRunner::from_words(&git).stdout() {
         let names = listing.split('\0').filter(|name| !name.is_empty());
         return Ok(names.map(str::to_owned).collect());

@@ -49,9 +49,6 @@ mod tests {
     #[test]
     fn a_long_text_without_a_program_has_two_faults() {
         let text = format!("```rustic\n{}", "text\n".repeat(149));
-        assert_eq!(
-            find_problems(&text),
-            ["no ```rust block", "150 lines, wanted under 150"]
-        );
+        assert_eq!(find_problems(&text), ["no ```rust block", "150 lines, wanted under 150"]);
     }
 }

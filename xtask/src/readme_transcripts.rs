@@ -41,10 +41,7 @@ pub(crate) fn check() -> Result<usize, String> {
     }
     match differing {
         0 => Ok(transcripts.len()),
-        _ => Err(format!(
-            "{differing} of {} transcripts are not as shown",
-            transcripts.len()
-        )),
+        _ => Err(format!("{differing} of {} transcripts are not as shown", transcripts.len())),
     }
 }
 
@@ -58,9 +55,7 @@ fn check_output(transcript: &Transcript) -> Result<(), String> {
     };
     let captured = run.env("NO_COLOR", "1").capture(COMMAND_TIMEOUT)?;
     if captured.exit != Some(line.expected_exit_code) {
-        let exit = captured
-            .exit
-            .map_or("a signal".to_owned(), |code| code.to_string());
+        let exit = captured.exit.map_or("a signal".to_owned(), |code| code.to_string());
         return Err(format!(
             "promised exit {}, got {exit}, after printing:\n{}",
             line.expected_exit_code,
@@ -86,20 +81,12 @@ fn build_command<'a>(args: &[&'a str]) -> Result<CommandRunner, String> {
         .copied()
         .filter(|option| !matches!(*option, "-q" | "--quiet" | "--locked"))
         .collect();
-    cargo_command("build", &["--quiet"])
-        .args(&options)
-        .run_inherited()?;
-    Ok(cargo_command("run", &["--quiet"])
-        .args(&options)
-        .args(program_args))
+    cargo_command("build", &["--quiet"]).args(&options).run_inherited()?;
+    Ok(cargo_command("run", &["--quiet"]).args(&options).args(program_args))
 }
 
 fn indented(text: &str) -> String {
-    let lines: Vec<String> = text
-        .trim_end()
-        .lines()
-        .map(|line| format!("    {line}"))
-        .collect();
+    let lines: Vec<String> = text.trim_end().lines().map(|line| format!("    {line}")).collect();
     lines.join("\n")
 }
 
@@ -109,10 +96,8 @@ fn example_sources() -> Result<Vec<(String, String)>, String> {
     let Ok(entries) = fs::read_dir(&folder) else {
         return Ok(Vec::new());
     };
-    let mut programs: Vec<PathBuf> = entries
-        .filter_map(Result::ok)
-        .flat_map(|entry| programs_at(&entry.path()))
-        .collect();
+    let mut programs: Vec<PathBuf> =
+        entries.filter_map(Result::ok).flat_map(|entry| programs_at(&entry.path())).collect();
     programs.sort();
     let source = |path: &PathBuf| Ok((display_path(path), read(path)?));
     programs.iter().map(source).collect()
@@ -151,8 +136,5 @@ fn programs_at(path: &Path) -> Vec<PathBuf> {
         })
     });
     let candidates = [path.join("main.rs"), path.join("src/main.rs")];
-    candidates
-        .into_iter()
-        .filter(|file| numbered && file.is_file())
-        .collect()
+    candidates.into_iter().filter(|file| numbered && file.is_file()).collect()
 }

@@ -34,11 +34,7 @@ const REQUIRED_PROGRAMS: &[RequiredProgram] = &[
             "-c",
             "import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))",
         ],
-        install: &[
-            "sh",
-            "-c",
-            "apt-get update && apt-get install -y python3-venv",
-        ],
+        install: &["sh", "-c", "apt-get update && apt-get install -y python3-venv"],
     },
     RequiredProgram {
         program: "PostgreSQL",
@@ -67,9 +63,7 @@ const REQUIRED_PROGRAMS: &[RequiredProgram] = &[
 
 /// Installs the missing programs.
 pub(crate) fn install_missing_programs() -> Result<(), String> {
-    REQUIRED_PROGRAMS
-        .iter()
-        .try_for_each(RequiredProgram::ensure_installed)
+    REQUIRED_PROGRAMS.iter().try_for_each(RequiredProgram::ensure_installed)
 }
 
 impl RequiredProgram {
@@ -107,32 +101,20 @@ mod tests {
 
     #[test]
     fn an_installed_program_is_not_installed_again() {
-        let need = RequiredProgram {
-            program: "sun",
-            probe: SUCCEEDS,
-            install: FAILS,
-        };
+        let need = RequiredProgram { program: "sun", probe: SUCCEEDS, install: FAILS };
         assert_eq!(need.ensure_installed(), Ok(()));
     }
 
     #[test]
     fn an_install_that_fails_names_the_program() {
-        let need = RequiredProgram {
-            program: "moon",
-            probe: FAILS,
-            install: FAILS,
-        };
+        let need = RequiredProgram { program: "moon", probe: FAILS, install: FAILS };
         let error = need.ensure_installed().expect_err("it cannot be installed");
         assert!(error.starts_with("moon is missing: "), "{error}");
     }
 
     #[test]
     fn an_install_that_changes_nothing_is_noticed() {
-        let need = RequiredProgram {
-            program: "moon",
-            probe: FAILS,
-            install: SUCCEEDS,
-        };
+        let need = RequiredProgram { program: "moon", probe: FAILS, install: SUCCEEDS };
         let error = need.ensure_installed().expect_err("the probe still fails");
         assert!(error.contains("still fails"), "{error}");
     }

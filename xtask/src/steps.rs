@@ -37,26 +37,14 @@ pub(crate) const STEPS: &[Step] = &[
         what: "rustfmt would change nothing; bridges/, fuzz/ and bench/peers included",
         run: fmt,
     },
-    Step {
-        name: "clippy",
-        what: "no warning in any target with all features",
-        run: clippy,
-    },
+    Step { name: "clippy", what: "no warning in any target with all features", run: clippy },
     Step {
         name: "lean",
         what: "the facade alone: no warning without features, nor with the default ones",
         run: check_minimal_features,
     },
-    Step {
-        name: "doc",
-        what: "rustdoc warns about nothing",
-        run: doc,
-    },
-    Step {
-        name: "test",
-        what: "every test, doc tests included",
-        run: test,
-    },
+    Step { name: "doc", what: "rustdoc warns about nothing", run: doc },
+    Step { name: "test", what: "every test, doc tests included", run: test },
     Step {
         name: "bridges",
         what: "no warning in bridges/, and every bridge's tests, with its framework's own loop",
@@ -67,26 +55,14 @@ pub(crate) const STEPS: &[Step] = &[
         what: "the transcripts in examples/, and in the ```console blocks of README.md and bridges/*/README.md, are as shown",
         run: transcripts,
     },
-    Step {
-        name: "readme",
-        what: "README.md is short and shows a program at once",
-        run: readme,
-    },
+    Step { name: "readme", what: "README.md is short and shows a program at once", run: readme },
     Step {
         name: "forbidden",
         what: "no unfinished or panicking code, tests that do not run, machine paths, registry hosts",
         run: forbidden,
     },
-    Step {
-        name: "peers",
-        what: "no warning in bench/peers",
-        run: peers,
-    },
-    Step {
-        name: "fuzz",
-        what: "the fuzz targets compile",
-        run: fuzz,
-    },
+    Step { name: "peers", what: "no warning in bench/peers", run: peers },
+    Step { name: "fuzz", what: "the fuzz targets compile", run: fuzz },
 ];
 
 /// One line per step: its name and what it checks.
@@ -98,10 +74,7 @@ pub(crate) fn list() -> String {
 /// The named steps in the order of the table; all of them when none is named.
 pub(crate) fn select(names: &[&str]) -> Result<Vec<&'static Step>, String> {
     let known = || STEPS.iter().map(|step| step.name);
-    if let Some(name) = names
-        .iter()
-        .find(|name| !known().any(|step| step == **name))
-    {
+    if let Some(name) = names.iter().find(|name| !known().any(|step| step == **name)) {
         let valid: Vec<&str> = known().collect();
         return Err(format!("no step `{name}`; steps: {}", valid.join(", ")));
     }
@@ -136,11 +109,7 @@ pub(crate) fn run_steps(steps: &[&Step]) -> ExitCode {
         }
     }
     println!("steps: {passed} passed, {failed} failed");
-    if failed == 0 {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    }
+    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn to_passed(_: ()) -> Outcome {
@@ -183,9 +152,7 @@ fn doc() -> Result<Outcome, String> {
 
 fn test() -> Result<Outcome, String> {
     // Not `--all-targets`: it would leave out the doc tests.
-    cargo_command("test", &["--workspace", "--all-features"])
-        .run_inherited()
-        .map(to_passed)
+    cargo_command("test", &["--workspace", "--all-features"]).run_inherited().map(to_passed)
 }
 
 fn bridges() -> Result<Outcome, String> {
@@ -228,19 +195,14 @@ fn forbidden() -> Result<Outcome, String> {
 }
 
 fn peers() -> Result<Outcome, String> {
-    cargo_command(
-        "clippy",
-        &["--manifest-path", PEERS_MANIFEST, "--all-targets"],
-    )
-    .args(&["--", "-D", "warnings"])
-    .run_inherited()
-    .map(to_passed)
+    cargo_command("clippy", &["--manifest-path", PEERS_MANIFEST, "--all-targets"])
+        .args(&["--", "-D", "warnings"])
+        .run_inherited()
+        .map(to_passed)
 }
 
 fn fuzz() -> Result<Outcome, String> {
-    cargo_command("check", &["--manifest-path", FUZZ_MANIFEST])
-        .run_inherited()
-        .map(to_passed)
+    cargo_command("check", &["--manifest-path", FUZZ_MANIFEST]).run_inherited().map(to_passed)
 }
 
 #[cfg(test)]

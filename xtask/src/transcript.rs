@@ -35,11 +35,7 @@ impl Transcript {
     }
 
     fn trim_trailing_blank_lines(mut self) -> Self {
-        while self
-            .expected
-            .last()
-            .is_some_and(|line| line.trim().is_empty())
-        {
+        while self.expected.last().is_some_and(|line| line.trim().is_empty()) {
             self.expected.pop();
         }
         self
@@ -70,10 +66,7 @@ impl Transcript {
                 },
             }
         }
-        expected
-            .iter()
-            .skip(expected_index)
-            .all(|line| *line == ANY_LINES)
+        expected.iter().skip(expected_index).all(|line| *line == ANY_LINES)
     }
 }
 
@@ -109,10 +102,7 @@ pub(crate) fn find_in_markdown(text: &str) -> Result<Vec<Transcript>, String> {
             _ => {}
         }
     }
-    Ok(found
-        .into_iter()
-        .map(Transcript::trim_trailing_blank_lines)
-        .collect())
+    Ok(found.into_iter().map(Transcript::trim_trailing_blank_lines).collect())
 }
 
 /// The `$ cargo run …` transcripts in the comment at the top of a Rust file, fenced or indented.
@@ -142,10 +132,7 @@ pub(crate) fn find_in_doc_header(source: &str) -> Vec<Transcript> {
         match open {
             Some(depth) if blank && (fenced || depth > 0) => push_expected_line(&mut found, ""),
             Some(depth) if !blank && (fenced || indent >= depth) => {
-                push_expected_line(
-                    &mut found,
-                    text.get(depth.min(indent)..).unwrap_or_default(),
-                );
+                push_expected_line(&mut found, text.get(depth.min(indent)..).unwrap_or_default());
             }
             _ => open = None,
         }
@@ -187,10 +174,8 @@ pub(crate) fn split_command(command: &str) -> Result<CommandLine, String> {
                 break;
             }
             '\'' => {
-                let (inside, after) = rest
-                    .as_str()
-                    .split_once('\'')
-                    .ok_or("a ' is never closed")?;
+                let (inside, after) =
+                    rest.as_str().split_once('\'').ok_or("a ' is never closed")?;
                 word.get_or_insert_default().push_str(inside);
                 rest = after.chars();
             }
@@ -220,20 +205,16 @@ pub(crate) fn split_command(command: &str) -> Result<CommandLine, String> {
     if words.is_empty() {
         return Err("the command is empty".to_owned());
     }
-    Ok(CommandLine {
-        words,
-        expected_exit_code: exit,
-    })
+    Ok(CommandLine { words, expected_exit_code: exit })
 }
 
 /// Parses `exit N` in the comment after a command; 0 for any other comment.
 fn parse_exit_code(comment: &str) -> Result<i32, String> {
     match comment.trim().strip_prefix("exit ") {
         None => Ok(0),
-        Some(code) => code
-            .trim()
-            .parse()
-            .map_err(|_| format!("`# exit {code}` names no exit code")),
+        Some(code) => {
+            code.trim().parse().map_err(|_| format!("`# exit {code}` names no exit code"))
+        }
     }
 }
 

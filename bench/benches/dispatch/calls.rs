@@ -60,22 +60,19 @@ pub(crate) fn compare_order_call(runtime: &Runtime) -> Table {
         let call = ToolCall::new(name, order::ARGUMENTS_JSON);
         async move || invoke(invoker, &call).await
     };
-    Comparison::new(
-        format!("a nested order, {} bytes", order::ARGUMENTS_JSON.len()),
-        runtime,
-    )
-    .add_function(baseline::ROW_NAME, || {
-        baseline::place_order(black_box(order::ARGUMENTS_JSON))
-    })
-    .add_async_function("types enforce the schema", call("place"))
-    .add_async_function("the same, async", call("place_async"))
-    .add_async_function("the same, Json<T>", call("place_json"))
-    .add_async_function("the same, the call made anew", async || {
-        let call = ToolCall::new("place", black_box(order::ARGUMENTS_JSON));
-        invoke(invoker, &call).await
-    })
-    .add_async_function("a validator enforces the schema", call("place_limited"))
-    .run()
+    Comparison::new(format!("a nested order, {} bytes", order::ARGUMENTS_JSON.len()), runtime)
+        .add_function(baseline::ROW_NAME, || {
+            baseline::place_order(black_box(order::ARGUMENTS_JSON))
+        })
+        .add_async_function("types enforce the schema", call("place"))
+        .add_async_function("the same, async", call("place_async"))
+        .add_async_function("the same, Json<T>", call("place_json"))
+        .add_async_function("the same, the call made anew", async || {
+            let call = ToolCall::new("place", black_box(order::ARGUMENTS_JSON));
+            invoke(invoker, &call).await
+        })
+        .add_async_function("a validator enforces the schema", call("place_limited"))
+        .run()
 }
 
 /// Races the ways to add two numbers.
@@ -83,18 +80,10 @@ pub(crate) fn compare_add_call(runtime: &Runtime) -> Table {
     let invoker = &invoker();
     let call = &ToolCall::new("add", sum::ARGUMENTS_JSON);
     Comparison::new("add(2, 3)", runtime)
-        .add_function(baseline::ROW_NAME, || {
-            baseline::add(black_box(sum::ARGUMENTS_JSON))
-        })
-        .add_async_function("types enforce the schema", async || {
-            invoke(invoker, call).await
-        })
+        .add_function(baseline::ROW_NAME, || baseline::add(black_box(sum::ARGUMENTS_JSON)))
+        .add_async_function("types enforce the schema", async || invoke(invoker, call).await)
         .add_async_function("the same, the call made anew", async || {
-            invoke(
-                invoker,
-                &ToolCall::new("add", black_box(sum::ARGUMENTS_JSON)),
-            )
-            .await
+            invoke(invoker, &ToolCall::new("add", black_box(sum::ARGUMENTS_JSON))).await
         })
         .run()
 }

@@ -12,15 +12,9 @@ const TOOL_COUNT: usize = 10_000;
 /// Races the ways to add all of them.
 pub(crate) fn compare_registration(runtime: &Runtime) -> Table {
     let tools = &tools();
-    let named = || {
-        tools
-            .iter()
-            .map(|tool| (tool.name().as_str(), tool.clone()))
-    };
+    let named = || tools.iter().map(|tool| (tool.name().as_str(), tool.clone()));
     Comparison::new("adding 10,000 tools", runtime)
-        .add_function("to a HashMap", || {
-            named().collect::<HashMap<_, _>>().len().to_string()
-        })
+        .add_function("to a HashMap", || named().collect::<HashMap<_, _>>().len().to_string())
         .add_function("to a registry, at once", || {
             let registry = Registry::new();
             registry.add(tools.clone()).unwrap();
@@ -48,9 +42,7 @@ pub(crate) fn compare_lookup(runtime: &Runtime) -> Table {
         .add_function("Snapshot::get", || {
             snapshot.get(black_box(name)).unwrap().spec().name.as_str()
         })
-        .add_function("Registry::get", || {
-            registry.get(black_box(name)).unwrap().name().to_string()
-        })
+        .add_function("Registry::get", || registry.get(black_box(name)).unwrap().name().to_string())
         .run()
 }
 
@@ -66,9 +58,7 @@ pub(crate) fn compare_listing(runtime: &Runtime) -> Table {
     let values: &Vec<Value> = &serde_json::from_str(&text).unwrap();
     let title = format!("listing 10,000 tools, {} kB of JSON", text.len() / 1000);
     Comparison::new(title, runtime)
-        .add_function("serde_json::Value", || {
-            serde_json::to_string(values).unwrap()
-        })
+        .add_function("serde_json::Value", || serde_json::to_string(values).unwrap())
         .add_function("Snapshot", listed)
         .run()
 }

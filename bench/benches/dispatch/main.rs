@@ -1,9 +1,6 @@
 //! Tool calls and large registries, compared with what they cannot go below.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "a benchmark stops at the first surprise"
-)]
+#![allow(clippy::unwrap_used, reason = "a benchmark stops at the first surprise")]
 
 mod calls;
 mod large_registry;

@@ -37,13 +37,7 @@ pub(crate) async fn send_request(
         .body(Full::from(body))
         .unwrap();
     let (head, body) = sender.send_request(request).await.unwrap().into_parts();
-    EventStream {
-        status: head.status,
-        body,
-        _sender: sender,
-        buffer: Vec::new(),
-        consumed: 0,
-    }
+    EventStream { status: head.status, body, _sender: sender, buffer: Vec::new(), consumed: 0 }
 }
 
 impl EventStream {

@@ -37,10 +37,7 @@ pub(crate) async fn run(short: bool) {
     let mut runners = Vec::new();
     for server in &BENCHMARKED_SERVERS {
         if !server.program.is_installed() {
-            println!(
-                "left out: {}; `cargo xtask test setup` installs it",
-                server.name
-            );
+            println!("left out: {}; `cargo xtask test setup` installs it", server.name);
             continue;
         }
         let input = match (server.program, server.protocol) {
@@ -117,17 +114,12 @@ impl<'a> ServerRun<'a> {
         self.cpu_time += self.process.cpu_time() - busy;
         let events: usize = timings.iter().map(|timing| timing.events).sum();
         self.events += u32::try_from(events).unwrap();
-        self.missed_streams += timings
-            .iter()
-            .filter(|timing| timing.time_to_first_delta.is_none())
-            .count();
+        self.missed_streams +=
+            timings.iter().filter(|timing| timing.time_to_first_delta.is_none()).count();
         if rate > self.rate {
             self.rate = rate;
-            self.time_to_first_delta = median(
-                timings
-                    .iter()
-                    .filter_map(|timing| timing.time_to_first_delta),
-            );
+            self.time_to_first_delta =
+                median(timings.iter().filter_map(|timing| timing.time_to_first_delta));
             self.total_time = median(timings.iter().map(|timing| timing.total_time));
         }
     }

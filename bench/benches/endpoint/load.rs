@@ -24,36 +24,26 @@ pub(crate) async fn run(short: bool) {
     let addr = process.line.clone();
     let idle = process.resident_bytes();
     let start = Instant::now();
-    let tasks: Vec<_> = (0..streams)
-        .map(|number| tokio::spawn(read_stream(addr.clone(), number)))
-        .collect();
+    let tasks: Vec<_> =
+        (0..streams).map(|number| tokio::spawn(read_stream(addr.clone(), number))).collect();
     let tenth = Duration::from_millis(pace) * u32::try_from(DELTA_COUNT / 10).unwrap();
     tokio::time::sleep(tenth).await;
     let early = process.resident_bytes();
     tokio::time::sleep(tenth * 8).await;
     let (full, open) = (process.resident_bytes(), open_stream_count(&addr).await);
-    let outcomes: Vec<StreamOutcome> = join_all(tasks)
-        .await
-        .into_iter()
-        .map(Result::unwrap)
-        .collect();
+    let outcomes: Vec<StreamOutcome> =
+        join_all(tasks).await.into_iter().map(Result::unwrap).collect();
     let time = start.elapsed();
     let lost = outcomes.iter().filter(|it| !it.is_correct).count();
     let events: usize = outcomes.iter().map(|it| it.events).sum();
-    let mut delays: Vec<u64> = outcomes
-        .into_iter()
-        .flat_map(|outcome| outcome.delays_ms)
-        .collect();
+    let mut delays: Vec<u64> = outcomes.into_iter().flat_map(|outcome| outcome.delays_ms).collect();
     delays.sort_unstable();
     let delay = |part: f64| delays[((delays.len() - 1) as f64 * part) as usize];
     println!(
         "{streams} streams in {:.1} s, {open} of them open shortly before the end",
         time.as_secs_f64()
     );
-    println!(
-        "lost: {lost}; {events} events, {:.0} per second",
-        events as f64 / time.as_secs_f64()
-    );
+    println!("lost: {lost}; {events} events, {:.0} per second", events as f64 / time.as_secs_f64());
     println!(
         "delay of an event: p50 {} ms, p99 {} ms, longest {} ms",
         delay(0.5),
@@ -68,10 +58,7 @@ pub(crate) async fn run(short: bool) {
         each(full),
         full as f64 / 1e6,
     );
-    println!(
-        "CPU: {:.1} s of the server's",
-        process.cpu_time().as_secs_f64()
-    );
+    println!("CPU: {:.1} s of the server's", process.cpu_time().as_secs_f64());
     assert_eq!(lost, 0, "streams were lost");
 }
 
@@ -79,21 +66,13 @@ pub(crate) async fn run(short: bool) {
 async fn open_stream_count(addr: &str) -> String {
     let metrics = crate::client::send_request(addr, "GET", "/metrics", String::new()).await;
     let metrics = String::from_utf8(metrics.read_to_end().await).unwrap();
-    let line = metrics
-        .lines()
-        .find(|line| line.starts_with("toolwis_correct_readers"));
-    line.and_then(|line| line.split_whitespace().last())
-        .unwrap_or("?")
-        .to_owned()
+    let line = metrics.lines().find(|line| line.starts_with("toolwis_correct_readers"));
+    line.and_then(|line| line.split_whitespace().last()).unwrap_or("?").to_owned()
 }
 
 /// Reads one stream to its end: odd numbers use the native protocol, even ones that of the AI SDK.
 async fn read_stream(addr: String, number: u32) -> StreamOutcome {
-    let protocol = if number % 2 == 1 {
-        Protocol::Native
-    } else {
-        Protocol::Ui
-    };
+    let protocol = if number % 2 == 1 { Protocol::Native } else { Protocol::Ui };
     let (mut answer, mut seq) = protocol.send_message(&addr, &format!("c{number}")).await;
     let (mut text, mut is_correct, mut last, mut events) = (String::new(), true, false, 0);
     let mut delays = Vec::new();
@@ -109,11 +88,7 @@ async fn read_stream(addr: String, number: u32) -> StreamOutcome {
         }
     }
     is_correct &= last && text == scripted_model::full_text();
-    StreamOutcome {
-        is_correct,
-        events,
-        delays_ms: delays,
-    }
+    StreamOutcome { is_correct, events, delays_ms: delays }
 }
 
 fn now_ms() -> u64 {

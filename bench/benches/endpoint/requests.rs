@@ -87,11 +87,7 @@ pub(crate) async fn measure_answer(
             break;
         }
     }
-    AnswerTiming {
-        time_to_first_delta: first,
-        total_time: start.elapsed(),
-        events,
-    }
+    AnswerTiming { time_to_first_delta: first, total_time: start.elapsed(), events }
 }
 
 /// Returns true if the event is a snapshot: the turn ended, and its events were dropped, before they were read.
@@ -103,10 +99,7 @@ pub(crate) fn is_snapshot(data: &[u8]) -> bool {
 pub(crate) async fn is_stored(addr: &str, conversation: &str) -> bool {
     let path = format!("/api/conversations/{conversation}");
     let response = client::send_request(addr, "GET", &path, String::new()).await;
-    contains(
-        &response.read_to_end().await,
-        scripted_model::full_text().as_bytes(),
-    )
+    contains(&response.read_to_end().await, scripted_model::full_text().as_bytes())
 }
 
 fn contains(data: &[u8], needle: &[u8]) -> bool {

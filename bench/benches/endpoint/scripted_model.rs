@@ -39,10 +39,7 @@ impl Model for ScriptedModel {
             }
             ModelEvent::Text(delta)
         });
-        let finished = ModelEvent::Finished {
-            stop: StopReason::End,
-            usage: Usage::new(10, 500),
-        };
+        let finished = ModelEvent::Finished { stop: StopReason::End, usage: Usage::new(10, 500) };
         let end = [ModelEvent::Item(Item::text(full_text())), finished];
         text_events.chain(stream::iter(end)).map(Ok).boxed()
     }

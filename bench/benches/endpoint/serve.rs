@@ -32,17 +32,12 @@ pub(crate) async fn serve_named(name: &str, pace: u64) {
             axum::serve(listener, router).await.unwrap();
         }
         _ => {
-            let script = ScriptedModel {
-                id: ModelId::new("script", ""),
-                pace: Duration::from_millis(pace),
-            };
+            let script =
+                ScriptedModel { id: ModelId::new("script", ""), pace: Duration::from_millis(pace) };
             let invoker = Invoker::new(Registry::new()).unwrap();
             let server = ServerBuilder::new(invoker, script).build().unwrap();
             println!("{addr}");
-            server
-                .serve(listener, std::future::pending())
-                .await
-                .unwrap();
+            server.serve(listener, std::future::pending()).await.unwrap();
         }
     }
 }
@@ -77,9 +72,7 @@ fn sse_response(events: Arc<[Bytes]>, keep_open: bool) -> Response {
         true => Body::from_stream(events.chain(stream::pending()).map(Ok::<_, Infallible>)),
         false => Body::from_stream(events.map(Ok::<_, Infallible>)),
     };
-    let headers = [
-        (header::CONTENT_TYPE, "text/event-stream"),
-        (header::CACHE_CONTROL, "no-cache"),
-    ];
+    let headers =
+        [(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-cache")];
     (headers, body).into_response()
 }

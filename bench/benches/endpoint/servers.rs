@@ -26,11 +26,7 @@ const fn benchmarked_server(
     protocol: Protocol,
     program: ServerProgram,
 ) -> BenchmarkedServer {
-    BenchmarkedServer {
-        name,
-        protocol,
-        program,
-    }
+    BenchmarkedServer { name, protocol, program }
 }
 
 /// The other servers of a protocol are compared with its baseline.

@@ -72,11 +72,7 @@ async fn run_client(addr: String, number: u64, end: Instant, count: Rc<SoakCount
         }
         // The turn may hold its lease for a short time after its last event.
         let path = format!("/api/conversations/{conversation}");
-        while client::send_request(&addr, "DELETE", &path, String::new())
-            .await
-            .status
-            != 204
-        {
+        while client::send_request(&addr, "DELETE", &path, String::new()).await.status != 204 {
             tokio::time::sleep(Duration::from_millis(DELTA_INTERVAL_MS)).await;
         }
     }

@@ -55,9 +55,8 @@ pub(crate) fn compare_load(
     if let Some(floor) = floor {
         let texts = (0..turns * sample_conversation::ENTRIES_PER_TURN)
             .map(sample_conversation::sample_entry);
-        let texts: Vec<String> = texts
-            .map(|entry| serde_json::to_string(&entry).unwrap())
-            .collect();
+        let texts: Vec<String> =
+            texts.map(|entry| serde_json::to_string(&entry).unwrap()).collect();
         runtime.block_on(floor.fill(&texts));
         race = race.add_async_function("plain sqlx select, serde_json", async move || {
             let texts = floor.select().await;
@@ -94,7 +93,6 @@ pub(crate) fn compare_by_length(runtime: &Runtime, name: &str, store: &Arc<dyn S
         }
     }
     let table = Table::new(format!("{name}: one more turn, with a call"));
-    rows.iter().fold(table, |table, (turns, _, best)| {
-        table.row(format!("after {turns} turns"), *best)
-    })
+    rows.iter()
+        .fold(table, |table, (turns, _, best)| table.row(format!("after {turns} turns"), *best))
 }

@@ -27,10 +27,7 @@ fn main() {
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     let directory = tempfile::tempdir().unwrap();
     let file = |name: &str| format!("sqlite:{}", directory.path().join(name).display());
-    println!(
-        "an entry has {} bytes",
-        sample_conversation::user_text(0).len()
-    );
+    println!("an entry has {} bytes", sample_conversation::user_text(0).len());
 
     let memory: Arc<dyn Store> = Arc::new(MemoryStore::new());
     print_tables(&runtime, "memory", None, &memory);
@@ -51,18 +48,13 @@ fn main() {
 
 fn print_tables(runtime: &Runtime, name: &str, floor: Option<PlainSqlx>, store: &Arc<dyn Store>) {
     let floor = floor.as_ref();
-    println!(
-        "\n{}",
-        with_rate(comparisons::compare_append(runtime, name, floor, store))
-    );
+    println!("\n{}", with_rate(comparisons::compare_append(runtime, name, floor, store)));
     println!("{}", comparisons::compare_load(runtime, name, floor, store));
     println!("{}", comparisons::compare_by_length(runtime, name, store));
 }
 
 fn with_rate(table: Table) -> Table {
-    let remarks: Vec<String> = table
-        .times()
-        .map(|ns| format!("{:.0} per second", 1e9 / ns))
-        .collect();
+    let remarks: Vec<String> =
+        table.times().map(|ns| format!("{:.0} per second", 1e9 / ns)).collect();
     table.remarks(remarks)
 }

@@ -35,25 +35,14 @@ pub(crate) fn sample_entry(n: usize) -> Entry {
             EntryBody::CallFinished { result }
         }
         4 => step(vec![Item::text(WEATHER)], StopReason::End, Vec::new()),
-        _ => EntryBody::TurnEnded {
-            end: TurnEnd::Answered,
-        },
+        _ => EntryBody::TurnEnded { end: TurnEnd::Answered },
     };
     Entry::new(format!("{n:016x}"), 1_700_000_000_000 + n as u64, what)
 }
 
 fn step(items: Vec<Item>, stop: StopReason, calls: Vec<CallMetadata>) -> EntryBody {
-    let step = Step::new(
-        ModelId::new("script", "one"),
-        items,
-        stop,
-        Usage::new(400, 60),
-    );
-    EntryBody::Step {
-        step: step.into(),
-        calls,
-        cost: Some(0.00123),
-    }
+    let step = Step::new(ModelId::new("script", "one"), items, stop, Usage::new(400, 60));
+    EntryBody::Step { step: step.into(), calls, cost: Some(0.00123) }
 }
 
 /// The largest of its entries, serialized.
@@ -64,12 +53,7 @@ pub(crate) fn user_text(turn: usize) -> String {
 /// Creates a conversation of so many turns.
 pub(crate) async fn append_turns(store: &dyn Store, name: &str, turns: usize) {
     let lease = Lease::new(name, "bench");
-    assert!(
-        store
-            .acquire(&lease, Duration::from_secs(600))
-            .await
-            .unwrap()
-    );
+    assert!(store.acquire(&lease, Duration::from_secs(600)).await.unwrap());
     let entries: Vec<Entry> = (0..turns * ENTRIES_PER_TURN).map(sample_entry).collect();
     store.append(&lease, &entries).await.unwrap();
     store.release(&lease).await.unwrap();

@@ -1,9 +1,6 @@
 //! Streamed answers, compared with reading their JSON and nothing else.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "a benchmark stops at the first surprise"
-)]
+#![allow(clippy::unwrap_used, reason = "a benchmark stops at the first surprise")]
 
 mod model_events;
 mod recorded_transport;

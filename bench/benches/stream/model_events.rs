@@ -32,9 +32,7 @@ pub(crate) fn compare_model_events(vendor: &str, runtime: &Runtime) -> Table {
         .add_function(baseline::ROW_NAME, || {
             baseline::parse_stream(vendor, black_box(&bytes)).to_text()
         })
-        .add_async_function("to events, 4 kB at a time", async || {
-            answer_text(&packed).await
-        })
+        .add_async_function("to events, 4 kB at a time", async || answer_text(&packed).await)
         .add_async_function("to events, a frame at a time", async || {
             answer_text(&one_by_one).await
         });

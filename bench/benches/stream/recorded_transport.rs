@@ -20,10 +20,7 @@ pub(crate) struct RecordedTransport {
 
 /// A vendor's model with recorded responses, and their chunks.
 pub(crate) fn model_over_recording(vendor: &str, answers: Vec<Vec<Bytes>>) -> Arc<dyn Model> {
-    let line = RecordedTransport {
-        answers,
-        asked: AtomicUsize::new(0),
-    };
+    let line = RecordedTransport { answers, asked: AtomicUsize::new(0) };
     let connect = Vendor::by_name(vendor).unwrap().model("m");
     let connect = connect.api_key(Secret::new("a key")).transport(line);
     connect.build().unwrap()
@@ -41,12 +38,6 @@ impl Transport for RecordedTransport {
         let asked = self.asked.fetch_add(1, Ordering::Relaxed);
         let pieces = self.answers.get(asked % self.answers.len());
         let pieces = pieces.unwrap().clone();
-        async {
-            Ok(WireResponse::streamed(
-                200,
-                stream::iter(pieces.into_iter().map(Ok)),
-            ))
-        }
-        .boxed()
+        async { Ok(WireResponse::streamed(200, stream::iter(pieces.into_iter().map(Ok)))) }.boxed()
     }
 }

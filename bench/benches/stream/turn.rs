@@ -22,10 +22,7 @@ struct Args {
 
 fn forecast(args: &Args) -> String {
     let parts = args.parts.join(" and ");
-    format!(
-        "{} days of {parts} in {}: {}",
-        args.days, args.city, args.note
-    )
+    format!("{} days of {parts} in {}: {}", args.days, args.city, args.note)
 }
 
 /// Tells the weather.
@@ -40,29 +37,17 @@ fn weather(
     /// What else to think of.
     note: String,
 ) -> String {
-    forecast(&Args {
-        city,
-        days,
-        parts,
-        note,
-    })
+    forecast(&Args { city, days, parts, note })
 }
 
 /// Races the ways through a turn.
 pub(crate) fn compare_turns(vendor: &str, runtime: &Runtime) -> Table {
-    let answers = [
-        recorded_frames(vendor, true),
-        recorded_frames(vendor, false),
-    ];
-    let [first, second] = answers
-        .each_ref()
-        .map(|frames| frames.concat().into_bytes());
+    let answers = [recorded_frames(vendor, true), recorded_frames(vendor, false)];
+    let [first, second] = answers.each_ref().map(|frames| frames.concat().into_bytes());
     let registry = Registry::new();
     registry.add(weather::tool()).unwrap();
-    let model = model_over_recording(
-        vendor,
-        answers.iter().map(|frames| pack_frames(frames)).collect(),
-    );
+    let model =
+        model_over_recording(vendor, answers.iter().map(|frames| pack_frames(frames)).collect());
     let chat = Chat::new(model, &Invoker::new(registry).unwrap());
     Comparison::new(format!("{vendor}: a turn with one call"), runtime)
         .add_function("frames, serde_json, function", || {
@@ -71,12 +56,7 @@ pub(crate) fn compare_turns(vendor: &str, runtime: &Runtime) -> Table {
             forecast(&args) + &baseline::parse_stream(vendor, black_box(&second)).text
         })
         .add_async_function("Chat", async || {
-            let response = chat
-                .message()
-                .user("How is it there?")
-                .call()
-                .await
-                .unwrap();
+            let response = chat.message().user("How is it there?").call().await.unwrap();
             response.results().first().unwrap().text().into_owned() + &response.text()
         })
         .run()

@@ -20,17 +20,13 @@ pub fn parse_stream(vendor: &str, bytes: &[u8]) -> StreamedAnswer {
         "openai-chat" => events(text, |data| parse_openai_chat(data, &mut streamed)),
         "anthropic" => events(text, |data| parse_anthropic(data, &mut streamed)),
         "gemini" => events(text, |data| parse_gemini(data, &mut streamed)),
-        _ => text
-            .lines()
-            .for_each(|data| parse_ollama(data, &mut streamed)),
+        _ => text.lines().for_each(|data| parse_ollama(data, &mut streamed)),
     }
     streamed
 }
 
 fn events<'a>(text: &'a str, read: impl FnMut(&'a str)) {
-    text.lines()
-        .filter_map(|line| line.strip_prefix("data: "))
-        .for_each(read);
+    text.lines().filter_map(|line| line.strip_prefix("data: ")).for_each(read);
 }
 
 fn parse<T: DeserializeOwned>(data: &str) -> T {
@@ -99,13 +95,9 @@ fn parse_openai_chat(data: &str, streamed: &mut StreamedAnswer) {
     }
     let chunk: Chunk = parse(data);
     for Choice { delta } in chunk.choices {
-        streamed
-            .text
-            .push_str(delta.content.as_deref().unwrap_or_default());
+        streamed.text.push_str(delta.content.as_deref().unwrap_or_default());
         for ToolCallDelta { function } in delta.tool_calls {
-            streamed
-                .tool
-                .push_str(function.name.as_deref().unwrap_or_default());
+            streamed.tool.push_str(function.name.as_deref().unwrap_or_default());
             streamed.arguments.push_str(&function.arguments);
         }
     }
@@ -126,9 +118,7 @@ struct BlockDelta {
 fn parse_anthropic(data: &str, streamed: &mut StreamedAnswer) {
     let message: Message = parse(data);
     if let Some(delta) = message.delta {
-        streamed
-            .text
-            .push_str(delta.text.as_deref().unwrap_or_default());
+        streamed.text.push_str(delta.text.as_deref().unwrap_or_default());
         let piece = delta.partial_json.as_deref();
         streamed.arguments.push_str(piece.unwrap_or_default());
     }
@@ -168,14 +158,8 @@ struct GeminiFunctionCall {
 
 fn parse_gemini(data: &str, streamed: &mut StreamedAnswer) {
     let answer: Answer = parse(data);
-    for part in answer
-        .candidates
-        .into_iter()
-        .flat_map(|candidate| candidate.content.parts)
-    {
-        streamed
-            .text
-            .push_str(part.text.as_deref().unwrap_or_default());
+    for part in answer.candidates.into_iter().flat_map(|candidate| candidate.content.parts) {
+        streamed.text.push_str(part.text.as_deref().unwrap_or_default());
         if let Some(call) = part.function_call {
             streamed.tool.push_str(&call.name);
             streamed.arguments.push_str(call.args.get());

@@ -21,10 +21,7 @@ pub fn recorded_frames(vendor: &str, calls: bool) -> Vec<String> {
 }
 
 fn sse_event(data: &Value) -> String {
-    format!(
-        "event: {}\ndata: {data}\n\n",
-        data["type"].as_str().unwrap()
-    )
+    format!("event: {}\ndata: {data}\n\n", data["type"].as_str().unwrap())
 }
 
 fn openai_responses_frames(calls: bool) -> Vec<String> {
@@ -48,14 +45,8 @@ fn openai_responses_frames(calls: bool) -> Vec<String> {
     let part = |text: &str| json!({"type": "output_text", "annotations": [], "logprobs": [], "text": text});
     let text: String = text_deltas().collect();
 
-    push_event(
-        "response.created",
-        json!({"response": response("in_progress", json!([]))}),
-    );
-    push_event(
-        "response.in_progress",
-        json!({"response": response("in_progress", json!([]))}),
-    );
+    push_event("response.created", json!({"response": response("in_progress", json!([]))}));
+    push_event("response.in_progress", json!({"response": response("in_progress", json!([]))}));
     push_event(
         "response.output_item.added",
         json!({"output_index": 0, "item": message("in_progress", json!([]))}),
@@ -75,19 +66,10 @@ fn openai_responses_frames(calls: bool) -> Vec<String> {
             at(json!({"delta": piece, "logprobs": [], "obfuscation": "x8fK2mQ"})),
         );
     }
-    push_event(
-        "response.output_text.done",
-        at(json!({"text": text, "logprobs": []})),
-    );
-    push_event(
-        "response.content_part.done",
-        at(json!({"part": part(&text)})),
-    );
+    push_event("response.output_text.done", at(json!({"text": text, "logprobs": []})));
+    push_event("response.content_part.done", at(json!({"part": part(&text)})));
     let message = message("completed", json!([part(&text)]));
-    push_event(
-        "response.output_item.done",
-        json!({"output_index": 0, "item": message}),
-    );
+    push_event("response.output_item.done", json!({"output_index": 0, "item": message}));
     let mut output = vec![message];
     if calls {
         push_event(
@@ -105,16 +87,10 @@ fn openai_responses_frames(calls: bool) -> Vec<String> {
             json!({"item_id": "fc_68a1", "output_index": 1, "arguments": ARGUMENTS}),
         );
         let call = call("completed", ARGUMENTS);
-        push_event(
-            "response.output_item.done",
-            json!({"output_index": 1, "item": call}),
-        );
+        push_event("response.output_item.done", json!({"output_index": 1, "item": call}));
         output.push(call);
     }
-    push_event(
-        "response.completed",
-        json!({"response": response("completed", json!(output))}),
-    );
+    push_event("response.completed", json!({"response": response("completed", json!(output))}));
     frames
 }
 
@@ -131,10 +107,8 @@ fn openai_chat_frames(calls: bool) -> Vec<String> {
             Value::Null,
         )
     };
-    let mut frames = vec![delta_chunk(
-        json!({"role": "assistant", "content": "", "refusal": null}),
-        None,
-    )];
+    let mut frames =
+        vec![delta_chunk(json!({"role": "assistant", "content": "", "refusal": null}), None)];
     frames.extend(text_deltas().map(|piece| delta_chunk(json!({"content": piece}), None)));
     if calls {
         let head = json!({"index": 0, "id": CALL_ID, "type": "function", "function": {"name": TOOL_NAME, "arguments": ""}});
@@ -144,10 +118,7 @@ fn openai_chat_frames(calls: bool) -> Vec<String> {
             delta_chunk(json!({"tool_calls": [more]}), None)
         }));
     }
-    frames.push(delta_chunk(
-        json!({}),
-        Some(if calls { "tool_calls" } else { "stop" }),
-    ));
+    frames.push(delta_chunk(json!({}), Some(if calls { "tool_calls" } else { "stop" })));
     frames.push(chunk(
         json!([]),
         json!({"prompt_tokens": 81, "completion_tokens": 531, "total_tokens": 612,
@@ -174,9 +145,7 @@ fn anthropic_frames(calls: bool) -> Vec<String> {
                 &json!({"type": "content_block_delta", "index": index, "delta": delta}),
             ));
         }
-        frames.push(sse_event(
-            &json!({"type": "content_block_stop", "index": index}),
-        ));
+        frames.push(sse_event(&json!({"type": "content_block_stop", "index": index})));
     };
     let texts = text_deltas().map(|piece| json!({"type": "text_delta", "text": piece}));
     block(0, json!({"type": "text", "text": ""}), texts.collect());
@@ -207,9 +176,8 @@ fn gemini_frames(calls: bool) -> Vec<String> {
             "modelVersion": "gemini-3-pro", "responseId": "q8sYabCdEf"});
         format!("data: {data}\r\n\r\n")
     };
-    let mut frames: Vec<String> = text_deltas()
-        .map(|piece| chunk(json!({"text": piece}), None))
-        .collect();
+    let mut frames: Vec<String> =
+        text_deltas().map(|piece| chunk(json!({"text": piece}), None)).collect();
     if calls {
         let args: Value = serde_json::from_str(ARGUMENTS).unwrap();
         let call = json!({"functionCall": {"id": CALL_ID, "name": TOOL_NAME, "args": args}});
@@ -229,9 +197,7 @@ fn ollama_frames(calls: bool) -> Vec<String> {
     if calls {
         let arguments: Value = serde_json::from_str(ARGUMENTS).unwrap();
         let call = json!({"id": CALL_ID, "function": {"index": 0, "name": TOOL_NAME, "arguments": arguments}});
-        frames.push(line(
-            json!({"role": "assistant", "content": "", "tool_calls": [call]}),
-        ));
+        frames.push(line(json!({"role": "assistant", "content": "", "tool_calls": [call]})));
     }
     let last = json!({"model": "qwen3", "created_at": "2026-11-15T12:00:01.123456789Z",
         "message": {"role": "assistant", "content": ""}, "done": true, "done_reason": "stop",

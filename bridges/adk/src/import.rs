@@ -36,28 +36,25 @@ pub fn from_adk(
             let missing = || ToolError::fatal("it needs an adk run: give it a context outside one");
             let theirs = theirs.ok_or_else(missing)?;
             let value = tool.execute(theirs, Value::Object(args.into_map())).await;
-            value
-                .map(to_contents)
-                .map_err(|error| match error.category {
-                    ErrorCategory::InvalidInput => ToolError::retry(error.message),
-                    _ => ToolError::failed(error.message),
-                })
+            value.map(to_contents).map_err(|error| match error.category {
+                ErrorCategory::InvalidInput => ToolError::retry(error.message),
+                _ => ToolError::failed(error.message),
+            })
         }
     })
 }
 
 fn to_contents(value: Value) -> Vec<Content> {
-    let said = FunctionResponseData::from_tool_result("", value);
-    let words = said.response.as_str().map(str::to_owned);
-    let words = words.unwrap_or_else(|| said.response.to_string());
-    let mut contents = vec![Content::text(words)];
-    for part in said.inline_data {
+    let data = FunctionResponseData::from_tool_result("", value);
+    let text = data.response.as_str().map_or_else(|| data.response.to_string(), str::to_owned);
+    let mut contents = vec![Content::text(text)];
+    for part in data.inline_data {
         contents.push(match part.mime_type.starts_with("image/") {
             true => Content::image(part.mime_type, &part.data),
             false => Content::blob(part.uri.unwrap_or_default(), part.mime_type, &part.data),
         });
     }
-    let files = said.file_data.iter().map(|file| file.file_uri.as_str());
+    let files = data.file_data.iter().map(|file| file.file_uri.as_str());
     contents.extend(files.map(|uri| Content::link(uri, uri)));
     contents
 }

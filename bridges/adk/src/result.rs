@@ -52,9 +52,7 @@ fn success_value(result: &ToolResult) -> Value {
 
 /// Images are what adk's clients hand on to models; anything else is told in words.
 fn image_value(item: &Content) -> Option<Value> {
-    let Content::Image { data, mime_type } = item else {
-        return None;
-    };
+    let Content::Image { data, mime_type } = item else { return None };
     let data = STANDARD.decode(data).ok()?;
     let fits = data.len() <= MAX_INLINE_DATA_SIZE;
     fits.then(|| json!({"mime_type": mime_type, "data": data}))

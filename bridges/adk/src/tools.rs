@@ -47,15 +47,7 @@ impl Tool for AdkToolAdapter {
     }
 
     fn response_schema(&self) -> Option<Value> {
-        Some(
-            self.0
-                .registered_tool
-                .spec()
-                .output
-                .as_ref()?
-                .as_value()
-                .clone(),
-        )
+        Some(self.0.registered_tool.spec().output.as_ref()?.as_value().clone())
     }
 
     fn is_read_only(&self) -> bool {
@@ -69,8 +61,7 @@ impl Tool for AdkToolAdapter {
     async fn execute(&self, cx: Arc<dyn ToolContext>, args: Value) -> adk_core::Result<Value> {
         let Self(tool, offer) = self;
         let (sender, mut said) = mpsc::unbounded();
-        let scope = offer.scope().caller(Caller::new(cx.user_id()));
-        let scope = scope.session(cx.session_id());
+        let scope = offer.scope().caller(Caller::new(cx.user_id())).session(cx.session_id());
         let scope = scope.extension(Arc::new(AdkContext(Arc::clone(&cx))));
         let scope = scope.on_event(move |event| {
             if let CallEvent::Progress { message, .. } = event {

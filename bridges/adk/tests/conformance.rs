@@ -120,14 +120,10 @@ impl Llm for OneCall {
         _: bool,
     ) -> adk_core::Result<LlmResponseStream> {
         let mut content = adk_core::Content::new("model");
-        content
-            .parts
-            .push(match self.turns.fetch_add(1, Ordering::Relaxed) {
-                0 => self.call.clone(),
-                _ => Part::Text {
-                    text: "done".to_owned(),
-                },
-            });
+        content.parts.push(match self.turns.fetch_add(1, Ordering::Relaxed) {
+            0 => self.call.clone(),
+            _ => Part::Text { text: "done".to_owned() },
+        });
         let response = LlmResponse::new(content);
         Ok(Box::pin(futures::stream::iter([Ok(response)])))
     }
@@ -169,11 +165,7 @@ async fn run(
 }
 
 fn parts(event: &Event) -> impl Iterator<Item = &Part> {
-    event
-        .llm_response
-        .content
-        .iter()
-        .flat_map(|content| &content.parts)
+    event.llm_response.content.iter().flat_map(|content| &content.parts)
 }
 
 fn text(event: &Event) -> String {
@@ -186,9 +178,7 @@ fn text(event: &Event) -> String {
 
 fn response(events: &[Event]) -> Option<&FunctionResponseData> {
     events.iter().flat_map(parts).find_map(|part| match part {
-        Part::FunctionResponse {
-            function_response, ..
-        } => Some(function_response),
+        Part::FunctionResponse { function_response, .. } => Some(function_response),
         _ => None,
     })
 }
@@ -211,23 +201,15 @@ fn to_call_outcome(events: &[Event], asked_again: bool) -> Option<CallOutcome> {
         (Value::String(words), _) => words.clone(),
         (value, _) => value.to_string(),
     };
-    let progress = events
-        .iter()
-        .filter(|event| event.tool_progress_stream() == Some("progress"));
+    let progress = events.iter().filter(|event| event.tool_progress_stream() == Some("progress"));
     Some(CallOutcome {
         text: said,
         structured,
-        media: response
-            .inline_data
-            .iter()
-            .map(|part| part.mime_type.clone())
-            .collect(),
+        media: response.inline_data.iter().map(|part| part.mime_type.clone()).collect(),
         failed: Some(mark.is_some()),
         retry: Some(mark.is_some_and(|(category, _)| category == "invalid_input")),
         ends_run: mark.is_some() && !asked_again,
-        asks_person: events
-            .iter()
-            .any(|event| event.actions.tool_confirmation.is_some()),
+        asks_person: events.iter().any(|event| event.actions.tool_confirmation.is_some()),
         returns_directly: mark.is_none() && !asked_again,
         progress: progress.map(text).collect(),
     })
@@ -241,10 +223,7 @@ struct TestToolContext {
 
 impl TestToolContext {
     fn new() -> Arc<Self> {
-        Arc::new(Self {
-            question: adk_core::Content::new("user"),
-            actions: Mutex::default(),
-        })
+        Arc::new(Self { question: adk_core::Content::new("user"), actions: Mutex::default() })
     }
 }
 
@@ -344,10 +323,7 @@ async fn call(invoker: &Invoker, arguments: &str) -> (CallOutcome, usize) {
     let name = tools.first().unwrap().name().to_owned();
     let model = OneCall::new(&ToolCall::new(name, arguments)).unwrap();
     let events = run(tools, &model, RunConfig::default()).await.unwrap();
-    (
-        to_call_outcome(&events, model.turns() > 1).unwrap(),
-        model.turns(),
-    )
+    (to_call_outcome(&events, model.turns() > 1).unwrap(), model.turns())
 }
 
 #[tokio::test]
@@ -355,27 +331,19 @@ async fn a_tool_may_ask_for_the_context_that_adk_runs_it_in() {
     let invoker = Invoker::new(registry([whereabouts::tool()])).unwrap();
     assert_eq!(call(&invoker, "{}").await.0.text, "shop, conversation-7");
     let outside = invoker.invoke(&ToolCall::new("whereabouts", "{}")).await;
-    assert_eq!(
-        outside.text(),
-        "it needs adk's context: call it from an adk agent"
-    );
+    assert_eq!(outside.text(), "it needs adk's context: call it from an adk agent");
 }
 
 #[tokio::test]
 async fn a_tool_of_adk_is_given_the_context_of_the_run_it_is_called_from() {
     let theirs = tools(&Invoker::new(registry([whereabouts::tool()])).unwrap()).unwrap();
-    let ours = theirs
-        .into_iter()
-        .map(|tool| from_adk(tool, |_| None).unwrap());
+    let ours = theirs.into_iter().map(|tool| from_adk(tool, |_| None).unwrap());
     let registry = registry::<1>(ours.collect::<Vec<_>>().try_into().unwrap());
     let invoker = Invoker::new(&registry).unwrap();
     assert_eq!(call(&invoker, "{}").await.0.text, "shop, conversation-7");
     let outside = invoker.invoke(&ToolCall::new("whereabouts", "{}")).await;
     assert_eq!(outside.outcome, Outcome::Failed);
-    assert_eq!(
-        outside.text(),
-        "it needs an adk run: give it a context outside one"
-    );
+    assert_eq!(outside.text(), "it needs an adk run: give it a context outside one");
 }
 
 #[tokio::test]
@@ -389,33 +357,17 @@ async fn a_failed_answer_goes_back_to_the_model() {
 async fn a_structured_result_is_no_envelope() {
     let invoker = Invoker::new(registry([forge::tool()])).unwrap();
     let model = OneCall::new(&ToolCall::new("forge", "{}")).unwrap();
-    let events = run(tools(&invoker).unwrap(), &model, RunConfig::default())
-        .await
-        .unwrap();
+    let events = run(tools(&invoker).unwrap(), &model, RunConfig::default()).await.unwrap();
     let response = response(&events).unwrap();
     assert!(response.file_data.is_empty(), "{response:?}");
-    assert!(
-        response
-            .response
-            .as_str()
-            .unwrap()
-            .contains("https://example.com")
-    );
+    assert!(response.response.as_str().unwrap().contains("https://example.com"));
 }
 
 #[tokio::test]
 async fn a_name_that_adk_keeps_for_itself_is_refused() {
-    let view = registry([shred::tool()])
-        .select(["shred"])
-        .rename("shred", "transfer_to_agent");
-    let error = tools(&Invoker::new(view).unwrap())
-        .err()
-        .unwrap()
-        .to_string();
-    assert!(
-        error.starts_with("`transfer_to_agent` cannot be offered: "),
-        "{error}"
-    );
+    let view = registry([shred::tool()]).select(["shred"]).rename("shred", "transfer_to_agent");
+    let error = tools(&Invoker::new(view).unwrap()).err().unwrap().to_string();
+    assert!(error.starts_with("`transfer_to_agent` cannot be offered: "), "{error}");
 }
 
 /// Somebody who confirms that one file is shredded, and cannot decide about another.
@@ -446,22 +398,13 @@ async fn whoever_confirms_in_adk_approves() {
     let told = [
         ("/a", "shredded /a"),
         ("/b", "the call was denied: it was not confirmed"),
-        (
-            "/c",
-            "the call was denied: the one who was asked could not decide",
-        ),
+        ("/c", "the call was denied: the one who was asked could not decide"),
     ];
     for (path, told) in told {
         let (heard, _) = call(&invoker, &json!({"path": path}).to_string()).await;
         assert_eq!(heard.text, told);
     }
     let asked = clerk.0.lock().unwrap().clone();
-    assert!(
-        asked.iter().all(|asked| asked.tool_name == "shred"),
-        "{asked:?}"
-    );
-    assert!(
-        asked.iter().all(|asked| asked.function_call_id.is_some()),
-        "{asked:?}"
-    );
+    assert!(asked.iter().all(|asked| asked.tool_name == "shred"), "{asked:?}");
+    assert!(asked.iter().all(|asked| asked.function_call_id.is_some()), "{asked:?}");
 }

@@ -50,12 +50,8 @@ where
     let carrier = ClientTransport(Box::new(move |request| {
         let sent = serde_json::from_str(&request.body).map(&send);
         let answer = |chunks: S| Ok(WireResponse::streamed(200, chunks.map(to_sse_frame)));
-        async move {
-            sent.map_err(conversion_error)?
-                .await
-                .map_or_else(error_response, answer)
-        }
-        .boxed()
+        async move { sent.map_err(conversion_error)?.await.map_or_else(error_response, answer) }
+            .boxed()
     }));
     let mut patience = Timeouts::default();
     patience.retries = 0;

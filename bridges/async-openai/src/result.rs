@@ -65,11 +65,7 @@ pub(crate) fn to_output_item(
 }
 
 fn to_call_output(result: &ToolResult) -> responses::FunctionCallOutput {
-    if result
-        .content
-        .iter()
-        .all(|item| to_image_url(item).is_none())
-    {
+    if result.content.iter().all(|item| to_image_url(item).is_none()) {
         return result.to_text_with_error_prefix().as_ref().into();
     }
     let failed = result.is_error().then(|| InputContent::from("Error:"));

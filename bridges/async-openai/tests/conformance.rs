@@ -34,19 +34,16 @@ impl Framework for OverChat {
     const NAME: &'static str = "async-openai";
 
     fn listed_tools(bridge: &Bridge) -> Result<Vec<ListedTool>, BridgeError> {
-        let shown = tools(bridge)?
-            .chat()
-            .into_iter()
-            .filter_map(|tool| match tool {
-                ChatCompletionTools::Function(tool) => Some(ListedTool {
-                    name: tool.function.name,
-                    description: tool.function.description.unwrap_or_default(),
-                    schema: tool.function.parameters.unwrap_or_default(),
-                    strict: tool.function.strict,
-                    ..ListedTool::default()
-                }),
-                ChatCompletionTools::Custom(_) => None,
-            });
+        let shown = tools(bridge)?.chat().into_iter().filter_map(|tool| match tool {
+            ChatCompletionTools::Function(tool) => Some(ListedTool {
+                name: tool.function.name,
+                description: tool.function.description.unwrap_or_default(),
+                schema: tool.function.parameters.unwrap_or_default(),
+                strict: tool.function.strict,
+                ..ListedTool::default()
+            }),
+            ChatCompletionTools::Custom(_) => None,
+        });
         Ok(shown.collect())
     }
 
@@ -60,10 +57,7 @@ impl Framework for OverChat {
                     heard.text = message_text(&message.content)
                 }
                 ChatCompletionRequestMessage::User(message) => {
-                    heard.media = addresses(&message.content)
-                        .iter()
-                        .map(|a| kind(a))
-                        .collect();
+                    heard.media = addresses(&message.content).iter().map(|a| kind(a)).collect();
                 }
                 _ => return None,
             }
@@ -110,9 +104,7 @@ impl Framework for OverResponses {
             call_id: "call_1".to_owned(),
             ..FunctionToolCall::default()
         };
-        let mut items = tools
-            .invoke_responses(&[OutputItem::FunctionCall(call)])
-            .await;
+        let mut items = tools.invoke_responses(&[OutputItem::FunctionCall(call)]).await;
         let Some(InputItem::Item(Item::FunctionCallOutput(answer))) = items.pop() else {
             return None;
         };
@@ -128,11 +120,7 @@ impl Framework for OverResponses {
                 InputContent::InputFile(_) => return None,
             }
         }
-        Some(CallOutcome {
-            text: texts.join("\n"),
-            media,
-            ..CallOutcome::default()
-        })
+        Some(CallOutcome { text: texts.join("\n"), media, ..CallOutcome::default() })
     }
 
     async fn run_conversation(bridge: &Bridge, address: &str) -> Vec<String> {
@@ -202,9 +190,7 @@ async fn run_conversation(bridge: &Bridge, model: Option<Arc<dyn Model>>) -> Vec
     let mut answers = Vec::new();
     if let (Some(model), Ok(offer)) = (model, bridge.export()) {
         // The loop asks whom it is told to, not whom the invoker asks.
-        let chat = Chat::builder(model, offer.invoker())
-            .approver(DenyingApprover)
-            .build();
+        let chat = Chat::builder(model, offer.invoker()).approver(DenyingApprover).build();
         for question in CONVERSATION {
             let ask = chat.message().conversation("talk").user(question.question);
             match ask.call().await {
@@ -222,10 +208,7 @@ async fn run_conversation(bridge: &Bridge, model: Option<Arc<dyn Model>>) -> Vec
 fn chat_call(id: &str, name: &str, arguments: &str) -> ChatCompletionMessageToolCalls {
     ChatCompletionMessageToolCalls::Function(ChatCompletionMessageToolCall {
         id: id.to_owned(),
-        function: FunctionCall {
-            name: name.to_owned(),
-            arguments: arguments.to_owned(),
-        },
+        function: FunctionCall { name: name.to_owned(), arguments: arguments.to_owned() },
     })
 }
 
@@ -345,9 +328,7 @@ async fn items_of_a_response_come_back_as_they_were_with_outputs_behind_them() {
         {"type": "function_call_output", "call_id": "a", "output": [pixel],
          "caller": {"type": "program", "caller_id": "prog_1"}},
     ]);
-    let all = [items, outputs.clone()]
-        .map(|list| list.as_array().unwrap().clone())
-        .concat();
+    let all = [items, outputs.clone()].map(|list| list.as_array().unwrap().clone()).concat();
     assert_eq!(replayed, Value::Array(all));
     let only = tools.invoke_responses(&output).await;
     assert_eq!(without_null(serde_json::to_value(only).unwrap()), outputs);

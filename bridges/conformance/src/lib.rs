@@ -375,16 +375,9 @@ fn assert_planned<F: Framework>(dialect: Dialect) {
         true => dialect,
         false => dialect.non_strict(),
     });
-    let entries = bridge
-        .export()
-        .unwrap()
-        .invoker()
-        .list(&CallScope::new())
-        .unwrap();
+    let entries = bridge.export().unwrap().invoker().list(&CallScope::new()).unwrap();
     for tool in &shown {
-        let entry = entries
-            .iter()
-            .find(|entry| entry.spec().name.as_str() == tool.name);
+        let entry = entries.iter().find(|entry| entry.spec().name.as_str() == tool.name);
         let entry = entry.unwrap_or_else(|| panic!("{dialect}: no tool `{}`", tool.name));
         let dialect = match tool.strict {
             Some(true) => planner.plan([entry]).tools().first().unwrap().dialect,
@@ -393,10 +386,7 @@ fn assert_planned<F: Framework>(dialect: Dialect) {
         let lowered = entry.spec().input.lower(dialect).unwrap();
         assert_eq!(tool.schema, *lowered.schema(), "{dialect}: {}", tool.name);
         let start = &entry.spec().description;
-        assert!(
-            tool.description.starts_with(start.as_str()),
-            "{dialect}: {tool:?}"
-        );
+        assert!(tool.description.starts_with(start.as_str()), "{dialect}: {tool:?}");
         if let Some(output) = &tool.output {
             let ours = entry.spec().output.as_ref().map(|schema| schema.as_value());
             assert_eq!(Some(output), ours, "{dialect}: {}", tool.name);
@@ -430,10 +420,7 @@ pub async fn tools_are_lowered_for_the_model_behind_the_framework<F: Framework>(
 pub async fn a_view_shows_its_part<F: Framework>() {
     let view = registry().select(["add", "who"]).prefix("shop");
     let bridge = Bridge::new(&Invoker::new(view).unwrap());
-    assert_eq!(
-        names(&F::listed_tools(&bridge).unwrap()),
-        ["shop_add", "shop_who"]
-    );
+    assert_eq!(names(&F::listed_tools(&bridge).unwrap()), ["shop_add", "shop_who"]);
     let heard = F::call(&bridge, ToolCall::new("shop_add", r#"{"a":2}"#)).await;
     assert_eq!(heard.unwrap().text, "3");
 }
@@ -447,13 +434,8 @@ pub async fn a_tool_that_does_not_fit_is_refused_by_name<F: Framework>() {
         registry.add(tool).unwrap();
     }
     let bridge = Bridge::new(&Invoker::new(&registry).unwrap()).dialect(Dialect::OPENAI);
-    let error = F::listed_tools(&bridge)
-        .expect_err("they are too many")
-        .to_string();
-    assert!(
-        error.starts_with("`tool_128` cannot be offered: "),
-        "{error}"
-    );
+    let error = F::listed_tools(&bridge).expect_err("they are too many").to_string();
+    assert!(error.starts_with("`tool_128` cannot be offered: "), "{error}");
 }
 
 /// Case: through a framework, a call ends as it does without one.
@@ -475,10 +457,7 @@ pub async fn calls_end_as_they_do_without_a_framework<F: Framework>() {
             "label",
             r#"{"labels": {"für": "Zoë 🎁"}, "to": {"street": "Main Street", "floor": -1}, "copies": 2}"#,
         ),
-        (
-            "label",
-            r#"{"labels": {}, "to": {"street": 7, "flour": 1}}"#,
-        ),
+        ("label", r#"{"labels": {}, "to": {"street": 7, "flour": 1}}"#),
         ("draw", "{}"),
         ("draw", ""),
         ("fail", r#"{"how": "retry"}"#),
@@ -497,10 +476,7 @@ pub async fn calls_end_as_they_do_without_a_framework<F: Framework>() {
         match F::call(&bridge, call).await {
             Some(heard) => assert_same(&heard, &directly, &format!("{tool} {arguments}")),
             // What is no call at all in the framework's eyes never reaches a tool.
-            None => assert!(
-                directly.is_error() || !is_object(arguments),
-                "{tool} {arguments}"
-            ),
+            None => assert!(directly.is_error() || !is_object(arguments), "{tool} {arguments}"),
         }
     }
 }
@@ -583,32 +559,19 @@ pub async fn an_approval_is_asked_for_and_kept_to<F: Framework>() {
         told.push(F::call(&bridge, call).await.expect("a call").text);
     }
     assert_eq!(told[..2], ["erased /a", "erased /a"]);
-    assert!(
-        told[2].ends_with("the call was denied: not that one"),
-        "{told:?}"
-    );
+    assert!(told[2].ends_with("the call was denied: not that one"), "{told:?}");
     let asked = careful.0.lock().unwrap().clone();
     assert_eq!(asked, ["/a", "/b", "/c"].map(|path| json!({"path": path})));
 }
 
 /// Case: a tool learns on whose behalf it runs.
 pub async fn the_caller_reaches_the_tool<F: Framework>() {
-    let scope = CallScope::new()
-        .caller(Caller::new("somebody"))
-        .session("here");
+    let scope = CallScope::new().caller(Caller::new("somebody")).session("here");
     let bridge = bridge().scope(scope);
-    let heard = F::call(&bridge, ToolCall::new("who", "{}"))
-        .await
-        .expect("a call");
+    let heard = F::call(&bridge, ToolCall::new("who", "{}")).await.expect("a call");
     let caller = F::CALLER.unwrap_or("somebody");
-    assert!(
-        heard.text.starts_with(&format!("{caller} in ")),
-        "{heard:?}"
-    );
-    assert!(
-        F::CALLER.is_some() || heard.text.ends_with(" here"),
-        "{heard:?}"
-    );
+    assert!(heard.text.starts_with(&format!("{caller} in ")), "{heard:?}");
+    assert!(F::CALLER.is_some() || heard.text.ends_with(" here"), "{heard:?}");
 }
 
 /// Case: whoever gives up on a call ends it.
@@ -623,8 +586,7 @@ pub async fn a_dropped_call_is_cancelled<F: Framework>() {
         }
     }
     let left = tokio::time::timeout(Duration::from_secs(30), stage.finished.notified());
-    left.await
-        .expect("the tool hears that nobody waits any more");
+    left.await.expect("the tool hears that nobody waits any more");
 }
 
 /// Case: the framework's own tools, in a registry, do what ours did.
@@ -648,26 +610,13 @@ pub async fn tools_come_back_into_a_registry<F: Framework>() {
     ];
     for (tool, arguments) in calls {
         let call = ToolCall::new(tool, arguments);
-        let (ours, theirs) = (
-            offer.invoke(call.clone()).await,
-            invoker.invoke(&call).await,
-        );
-        assert_eq!(
-            theirs.outcome, ours.outcome,
-            "{tool} {arguments}: {theirs:?}"
-        );
+        let (ours, theirs) = (offer.invoke(call.clone()).await, invoker.invoke(&call).await);
+        assert_eq!(theirs.outcome, ours.outcome, "{tool} {arguments}: {theirs:?}");
         if !ours.is_error() {
             let value = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
-            assert_eq!(
-                value(&theirs.text()),
-                value(&ours.text()),
-                "{tool} {arguments}"
-            );
+            assert_eq!(value(&theirs.text()), value(&ours.text()), "{tool} {arguments}");
         } else if tool == "fail" {
-            assert!(
-                theirs.text().contains(&*ours.text()),
-                "{tool} {arguments}: {theirs:?}"
-            );
+            assert!(theirs.text().contains(&*ours.text()), "{tool} {arguments}: {theirs:?}");
         }
     }
 }
@@ -691,30 +640,20 @@ pub async fn the_agent_loop_answers_the_four_questions<F: Framework>() {
     let book = move |record: AuditRecord| book.lock().unwrap().push(record.tool.to_string());
     let registry = Registry::discover().unwrap();
     let tools = CONVERSATION.map(|question| question.tool);
-    let invoker = Invoker::builder(registry.select(tools))
-        .approver(DenyingApprover)
-        .audit(book);
+    let invoker = Invoker::builder(registry.select(tools)).approver(DenyingApprover).audit(book);
     let bridge = Bridge::new(&invoker.build().unwrap()).dialect(Dialect::OPENAI);
     let answers = F::run_conversation(&bridge, &format!("http://{}", mock.address)).await;
     assert_eq!(*called.lock().unwrap(), tools, "{answers:?}");
     assert_eq!(answers.len(), CONVERSATION.len(), "{answers:?}");
     for (answer, question) in answers.iter().zip(CONVERSATION) {
-        assert!(
-            answer.contains(question.answer),
-            "{}: {answer}",
-            question.question
-        );
+        assert!(answer.contains(question.answer), "{}: {answer}", question.question);
     }
     // What a tool said is what the model was told, wherever it is a model that asked.
     let received = mock.received();
     let last = received.last().map(|(_, body)| body.to_string());
     for question in CONVERSATION.iter().filter(|_| last.is_some()) {
         let told = last.as_deref().unwrap_or_default();
-        assert!(
-            told.contains(question.result),
-            "{}: {told}",
-            question.question
-        );
+        assert!(told.contains(question.result), "{}: {told}", question.question);
     }
 }
 
@@ -725,15 +664,8 @@ pub async fn the_readme_says_what_is_carried<F: Framework>() {
     let readme = std::fs::read_to_string(path).unwrap();
     let start = format!("| [{}]", F::NAME);
     let row = readme.lines().find(|line| line.starts_with(&start));
-    let cells = row
-        .and_then(|row| row.split_once(") | "))
-        .map(|(_, cells)| cells);
-    assert_eq!(
-        cells,
-        Some(measured.as_str()),
-        "the row of `{}` in README.md",
-        F::NAME
-    );
+    let cells = row.and_then(|row| row.split_once(") | ")).map(|(_, cells)| cells);
+    assert_eq!(cells, Some(measured.as_str()), "the row of `{}` in README.md", F::NAME);
 }
 
 /// Measures what a framework carries: the cells of its row, in the order of the table.
@@ -744,13 +676,8 @@ pub async fn readme_row<F: Framework>() -> String {
         let heard = F::call(&bridge, ToolCall::new(tool, arguments)).await;
         heard.unwrap_or_else(|| panic!("no answer of `{tool}`"))
     };
-    let hints = |tool: &ListedTool| {
-        serde_json::to_value(tool.hints)
-            .unwrap()
-            .as_object()
-            .unwrap()
-            .len()
-    };
+    let hints =
+        |tool: &ListedTool| serde_json::to_value(tool.hints).unwrap().as_object().unwrap().len();
     let hints = match shown.iter().map(hints).max() {
         Some(0) | None => "–",
         Some(1) => "read-only",
@@ -758,30 +685,18 @@ pub async fn readme_row<F: Framework>() -> String {
     };
     let yes = |is: bool| if is { "yes" } else { "–" };
     let strict = yes(shown.iter().any(|tool| tool.strict.is_some()));
-    let structured = hear("add_and_subtract", r#"{"a": 2, "b": 3}"#)
-        .await
-        .structured;
-    let structured = if structured.is_some() {
-        "yes"
-    } else {
-        "as text"
-    };
+    let structured = hear("add_and_subtract", r#"{"a": 2, "b": 3}"#).await.structured;
+    let structured = if structured.is_some() { "yes" } else { "as text" };
     let media = hear("draw", "{}").await.media;
     let media = if media.is_empty() { "in words" } else { "yes" };
-    let (retry, fatal) = (
-        hear("fail", r#"{"how": "retry"}"#).await,
-        hear("fail", r#"{"how": "fatal"}"#).await,
-    );
+    let (retry, fatal) =
+        (hear("fail", r#"{"how": "retry"}"#).await, hear("fail", r#"{"how": "fatal"}"#).await);
     let failures = match (retry.failed, retry.retry, fatal.ends_run) {
         (None, ..) => "in words".to_owned(),
         (Some(_), retry, ends) => {
             let more = [(retry.is_some(), "retry"), (ends, "end")];
             let more = more.iter().filter(|(is, _)| *is).map(|(_, word)| *word);
-            ["marked"]
-                .into_iter()
-                .chain(more)
-                .collect::<Vec<_>>()
-                .join(", ")
+            ["marked"].into_iter().chain(more).collect::<Vec<_>>().join(", ")
         }
     };
     let approval = match hear("erase", r#"{"path": "/a"}"#).await.asks_person {
@@ -790,15 +705,9 @@ pub async fn readme_row<F: Framework>() -> String {
     };
     let direct = yes(hear("answer", "{}").await.returns_directly);
     let progress = yes(!hear("count", "{}").await.progress.is_empty());
-    let caller = if F::CALLER.is_some() {
-        "theirs"
-    } else {
-        "ours"
-    };
+    let caller = if F::CALLER.is_some() { "theirs" } else { "ours" };
     let back = yes(F::import_tools(&bridge).is_some());
-    [
-        hints, strict, approval, structured, media, &failures, direct, progress, caller, back,
-    ]
-    .join(" | ")
+    [hints, strict, approval, structured, media, &failures, direct, progress, caller, back]
+        .join(" | ")
         + " |"
 }

@@ -27,11 +27,7 @@ impl Framework for Direct {
         let offer = bridge.export().ok()?;
         let (sender, progress) = std::sync::mpsc::channel();
         let scope = offer.scope().on_event(move |event| {
-            if let CallEvent::Progress {
-                message: Some(message),
-                ..
-            } = event
-            {
+            if let CallEvent::Progress { message: Some(message), .. } = event {
                 let _ = sender.send(message);
             }
         });
@@ -49,9 +45,7 @@ impl Framework for Direct {
         let mut answers = Vec::new();
         if let Ok(offer) = bridge.export() {
             for question in CONVERSATION {
-                let result = offer
-                    .invoke(ToolCall::new(question.tool, question.arguments))
-                    .await;
+                let result = offer.invoke(ToolCall::new(question.tool, question.arguments)).await;
                 assert!(result.text().contains(question.result), "{result:?}");
                 answers.push(question.answer.to_owned());
             }
@@ -79,12 +73,7 @@ fn to_call_outcome(result: &ToolResult) -> CallOutcome {
     });
     let media: Vec<String> = media.collect();
     CallOutcome {
-        text: if media.is_empty() {
-            result.to_text()
-        } else {
-            result.text()
-        }
-        .into_owned(),
+        text: if media.is_empty() { result.to_text() } else { result.text() }.into_owned(),
         structured: result.structured.as_ref().map(|value| value.to_value()),
         media,
         failed: Some(result.outcome != Outcome::Ok),
@@ -99,8 +88,5 @@ conformance::cases!(Direct);
 #[tokio::test]
 async fn all_there_is_to_carry_can_be_measured() {
     let row = conformance::readme_row::<Direct>().await;
-    assert_eq!(
-        row,
-        "yes | – | asks | yes | yes | marked, retry, end | yes | yes | ours | yes |"
-    );
+    assert_eq!(row, "yes | – | asks | yes | yes | marked, retry, end | yes | yes | ours | yes |");
 }

@@ -21,15 +21,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
             model: ModelIden::new(AdapterKind::OpenAI, "demo"),
         })
     };
-    let client = Client::builder()
-        .with_service_target_resolver_fn(resolve)
-        .build()?;
+    let client = Client::builder().with_service_target_resolver_fn(resolve).build()?;
 
     let invoker = Invoker::new(&Registry::discover()?)?;
     let model = GenaiModel::new(client, "demo").await?;
-    let chat = Chat::builder(model, &invoker)
-        .approver(RefundApprover)
-        .build();
+    let chat = Chat::builder(model, &invoker).approver(RefundApprover).build();
     for question in SAMPLE_MESSAGES {
         println!("{question}");
         let ask = chat.message().conversation("desk").user(question);

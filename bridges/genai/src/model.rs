@@ -85,27 +85,15 @@ impl Model for GenaiModel {
                 let refused = BridgeError::rejected(&left.name, &left.reason).to_string();
                 return Err(ModelError::new(ModelErrorKind::BadRequest, refused));
             }
-            let (chat, options) = (
-                this.to_chat_request(&request, &plan),
-                this.to_chat_options(&request, &plan),
-            );
-            let ids = chat
-                .messages
-                .iter()
-                .flat_map(|message| message.content.tool_calls());
+            let (chat, options) =
+                (this.to_chat_request(&request, &plan), this.to_chat_options(&request, &plan));
+            let ids = chat.messages.iter().flat_map(|message| message.content.tool_calls());
             let ids: HashSet<String> = ids.map(|call| call.call_id.clone()).collect();
-            let answer = this
-                .client
-                .exec_chat_stream(&*this.name, chat, Some(&options));
+            let answer = this.client.exec_chat_stream(&*this.name, chat, Some(&options));
             let events = answer.await.map_err(to_model_error)?.stream;
             let (model, shown, over) = (this.model, Vec::new(), false);
-            let reader = StreamDecoder {
-                model,
-                plan,
-                ids,
-                emitted_calls: shown,
-                is_finished: over,
-            };
+            let reader =
+                StreamDecoder { model, plan, ids, emitted_calls: shown, is_finished: over };
             let events = events.map(Some).chain(stream::once(ready(None)));
             let read = events.scan(reader, |reader, event| ready(reader.decode_event(event)));
             Ok(read.flat_map(stream::iter))
@@ -116,18 +104,11 @@ impl Model for GenaiModel {
 
 impl GenaiModel {
     fn to_chat_request(&self, request: &ModelRequest, plan: &ToolPlan) -> ChatRequest {
-        let messages = request
-            .messages
-            .iter()
-            .flat_map(|message| self.to_chat_messages(message, plan));
+        let messages =
+            request.messages.iter().flat_map(|message| self.to_chat_messages(message, plan));
         let tools = plan.tools().iter().map(|tool| {
             let strict = tool.dialect.is_strict();
-            to_genai_tool(
-                &tool.wire_name,
-                &tool.description,
-                &tool.parameters(),
-                strict,
-            )
+            to_genai_tool(&tool.wire_name, &tool.description, &tool.parameters(), strict)
         });
         let mut chat = ChatRequest::new(messages.collect());
         chat.tools = Some(tools.collect()).filter(|tools: &Vec<_>| !tools.is_empty());
@@ -137,21 +118,12 @@ impl GenaiModel {
 
     fn to_chat_options(&self, request: &ModelRequest, plan: &ToolPlan) -> ChatOptions {
         let asked = &request.options;
-        let mut options = self
-            .options
-            .clone()
-            .with_capture_content(true)
-            .with_capture_usage(true);
-        options = options
-            .with_capture_reasoning_content(true)
-            .with_capture_tool_calls(true);
+        let mut options = self.options.clone().with_capture_content(true).with_capture_usage(true);
+        options = options.with_capture_reasoning_content(true).with_capture_tool_calls(true);
         options.max_tokens = asked.max_tokens.or(options.max_tokens);
         options.temperature = asked.temperature.map(f64::from).or(options.temperature);
         options.top_p = asked.top_p.map(f64::from).or(options.top_p);
-        let effort = asked
-            .effort
-            .as_deref()
-            .and_then(ReasoningEffort::from_keyword);
+        let effort = asked.effort.as_deref().and_then(ReasoningEffort::from_keyword);
         options.reasoning_effort = effort.or(options.reasoning_effort);
         if !asked.extra.is_empty() {
             options.extra_body = Some(asked.extra.clone().into());
@@ -176,16 +148,11 @@ impl GenaiModel {
                 ChatMessage::user(content.iter().map(content_to_part).collect::<Vec<_>>())
             }
             Message::Assistant(content) => {
-                let words = content
-                    .iter()
-                    .map(|item| ContentPart::from_text(item.to_text()));
+                let words = content.iter().map(|item| ContentPart::from_text(item.to_text()));
                 ChatMessage::assistant(words.collect::<Vec<_>>())
             }
             Message::Step(step) => {
-                let parts = step
-                    .items
-                    .iter()
-                    .filter_map(|item| self.item_to_part(item, plan));
+                let parts = step.items.iter().filter_map(|item| self.item_to_part(item, plan));
                 ChatMessage::assistant(parts.collect::<Vec<_>>())
             }
             Message::Results(results) => {
@@ -202,10 +169,7 @@ impl GenaiModel {
             }
             _ => return Vec::new(),
         };
-        Some(said)
-            .filter(|said| !said.content.is_empty())
-            .into_iter()
-            .collect()
+        Some(said).filter(|said| !said.content.is_empty()).into_iter().collect()
     }
 
     /// An item as this provider said it, or from what it means; blank texts are not taken back.
@@ -217,12 +181,7 @@ impl GenaiModel {
             ItemKind::Text { text } | ItemKind::Refusal { text } => ContentPart::from_text(text),
             ItemKind::Call { call } => {
                 let call = plan.lower(call.clone());
-                to_genai_call(
-                    call.id.as_str(),
-                    call.name.as_str(),
-                    call.arguments.as_str(),
-                )
-                .into()
+                to_genai_call(call.id.as_str(), call.name.as_str(), call.arguments.as_str()).into()
             }
             _ => return None,
         };

@@ -46,11 +46,7 @@ impl Tools {
     /// Runs calls, those that only read at the same time, and returns what came of them, in the order of the calls.
     pub async fn run(&self, calls: &[ToolCall]) -> Vec<ToolResponse> {
         let ran = self.0.invoke_all(calls.iter().map(to_tool_call)).await;
-        calls
-            .iter()
-            .zip(&ran)
-            .map(|(call, result)| to_tool_response(call, result))
-            .collect()
+        calls.iter().zip(&ran).map(|(call, result)| to_tool_response(call, result)).collect()
     }
 
     /// Runs the calls of a response, and returns the messages to go on with: none, where it makes no calls.
@@ -63,10 +59,7 @@ impl Tools {
         };
         let stop = response.stop_reason.as_ref();
         let cut_off = stop.is_some_and(|stop| {
-            matches!(
-                stop,
-                StopReason::MaxTokens(_) | StopReason::ContentFilter(_)
-            )
+            matches!(stop, StopReason::MaxTokens(_) | StopReason::ContentFilter(_))
         });
         let mut calls = response.content.clone().into_tool_calls();
         if cut_off

@@ -20,10 +20,7 @@ fn client(adapter: AdapterKind, address: String) -> Client {
             model: ModelIden::new(adapter, "mock"),
         })
     };
-    Client::builder()
-        .with_service_target_resolver_fn(resolve)
-        .build()
-        .unwrap()
+    Client::builder().with_service_target_resolver_fn(resolve).build().unwrap()
 }
 
 struct OpenAi;
@@ -32,16 +29,13 @@ impl Framework for OpenAi {
     const NAME: &'static str = "genai";
 
     fn listed_tools(bridge: &Bridge) -> Result<Vec<ListedTool>, BridgeError> {
-        let shown = tools(bridge)?
-            .definitions()
-            .into_iter()
-            .map(|tool| ListedTool {
-                name: tool.name.to_string(),
-                description: tool.description.unwrap_or_default(),
-                schema: tool.schema.unwrap_or_default(),
-                strict: tool.strict,
-                ..ListedTool::default()
-            });
+        let shown = tools(bridge)?.definitions().into_iter().map(|tool| ListedTool {
+            name: tool.name.to_string(),
+            description: tool.description.unwrap_or_default(),
+            schema: tool.schema.unwrap_or_default(),
+            strict: tool.strict,
+            ..ListedTool::default()
+        });
         Ok(shown.collect())
     }
 
@@ -56,10 +50,7 @@ impl Framework for OpenAi {
             thought_signatures: None,
         };
         let mut responses = tools(bridge).ok()?.run(&[call]).await;
-        Some(CallOutcome {
-            text: responses.pop()?.content,
-            ..CallOutcome::default()
-        })
+        Some(CallOutcome { text: responses.pop()?.content, ..CallOutcome::default() })
     }
 
     async fn run_conversation(bridge: &Bridge, model: &str) -> Vec<String> {
@@ -68,9 +59,7 @@ impl Framework for OpenAi {
 }
 
 async fn run_conversation(bridge: &Bridge, adapter: AdapterKind, address: String) -> Vec<String> {
-    let model = GenaiModel::new(client(adapter, address), "mock")
-        .await
-        .unwrap();
+    let model = GenaiModel::new(client(adapter, address), "mock").await.unwrap();
     let offer = bridge.export().unwrap();
     let chat = Chat::new(model, offer.invoker());
     let mut answers = Vec::new();
@@ -117,27 +106,7 @@ macro_rules! through {
     };
 }
 
-through!(
-    Responses,
-    AdapterKind::OpenAIResp,
-    "/v1/",
-    the_loop_works_through_responses
-);
-through!(
-    Anthropic,
-    AdapterKind::Anthropic,
-    "/v1/",
-    the_loop_works_through_anthropic
-);
-through!(
-    Gemini,
-    AdapterKind::Gemini,
-    "/v1beta/",
-    the_loop_works_through_gemini
-);
-through!(
-    Ollama,
-    AdapterKind::Ollama,
-    "/",
-    the_loop_works_through_ollama
-);
+through!(Responses, AdapterKind::OpenAIResp, "/v1/", the_loop_works_through_responses);
+through!(Anthropic, AdapterKind::Anthropic, "/v1/", the_loop_works_through_anthropic);
+through!(Gemini, AdapterKind::Gemini, "/v1beta/", the_loop_works_through_gemini);
+through!(Ollama, AdapterKind::Ollama, "/", the_loop_works_through_ollama);

@@ -62,13 +62,8 @@ fn provider(
             }
             let mut asked = vec![0; length];
             reader.read_exact(&mut asked).unwrap();
-            sender
-                .send(serde_json::from_slice(&asked).unwrap())
-                .unwrap();
-            let end = format!(
-                "content-length: {}\r\nconnection: close\r\n\r\n",
-                body.len()
-            );
+            sender.send(serde_json::from_slice(&asked).unwrap()).unwrap();
+            let end = format!("content-length: {}\r\nconnection: close\r\n\r\n", body.len());
             write!(connection, "HTTP/1.1 {head}\r\n{end}{body}").unwrap();
         }
     });
@@ -89,31 +84,18 @@ const WHOLE: &str = "200 OK\r\ncontent-type: application/json";
 /// Frames of OpenAI's chat; the last says why the answer ends.
 fn chat(deltas: &[Value], stop: &str) -> (&'static str, String) {
     let frame = |delta: &Value| json!({"choices": [{"index": 0, "delta": delta}]});
-    let mut frames: Vec<String> = deltas
-        .iter()
-        .map(|delta| frame(delta).to_string())
-        .collect();
+    let mut frames: Vec<String> = deltas.iter().map(|delta| frame(delta).to_string()).collect();
     let usage = json!({"prompt_tokens": 20, "completion_tokens": 5, "prompt_tokens_details": {"cached_tokens": 8}});
     let last =
         json!({"choices": [{"index": 0, "delta": {}, "finish_reason": stop}], "usage": usage});
     frames.extend([last.to_string(), "[DONE]".to_owned()]);
-    (
-        STREAM,
-        frames
-            .iter()
-            .map(|frame| format!("data: {frame}\n\n"))
-            .collect(),
-    )
+    (STREAM, frames.iter().map(|frame| format!("data: {frame}\n\n")).collect())
 }
 
 /// Frames of Anthropic's, each named by its type.
 fn messages(frames: &[Value]) -> (&'static str, String) {
-    let frame = |frame: &Value| {
-        format!(
-            "event: {}\ndata: {frame}\n\n",
-            frame["type"].as_str().unwrap()
-        )
-    };
+    let frame =
+        |frame: &Value| format!("event: {}\ndata: {frame}\n\n", frame["type"].as_str().unwrap());
     (STREAM, frames.iter().map(frame).collect())
 }
 
@@ -123,11 +105,7 @@ fn called(index: usize, id: &str, arguments: &str) -> Value {
 
 async fn ask(client: Client, question: &str) -> Result<toolwright::chat::Response, ChatError> {
     let model = GenaiModel::new(client, "mock").await.unwrap();
-    Chat::new(model, &invoker())
-        .message()
-        .user(question)
-        .call()
-        .await
+    Chat::new(model, &invoker()).message().user(question).call().await
 }
 
 #[tokio::test]
@@ -155,10 +133,7 @@ async fn calls_run_and_usage_is_counted() {
     let [_, said, results @ ..] = second["messages"].as_array().unwrap().as_slice() else {
         panic!("{second}")
     };
-    assert_eq!(
-        said["tool_calls"][0]["function"]["arguments"],
-        r#"{"a":2,"b":null}"#
-    );
+    assert_eq!(said["tool_calls"][0]["function"]["arguments"], r#"{"a":2,"b":null}"#);
     let results: Vec<&Value> = results.iter().map(|result| &result["content"]).collect();
     assert_eq!(results, ["3", "10"]);
 }
@@ -172,10 +147,7 @@ async fn arguments_that_are_cut_off_never_run() {
         ];
         let (client, _sent) = provider(AdapterKind::OpenAI, answers);
         let results = ask(client, "Add.").await.unwrap().results();
-        assert!(
-            results.iter().all(|result| result.is_error()),
-            "{results:?}"
-        );
+        assert!(results.iter().all(|result| result.is_error()), "{results:?}");
     }
 }
 
@@ -186,26 +158,14 @@ async fn thoughts_go_back_as_they_came() {
     let ends = |index| json!({"type": "content_block_stop", "index": index});
     let stop = |stop| json!({"type": "message_delta", "delta": {"stop_reason": stop}, "usage": {"output_tokens": 5}});
     let thinks = [
-        begins(
-            0,
-            json!({"type": "thinking", "thinking": "", "signature": ""}),
-        ),
-        grows(
-            0,
-            json!({"type": "thinking_delta", "thinking": "Add them."}),
-        ),
+        begins(0, json!({"type": "thinking", "thinking": "", "signature": ""})),
+        grows(0, json!({"type": "thinking_delta", "thinking": "Add them."})),
         grows(0, json!({"type": "signature_delta", "signature": "signed"})),
         ends(0),
         begins(1, json!({"type": "redacted_thinking", "data": "secret"})),
         ends(1),
-        begins(
-            2,
-            json!({"type": "tool_use", "id": "toolu_1", "name": "add", "input": {}}),
-        ),
-        grows(
-            2,
-            json!({"type": "input_json_delta", "partial_json": r#"{"a": 2}"#}),
-        ),
+        begins(2, json!({"type": "tool_use", "id": "toolu_1", "name": "add", "input": {}})),
+        grows(2, json!({"type": "input_json_delta", "partial_json": r#"{"a": 2}"#})),
         ends(2),
         stop("tool_use"),
         json!({"type": "message_stop"}),
@@ -217,10 +177,7 @@ async fn thoughts_go_back_as_they_came() {
         stop("end_turn"),
         json!({"type": "message_stop"}),
     ];
-    let (client, sent) = provider(
-        AdapterKind::Anthropic,
-        vec![messages(&thinks), messages(&says)],
-    );
+    let (client, sent) = provider(AdapterKind::Anthropic, vec![messages(&thinks), messages(&says)]);
     assert_eq!(ask(client, "Add.").await.unwrap().text(), "3");
     let asked = sent.iter().nth(1).unwrap();
     let expected = json!([
@@ -246,11 +203,7 @@ async fn calls_without_ids_are_told_apart() {
     let model = GenaiModel::new(client, "mock").await.unwrap();
     let chat = Chat::new(model, &invoker());
     let response = chat.message().user("Add, and again.").call().await.unwrap();
-    let mut ids: Vec<_> = response
-        .results()
-        .into_iter()
-        .map(|result| result.call_id)
-        .collect();
+    let mut ids: Vec<_> = response.results().into_iter().map(|result| result.call_id).collect();
     ids.sort();
     ids.dedup();
     assert_eq!(ids.len(), 4);
@@ -259,10 +212,7 @@ async fn calls_without_ids_are_told_apart() {
     assert_eq!(parts.len(), 2, "{asked}");
     assert_eq!(parts[1]["functionResponse"]["response"]["content"], "5");
     let error = chat.message().user("And now?").call().await.unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "the answer is cut off: its stream ended early"
-    );
+    assert_eq!(error.to_string(), "the answer is cut off: its stream ended early");
 }
 
 #[tokio::test]
@@ -276,24 +226,14 @@ async fn what_goes_wrong_has_its_kind() {
             told,
             ModelErrorKind::RateLimit,
         ),
-        (
-            "400 Bad\r\ncontent-type: application/json",
-            long,
-            ModelErrorKind::ContextTooLong,
-        ),
-        (
-            "401 No\r\ncontent-type: application/json",
-            "{}".to_owned(),
-            ModelErrorKind::Auth,
-        ),
+        ("400 Bad\r\ncontent-type: application/json", long, ModelErrorKind::ContextTooLong),
+        ("401 No\r\ncontent-type: application/json", "{}".to_owned(), ModelErrorKind::Auth),
         (STREAM, broken, ModelErrorKind::Overloaded),
         (STREAM, String::new(), ModelErrorKind::Network),
     ];
     for (head, body, kind) in cases {
         let (client, _sent) = provider(AdapterKind::OpenAI, vec![(head, body)]);
-        let Err(ChatError::Model(error)) = ask(client, "Add.").await else {
-            panic!("{head}")
-        };
+        let Err(ChatError::Model(error)) = ask(client, "Add.").await else { panic!("{head}") };
         assert_eq!(error.kind, kind, "{head}: {error}");
         let waits = (kind == ModelErrorKind::RateLimit).then_some(Duration::from_secs(2));
         assert_eq!(error.retry_after, waits);
@@ -303,23 +243,14 @@ async fn what_goes_wrong_has_its_kind() {
 #[tokio::test]
 async fn a_turn_pauses_and_a_picture_is_seen() {
     let call = json!({"tool_calls": [{"index": 0, "id": "a", "function": {"name": "erase", "arguments": r#"{"path": "/a"}"#}}]});
-    let answers = vec![
-        chat(&[call], "tool_calls"),
-        chat(&[json!({"content": "gone"})], "stop"),
-    ];
+    let answers = vec![chat(&[call], "tool_calls"), chat(&[json!({"content": "gone"})], "stop")];
     let (client, sent) = provider(AdapterKind::OpenAI, answers);
     let model = GenaiModel::new(client, "mock").await.unwrap();
     let chat = Chat::new(model, &invoker());
-    let said = vec![
-        Content::text("Erase this."),
-        Content::image("image/png", b"\x89PNG"),
-    ];
+    let said = vec![Content::text("Erase this."), Content::image("image/png", b"\x89PNG")];
     let paused = chat.message().user(said).call().await.unwrap();
-    let approved: Vec<ApprovalResponse> = paused
-        .pending_approvals()
-        .iter()
-        .map(|asked| asked.approve())
-        .collect();
+    let approved: Vec<ApprovalResponse> =
+        paused.pending_approvals().iter().map(|asked| asked.approve()).collect();
     assert_eq!(approved.len(), 1);
     let response = paused.submit_approvals(approved).call().await.unwrap();
     assert_eq!(response.results().pop().unwrap().text(), "erased /a");
@@ -334,24 +265,19 @@ async fn by_hand_the_messages_are_what_the_provider_wants() {
     let add =
         |id: &str, a: i64| json!({"type": "tool_use", "id": id, "name": "add", "input": {"a": a}});
     let anthropic = json!({"content": [add("x", 1), add("y", 2)], "stop_reason": "tool_use"});
-    for (adapter, answer, count) in [
-        (AdapterKind::Ollama, ollama, 3),
-        (AdapterKind::Anthropic, anthropic, 2),
-    ] {
+    for (adapter, answer, count) in
+        [(AdapterKind::Ollama, ollama, 3), (AdapterKind::Anthropic, anthropic, 2)]
+    {
         let (client, _sent) = provider(adapter, vec![(WHOLE, answer.to_string())]);
         let tools = tools(&invoker()).unwrap();
         let request = ChatRequest::from_user("Add.").with_tools(tools.definitions());
         let response = client.exec_chat("mock", request, None).await.unwrap();
         let messages = tools.answer(&response).await;
         assert_eq!(messages.len(), count, "{adapter}: {messages:?}");
-        let told: Vec<_> = messages
-            .iter()
-            .flat_map(|message| message.content.tool_responses())
-            .collect();
-        let told: Vec<_> = told
-            .iter()
-            .map(|told| (told.content.as_str(), told.fn_name.as_deref()))
-            .collect();
+        let told: Vec<_> =
+            messages.iter().flat_map(|message| message.content.tool_responses()).collect();
+        let told: Vec<_> =
+            told.iter().map(|told| (told.content.as_str(), told.fn_name.as_deref())).collect();
         assert_eq!(told, [("2", Some("add")), ("3", Some("add"))]);
     }
 }
@@ -359,24 +285,14 @@ async fn by_hand_the_messages_are_what_the_provider_wants() {
 #[tokio::test]
 async fn by_hand_a_loop_is_a_few_lines() {
     let call = json!({"id": "a", "type": "function", "function": {"name": "add", "arguments": r#"{"a": 2}"#}});
-    let answer = |message: Value| {
-        (
-            WHOLE,
-            json!({"choices": [{"message": message}]}).to_string(),
-        )
-    };
+    let answer = |message: Value| (WHOLE, json!({"choices": [{"message": message}]}).to_string());
     let calls = answer(json!({"content": null, "tool_calls": [call]}));
-    let (client, sent) = provider(
-        AdapterKind::OpenAI,
-        vec![calls, answer(json!({"content": "3"}))],
-    );
+    let (client, sent) =
+        provider(AdapterKind::OpenAI, vec![calls, answer(json!({"content": "3"}))]);
     let tools = tools(Bridge::new(&invoker()).dialect(Dialect::OPENAI)).unwrap();
     let mut request = ChatRequest::from_user("Add.").with_tools(tools.definitions());
     let answer = loop {
-        let response = client
-            .exec_chat("mock", request.clone(), None)
-            .await
-            .unwrap();
+        let response = client.exec_chat("mock", request.clone(), None).await.unwrap();
         match tools.answer(&response).await {
             more if more.is_empty() => break response.into_first_text(),
             more => request = request.append_messages(more),
@@ -392,49 +308,28 @@ async fn by_hand_a_call_that_is_cut_off_never_runs() {
     let cut = json!({"type": "tool_use", "id": "x", "name": "add", "input": ""});
     let answer = json!({"content": [cut], "stop_reason": "max_tokens"});
     let (client, _sent) = provider(AdapterKind::Anthropic, vec![(WHOLE, answer.to_string())]);
-    let response = client
-        .exec_chat("mock", ChatRequest::from_user("Add."), None)
-        .await
-        .unwrap();
+    let response = client.exec_chat("mock", ChatRequest::from_user("Add."), None).await.unwrap();
     let messages = tools(&invoker()).unwrap().answer(&response).await;
-    let [said, told] = messages.as_slice() else {
-        panic!("{messages:?}")
-    };
+    let [said, told] = messages.as_slice() else { panic!("{messages:?}") };
     assert_eq!(said.content.tool_calls()[0].fn_arguments, json!({}));
-    assert!(
-        told.content.tool_responses()[0].content.contains("cut off"),
-        "{told:?}"
-    );
+    assert!(told.content.tool_responses()[0].content.contains("cut off"), "{told:?}");
 }
 
 #[tokio::test]
 async fn a_name_that_genai_takes_for_the_providers_is_refused_or_rewritten() {
     let registry = Registry::new();
     let search = Tool::builder("web_search", "Searches our shelves.");
-    registry
-        .add(search.run(|_, _| Ok::<_, ToolError>("found")).unwrap())
-        .unwrap();
+    registry.add(search.run(|_, _| Ok::<_, ToolError>("found")).unwrap()).unwrap();
     let invoker = Invoker::new(&registry).unwrap();
     let error = tools(&invoker).unwrap_err().to_string();
-    assert!(
-        error.starts_with("`web_search` cannot be offered: "),
-        "{error}"
-    );
+    assert!(error.starts_with("`web_search` cannot be offered: "), "{error}");
 
     let says = messages(&[json!({"type": "message_stop"})]);
     let (client, sent) = provider(AdapterKind::Anthropic, vec![says]);
     let model = GenaiModel::new(client, "mock").await.unwrap();
-    Chat::new(model, &invoker)
-        .message()
-        .user("Search.")
-        .call()
-        .await
-        .unwrap();
+    Chat::new(model, &invoker).message().user("Search.").call().await.unwrap();
     let tool = sent.recv().unwrap()["tools"][0].take();
-    assert!(
-        tool["name"].as_str().unwrap().starts_with("web_search_"),
-        "{tool}"
-    );
+    assert!(tool["name"].as_str().unwrap().starts_with("web_search_"), "{tool}");
     assert_eq!(tool["type"], Value::Null);
 }
 
@@ -445,18 +340,10 @@ fn what_is_strict_already_is_not_changed_by_genai() {
         (Dialect::OPENAI, JsonSchemaDialect::OpenAiStrictTool),
         (Dialect::ANTHROPIC, JsonSchemaDialect::AnthropicStructured),
     ] {
-        for tool in tools(Bridge::new(&invoker).dialect(dialect))
-            .unwrap()
-            .definitions()
-        {
+        for tool in tools(Bridge::new(&invoker).dialect(dialect)).unwrap().definitions() {
             let schema = tool.schema.unwrap();
             assert_eq!(tool.strict, Some(true), "{dialect}: {}", tool.name);
-            assert_eq!(
-                sanitize_json_schema(&schema, theirs),
-                schema,
-                "{dialect}: {}",
-                tool.name
-            );
+            assert_eq!(sanitize_json_schema(&schema, theirs), schema, "{dialect}: {}", tool.name);
         }
     }
 }

@@ -14,9 +14,7 @@ use toolwright_rig::{CallerName, EndOnFatal, tools};
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     // Defined once, in a crate that knows nothing of rig: schemas, checks, approval.
-    let invoker = Invoker::builder(&Registry::discover()?)
-        .approver(RefundApprover)
-        .build()?;
+    let invoker = Invoker::builder(&Registry::discover()?).approver(RefundApprover).build()?;
     let bridge = Bridge::new(&invoker).dialect(Dialect::OPENAI);
 
     let model = OpenAIConfig::new("no key").with_base_url(sample::start_demo_model().await?);

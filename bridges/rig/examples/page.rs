@@ -52,8 +52,5 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let port = args.next().map_or(Ok(0), |port| port.parse())?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
     println!("http://{}/", listener.local_addr()?);
-    Ok(site()
-        .await?
-        .serve(listener, std::future::pending())
-        .await?)
+    Ok(site().await?.serve(listener, std::future::pending()).await?)
 }

@@ -45,10 +45,7 @@ pub fn history(said: &[Message]) -> Vec<rig::message::Message> {
 fn to_rig_call(call: &ToolCall) -> Option<rig::message::ToolCall> {
     let name = ToolName::new(call.name.as_str()).ok()?;
     let function = ToolFunction::parse(name, call.arguments.as_str());
-    Some(rig::message::ToolCall::from_wire(
-        call.id.as_str(),
-        function,
-    ))
+    Some(rig::message::ToolCall::from_wire(call.id.as_str(), function))
 }
 
 /// Tells what an agent streams as events of a conversation, for `Session::feed`.
@@ -80,9 +77,7 @@ impl StreamConverter {
                 self.usage += call.usage;
                 let (usage, cost) = to_usage(&call.usage);
                 let stop = call.finish_reason.map_or(StopReason::End, to_stop_reason);
-                let before = self
-                    .pending_step
-                    .replace(ChatEvent::Step { stop, usage, cost });
+                let before = self.pending_step.replace(ChatEvent::Step { stop, usage, cost });
                 return before.into_iter().collect();
             }
             Ok(MultiTurnStreamItem::StreamAssistantItem(Item::Event(event))) => match event {
@@ -92,9 +87,7 @@ impl StreamConverter {
             },
             Ok(MultiTurnStreamItem::ToolResult { tool_result }) => {
                 // All calls of a step are told to be done when the last one is.
-                let millis = self
-                    .call_started_at
-                    .map_or(0, |called| called.elapsed().as_millis());
+                let millis = self.call_started_at.map_or(0, |called| called.elapsed().as_millis());
                 Some(ChatEvent::Result {
                     result: from_rig_message(&tool_result),
                     millis: millis.try_into().unwrap_or(u64::MAX),
@@ -124,12 +117,7 @@ impl StreamConverter {
 
     fn turn_ended_event(&self, end: TurnEnd, content: Vec<Content>) -> ChatEvent {
         let (usage, cost) = to_usage(&self.usage);
-        ChatEvent::TurnEnded {
-            end,
-            content,
-            usage,
-            cost,
-        }
+        ChatEvent::TurnEnded { end, content, usage, cost }
     }
 }
 

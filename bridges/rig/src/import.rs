@@ -30,11 +30,7 @@ fn import_tool(shown: ToolDefinition, tool: RegisteredTool) -> Result<Tool, Defi
     let builder = Tool::import(shown.name.as_str(), shown.description, shown.parameters)?;
     builder.run_async(move |arguments: Args, cx: HandlerContext| {
         let tool = tool.clone();
-        async move {
-            run_rig_tool(&tool, arguments, &cx)
-                .await
-                .map_err(|error| error.to_string())
-        }
+        async move { run_rig_tool(&tool, arguments, &cx).await.map_err(|error| error.to_string()) }
     })
 }
 
@@ -49,7 +45,5 @@ async fn run_rig_tool(
         context.insert(CallerName(name.to_owned()))?;
     }
     let arguments = Value::Object(arguments.into_map()).to_string();
-    Ok(from_rig_result(
-        &tool.execute(arguments, &mut context).await,
-    ))
+    Ok(from_rig_result(&tool.execute(arguments, &mut context).await))
 }

@@ -99,10 +99,9 @@ fn from_image(image: &Image) -> Content {
     let kind = image.media_type.as_ref();
     let kind = kind.map_or("application/octet-stream", |kind| kind.to_mime_type());
     match &image.data {
-        DocumentSourceKind::Base64(data) => Content::Image {
-            data: data.clone(),
-            mime_type: kind.to_owned(),
-        },
+        DocumentSourceKind::Base64(data) => {
+            Content::Image { data: data.clone(), mime_type: kind.to_owned() }
+        }
         DocumentSourceKind::Raw(bytes) => Content::image(kind, bytes),
         DocumentSourceKind::Url(url) => Content::link(url, "a picture"),
         _ => Content::text("a picture that only its provider can show"),

@@ -31,10 +31,7 @@ impl ContextValue for SessionName {
 /// When the tools cannot be listed, or one of them cannot be offered.
 pub fn tools(bridge: impl Into<Bridge>) -> Result<Vec<DynamicTool>, BridgeError> {
     let offer = bridge.into().export()?;
-    let tools = offer
-        .tools()
-        .iter()
-        .map(|tool| to_dynamic_tool(&offer, tool));
+    let tools = offer.tools().iter().map(|tool| to_dynamic_tool(&offer, tool));
     tools.collect()
 }
 

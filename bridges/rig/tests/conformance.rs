@@ -52,10 +52,7 @@ impl Framework for Rig {
         let items: Vec<_> = run.stream().collect().await;
         // What no tool answered, rig has answered itself.
         let retry = seen.0.lock().ok()?.take()?;
-        let mut heard = CallOutcome {
-            retry: Some(retry),
-            ..CallOutcome::default()
-        };
+        let mut heard = CallOutcome { retry: Some(retry), ..CallOutcome::default() };
         for item in items {
             match item {
                 Ok(MultiTurnStreamItem::ToolResult { tool_result }) => {

@@ -45,23 +45,16 @@ async fn the_page_talks_to_a_rig_agent() {
             "Paris: Partly cloudy, 20C / 68F, 65% humidity",
         ),
         // What was said before reaches the agent.
-        (
-            "And in Tokyo?",
-            "get_weather",
-            "Tokyo: Rainy, 22C / 72F, 90% humidity",
-        ),
+        ("And in Tokyo?", "get_weather", "Tokyo: Rainy, 22C / 72F, 90% humidity"),
     ];
     for (question, tool, result) in talk {
         let message =
             json!({"id": "m", "role": "user", "parts": [{"type": "text", "text": question}]});
         let body = json!({"id": "trip", "messages": [message]});
         let stream = ask(address, "POST /api/chat", &body).await.unwrap();
-        let stream = stream
-            .lines()
-            .filter_map(|line| line.strip_prefix("data: "));
-        let stream: Vec<Value> = stream
-            .filter_map(|data| serde_json::from_str(data).ok())
-            .collect();
+        let stream = stream.lines().filter_map(|line| line.strip_prefix("data: "));
+        let stream: Vec<Value> =
+            stream.filter_map(|data| serde_json::from_str(data).ok()).collect();
         let call = parts(&stream, "tool-input-available").next().unwrap();
         assert_eq!(call["toolName"], tool);
         let output = parts(&stream, "tool-output-available").next().unwrap();
@@ -72,24 +65,16 @@ async fn the_page_talks_to_a_rig_agent() {
         let text = parts(&stream, "text-delta").filter_map(|part| part["delta"].as_str());
         assert_eq!(text.collect::<String>(), result);
         let finish = parts(&stream, "finish").next().unwrap();
-        assert!(
-            finish["messageMetadata"]["usage"]["input"].as_u64() > Some(0),
-            "{finish}"
-        );
+        assert!(finish["messageMetadata"]["usage"]["input"].as_u64() > Some(0), "{finish}");
     }
 
-    let kept = ask(address, "GET /api/conversations/trip", &Value::Null)
-        .await
-        .unwrap();
+    let kept = ask(address, "GET /api/conversations/trip", &Value::Null).await.unwrap();
     let kept: Value = serde_json::from_str(&kept).unwrap();
     let whats = kept["entries"].as_array().unwrap().iter();
     let whats: Vec<&str> = whats
         .filter_map(|entry| Some(entry["what"].as_object()?.keys().next()?.as_str()))
         .collect();
-    assert_eq!(
-        whats,
-        ["user", "step", "finished", "step", "ended"].repeat(2)
-    );
+    assert_eq!(whats, ["user", "step", "finished", "step", "ended"].repeat(2));
     let page = ask(address, "GET /", &Value::Null).await.unwrap();
     assert!(page.starts_with("<!doctype html>"), "{page}");
 }

@@ -41,10 +41,7 @@ impl ClientApprover {
         if supports_elicitation_during_call(request) {
             return Ok(Self::Interactive(request.peer.clone()));
         }
-        let Some(answer) = cx
-            .input_responses
-            .as_ref()
-            .and_then(|it| it.get(INPUT_REQUEST_KEY))
+        let Some(answer) = cx.input_responses.as_ref().and_then(|it| it.get(INPUT_REQUEST_KEY))
         else {
             let question = InputRequest::Elicitation(elicit_request(asked));
             let grant = serde_json::to_string(&asked.issue_token()).ok();

@@ -60,12 +60,7 @@ pub fn tools<S: Send + Sync + 'static>(
             return Err(BridgeError::rejected(&tool.name, reason));
         }
         let offer = offer.clone();
-        let wraps = tool
-            .registered_tool
-            .spec()
-            .output
-            .as_ref()
-            .is_some_and(needs_result_wrapper);
+        let wraps = tool.registered_tool.spec().output.as_ref().is_some_and(needs_result_wrapper);
         own.add_route(ToolRoute::new_dyn(to_rmcp_tool(tool)?, move |cx| {
             Box::pin(call_tool(offer.clone(), wraps, cx))
         }));
@@ -143,12 +138,7 @@ fn call_scope(mut scope: CallScope, request: &RequestContext<RoleServer>) -> Cal
 async fn forward_progress(request: &RequestContext<RoleServer>, mut events: Receiver<CallEvent>) {
     let mut last = -1.0;
     while let Some(event) = events.recv().await {
-        if let CallEvent::Progress {
-            done,
-            total,
-            message,
-            ..
-        } = event
+        if let CallEvent::Progress { done, total, message, .. } = event
             && let Some(token) = request.meta.get_progress_token()
             && let next = done.unwrap_or(last + 1.0)
             && (next > last && next.is_finite())

@@ -180,14 +180,8 @@ async fn call_tool_text(
 async fn tools_of_both_are_there() {
     for stateless in [false, true] {
         let client = client(&TestClient::default(), stateless).await;
-        assert_eq!(
-            call_tool_text(&client, "hello", "").await,
-            "hello from the desk"
-        );
-        assert_eq!(
-            call_tool_text(&client, "who", "").await.split(' ').next(),
-            Some("nobody")
-        );
+        assert_eq!(call_tool_text(&client, "hello", "").await, "hello from the desk");
+        assert_eq!(call_tool_text(&client, "who", "").await.split(' ').next(), Some("nobody"));
     }
 }
 
@@ -201,9 +195,7 @@ fn a_name_that_is_taken_is_refused() {
 
     let registry = Registry::new();
     registry.add(hello::tool()).unwrap();
-    let error = TestServer::new(&Invoker::new(&registry).unwrap())
-        .err()
-        .unwrap();
+    let error = TestServer::new(&Invoker::new(&registry).unwrap()).err().unwrap();
     let text = "`hello` cannot be offered: the server has a tool of this name; leave it out with a view, or offer it to another model";
     assert_eq!(error.to_string(), text);
     let prefixed = Invoker::new(registry.all().prefix("my")).unwrap();
@@ -235,11 +227,7 @@ async fn results_that_are_no_objects_are_wrapped_as_their_schemas_say() {
     assert_eq!(schema["type"], "object");
     let schema = toolwright::schema::Schema::check(schema).unwrap();
     assert_eq!(schema.violations(&branch), []);
-    assert!(
-        !schema
-            .violations(&json!({"result": ["leaf", [7]]}))
-            .is_empty()
-    );
+    assert!(!schema.violations(&json!({"result": ["leaf", [7]]})).is_empty());
 }
 
 #[tokio::test]
@@ -286,10 +274,8 @@ async fn progress_comes_in_order_and_only_grows() {
         let client = client(&test_client, stateless).await;
         assert_eq!(call_tool_text(&client, "count", "").await, "counted");
         let steps = test_client.steps.lock().unwrap().clone();
-        let steps: Vec<_> = steps
-            .iter()
-            .map(|(done, said)| (*done, said.as_deref().unwrap()))
-            .collect();
+        let steps: Vec<_> =
+            steps.iter().map(|(done, said)| (*done, said.as_deref().unwrap())).collect();
         assert_eq!(steps, [(1.0, "one"), (2.0, "two"), (3.0, "three")]);
     }
 }
@@ -313,20 +299,11 @@ async fn the_person_at_the_client_is_asked_where_there_is_nobody_else() {
                 Some(ElicitationAction::Cancel),
                 "the call was denied: the person at the client has not approved it",
             ),
-            (
-                None,
-                "the call was denied: the person at the client has not approved it",
-            ),
+            (None, "the call was denied: the person at the client has not approved it"),
         ] {
-            let test_client = TestClient {
-                says: action.clone(),
-                ..TestClient::default()
-            };
+            let test_client = TestClient { says: action.clone(), ..TestClient::default() };
             let client = client(&test_client, stateless).await;
-            assert_eq!(
-                call_tool_text(&client, "erase", r#"{"path": "/a"}"#).await,
-                told
-            );
+            assert_eq!(call_tool_text(&client, "erase", r#"{"path": "/a"}"#).await, told);
             let asked = test_client.asked.lock().unwrap().clone();
             let question =
                 "May `Erase` run?\n\nErases a file.\n\nArguments:\n{\n  \"path\": \"/a\"\n}";
@@ -348,12 +325,7 @@ async fn a_yes_is_for_one_call_and_no_other() {
     let registry = Registry::new();
     registry.add(erase::tool()).unwrap();
     let invoker = Invoker::builder(&registry).audit(audit).build().unwrap();
-    let client = connect(
-        TestServer::new(&invoker).unwrap(),
-        test_client,
-        lifecycle(true),
-    )
-    .await;
+    let client = connect(TestServer::new(&invoker).unwrap(), test_client, lifecycle(true)).await;
     let call = |path: &str| request("erase", &json!({"path": path}).to_string()).unwrap();
     let CallToolResponse::InputRequired(asked) = client.call_tool_once(call("/a")).await.unwrap()
     else {
@@ -367,31 +339,16 @@ async fn a_yes_is_for_one_call_and_no_other() {
         client.call_tool(request.with_request_state(state))
     };
     for (request, state, told) in [
-        (
-            call("/b"),
-            &*state,
-            "the call was denied: the approval is for another call",
-        ),
-        (
-            call("/a"),
-            "{}",
-            "the call was denied: the person at the client has not approved it",
-        ),
+        (call("/b"), &*state, "the call was denied: the approval is for another call"),
+        (call("/a"), "{}", "the call was denied: the person at the client has not approved it"),
         (call("/a"), &*state, "erased /a"),
-        (
-            call("/a"),
-            &*state,
-            "the call was denied: the approval was used before",
-        ),
+        (call("/a"), &*state, "the call was denied: the approval was used before"),
     ] {
         let result = answered(request, state).await.unwrap();
         assert_eq!(result.content[0].as_text().unwrap().text, told);
     }
     let denied = Outcome::Denied;
-    assert_eq!(
-        *outcomes.lock().unwrap(),
-        [denied, denied, Outcome::Ok, denied]
-    );
+    assert_eq!(*outcomes.lock().unwrap(), [denied, denied, Outcome::Ok, denied]);
 }
 
 #[tokio::test]
@@ -403,26 +360,18 @@ async fn a_request_that_is_cancelled_ends_its_call() {
         let call =
             ClientRequest::CallToolRequest(CallToolRequest::new(request("wait", "").unwrap()));
         let options = PeerRequestOptions::no_options();
-        let handle = client
-            .send_cancellable_request(call, options)
-            .await
-            .unwrap();
+        let handle = client.send_cancellable_request(call, options).await.unwrap();
         stage.entered.notified().await;
         handle.cancel(None).await.unwrap();
         stage.left.notified().await;
         // The connection goes on.
-        assert_eq!(
-            call_tool_text(&client, "hello", "").await,
-            "hello from the desk"
-        );
+        assert_eq!(call_tool_text(&client, "hello", "").await, "hello from the desk");
     }
 }
 
 #[tokio::test]
 async fn who_calls_is_what_the_bridge_says_unless_the_server_knows_better() {
-    let scope = CallScope::new()
-        .caller(Caller::new("somebody"))
-        .session("here");
+    let scope = CallScope::new().caller(Caller::new("somebody")).session("here");
     let bridge = Bridge::new(&invoker(&CallProbe::default())).scope(scope);
     for (caller, told) in [(None, "somebody in here"), (Some("ada"), "ada in here")] {
         let mut desk = TestServer::new(&bridge).unwrap();
@@ -450,9 +399,7 @@ async fn over_http_the_session_and_what_middleware_knows_reach_the_tool() {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let response = service
-            .handle(request.body(body.to_string()).unwrap())
-            .await;
+        let response = service.handle(request.body(body.to_string()).unwrap()).await;
         let session = response.headers().get("mcp-session-id").cloned();
         let body = response.into_body().collect().await.unwrap().to_bytes();
         (session, String::from_utf8(body.to_vec()).unwrap())
@@ -463,11 +410,7 @@ async fn over_http_the_session_and_what_middleware_knows_reach_the_tool() {
     let (session, _) = post(&[], hello).await;
     let session = session.unwrap();
     let session = ("mcp-session-id", session.to_str().unwrap());
-    post(
-        &[session],
-        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
-    )
-    .await;
+    post(&[session], json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
     let call =
         json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "who"}});
     let (_, heard) = post(&[session], call.clone()).await;

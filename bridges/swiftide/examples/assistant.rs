@@ -14,12 +14,9 @@ use toolwright_swiftide::tools;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let invoker = Invoker::builder(Registry::discover()?)
-        .approver(RefundApprover)
-        .build()?;
-    let model = OpenAIConfig::new()
-        .with_api_base(sample::start_demo_model().await?)
-        .with_api_key("none");
+    let invoker = Invoker::builder(Registry::discover()?).approver(RefundApprover).build()?;
+    let model =
+        OpenAIConfig::new().with_api_base(sample::start_demo_model().await?).with_api_key("none");
     let model = OpenAI::builder()
         .client(Client::with_config(model))
         .default_prompt_model("demo")

@@ -7,9 +7,7 @@ use swiftide_core::AgentContext;
 use swiftide_core::chat_completion::errors::ToolError as SwiftideError;
 use swiftide_core::chat_completion::{ToolCall, ToolOutput};
 use toolwright::schemars::Schema;
-use toolwright::{
-    Args, DefineError, ErrorKind, HandlerContext, Outcome, Tool, ToolError, ToolResult,
-};
+use toolwright::{Args, DefineError, ErrorKind, Outcome, Tool, ToolError, ToolResult};
 
 /// Takes a tool of swiftide's into Toolwright, to run in `context`: the agent's own, a `DefaultContext`, or `()`.
 ///
@@ -27,19 +25,17 @@ pub fn from_swiftide(
     let spec = tool.tool_spec();
     let schema = spec.parameters_schema.map(Schema::to_value);
     let schema = schema.unwrap_or_else(|| json!({"type": "object"}));
-    Tool::import(spec.name, spec.description, schema)?.run_async(
-        move |args: Args, cx: HandlerContext| {
-            let (tool, context) = (Arc::clone(&tool), Arc::clone(&context));
-            async move {
-                let call = ToolCall::builder()
-                    .id(cx.info().id.as_str())
-                    .name(tool.name())
-                    .args(Value::Object(args.into_map()).to_string())
-                    .build()?;
-                from_tool_output(tool.invoke(&*context, &call).await)
-            }
-        },
-    )
+    Tool::import(spec.name, spec.description, schema)?.run_async(move |args: Args, cx| {
+        let (tool, context) = (Arc::clone(&tool), Arc::clone(&context));
+        async move {
+            let call = ToolCall::builder()
+                .id(cx.info().id.as_str())
+                .name(tool.name())
+                .args(Value::Object(args.into_map()).to_string())
+                .build()?;
+            from_tool_output(tool.invoke(&*context, &call).await)
+        }
+    })
 }
 
 /// Reads what swiftide's agent would do next, and what its model would read.

@@ -7,13 +7,10 @@ use swiftide_core::chat_completion::errors::ToolError;
 use toolwright::{ErrorKind, ToolResult};
 
 /// Says a result in swiftide's words.
-pub(crate) fn to_tool_output(
-    result: &ToolResult,
-    return_direct: bool,
-) -> Result<ToolOutput, ToolError> {
+pub(crate) fn to_tool_output(result: &ToolResult, direct: bool) -> Result<ToolOutput, ToolError> {
     let text = result.to_text();
     match result.error {
-        None if return_direct => Ok(ToolOutput::stop_with_args(text)),
+        None if direct => Ok(ToolOutput::stop_with_args(text)),
         None => Ok(ToolOutput::text(text)),
         // Only errors are counted against the agent's limit of retries; this one adds no words of its own.
         Some(ErrorKind::Retry) => Err(ToolError::unknown(io::Error::other(text.into_owned()))),

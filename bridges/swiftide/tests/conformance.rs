@@ -50,9 +50,7 @@ impl Framework for Swiftide {
     async fn call(bridge: &Bridge, call: toolwright::ToolCall) -> Option<CallOutcome> {
         let tools = tools(bridge).unwrap();
         // The agent skips a call of any other name.
-        let tool = tools
-            .iter()
-            .find(|tool| tool.name() == call.name.as_str())?;
+        let tool = tools.iter().find(|tool| tool.name() == call.name.as_str())?;
         let call = called(call.name.as_str(), call.arguments.as_str());
         let output = tool.invoke(&DefaultContext::default(), &call).await;
         Some(to_call_outcome(output.map_err(|error| error.to_string())))
@@ -100,22 +98,14 @@ fn to_call_outcome(output: Result<ToolOutput, String>) -> CallOutcome {
 }
 
 fn called(name: &str, arguments: &str) -> ToolCall {
-    let call = ToolCall::builder()
-        .id("call_1")
-        .name(name)
-        .args(arguments)
-        .build();
+    let call = ToolCall::builder().id("call_1").name(name).args(arguments).build();
     call.unwrap()
 }
 
 fn openai(address: &str) -> OpenAI {
-    let config = OpenAIConfig::new()
-        .with_api_base(address)
-        .with_api_key("none");
-    let openai = OpenAI::builder()
-        .client(Client::with_config(config))
-        .default_prompt_model("gpt-5")
-        .build();
+    let config = OpenAIConfig::new().with_api_base(address).with_api_key("none");
+    let openai =
+        OpenAI::builder().client(Client::with_config(config)).default_prompt_model("gpt-5").build();
     openai.unwrap()
 }
 
@@ -199,12 +189,7 @@ fn look() -> String {
 
 fn bridge() -> Bridge {
     let registry = Registry::new();
-    for tool in [
-        erase_file::tool(),
-        fail_as_told::tool(),
-        answer_person::tool(),
-        look::tool(),
-    ] {
+    for tool in [erase_file::tool(), fail_as_told::tool(), answer_person::tool(), look::tool()] {
         registry.add(tool).unwrap();
     }
     Bridge::new(&Invoker::new(&registry).unwrap())
@@ -255,10 +240,7 @@ async fn a_paused_call_runs_when_what_was_asked_comes_back_approved() {
     let together = ScriptedModel::steps(vec![vec![look, erase()], vec![erase()]]);
     let alone = "it needs approval, so it has to be made alone, without calls beside it";
     let told = decided(together, approved).await;
-    assert_eq!(
-        told,
-        ["nothing".to_owned(), denied(alone), "erased /a".to_owned()]
-    );
+    assert_eq!(told, ["nothing".to_owned(), denied(alone), "erased /a".to_owned()]);
 }
 
 #[tokio::test]
@@ -268,18 +250,12 @@ async fn a_paused_call_does_not_run_otherwise() {
     let because = |_| ToolFeedback::refused().with_payload("not that one".into());
     assert_eq!(decided(erasing(), because).await, [denied("not that one")]);
     let merely = decided(erasing(), |_| ToolFeedback::approved()).await;
-    assert_eq!(
-        merely,
-        [denied("the feedback does not bring back what was asked")]
-    );
+    assert_eq!(merely, [denied("the feedback does not bring back what was asked")]);
     let forged = |mut asked: Value| {
         asked["grant"]["digest"] = "0000".into();
         ToolFeedback::approved().with_payload(asked)
     };
-    assert_eq!(
-        decided(erasing(), forged).await,
-        [denied("the approval is not one of ours")]
-    );
+    assert_eq!(decided(erasing(), forged).await, [denied("the approval is not one of ours")]);
     // The empty context approves whatever it is asked.
     let tool = tools(bridge()).unwrap().remove(0);
     assert!(tool.invoke(&(), &erase()).await.unwrap().is_fail());
@@ -291,10 +267,7 @@ async fn feedback_that_nobody_asked_for_is_not_left_behind() {
     let (call, feedback) = (called("look", "{}"), ToolFeedback::approved());
     context.feedback_received(&call, &feedback).await.unwrap();
     let look = tools(bridge()).unwrap().remove(3);
-    assert_eq!(
-        look.invoke(&context, &call).await.unwrap(),
-        ToolOutput::text("nothing")
-    );
+    assert_eq!(look.invoke(&context, &call).await.unwrap(), ToolOutput::text("nothing"));
     assert!(context.has_received_feedback(&call).await.is_none());
 }
 
@@ -307,10 +280,7 @@ async fn a_failure_to_retry_is_counted_by_the_agent() {
     let mut agent = agent(&bridge(), &ScriptedModel::calling("fail_as_told", call, 9));
     let error = agent.query("Fail for ever").await.unwrap_err();
     assert_eq!(error.to_string(), "say it otherwise");
-    assert!(matches!(
-        agent.stop_reason(),
-        Some(StopReason::ToolCallsOverLimit(_))
-    ));
+    assert!(matches!(agent.stop_reason(), Some(StopReason::ToolCallsOverLimit(_))));
 }
 
 #[tokio::test]
@@ -322,11 +292,7 @@ async fn a_fatal_failure_and_an_answer_end_the_run() {
     assert_eq!(failing.stop_reason(), Some(&reason));
     let mut answering = agent(&bridge(), &ScriptedModel::calling("answer_person", "{}", 9));
     answering.query("Answer").await.unwrap();
-    let (_, answer) = answering
-        .stop_reason()
-        .unwrap()
-        .as_requested_by_tool()
-        .unwrap();
+    let (_, answer) = answering.stop_reason().unwrap().as_requested_by_tool().unwrap();
     assert_eq!(answer, Some(&"forty-two".into()));
 }
 
@@ -335,15 +301,11 @@ async fn a_tool_of_swiftides_keeps_its_own_approval() {
     let invoker = |context: Arc<dyn AgentContext>| {
         let guarded = ApprovalRequired(tools(bridge()).unwrap().remove(2));
         let registry = Registry::new();
-        registry
-            .add(from_swiftide(guarded, context).unwrap())
-            .unwrap();
+        registry.add(from_swiftide(guarded, context).unwrap()).unwrap();
         Invoker::new(&registry).unwrap()
     };
     let call = toolwright::ToolCall::new("answer_person", "{}");
-    let denied = invoker(Arc::new(DefaultContext::default()))
-        .invoke(&call)
-        .await;
+    let denied = invoker(Arc::new(DefaultContext::default())).invoke(&call).await;
     assert_eq!(denied.outcome, Outcome::Denied, "{denied:?}");
     let approved = invoker(Arc::new(())).invoke(&call).await;
     assert_eq!(approved.text(), "forty-two");
@@ -386,11 +348,7 @@ async fn the_client_for_openai_is_always_strict_and_changes_what_is_not() {
             let sent = sent.iter().find(|tool| tool["function"]["name"] == *name);
             let sent = &sent.unwrap()["function"]["parameters"];
             let changed = (dialect, &*name) == (Dialect::MCP, "fail_as_told");
-            assert_eq!(
-                sent != schema.as_value(),
-                changed,
-                "{dialect}: {name} {sent}"
-            );
+            assert_eq!(sent != schema.as_value(), changed, "{dialect}: {name} {sent}");
         }
     }
 }

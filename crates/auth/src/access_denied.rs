@@ -12,11 +12,7 @@ pub struct AccessDenied {
 
 impl AccessDenied {
     pub(crate) fn new(status: StatusCode, message: impl Into<String>) -> Self {
-        Self {
-            status,
-            message: message.into(),
-            challenge: None,
-        }
+        Self { status, message: message.into(), challenge: None }
     }
 
     pub(crate) fn with_challenge(mut self, challenge: &str) -> Self {

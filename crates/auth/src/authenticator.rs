@@ -83,10 +83,7 @@ impl Authenticator {
             return known.result.clone();
         }
         let result = self.authenticate_head(request).await;
-        request.extensions.insert(Authenticated {
-            by: self.clone(),
-            result: result.clone(),
-        });
+        request.extensions.insert(Authenticated { by: self.clone(), result: result.clone() });
         result
     }
 
@@ -96,8 +93,7 @@ impl Authenticator {
             let peer: Option<&ConnectInfo<SocketAddr>> = request.extensions.get();
             host_check::check_loopback(&request.headers, peer.map(|ConnectInfo(peer)| *peer))?;
         }
-        self.authenticate_headers(&request.headers, &request.uri)
-            .await
+        self.authenticate_headers(&request.headers, &request.uri).await
     }
 
     /// Checks the credential of an open connection again, by the `Authorization` header that it was opened with.
@@ -111,8 +107,7 @@ impl Authenticator {
     ) -> Result<Principal, AccessDenied> {
         let headers = authorization.map(|value| (header::AUTHORIZATION, value.clone()));
         let headers = HeaderMap::from_iter(headers);
-        self.authenticate_headers(&headers, &Uri::from_static("/"))
-            .await
+        self.authenticate_headers(&headers, &Uri::from_static("/")).await
     }
 
     async fn authenticate_headers(
@@ -124,10 +119,7 @@ impl Authenticator {
             return bearer_token::authenticate(oauth, headers, uri).await;
         }
         let authorization = headers.get(header::AUTHORIZATION);
-        let found = self
-            .0
-            .tokens
-            .authenticate(authorization.map(HeaderValue::as_bytes));
+        let found = self.0.tokens.authenticate(authorization.map(HeaderValue::as_bytes));
         let (caller, is_personal) = found.ok_or_else(|| {
             let message = "bring the server's token: `Authorization: Bearer …`";
             let denied = AccessDenied::new(StatusCode::UNAUTHORIZED, message);
@@ -136,11 +128,7 @@ impl Authenticator {
                 None => "Bearer",
             })
         })?;
-        Ok(Principal::unrestricted(
-            caller,
-            is_personal,
-            &self.0.all_tools,
-        ))
+        Ok(Principal::unrestricted(caller, is_personal, &self.0.all_tools))
     }
 
     /// Checks that the host is one of this server, and that no page of another origin has sent the request.
@@ -245,19 +233,13 @@ mod tests {
         };
         let oauth = ResourceServer::new(RESOURCE, verify).authorization_server(RESOURCE);
         let invoker = Invoker::new(Registry::new()).unwrap();
-        Authenticator::builder(invoker)
-            .oauth(oauth)
-            .build()
-            .unwrap()
+        Authenticator::builder(invoker).oauth(oauth).build().unwrap()
     }
 
     #[tokio::test]
     async fn a_request_is_verified_once_by_each_authenticator_that_it_passes() {
         let verified = Arc::default();
-        let (ada, bob) = (
-            authenticator("ada", &verified),
-            authenticator("bob", &verified),
-        );
+        let (ada, bob) = (authenticator("ada", &verified), authenticator("bob", &verified));
         let request = Request::get("/")
             .header(header::HOST, "localhost")
             .header(header::AUTHORIZATION, "Bearer a-token");

@@ -101,9 +101,7 @@ impl ResourceServer {
     /// Sets the scopes that every request needs; clients request these first.
     #[must_use]
     pub fn required_scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
-        self.rules
-            .required_scopes
-            .extend(scopes.into_iter().map(Into::into));
+        self.rules.required_scopes.extend(scopes.into_iter().map(Into::into));
         self
     }
 

@@ -51,9 +51,7 @@ impl Principal {
 
     /// Returns the scopes of its token, implied ones included.
     pub fn scopes(&self) -> impl Iterator<Item = &str> {
-        self.scopes
-            .iter()
-            .flat_map(|scopes| scopes.iter().map(String::as_str))
+        self.scopes.iter().flat_map(|scopes| scopes.iter().map(String::as_str))
     }
 
     /// Returns the invoker of the tools that it may use.
@@ -88,8 +86,7 @@ impl Principal {
 
     /// Returns true if the credential has expired.
     pub fn is_expired(&self) -> bool {
-        self.expiry
-            .is_some_and(|expiry| expiry.deadline <= Instant::now())
+        self.expiry.is_some_and(|expiry| expiry.deadline <= Instant::now())
     }
 
     /// Waits until the credential expires; for ever, if it does not.

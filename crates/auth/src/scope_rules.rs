@@ -76,10 +76,8 @@ impl ScopeRules {
     /// Rejects names that a header cannot contain.
     pub(crate) fn validate(&self) -> Result<(), String> {
         let granting = self.by_scope.iter().map(|(scope, _)| scope);
-        let implied = self
-            .implied_scopes
-            .iter()
-            .flat_map(|(scope, others)| others.iter().chain([scope]));
+        let implied =
+            self.implied_scopes.iter().flat_map(|(scope, others)| others.iter().chain([scope]));
         for scope in granting.chain(implied).chain(&self.required_scopes) {
             let is_plain = |byte: u8| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\';
             if scope.is_empty() || !scope.bytes().all(is_plain) {
@@ -94,10 +92,7 @@ impl ScopeRules {
     /// Returns the scopes that have a rule or are required, for the metadata document.
     pub(crate) fn supported_scopes(&self) -> BTreeSet<&str> {
         let granting = self.by_scope.iter().map(|(scope, _)| scope);
-        granting
-            .chain(&self.required_scopes)
-            .map(String::as_str)
-            .collect()
+        granting.chain(&self.required_scopes).map(String::as_str).collect()
     }
 
     /// Adds the implied scopes, transitively.
@@ -118,10 +113,7 @@ impl ScopeRules {
     /// Returns the scopes that have a rule: tokens with the same of these grant the same tools.
     pub(crate) fn granting_scopes(&self, granted: &BTreeSet<String>) -> BTreeSet<String> {
         let granting = self.by_scope.iter().map(|(scope, _)| scope);
-        granting
-            .filter(|scope| granted.contains(*scope))
-            .cloned()
-            .collect()
+        granting.filter(|scope| granted.contains(*scope)).cloned().collect()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -130,10 +122,7 @@ impl ScopeRules {
 
     /// Returns true if one of the scopes grants it.
     pub(crate) fn grants(&self, scopes: &BTreeSet<String>, spec: &ToolSpec) -> bool {
-        let mut granted = self
-            .by_scope
-            .iter()
-            .filter(|(scope, _)| scopes.contains(scope));
+        let mut granted = self.by_scope.iter().filter(|(scope, _)| scopes.contains(scope));
         self.is_empty() || granted.any(|(_, rule)| rule.grants(spec))
     }
 

@@ -19,10 +19,7 @@ pub struct ScopedTools {
 
 impl ScopedTools {
     pub(crate) fn unrestricted(invoker: Invoker) -> Self {
-        Self {
-            invoker,
-            granted: None,
-        }
+        Self { invoker, granted: None }
     }
 
     fn for_scopes(
@@ -36,10 +33,7 @@ impl ScopedTools {
         let (filter, granted) = (Arc::clone(rules), scopes.clone());
         let invoker =
             all_tools.with_view(|view| view.filter(move |spec| filter.grants(&granted, spec)))?;
-        Ok(Self {
-            invoker,
-            granted: Some((Arc::clone(rules), scopes)),
-        })
+        Ok(Self { invoker, granted: Some((Arc::clone(rules), scopes)) })
     }
 
     /// Returns the invoker of these tools.
@@ -81,9 +75,7 @@ impl ScopedTools {
 
 impl std::fmt::Debug for ScopedTools {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ScopedTools")
-            .field("scopes", &self.scopes())
-            .finish_non_exhaustive()
+        f.debug_struct("ScopedTools").field("scopes", &self.scopes()).finish_non_exhaustive()
     }
 }
 

@@ -128,15 +128,11 @@ pub enum VerifyError {
 impl VerifyError {
     /// The token is invalid; the client receives the reason.
     pub fn invalid_token(reason: impl Into<String>) -> Self {
-        Self::InvalidToken {
-            reason: reason.into(),
-        }
+        Self::InvalidToken { reason: reason.into() }
     }
 
     /// Tokens cannot be verified now; the reason is logged.
     pub fn unavailable(reason: impl Into<String>) -> Self {
-        Self::Unavailable {
-            reason: reason.into(),
-        }
+        Self::Unavailable { reason: reason.into() }
     }
 }

@@ -172,9 +172,7 @@ impl Chat {
         conversation: impl Into<String>,
         responses: Vec<ApprovalResponse>,
     ) -> TurnRequest {
-        self.message()
-            .conversation(conversation)
-            .approval_responses(responses)
+        self.message().conversation(conversation).approval_responses(responses)
     }
 
     /// Resumes a conversation whose turn was interrupted: by a crash, a dropped future, or a failure of the store.
@@ -194,10 +192,7 @@ impl Chat {
                 HostedTool::WebSearch(_) => ("hosted web search", String::new()),
                 HostedTool::Mcp(group) => ("hosted MCP servers", format!(" (`{}`)", group.name)),
             };
-            format!(
-                "{} has no {feature}{name}: it is left out",
-                options.model.id()
-            )
+            format!("{} has no {feature}{name}: it is left out", options.model.id())
         });
         missing.collect()
     }
@@ -235,11 +230,7 @@ impl Chat {
         if visible.len() < snapshot.len() {
             return Ok(visible.into());
         }
-        let mut cached = self
-            .0
-            .tool_list
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut cached = self.0.tool_list.lock().unwrap_or_else(PoisonError::into_inner);
         match &*cached {
             Some((of, tools)) if Arc::ptr_eq(of, &snapshot) => Ok(Arc::clone(tools)),
             _ => {
@@ -253,9 +244,7 @@ impl Chat {
 
 impl fmt::Debug for Chat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Chat")
-            .field("model", self.0.options.model.id())
-            .finish_non_exhaustive()
+        f.debug_struct("Chat").field("model", self.0.options.model.id()).finish_non_exhaustive()
     }
 }
 

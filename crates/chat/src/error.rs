@@ -53,12 +53,7 @@ pub enum ModelErrorKind {
 impl ModelError {
     /// Creates an error without a source or a retry delay.
     pub fn new(kind: ModelErrorKind, message: impl Into<String>) -> Self {
-        Self {
-            kind,
-            message: message.into(),
-            retry_after: None,
-            source: None,
-        }
+        Self { kind, message: message.into(), retry_after: None, source: None }
     }
 
     /// Adds the source of the error.
@@ -95,9 +90,7 @@ impl fmt::Display for ModelError {
 
 impl Error for ModelError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.source
-            .as_deref()
-            .map(|source| source as &(dyn Error + 'static))
+        self.source.as_deref().map(|source| source as &(dyn Error + 'static))
     }
 }
 

@@ -50,10 +50,7 @@ impl Clock {
         // In this order: interrupted in between, the clock is ahead and not behind.
         let start_instant = Instant::now();
         let start_time = SystemTime::now().duration_since(UNIX_EPOCH);
-        Self {
-            start_time: start_time.unwrap_or_default(),
-            start_instant,
-        }
+        Self { start_time: start_time.unwrap_or_default(), start_instant }
     }
 
     /// Milliseconds since 1970.
@@ -79,11 +76,7 @@ impl Journal {
             store,
             lease,
             append_lock: tokio::sync::Mutex::default(),
-            state: Mutex::new(JournalState {
-                entries,
-                turn,
-                clock: Clock::start(),
-            }),
+            state: Mutex::new(JournalState { entries, turn, clock: Clock::start() }),
         })
     }
 
@@ -148,11 +141,11 @@ impl Journal {
         let state = self.state();
         let mut newest = state.entries.iter().rev();
         newest.find_map(|entry| match &entry.body {
-            EntryBody::ApprovalRequested {
-                call: requested,
-                arguments,
-                token,
-            } if requested == call => Some((arguments.clone(), token.clone())),
+            EntryBody::ApprovalRequested { call: requested, arguments, token }
+                if requested == call =>
+            {
+                Some((arguments.clone(), token.clone()))
+            }
             _ => None,
         })
     }

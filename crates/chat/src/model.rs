@@ -84,10 +84,7 @@ pub struct ModelId {
 impl ModelId {
     /// Creates the id of a vendor's model.
     pub fn new(vendor: impl Into<String>, name: impl Into<String>) -> Self {
-        Self {
-            vendor: vendor.into(),
-            name: name.into(),
-        }
+        Self { vendor: vendor.into(), name: name.into() }
     }
 }
 

@@ -34,12 +34,7 @@ pub struct ModelReply {
 impl ModelReply {
     /// Replies with these items.
     pub fn from_items(items: Vec<Item>) -> Self {
-        Self {
-            items,
-            stop: None,
-            usage: Usage::new(10, 5),
-            error: None,
-        }
+        Self { items, stop: None, usage: Usage::new(10, 5), error: None }
     }
 
     /// Replies with a text.
@@ -54,10 +49,7 @@ impl ModelReply {
 
     /// Fails with an error.
     pub fn error(kind: ModelErrorKind, message: impl Into<String>) -> Self {
-        Self {
-            error: Some(ModelError::new(kind, message)),
-            ..Self::from_items(Vec::new())
-        }
+        Self { error: Some(ModelError::new(kind, message)), ..Self::from_items(Vec::new()) }
     }
 
     /// Fails after the items are streamed.

@@ -111,10 +111,7 @@ pub enum TurnAction {
 impl Turn {
     /// Creates a turn with these limits, before its first entry.
     pub fn new(limits: TurnLimits) -> Self {
-        Self {
-            limits,
-            ..Self::default()
-        }
+        Self { limits, ..Self::default() }
     }
 
     /// Applies the next entry of the journal.
@@ -146,10 +143,7 @@ impl Turn {
                 self.record_verdict(call, verdict);
             }
             EntryBody::CallFinished { result } => {
-                if !self
-                    .started_calls()
-                    .any(|started| started.call == result.call_id)
-                {
+                if !self.started_calls().any(|started| started.call == result.call_id) {
                     self.exclude_waiting_time(entry.at);
                 }
                 let fatal = result.error == Some(ErrorKind::Fatal);
@@ -196,16 +190,10 @@ impl Turn {
         self.call_count += 1;
         let of_tool = self.calls_by_tool.entry(metadata.tool.clone()).or_default();
         *of_tool += 1;
-        let alike = self
-            .calls_by_digest
-            .entry(metadata.digest.clone())
-            .or_default();
+        let alike = self.calls_by_digest.entry(metadata.digest.clone()).or_default();
         *alike += 1;
         let rejection = if self.call_count > self.limits.calls {
-            Some(format!(
-                "this turn has made its {} calls",
-                self.limits.calls
-            ))
+            Some(format!("this turn has made its {} calls", self.limits.calls))
         } else if *of_tool > self.limits.calls_per_tool {
             Some(format!(
                 "this turn has called `{}` {} times already",
@@ -220,12 +208,7 @@ impl Turn {
         } else {
             None
         };
-        TrackedCall {
-            metadata: metadata.clone(),
-            state: CallState::New,
-            verdict: None,
-            rejection,
-        }
+        TrackedCall { metadata: metadata.clone(), state: CallState::New, verdict: None, rejection }
     }
 
     /// Returns the call of an id, unless it has its result: later entries do not change a finished call.
@@ -237,8 +220,7 @@ impl Turn {
     }
 
     fn set_state(&mut self, call: &CallId, state: CallState) {
-        self.open_call_mut(call)
-            .for_each(|tracked| tracked.state = state.clone());
+        self.open_call_mut(call).for_each(|tracked| tracked.state = state.clone());
     }
 
     fn record_verdict(&mut self, call: &CallId, verdict: &ApprovalVerdict) {
@@ -251,8 +233,7 @@ impl Turn {
     }
 
     fn reject_call(&mut self, call: &CallId, reason: &str) {
-        self.open_call_mut(call)
-            .for_each(|tracked| tracked.rejection = Some(reason.to_owned()));
+        self.open_call_mut(call).for_each(|tracked| tracked.rejection = Some(reason.to_owned()));
     }
 
     /// Returns the tokens of the turn so far.
@@ -303,9 +284,7 @@ impl Turn {
         let guarded = |tracked: &&TrackedCall| {
             tracked.verdict.is_some() || matches!(tracked.state, CallState::AwaitingApproval { .. })
         };
-        self.unfinished_calls()
-            .filter(guarded)
-            .map(|it| &it.metadata)
+        self.unfinished_calls().filter(guarded).map(|it| &it.metadata)
     }
 
     /// Returns the error of a call that failed in a way that ends the turn.
@@ -372,16 +351,9 @@ impl Turn {
         let (limit, repeats) = (self.limits.calls, self.limits.repeats);
         if self.call_count > limit.saturating_mul(2) {
             let count = self.call_count;
-            return Some(format!(
-                "it asked for {count} calls where {limit} are allowed"
-            ));
+            return Some(format!("it asked for {count} calls where {limit} are allowed"));
         }
-        let repeated = self
-            .calls_by_digest
-            .values()
-            .max()
-            .copied()
-            .unwrap_or_default();
+        let repeated = self.calls_by_digest.values().max().copied().unwrap_or_default();
         if repeated > repeats.saturating_mul(2) {
             return Some(format!("the same call was asked for {repeated} times"));
         }
@@ -393,9 +365,9 @@ impl Turn {
         if self.calls.is_empty() && self.has_step && self.stop_reason != StopReason::Paused {
             return TurnAction::EndTurn(match self.stop_reason {
                 StopReason::Length => TurnEnd::Length,
-                StopReason::Filtered => TurnEnd::Failed {
-                    reason: "the vendor's filter stopped the answer".to_owned(),
-                },
+                StopReason::Filtered => {
+                    TurnEnd::Failed { reason: "the vendor's filter stopped the answer".to_owned() }
+                }
                 _ => TurnEnd::Answered,
             });
         }
@@ -419,10 +391,7 @@ impl Turn {
         if self.steps >= limits.steps {
             return Some(format!("the model was asked {} times", limits.steps));
         }
-        if limits
-            .tokens
-            .is_some_and(|limit| self.usage.total() >= limit)
-        {
+        if limits.tokens.is_some_and(|limit| self.usage.total() >= limit) {
             return Some(format!("it took {} tokens", self.usage.total()));
         }
         if u128::from(elapsed) >= limits.time.as_millis() {

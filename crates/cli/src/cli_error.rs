@@ -17,18 +17,12 @@ pub(crate) struct CliError {
 impl CliError {
     /// A command that failed: exit code 1.
     pub(crate) fn failure(message: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            code: 1,
-        }
+        Self { message: message.into(), code: 1 }
     }
 
     /// A wrong command line: exit code 2.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            code: 2,
-        }
+        Self { message: message.into(), code: 2 }
     }
 
     /// The message, with secrets redacted.

@@ -48,10 +48,7 @@ impl ProjectConfig {
         for warning in &loaded.warnings {
             output::print_stderr(&format!("warning: {warning}\n"));
         }
-        Ok(Self {
-            config: loaded.config,
-            project_dir,
-        })
+        Ok(Self { config: loaded.config, project_dir })
     }
 
     /// The project directory, by default `.`.

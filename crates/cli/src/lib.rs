@@ -67,10 +67,7 @@ fn run_command_line(
             // Help and version are errors to clap, with an exit code of 0.
             let code = u8::try_from(error.exit_code()).unwrap_or(2);
             // An error quotes its argument; a terminal must not obey it.
-            if arguments
-                .iter()
-                .any(|it| it.to_string_lossy().contains(sanitize::is_hidden_char))
-            {
+            if arguments.iter().any(|it| it.to_string_lossy().contains(sanitize::is_hidden_char)) {
                 output::print_stderr(&error.render().to_string());
                 return ExitCode::from(code);
             }
@@ -123,9 +120,6 @@ fn dispatch_command(
         Command::Check(command) => check::execute(&command, json, &load()?, registry, setup),
         Command::Mcp { command } => mcp::execute(command, json, &load()?, registry, setup),
         Command::Config(args::ConfigCommand::Show) => load()?.print_settings(json),
-        Command::New {
-            directory,
-            published,
-        } => new::execute(&directory, published),
+        Command::New { directory, published } => new::execute(&directory, published),
     }
 }

@@ -207,9 +207,7 @@ impl RemoteServers {
     /// Warnings about failed connections and hidden tools, sanitized for a terminal.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let warnings = self.connector.warnings().into_iter();
-        warnings
-            .map(|warning| sanitize(&warning).into_owned())
-            .collect()
+        warnings.map(|warning| sanitize(&warning).into_owned()).collect()
     }
 
     /// Prints the warnings to stderr.
@@ -301,9 +299,7 @@ impl RemoteServers {
                 "several servers have a changed `{name}`: name `{names}`"
             ));
         }
-        let mut lines = vec![format!(
-            "no server has a changed tool or prompt named `{name}`"
-        )];
+        let mut lines = vec![format!("no server has a changed tool or prompt named `{name}`")];
         lines.extend(self.statuses().into_iter().filter_map(Result::err));
         CliError::failure(lines.join("\n"))
     }
@@ -343,13 +339,7 @@ impl RemoteServers {
     pub(crate) async fn detach(&self) {
         let mut tasks = std::mem::take(&mut *lock(&self.tasks));
         tasks.shutdown().await;
-        join_all(
-            self.connector
-                .take_attached()
-                .into_iter()
-                .map(AttachedServer::detach),
-        )
-        .await;
+        join_all(self.connector.take_attached().into_iter().map(AttachedServer::detach)).await;
     }
 
     fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
@@ -402,10 +392,7 @@ fn describe_attach_error(error: &AttachError) -> String {
             "server `{server}` wants authorization, or refuses the one it got: set its `authorization` in toolwright.toml, under [mcp.servers.NAME]"
         ),
         AttachError::Connect { .. } => {
-            format!(
-                "{}; check that it runs, and speaks MCP there",
-                error_chain(error)
-            )
+            format!("{}; check that it runs, and speaks MCP there", error_chain(error))
         }
         other => error_chain(other),
     };

@@ -19,9 +19,7 @@ pub(crate) fn build_runtime() -> Result<Runtime, CliError> {
 pub(crate) fn run_until_ctrl_c<T>(runtime: &Runtime, work: impl AsyncFnOnce(&CallScope) -> T) -> T {
     runtime.block_on(async {
         let interrupted = CancellationToken::new();
-        let scope = CallScope::new()
-            .cancel_on(interrupted.clone())
-            .on_event(print_event);
+        let scope = CallScope::new().cancel_on(interrupted.clone()).on_event(print_event);
         let watch = async {
             // If no signal handler can be installed, Ctrl-C ends the process.
             if tokio::signal::ctrl_c().await.is_ok() {

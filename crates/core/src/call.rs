@@ -194,9 +194,7 @@ impl CallId {
         for (byte, letter) in text.iter_mut().skip(start).zip(PREFIX) {
             *byte = *letter;
         }
-        let written = text
-            .get(start..)
-            .and_then(|text| std::str::from_utf8(text).ok());
+        let written = text.get(start..).and_then(|text| std::str::from_utf8(text).ok());
         Self::from(written.unwrap_or_default())
     }
 }
@@ -214,9 +212,7 @@ impl ToolName {
     /// ```
     pub fn is_valid(name: &str) -> bool {
         (1..=64).contains(&name.len())
-            && name
-                .bytes()
-                .all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
+            && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
     }
 }
 
@@ -239,10 +235,7 @@ mod tests {
     #[test]
     fn numbers_are_written_out() {
         for number in [1, 9, 10, 123_456, u64::MAX] {
-            assert_eq!(
-                CallId::from_number(number).as_str(),
-                format!("call_{number}")
-            );
+            assert_eq!(CallId::from_number(number).as_str(), format!("call_{number}"));
         }
     }
 }

@@ -169,10 +169,7 @@ impl Config {
     /// Returns the settings below a key; their keys are relative to it.
     #[must_use]
     pub fn section(&self, key: &str) -> Self {
-        Self {
-            settings: Arc::clone(&self.settings),
-            section: self.full_key(key).into(),
-        }
+        Self { settings: Arc::clone(&self.settings), section: self.full_key(key).into() }
     }
 
     /// Returns the keys below a key, in order.
@@ -235,10 +232,7 @@ impl Config {
         let in_variables = variables
             .filter_map(|variable| parse_group_number(variable.strip_prefix(&prefix)?, '_'));
         let groups: BTreeSet<_> = in_keys.chain(in_variables).collect();
-        groups
-            .into_iter()
-            .map(|(_, suffix)| format!("{name}{suffix}"))
-            .collect()
+        groups.into_iter().map(|(_, suffix)| format!("{name}{suffix}")).collect()
     }
 
     /// Returns every setting with secrets masked, in the order of the keys.

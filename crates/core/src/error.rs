@@ -65,19 +65,11 @@ impl ToolError {
     }
 
     fn new(kind: ErrorKind, message: String) -> Self {
-        Self {
-            kind,
-            message,
-            cause: None,
-        }
+        Self { kind, message, cause: None }
     }
 
     fn with_cause(kind: ErrorKind, error: Box<dyn Error + Send + Sync>) -> Self {
-        Self {
-            kind,
-            message: error.to_string(),
-            cause: Some(error.into()),
-        }
+        Self { kind, message: error.to_string(), cause: Some(error.into()) }
     }
 
     /// Returns how the turn continues.
@@ -155,11 +147,7 @@ pub enum DefineError {
 
 impl DefineError {
     pub(crate) fn parameter(tool: impl ToString, parameter: &str, message: String) -> Self {
-        Self::Parameter {
-            tool: tool.to_string(),
-            parameter: parameter.to_owned(),
-            message,
-        }
+        Self::Parameter { tool: tool.to_string(), parameter: parameter.to_owned(), message }
     }
 }
 

@@ -139,20 +139,11 @@ impl Invoker {
 
     /// Runs one call for the scope's caller.
     pub async fn invoke_in(&self, scope: &CallScope, call: &ToolCall) -> ToolResult {
-        let audit_guard = self
-            .0
-            .options
-            .audit
-            .as_deref()
-            .map(|audit| AuditGuard::new(audit, call, scope));
+        let audit_guard =
+            self.0.options.audit.as_deref().map(|audit| AuditGuard::new(audit, call, scope));
         let result = if trace::is_enabled() {
             let content = self.0.options.trace_content;
-            Box::pin(trace::run_in_span(
-                call,
-                content,
-                self.dispatch(scope, call),
-            ))
-            .await
+            Box::pin(trace::run_in_span(call, content, self.dispatch(scope, call))).await
         } else {
             self.dispatch(scope, call).await
         };
@@ -170,9 +161,7 @@ impl Invoker {
     /// As [`snapshot`](Invoker::snapshot).
     pub fn list(&self, scope: &CallScope) -> Result<Vec<RegisteredTool>, RegistryError> {
         let snapshot = self.snapshot()?;
-        let visible = snapshot
-            .iter()
-            .filter(|tool| tool.is_visible_to(&scope.caller));
+        let visible = snapshot.iter().filter(|tool| tool.is_visible_to(&scope.caller));
         Ok(visible.cloned().collect())
     }
 
@@ -300,11 +289,7 @@ impl Invoker {
                 ApprovalStatus::Answered(result) => return result,
             }
         }
-        let ValidatedArguments {
-            prepared,
-            notes,
-            arguments,
-        } = validated;
+        let ValidatedArguments { prepared, notes, arguments } = validated;
         let mut result = if inner.is_empty() {
             self.run(prepared, tool, cx).await
         } else {
@@ -349,13 +334,7 @@ fn layer_invocation<'a>(
     cx: &CallContext<'a>,
     arguments: Option<&'a Value>,
 ) -> Invocation<'a> {
-    Invocation {
-        call: cx.call,
-        spec: &tool.spec,
-        tool: &tool.tool,
-        scope: cx.scope,
-        arguments,
-    }
+    Invocation { call: cx.call, spec: &tool.spec, tool: &tool.tool, scope: cx.scope, arguments }
 }
 
 /// Removes bound parameters that the approver left unchanged: validation rejects a bound parameter that is sent.
@@ -374,8 +353,6 @@ fn without_bound_params(
 
 impl fmt::Debug for Invoker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Invoker")
-            .field("context", &self.0.invoker_context)
-            .finish_non_exhaustive()
+        f.debug_struct("Invoker").field("context", &self.0.invoker_context).finish_non_exhaustive()
     }
 }

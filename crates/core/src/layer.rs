@@ -151,11 +151,7 @@ impl<'a> Next<'a> {
         call: Invocation<'a>,
         innermost: &'a InnermostCall<'a>,
     ) -> Self {
-        Self {
-            layers,
-            call,
-            innermost,
-        }
+        Self { layers, call, innermost }
     }
 
     /// Runs the inner layers and the tool.

@@ -191,12 +191,7 @@ impl Registry {
         }
         let snapshot = Arc::new(Snapshot::new(
             self.version(),
-            state
-                .tools
-                .values()
-                .cloned()
-                .map(RegisteredTool::new)
-                .collect(),
+            state.tools.values().cloned().map(RegisteredTool::new).collect(),
             state.prompts.values().cloned().collect(),
             state.encoders.clone(),
         ));
@@ -254,8 +249,6 @@ impl Default for Registry {
 
 impl fmt::Debug for Registry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set()
-            .entries(self.lock_state().tools.keys())
-            .finish()
+        f.debug_set().entries(self.lock_state().tools.keys()).finish()
     }
 }

@@ -167,9 +167,7 @@ impl Tool {
             part: "input",
             source,
         })?;
-        Self::builder(name, description)
-            .imported(true)
-            .schema(schema)
+        Self::builder(name, description).imported(true).schema(schema)
     }
 
     /// Makes the tool of a macro's definition; errors in it are reported by [`Registry::add`](crate::Registry::add).
@@ -195,10 +193,7 @@ impl Tool {
                 bundle: D::META.bundle.into(),
             },
             policy: Policy::from(&D::META),
-            handler: Box::new(MacroHandler::<D> {
-                receiver,
-                required_mask,
-            }),
+            handler: Box::new(MacroHandler::<D> { receiver, required_mask }),
             checks: params.iter().map(|param| param.check).collect(),
             types_enforce_schema,
             skip_fast_path: D::META.expand_result,
@@ -211,13 +206,9 @@ impl Tool {
     pub(crate) fn assemble(parts: ToolParts) -> Self {
         let name = parts.spec.name.as_str();
         let definition_error = if !ToolName::is_valid(name) {
-            Some(DefineError::Name {
-                name: name.to_owned(),
-            })
+            Some(DefineError::Name { name: name.to_owned() })
         } else if parts.spec.description.trim().is_empty() && !parts.policy.imported {
-            Some(DefineError::Description {
-                tool: name.to_owned(),
-            })
+            Some(DefineError::Description { tool: name.to_owned() })
         } else {
             parts.definition_error
         };
@@ -306,11 +297,9 @@ pub(crate) fn concurrency_semaphore(limit: usize) -> Semaphore {
 
 /// Encodes bytes as lower-case hexadecimal digits.
 pub(crate) fn encode_hex(bytes: &[u8]) -> String {
-    bytes
-        .iter()
-        .fold(String::with_capacity(2 * bytes.len()), |mut hex, byte| {
-            // Writing to a `String` cannot fail.
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        })
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut hex, byte| {
+        // Writing to a `String` cannot fail.
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
 }

@@ -61,13 +61,7 @@ pub(crate) fn fill(params: &[Param], text: &Text<'_>, context: Context<'_>) -> F
     let stated = values.iter().flatten().count();
     filler.recall(params, &mut values);
     let (arguments, missing) = assemble(params, values);
-    Filled {
-        arguments,
-        missing,
-        stated,
-        evidence: filler.evidence,
-        used: filler.used,
-    }
+    Filled { arguments, missing, stated, evidence: filler.evidence, used: filler.used }
 }
 
 /// Returns the arguments by name, and the names of the required parameters without one.
@@ -144,9 +138,7 @@ impl<'a, 't> Filler<'a, 't> {
         let mut values: Vec<Option<Value>> = vec![None; params.len()];
         for rule in Self::RULES {
             let required = params.iter().map(|param| param.required && param.is_text());
-            let open = required
-                .zip(&values)
-                .filter(|(text, value)| *text && value.is_none());
+            let open = required.zip(&values).filter(|(text, value)| *text && value.is_none());
             self.open_texts = open.count();
             for (param, value) in params.iter().zip(&mut values) {
                 if value.is_none() {
@@ -190,9 +182,7 @@ impl<'a, 't> Filler<'a, 't> {
         let values = inner.stated(&param.fields);
         values.iter().flatten().next()?;
         let (object, missing) = assemble(&param.fields, values);
-        missing
-            .is_empty()
-            .then(|| self.found_by(&inner, object.into()))
+        missing.is_empty().then(|| self.found_by(&inner, object.into()))
     }
 
     /// Finds the elements of a list: every option that is named, or "milk, eggs and bread".
@@ -205,16 +195,12 @@ impl<'a, 't> Filler<'a, 't> {
             return Some(self.found_by(&inner, options.into()));
         }
         let element = Some(element).filter(|element| element.is_text())?;
-        let runs = (0..self.used.len())
-            .rev()
-            .filter(|_| param.required && element.is_text());
+        let runs = (0..self.used.len()).rev().filter(|_| param.required && element.is_text());
         let longest = runs.map(|at| self.items(at)).max_by_key(Vec::len);
         let named = self.value_position(param).map(|at| self.items(at));
         let named = named.filter(|items| !items.is_empty() && element.is_text());
         let items = named.or(longest)?;
-        let values = items
-            .iter()
-            .map(|item| Value::from(self.text.slice(item.clone())));
+        let values = items.iter().map(|item| Value::from(self.text.slice(item.clone())));
         let tokens = items.first()?.start..items.last()?.end;
         value_found(param, tokens, values.collect(), 0.0)
     }
@@ -280,8 +266,7 @@ impl<'a, 't> Filler<'a, 't> {
     }
 
     fn punctuation(&self, at: usize) -> Punctuation {
-        self.token(at)
-            .map_or(Punctuation::Stop, |token| token.punctuation)
+        self.token(at).map_or(Punctuation::Stop, |token| token.punctuation)
     }
 
     /// Returns true if punctuation follows.
@@ -297,8 +282,7 @@ impl<'a, 't> Filler<'a, 't> {
                 let mut words = window.iter().zip(stems);
                 words.all(|(token, stem)| token.stem == *stem && !token.quoted)
             });
-            at.filter(|_| !stems.is_empty())
-                .map(|at| at..at + stems.len())
+            at.filter(|_| !stems.is_empty()).map(|at| at..at + stems.len())
         };
         let mut specific = param.specific_words().filter(|word| word.len() > 1);
         find(&param.stems).or_else(|| specific.find_map(|word| find(&[stem(word)])))
@@ -313,20 +297,12 @@ impl<'a, 't> Filler<'a, 't> {
         while at < mention.end + 3 && !self.ends_clause(at - 1) && self.is(at, LINKS) {
             at += 1;
         }
-        let is_cut = matches!(
-            self.punctuation(at - 1),
-            Punctuation::Stop | Punctuation::Comma
-        );
+        let is_cut = matches!(self.punctuation(at - 1), Punctuation::Stop | Punctuation::Comma);
         (!is_cut && at < self.used.len()).then_some(at)
     }
 }
 
 /// Finds this value, if the parameter accepts it.
 fn value_found(param: &Param, tokens: Range<usize>, value: Value, evidence: f32) -> Option<Found> {
-    param.accepts(&value).then(|| Found {
-        value,
-        tokens: tokens.collect(),
-        unit: None,
-        evidence,
-    })
+    param.accepts(&value).then(|| Found { value, tokens: tokens.collect(), unit: None, evidence })
 }

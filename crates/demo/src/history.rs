@@ -15,10 +15,7 @@ pub(crate) struct History<'m> {
 impl<'m> History<'m> {
     pub(crate) fn new(messages: &'m [Message]) -> Self {
         let is_question = |at: &usize| matches!(messages.get(*at), Some(Message::User(_)));
-        Self {
-            messages,
-            questions: (0..messages.len()).filter(is_question).collect(),
-        }
+        Self { messages, questions: (0..messages.len()).filter(is_question).collect() }
     }
 
     /// Returns the number of the last turn.
@@ -65,13 +62,10 @@ impl<'m> History<'m> {
 
     /// Returns the calls of a turn with their results.
     pub(crate) fn calls(&self, turn: usize) -> Vec<(&'m ToolCall, Option<&'m ToolResult>)> {
-        let results = self
-            .after_question(turn)
-            .iter()
-            .filter_map(|message| match message {
-                Message::Results(results) => Some(results),
-                _ => None,
-            });
+        let results = self.after_question(turn).iter().filter_map(|message| match message {
+            Message::Results(results) => Some(results),
+            _ => None,
+        });
         let result = |call: &ToolCall| results.clone().flatten().find(|it| it.call_id == call.id);
         let calls = self.steps(turn).flat_map(|step| step.calls());
         calls.map(|call| (call, result(call))).collect()

@@ -37,9 +37,8 @@ impl Tools<'_> {
         let question = history.question(turn);
         let text = Text::new(&question);
         let memory = Memory::new(history.before(turn));
-        let asked = turn
-            .checked_sub(1)
-            .filter(|turn| depth > 0 && history.ends_with_question(*turn));
+        let asked =
+            turn.checked_sub(1).filter(|turn| depth > 0 && history.ends_with_question(*turn));
         let open = asked.and_then(|turn| {
             let tasks = self.tasks(history, turn, depth - 1)?;
             Some(Progress::new(self, &tasks, history, turn).open)
@@ -161,9 +160,8 @@ impl Tools<'_> {
         let varied = self.vary(tool, before.arguments.clone(), source);
         let varied = varied.filter(|_| before.missing.is_empty())?;
         let arguments = self.fill(&varied, None).arguments;
-        let mut specific = params
-            .iter()
-            .filter(|it| it.meaning != Meaning::Free || it.kind == Kind::Choice);
+        let mut specific =
+            params.iter().filter(|it| it.meaning != Meaning::Free || it.kind == Kind::Choice);
         let is_changed =
             specific.any(|it| arguments.get(&it.name) != before.arguments.get(&it.name));
         is_changed.then_some(varied)
@@ -201,12 +199,7 @@ impl Tools<'_> {
 fn split(text: &Text<'_>) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
     let mut start = 0;
-    for (at, token) in text
-        .tokens
-        .iter()
-        .enumerate()
-        .filter(|(_, token)| !token.quoted)
-    {
+    for (at, token) in text.tokens.iter().enumerate().filter(|(_, token)| !token.quoted) {
         if token.punctuation == Punctuation::Colon {
             break;
         }
@@ -223,9 +216,7 @@ fn split(text: &Text<'_>) -> Vec<Range<usize>> {
 
 /// Returns the end of the last clause that applies to all: "the time and the weather in Tokyo".
 fn shared_tail(text: &Text<'_>, ranges: &[Range<usize>]) -> Option<Range<usize>> {
-    let last = ranges
-        .last()
-        .filter(|last| !text.is(last.start, SENTENCE_STARTS))?;
+    let last = ranges.last().filter(|last| !text.is(last.start, SENTENCE_STARTS))?;
     let preposition = last.clone().find(|at| text.is(*at, "in at for"))?;
     (preposition > last.start).then_some(preposition..last.end)
 }

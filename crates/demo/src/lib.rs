@@ -99,13 +99,8 @@ fn index_of(indexes: &Mutex<Vec<CachedIndex>>, tools: &Arc<[RegisteredTool]>) ->
     if let Some((_, index)) = lock().iter().find(is_same) {
         return Arc::clone(index);
     }
-    let index: Arc<Index> = Arc::new(
-        tools
-            .iter()
-            .take(MAX_TOOLS)
-            .map(RegisteredTool::spec)
-            .collect(),
-    );
+    let index: Arc<Index> =
+        Arc::new(tools.iter().take(MAX_TOOLS).map(RegisteredTool::spec).collect());
     let mut cached = lock();
     cached.retain(|(tools, _)| tools.strong_count() > 0);
     let surplus = (cached.len() + 1).saturating_sub(MAX_INDEXES);
@@ -155,10 +150,7 @@ fn decide(request: &ModelRequest, index: &Index) -> Decision {
     let questions = progress.open.iter();
     let questions =
         questions.map(|(task, missing)| reply::ask(&tools, task.tool, missing, tasks.len() == 1));
-    let skipped = progress
-        .skipped
-        .iter()
-        .map(|tool| reply::skipped(&tools, *tool));
+    let skipped = progress.skipped.iter().map(|tool| reply::skipped(&tools, *tool));
     let lines: Vec<String> = results.chain(questions).chain(skipped).collect();
     Decision::Answer(match lines.is_empty() {
         true => reply::no_tool(&tools, &question),

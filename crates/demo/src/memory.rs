@@ -123,8 +123,7 @@ pub(crate) fn nearest<'v>(values: &'v [NamedValue], param: &Param) -> Option<&'v
     ];
     let is_scalar = |value: &Value| !value.is_null() && !value.is_array() && !value.is_object();
     let scalars = values.iter().filter(|(_, value)| is_scalar(value));
-    let (_, value) = criteria
-        .iter()
-        .find_map(|fits| scalars.clone().find(|(words, _)| fits(words)))?;
+    let (_, value) =
+        criteria.iter().find_map(|fits| scalars.clone().find(|(words, _)| fits(words)))?;
     Some(value)
 }

@@ -229,9 +229,7 @@ impl<'s> Reader<'s> {
             description_words: words(description),
             required,
             // Strict modes require every property, and null stands for an omitted one.
-            default: default
-                .cloned()
-                .or(is_nullable(outer).then_some(Value::Null)),
+            default: default.cloned().or(is_nullable(outer).then_some(Value::Null)),
             kind: Kind::Other,
             meaning: Free,
             options: options(schema),
@@ -336,16 +334,7 @@ fn quoted_values(description: &str) -> Option<(Vec<Value>, Vec<String>)> {
     let start = example.map_or(description.len(), |example| example.start());
     let (before, examples) = description.split_at_checked(start)?;
     let list = LIST.as_ref()?.find(before).map_or("", |list| list.as_str());
-    let quoted = |text: &'_ str| {
-        text.split('`')
-            .skip(1)
-            .step_by(2)
-            .map(str::to_owned)
-            .collect()
-    };
+    let quoted = |text: &'_ str| text.split('`').skip(1).step_by(2).map(str::to_owned).collect();
     let options: Vec<String> = quoted(list);
-    Some((
-        options.into_iter().map(Value::from).collect(),
-        quoted(examples),
-    ))
+    Some((options.into_iter().map(Value::from).collect(), quoted(examples)))
 }

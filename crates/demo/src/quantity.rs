@@ -75,9 +75,7 @@ fn quantity(tokens: &[Token<'_>]) -> Option<(usize, f64, Option<Unit>)> {
         }
     };
     length += usize::from(is(length, "degrees degree deg °"));
-    let unit = tokens
-        .get(length)
-        .and_then(|token| unit_word(token.text, true));
+    let unit = tokens.get(length).and_then(|token| unit_word(token.text, true));
     Some((length + usize::from(unit.is_some()), value, unit))
 }
 
@@ -100,9 +98,7 @@ fn digits(text: &str) -> Option<(f64, Option<Unit>)> {
     if number.len() > 40 || !grouped || fraction.is_empty() || fraction.contains(['.', ',']) {
         return None;
     }
-    let value: f64 = format!("{}.{fraction}", whole.replace(',', ""))
-        .parse()
-        .ok()?;
+    let value: f64 = format!("{}.{fraction}", whole.replace(',', "")).parse().ok()?;
     Some((if negative { -value } else { value }, unit))
 }
 

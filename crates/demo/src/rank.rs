@@ -74,12 +74,7 @@ impl<'a> Tools<'a> {
         index: &'a Index,
         choice: &'a ToolChoice,
     ) -> Self {
-        Self {
-            entries,
-            index,
-            choice,
-            params: RefCell::default(),
-        }
+        Self { entries, index, choice, params: RefCell::default() }
     }
 
     pub(crate) fn spec(&self, tool: usize) -> Option<&'a ToolSpec> {
@@ -114,16 +109,13 @@ impl<'a> Tools<'a> {
         let is_required = *self.choice == ToolChoice::Required;
         let (matches, min_evidence) = match self.choice {
             ToolChoice::None => return None,
-            ToolChoice::Named(name) => (
-                vec![self.index.score(&terms, self.position(name)?)],
-                f32::MIN,
-            ),
+            ToolChoice::Named(name) => {
+                (vec![self.index.score(&terms, self.position(name)?)], f32::MIN)
+            }
             _ if is_required => (self.index.rank(&terms, MAX_CANDIDATES), f32::EPSILON),
             _ => (self.index.rank(&terms, MAX_CANDIDATES), MIN_EVIDENCE),
         };
-        let candidates = matches
-            .iter()
-            .map(|found| self.candidate(found, text, memory));
+        let candidates = matches.iter().map(|found| self.candidate(found, text, memory));
         let candidates = candidates.filter(|candidate| candidate.evidence >= min_evidence);
         // The first of equals: matches have a stable order.
         candidates.reduce(|best, next| if next.score > best.score { next } else { best })
@@ -227,9 +219,8 @@ fn json_arguments(params: &[Param], clause: &str) -> Option<Filled> {
     let json = clause.get(clause.find('{')?..=clause.rfind('}')?)?;
     let arguments: Arguments = serde_json::from_str(json).ok()?;
     let is_known = |name: &String| params.iter().any(|param| param.name == *name);
-    let missing = params
-        .iter()
-        .filter(|param| param.required && !arguments.contains_key(&param.name));
+    let missing =
+        params.iter().filter(|param| param.required && !arguments.contains_key(&param.name));
     let missing = missing.map(|param| param.name.clone()).collect();
     let stated = arguments.len();
     arguments.keys().all(is_known).then_some(Filled {

@@ -56,9 +56,7 @@ pub(crate) fn no_tool(tools: &Tools<'_>, question: &str) -> String {
     if is_short && text.is(0, GREETINGS) {
         return format!("Hello. {}", help(tools));
     }
-    let is_help = HELP_REQUESTS
-        .split('|')
-        .any(|request| lower.contains(request));
+    let is_help = HELP_REQUESTS.split('|').any(|request| lower.contains(request));
     if is_help || text.tokens.is_empty() {
         return help(tools);
     }
@@ -164,11 +162,7 @@ fn line(value: &Value, depth: usize) -> String {
             let parts = list.iter().map(|value| line(value, depth - 1));
             let has_objects = list.iter().any(Value::is_object);
             let separator = if has_objects { "; " } else { ", " };
-            (
-                parts.take(MAX_FIELDS).collect::<Vec<_>>(),
-                separator,
-                list.len(),
-            )
+            (parts.take(MAX_FIELDS).collect::<Vec<_>>(), separator, list.len())
         }
         Value::Object(fields) => {
             let parts = fields.iter().take(MAX_FIELDS).map(|(name, value)| {

@@ -26,11 +26,7 @@ pub(crate) fn events(
         Decision::Answer(text) => {
             output_bytes += text.len();
             let words: Vec<&str> = text.split_inclusive(' ').collect();
-            events.extend(
-                words
-                    .chunks(WORDS)
-                    .map(|words| ModelEvent::Text(words.concat())),
-            );
+            events.extend(words.chunks(WORDS).map(|words| ModelEvent::Text(words.concat())));
             events.push(ModelEvent::Item(Item::text(text)));
             StopReason::End
         }
@@ -54,10 +50,7 @@ pub(crate) fn events(
         }
     };
     let tokens = |bytes: usize| bytes.div_ceil(TOKEN) as u64;
-    let mut usage = Usage::new(
-        tokens(input_bytes(request) + tool_bytes),
-        tokens(output_bytes),
-    );
+    let mut usage = Usage::new(tokens(input_bytes(request) + tool_bytes), tokens(output_bytes));
     usage.estimated = true;
     events.push(ModelEvent::Finished { stop, usage });
     events
@@ -70,9 +63,8 @@ fn input_bytes(request: &ModelRequest) -> usize {
             content.iter().map(Content::len).sum()
         }
         Message::Step(step) => {
-            let calls = step
-                .calls()
-                .map(|call| call.name.as_str().len() + call.arguments.as_str().len());
+            let calls =
+                step.calls().map(|call| call.name.as_str().len() + call.arguments.as_str().len());
             step.text().len() + calls.sum::<usize>()
         }
         Message::Results(results) => {
@@ -93,10 +85,7 @@ fn next_step(messages: &[Message]) -> usize {
                 let (number, _) = call.id.as_str().strip_prefix(ID_PREFIX)?.split_once('_')?;
                 number.parse::<usize>().ok()
             });
-            next = numbers
-                .max()
-                .map_or(next, |number| next.max(number))
-                .saturating_add(1);
+            next = numbers.max().map_or(next, |number| next.max(number)).saturating_add(1);
         }
     }
     next

@@ -25,22 +25,16 @@ pub(crate) fn answer(form: &ResponseFormat, question: &str, memory: &Memory) -> 
     }
     let results = memory.texts.iter().take(MAX_RESULTS).map(String::as_str);
     for source in results.chain([question]) {
-        let open = fields
-            .iter()
-            .filter(|field| !found.contains_key(&field.name));
+        let open = fields.iter().filter(|field| !found.contains_key(&field.name));
         let open: Vec<Param> = open.cloned().collect();
         found.extend(fill(&open, &Text::new(source), Context::default()).arguments);
     }
-    let missing = fields
-        .iter()
-        .filter(|field| field.required && !found.contains_key(&field.name));
+    let missing = fields.iter().filter(|field| field.required && !found.contains_key(&field.name));
     let missing: Vec<&str> = missing.map(|field| field.name.as_str()).collect();
     if !missing.is_empty() {
         return reply::no_structured_answer(&form.name, &missing, memory);
     }
-    let ordered = fields
-        .iter()
-        .filter_map(|field| found.remove_entry(&field.name));
+    let ordered = fields.iter().filter_map(|field| found.remove_entry(&field.name));
     let value: Value = ordered.collect();
     match form.schema.is_valid(Tape::from_value(&value).root()) {
         true => value.to_string(),

@@ -82,19 +82,14 @@ impl<'t> Text<'t> {
     /// Reads the first [`MAX_BYTES`] of a text.
     pub(crate) fn new(text: &'t str) -> Self {
         let source = head(text, MAX_BYTES);
-        let mut text = Self {
-            source,
-            ..Self::default()
-        };
+        let mut text = Self { source, ..Self::default() };
         let mut start = None;
         let mut quote: Option<(char, usize)> = None;
         let mut previous = ' ';
         let mut chars = source.char_indices().peekable();
         while let Some((at, mark)) = chars.next() {
             let next = chars.peek().map_or(' ', |(_, next)| *next);
-            let token = start
-                .and_then(|start| source.get(start..at))
-                .unwrap_or_default();
+            let token = start.and_then(|start| source.get(start..at)).unwrap_or_default();
             let is_address = token.contains("://") || token.contains('@');
             let between_digits = previous.is_ascii_digit() && next.is_ascii_digit();
             let in_token = match mark {
@@ -189,11 +184,7 @@ impl<'t> Text<'t> {
 
     /// Returns the words to search the tools for, and the units of numbers.
     pub(crate) fn terms(&self) -> Vec<Term> {
-        let words = self
-            .tokens
-            .iter()
-            .enumerate()
-            .filter(|(_, word)| !word.quoted);
+        let words = self.tokens.iter().enumerate().filter(|(_, word)| !word.quoted);
         let words = words.filter(|(_, word)| !word.is_stop_word());
         let terms = words.flat_map(|(at, word)| {
             let is_name = at > 0 && word.is_capitalized();
@@ -226,8 +217,7 @@ impl<'t> Text<'t> {
 
 /// Returns the first bytes of a text, cut between characters.
 pub(crate) fn head(text: &str, max: usize) -> &str {
-    text.get(..text.floor_char_boundary(max))
-        .unwrap_or_default()
+    text.get(..text.floor_char_boundary(max)).unwrap_or_default()
 }
 
 fn is_word(mark: char) -> bool {
@@ -276,21 +266,13 @@ mod tests {
     #[test]
     fn quotations_are_found_and_apostrophes_are_none() {
         let text = Text::new("it's “War and Peace”, isn't it 'so'");
-        let quotes: Vec<&str> = text
-            .quotes
-            .iter()
-            .map(|it| text.slice(it.clone()))
-            .collect();
+        let quotes: Vec<&str> = text.quotes.iter().map(|it| text.slice(it.clone())).collect();
         assert_eq!(quotes, ["War and Peace", "so"]);
     }
 
     #[test]
     fn references_to_earlier_text_are_recognised() {
-        for text in [
-            "And the weather there?",
-            "convert it to F",
-            "what about London",
-        ] {
+        for text in ["And the weather there?", "convert it to F", "what about London"] {
             assert!(Text::new(text).refers_back(), "{text}");
         }
         for text in ["What time is it?", "Is there rain in Paris?", "\"that\""] {

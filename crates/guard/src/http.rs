@@ -123,9 +123,7 @@ impl SafeHttp {
                 }
             }
         }
-        Err(FetchError::TooManyRedirects {
-            limit: MAX_REDIRECTS,
-        })
+        Err(FetchError::TooManyRedirects { limit: MAX_REDIRECTS })
     }
 
     async fn fetch_once(&self, method: &Method, target: &Target) -> Result<HopResult, FetchError> {
@@ -144,9 +142,7 @@ impl SafeHttp {
 
 impl fmt::Debug for SafeHttp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SafeHttp")
-            .field("policy", &self.0.policy)
-            .finish_non_exhaustive()
+        f.debug_struct("SafeHttp").field("policy", &self.0.policy).finish_non_exhaustive()
     }
 }
 

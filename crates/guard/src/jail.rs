@@ -66,10 +66,7 @@ impl Jail {
     /// When it cannot be opened as a directory.
     pub fn new(dir: impl AsRef<Path>) -> Result<Self, JailError> {
         let root = dir.as_ref();
-        let unusable = |source| JailError::Root {
-            dir: root.to_owned(),
-            source,
-        };
+        let unusable = |source| JailError::Root { dir: root.to_owned(), source };
         let dir = Dir::open_ambient_dir(root, ambient_authority()).map_err(unusable)?;
         let real = root.canonicalize().map_err(unusable)?;
         Ok(Self {
@@ -129,9 +126,7 @@ impl Jail {
         }
         let inside = |root: &PathBuf| given.strip_prefix(root).ok();
         match self.roots.iter().find_map(inside) {
-            Some(rest) if rest.as_os_str().is_empty() => Ok(JailPath {
-                path: Path::new("."),
-            }),
+            Some(rest) if rest.as_os_str().is_empty() => Ok(JailPath { path: Path::new(".") }),
             Some(rest) => Ok(JailPath { path: rest }),
             None => Err(JailPath { path: given }.outside()),
         }
@@ -140,9 +135,7 @@ impl Jail {
 
 impl fmt::Debug for Jail {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Jail")
-            .field("roots", &self.roots)
-            .finish_non_exhaustive()
+        f.debug_struct("Jail").field("roots", &self.roots).finish_non_exhaustive()
     }
 }
 
@@ -178,7 +171,6 @@ struct JailPath<'a> {
 impl JailPath<'_> {
     /// Returns the metadata, which callers check before they open anything: opening a device can have side effects.
     fn metadata(self, dir: &Dir) -> Result<Metadata, JailError> {
-        dir.metadata(self.path)
-            .map_err(|error| self.io_error(error))
+        dir.metadata(self.path).map_err(|error| self.io_error(error))
     }
 }

@@ -39,9 +39,6 @@ mod tests {
     fn invalid_utf_8_is_replaced() {
         assert_eq!(decode_lossy(b"caf\xe9!".to_vec(), false), "caf\u{fffd}!");
         assert_eq!(decode_lossy(b"caf\xe9!".to_vec(), true), "caf\u{fffd}!");
-        assert_eq!(
-            decode_lossy("€".as_bytes()[..2].to_vec(), false),
-            "\u{fffd}"
-        );
+        assert_eq!(decode_lossy("€".as_bytes()[..2].to_vec(), false), "\u{fffd}");
     }
 }

@@ -67,14 +67,7 @@ pub(crate) struct ToolsArgs {
 
 const HINTS: [&str; 4] = ["read_only", "destructive", "idempotent", "open_world"];
 const FLAGS: [&str; 3] = ["blocking", "expand_result", "return_direct"];
-const VALUES: [&str; 6] = [
-    "name",
-    "title",
-    "icon",
-    "description",
-    "timeout",
-    "concurrency",
-];
+const VALUES: [&str; 6] = ["name", "title", "icon", "description", "timeout", "concurrency"];
 
 /// A key whose value is a variant of an enum: the key, the enum and the variants in lower case.
 type Choice = (&'static str, &'static str, &'static [&'static str]);
@@ -98,9 +91,7 @@ impl FunctionArgs {
     ) -> Self {
         let mut args = Self::default();
         let mut seen = Vec::new();
-        parse_keys(attribute, &mut seen, diagnostics, |key| {
-            args.parse_key(kind, key)
-        });
+        parse_keys(attribute, &mut seen, diagnostics, |key| args.parse_key(kind, key));
         if kind == DefinitionKind::Prompt && !seen.iter().any(|key| key == "role") {
             let key = Ident::new("role", Span::call_site());
             let role = quote!(::toolwright::Role::Assistant);
@@ -150,12 +141,7 @@ impl FunctionArgs {
                 }
                 quote!(#yes)
             }
-            other => parse_choice(
-                key,
-                other,
-                &CHOICES,
-                &[&VALUES[..], &HINTS, &FLAGS].concat(),
-            )?,
+            other => parse_choice(key, other, &CHOICES, &[&VALUES[..], &HINTS, &FLAGS].concat())?,
         };
         self.settings.push((key.ident.clone(), value));
         Ok(())
@@ -219,14 +205,10 @@ impl ParamArgs {
 impl ToolsArgs {
     pub(crate) fn parse(attribute: TokenStream, diagnostics: &mut Diagnostics) -> Self {
         let mut args = Self::default();
-        parse_keys(attribute, &mut Vec::new(), diagnostics, |key| {
-            args.parse_key(key)
-        });
+        parse_keys(attribute, &mut Vec::new(), diagnostics, |key| args.parse_key(key));
         if let (Some(manual), Some(_)) = (&args.manual, &args.constructor) {
-            diagnostics.add(
-                manual,
-                "a manual bundle is never made by discovery: drop `manual` or `new`",
-            );
+            diagnostics
+                .add(manual, "a manual bundle is never made by discovery: drop `manual` or `new`");
         }
         if let (Some(manual), false) = (&args.manual, args.supported_for.is_empty()) {
             diagnostics.add(

@@ -210,15 +210,8 @@ fn join_with_or(words: &[&str]) -> String {
 /// Finds the known word that `unknown` is a prefix of, or that differs from it in at most two letters.
 fn nearest<'a>(unknown: &str, known: &[&'a str]) -> Option<&'a str> {
     let is_prefix = |known: &&str| unknown.len() > 2 && known.starts_with(unknown);
-    let closest = || {
-        known
-            .iter()
-            .min_by_key(|known| edit_distance(unknown, known))
-    };
-    let closest = known
-        .iter()
-        .find(|known| is_prefix(known))
-        .or_else(closest)?;
+    let closest = || known.iter().min_by_key(|known| edit_distance(unknown, known));
+    let closest = known.iter().find(|known| is_prefix(known)).or_else(closest)?;
     (is_prefix(closest) || edit_distance(unknown, closest) <= 2).then_some(*closest)
 }
 
@@ -251,9 +244,5 @@ fn parse_milliseconds(text: &str) -> Option<u64> {
         "h" => 3_600_000,
         _ => return None,
     };
-    number
-        .parse::<u64>()
-        .ok()?
-        .checked_mul(millis_per_unit)
-        .filter(|millis| *millis > 0)
+    number.parse::<u64>().ok()?.checked_mul(millis_per_unit).filter(|millis| *millis > 0)
 }

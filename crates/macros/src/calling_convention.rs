@@ -44,11 +44,7 @@ impl Definition {
         bundle: &TokenStream,
     ) -> TokenStream {
         let types: Vec<&Type> = self.params.iter().map(|param| &param.ty).collect();
-        let specs = self
-            .params
-            .iter()
-            .enumerate()
-            .map(|(index, param)| param.spec_expr(index));
+        let specs = self.params.iter().enumerate().map(|(index, param)| param.spec_expr(index));
         let defaults = self
             .params
             .iter()
@@ -111,11 +107,7 @@ impl Definition {
 
     fn meta_expr(&self, bundle: &TokenStream) -> TokenStream {
         let (name, description) = (&self.name, &self.description);
-        let settings = self
-            .args
-            .settings
-            .iter()
-            .map(|(key, value)| quote!(.#key(#value)));
+        let settings = self.args.settings.iter().map(|(key, value)| quote!(.#key(#value)));
         quote!(::toolwright::__private::Metadata::new(#bundle, #name, #description)#(#settings)*)
     }
 
@@ -167,9 +159,8 @@ impl Definition {
     }
 
     fn call_body(&self, receiver: Option<&Type>) -> TokenStream {
-        let slots: Vec<Ident> = (0..self.params.len())
-            .map(|index| format_ident!("__param_{index}"))
-            .collect();
+        let slots: Vec<Ident> =
+            (0..self.params.len()).map(|index| format_ident!("__param_{index}")).collect();
         let takes = self.params.iter().zip(&slots).enumerate();
         let takes = takes.map(|(index, (param, slot))| {
             let take = param.take_expr(index);

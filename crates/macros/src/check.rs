@@ -118,10 +118,8 @@ fn check_owned(ty: &Type, position: TypePosition, diagnostics: &mut Diagnostics)
                 diagnostics.add(ty, format!("{reason}: write `{owned}`"));
             }
         }
-        Type::ImplTrait(_) if position != TypePosition::Return => diagnostics.add(
-            ty,
-            "arguments are values, not types: write a concrete type instead of `impl`",
-        ),
+        Type::ImplTrait(_) if position != TypePosition::Return => diagnostics
+            .add(ty, "arguments are values, not types: write a concrete type instead of `impl`"),
         Type::Path(path) => {
             for segment in &path.path.segments {
                 let PathArguments::AngleBracketed(generics) = &segment.arguments else {
@@ -176,10 +174,9 @@ pub(crate) fn check_definition(
             DefinitionKind::Prompt => "a prompt needs a description, because people choose by it",
         };
         match &definition.args.description {
-            Some(blank) => diagnostics.add(
-                blank,
-                format!("{reason}: say what it does and when to use it"),
-            ),
+            Some(blank) => {
+                diagnostics.add(blank, format!("{reason}: say what it does and when to use it"))
+            }
             None => diagnostics.add(
                 &definition.function,
                 format!("{reason}: write a doc comment (`/// …`) above the function"),
@@ -188,10 +185,8 @@ pub(crate) fn check_definition(
     }
     let args = &definition.args;
     if let (Some(blocking), true) = (&args.blocking, definition.is_async) {
-        diagnostics.add(
-            blocking,
-            "an async function does not block: drop `blocking`, or drop `async`",
-        );
+        diagnostics
+            .add(blocking, "an async function does not block: drop `blocking`, or drop `async`");
     }
     if let (Some(_), Some(destructive)) = (&args.read_only, &args.destructive) {
         diagnostics.add(
@@ -215,10 +210,8 @@ pub(crate) fn check_definition(
             && !seen.insert(name.value())
         {
             let text = name.value();
-            diagnostics.add(
-                name,
-                format!("two parameters are named `{text}`: write another `name`"),
-            );
+            diagnostics
+                .add(name, format!("two parameters are named `{text}`: write another `name`"));
         }
     }
 }
@@ -227,10 +220,7 @@ pub(crate) fn check_definition(
 pub(crate) fn check_prefix(prefix: &LitStr, diagnostics: &mut Diagnostics) {
     let text = prefix.value();
     if text.is_empty() {
-        diagnostics.add(
-            prefix,
-            "an empty prefix would leave a lone `_`: leave it out",
-        );
+        diagnostics.add(prefix, "an empty prefix would leave a lone `_`: leave it out");
     } else if !text.chars().all(is_name_char) {
         diagnostics.add(
             prefix,
@@ -298,10 +288,7 @@ fn check_param(param: &Param, earlier: &HashSet<String>, diagnostics: &mut Diagn
     }
     let name = param.args.name.as_ref();
     if let Some(name) = name.filter(|name| name.value().is_empty()) {
-        diagnostics.add(
-            name,
-            "a parameter needs a name: write `name = \"…\"`, or leave it out",
-        );
+        diagnostics.add(name, "a parameter needs a name: write `name = \"…\"`, or leave it out");
     }
     let Some(default) = &param.args.default else {
         return;

@@ -7,10 +7,7 @@ use crate::parse::{strip_parens, strip_type_parens};
 /// Returns the literal if the expression is a string literal.
 pub(crate) fn string_literal(expr: &Expr) -> Option<&LitStr> {
     match strip_parens(expr) {
-        Expr::Lit(ExprLit {
-            lit: Lit::Str(text),
-            ..
-        }) => Some(text),
+        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text),
         _ => None,
     }
 }
@@ -29,11 +26,7 @@ pub(crate) fn placeholders(text: &str) -> Vec<String> {
         let Some((name, after)) = inner.split_once('}') else {
             break;
         };
-        names.push(
-            name.split_once(":-")
-                .map_or(name, |(name, _)| name)
-                .to_owned(),
-        );
+        names.push(name.split_once(":-").map_or(name, |(name, _)| name).to_owned());
         rest = after;
     }
     names
@@ -49,11 +42,7 @@ pub(crate) fn literal_type_mismatch(ty: &Type, default: &Expr) -> Option<String>
     let name = path.path.get_ident()?.to_string();
     let (lit, minus) = match strip_parens(default) {
         Expr::Lit(ExprLit { lit, .. }) => (lit, ""),
-        Expr::Unary(ExprUnary {
-            op: UnOp::Neg(_),
-            expr,
-            ..
-        }) => match &**expr {
+        Expr::Unary(ExprUnary { op: UnOp::Neg(_), expr, .. }) => match &**expr {
             Expr::Lit(ExprLit { lit, .. }) => (lit, "-"),
             _ => return None,
         },
@@ -87,9 +76,7 @@ pub(crate) fn literal_type_mismatch(ty: &Type, default: &Expr) -> Option<String>
         _ if written.contains('.') => "a whole number such as `default = 1`".to_owned(),
         _ => number(""),
     };
-    Some(format!(
-        "the default is not of type `{name}`: write {suggestion}"
-    ))
+    Some(format!("the default is not of type `{name}`: write {suggestion}"))
 }
 
 fn is_integer(name: &str) -> bool {

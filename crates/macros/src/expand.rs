@@ -158,10 +158,8 @@ fn expand_bundle(block: &ItemImpl, args: &ToolsArgs, definitions: &[Definition])
         });
     }
     let submit = register_bundle(args, bundle, &bundle_type);
-    let (allows, alias) = (
-        generated_code_lint_allows(),
-        Ident::new(BUNDLE_ALIAS, Span::call_site()),
-    );
+    let (allows, alias) =
+        (generated_code_lint_allows(), Ident::new(BUNDLE_ALIAS, Span::call_site()));
     quote! {
         #block
 
@@ -252,10 +250,7 @@ fn check_names(definitions: &[Definition], diagnostics: &mut Diagnostics) {
         };
         if definitions.iter().take(index).any(|other| clashes(&other)) {
             let (text, word) = (name.value(), definition.kind.attribute_name());
-            diagnostics.add(
-                name,
-                format!("two {word}s are named `{text}`: write another `name`"),
-            );
+            diagnostics.add(name, format!("two {word}s are named `{text}`: write another `name`"));
         }
     }
 }
@@ -267,10 +262,8 @@ fn misplaced_attribute(item: &Item, message: &str) -> TokenStream {
 
 fn check_block(block: &ItemImpl, diagnostics: &mut Diagnostics) {
     if let Some((path, _)) = &block.trait_ {
-        diagnostics.add(
-            path,
-            "a bundle is a type's own block: write `impl MyBundle`, without a trait",
-        );
+        diagnostics
+            .add(path, "a bundle is a type's own block: write `impl MyBundle`, without a trait");
     }
     if !block.generics.params.is_empty() {
         diagnostics.add(
@@ -282,12 +275,9 @@ fn check_block(block: &ItemImpl, diagnostics: &mut Diagnostics) {
 
 fn bundle_name(bundle: &Type) -> String {
     match bundle {
-        Type::Path(path) => path
-            .path
-            .segments
-            .last()
-            .map(|last| last.ident.unraw().to_string())
-            .unwrap_or_default(),
+        Type::Path(path) => {
+            path.path.segments.last().map(|last| last.ident.unraw().to_string()).unwrap_or_default()
+        }
         other => quote!(#other).to_string(),
     }
 }
@@ -309,9 +299,7 @@ fn attribute_kind(attribute: &Attribute) -> Option<DefinitionKind> {
         return None;
     }
     let kinds = [DefinitionKind::Tool, DefinitionKind::Prompt];
-    kinds
-        .into_iter()
-        .find(|kind| last.ident == kind.attribute_name())
+    kinds.into_iter().find(|kind| last.ident == kind.attribute_name())
 }
 
 /// Removes and returns the first `#[tool]` or `#[prompt]` attribute.
@@ -329,10 +317,7 @@ fn take_definition_attribute(
         syn::Meta::Path(_) => TokenStream::new(),
         syn::Meta::NameValue(pair) => {
             let word = kind.attribute_name();
-            diagnostics.add(
-                pair,
-                format!("write `#[{word}]` or `#[{word}(key = value)]`"),
-            );
+            diagnostics.add(pair, format!("write `#[{word}]` or `#[{word}(key = value)]`"));
             TokenStream::new()
         }
     };

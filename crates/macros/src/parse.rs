@@ -51,9 +51,7 @@ pub(crate) struct SpanRange {
 impl SpanRange {
     pub(crate) fn of(tokens: impl ToTokens) -> Self {
         let mut tokens = tokens.into_token_stream().into_iter();
-        let start = tokens
-            .next()
-            .map_or_else(Span::call_site, |token| token.span());
+        let start = tokens.next().map_or_else(Span::call_site, |token| token.span());
         let end = tokens.last().map_or(start, |token| token.span());
         Self { start, end }
     }
@@ -97,19 +95,16 @@ impl Definition {
                         Some(description) => description.value(),
                         None => doc_comment(&typed.attrs),
                     };
-                    typed
-                        .attrs
-                        .retain(|attribute| !attribute.path().is_ident("doc"));
+                    typed.attrs.retain(|attribute| !attribute.path().is_ident("doc"));
                     if kind == DefinitionKind::Prompt {
                         // It may be used only as `${name}` in the text.
                         typed.attrs.push(parse_quote!(#[allow(unused_variables)]));
                     }
                     let name = match (&args.name, &*typed.pat) {
                         (Some(name), _) => Some(name.clone()),
-                        (None, Pat::Ident(pat)) if pat.subpat.is_none() => Some(LitStr::new(
-                            &pat.ident.unraw().to_string(),
-                            pat.ident.span(),
-                        )),
+                        (None, Pat::Ident(pat)) if pat.subpat.is_none() => {
+                            Some(LitStr::new(&pat.ident.unraw().to_string(), pat.ident.span()))
+                        }
                         _ => None,
                     };
                     params.push(Param {
@@ -147,19 +142,12 @@ impl Definition {
 fn return_spans(signature: &Signature) -> (SpanRange, SpanRange) {
     let ty = match &signature.output {
         ReturnType::Default => {
-            return (
-                SpanRange::of(&signature.ident),
-                SpanRange::of(&signature.ident),
-            );
+            return (SpanRange::of(&signature.ident), SpanRange::of(&signature.ident));
         }
         ReturnType::Type(_, ty) => ty,
     };
     if let Type::Path(path) = &**ty
-        && path
-            .path
-            .segments
-            .last()
-            .is_some_and(|last| last.ident == "Result")
+        && path.path.segments.last().is_some_and(|last| last.ident == "Result")
         && let [value, error] = type_arguments(path).collect::<Vec<_>>().as_slice()
     {
         return (SpanRange::of(value), SpanRange::of(error));
@@ -169,14 +157,10 @@ fn return_spans(signature: &Signature) -> (SpanRange, SpanRange) {
 
 /// Lists the types between the angle brackets of a path.
 pub(crate) fn type_arguments(path: &TypePath) -> impl Iterator<Item = &Type> {
-    let generics = path
-        .path
-        .segments
-        .iter()
-        .filter_map(|part| match &part.arguments {
-            PathArguments::AngleBracketed(generics) => Some(&generics.args),
-            _ => None,
-        });
+    let generics = path.path.segments.iter().filter_map(|part| match &part.arguments {
+        PathArguments::AngleBracketed(generics) => Some(&generics.args),
+        _ => None,
+    });
     generics.flatten().filter_map(|argument| match argument {
         GenericArgument::Type(ty) => Some(ty),
         _ => None,
@@ -207,10 +191,7 @@ pub(crate) fn replace_self_type<T: ToTokens + syn::parse::Parse>(code: T) -> T {
 fn doc_comment(attributes: &[Attribute]) -> String {
     let line = |attribute: &Attribute| match &attribute.meta {
         Meta::NameValue(pair) if pair.path.is_ident("doc") => match strip_parens(&pair.value) {
-            Expr::Lit(ExprLit {
-                lit: Lit::Str(text),
-                ..
-            }) => {
+            Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => {
                 let text = text.value();
                 Some(text.strip_prefix(' ').map(str::to_owned).unwrap_or(text))
             }

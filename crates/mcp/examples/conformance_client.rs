@@ -49,9 +49,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let context = env::var("MCP_CONFORMANCE_CONTEXT").unwrap_or_default();
     let scenario: Scenario = serde_json::from_str(&context).unwrap_or_default();
 
-    let mut attach = RemoteServer::url("suite", url)
-        .trust(Trust::Calls)
-        .elicit(Arc::new(Obliging));
+    let mut attach = RemoteServer::url("suite", url).trust(Trust::Calls).elicit(Arc::new(Obliging));
     if let Ok(revision) = env::var("MCP_CONFORMANCE_PROTOCOL_VERSION") {
         attach = attach.revision(revision);
     }
@@ -69,28 +67,21 @@ async fn main() -> Result<(), Box<dyn Error>> {
         // One tool wants to see what has become of the schema of another.
         true if name == "json-schema-2020-12-preservation" => {
             let seen = schema("suite_json_schema_2020_12_tool");
-            vec![(
-                "suite_json_schema_echo".to_owned(),
-                json!({ "schema": seen }),
-            )]
+            vec![("suite_json_schema_echo".to_owned(), json!({ "schema": seen }))]
         }
         true => tools
             .filter_map(|tool| Some((tool.name.clone(), sample(&schema(&tool.name)?))))
             .collect(),
         false => {
             let named = |call: Call| {
-                let tool = listed
-                    .iter()
-                    .find(|listed| listed.remote_name == call.name)?;
+                let tool = listed.iter().find(|listed| listed.remote_name == call.name)?;
                 Some((tool.name.clone(), Value::Object(call.arguments)))
             };
             scenario.calls.into_iter().filter_map(named).collect()
         }
     };
     for (tool, arguments) in calls {
-        let result = invoker
-            .invoke(&ToolCall::new(tool.as_str(), &arguments))
-            .await;
+        let result = invoker.invoke(&ToolCall::new(tool.as_str(), &arguments)).await;
         eprintln!("{tool}: {}", result.text());
     }
     attached.detach().await;
@@ -121,9 +112,7 @@ fn sample(schema: &Value) -> Value {
         Some("object") => json!({}),
         _ => json!("test"),
     };
-    required
-        .map(|name| (name.to_owned(), simplest(name)))
-        .collect()
+    required.map(|name| (name.to_owned(), simplest(name))).collect()
 }
 
 /// The schema of one property.
@@ -164,8 +153,7 @@ impl UserAuthorizer for Headless {
             let answer = answer.map_err(|error| error.to_string())?;
             let back = answer.headers().get("location");
             let back = back.and_then(|back| back.to_str().ok());
-            back.map(str::to_owned)
-                .ok_or_else(|| "there was no redirect".to_owned())
+            back.map(str::to_owned).ok_or_else(|| "there was no redirect".to_owned())
         })
     }
 }

@@ -61,9 +61,7 @@ impl McpServer {
     pub fn router(&self) -> Router {
         let handler =
             async |State(server): State<Self>, request: Request| server.handle(request).await;
-        Router::new()
-            .route("/", any(handler))
-            .with_state(self.clone())
+        Router::new().route("/", any(handler)).with_state(self.clone())
     }
 
     /// Handles a request, whatever its path.
@@ -92,9 +90,8 @@ impl McpServer {
 fn empty_response(status: StatusCode) -> Response {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = status;
-    response.headers_mut().insert(
-        header::CACHE_CONTROL,
-        header::HeaderValue::from_static("no-store"),
-    );
+    response
+        .headers_mut()
+        .insert(header::CACHE_CONTROL, header::HeaderValue::from_static("no-store"));
     response
 }

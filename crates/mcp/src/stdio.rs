@@ -27,13 +27,10 @@ impl McpServer {
     ///
     /// When reading or writing fails; a closed stream is the normal end.
     pub async fn serve_stdio(&self) -> Result<(), McpServeError> {
-        let io = |source| McpServeError::Io {
-            action: "take standard output for the protocol",
-            source,
-        };
+        let io =
+            |source| McpServeError::Io { action: "take standard output for the protocol", source };
         let output = standard_streams::take_stdout().map_err(io)?;
-        self.serve_lines(BufReader::new(standard_streams::open_stdin()), output)
-            .await
+        self.serve_lines(BufReader::new(standard_streams::open_stdin()), output).await
     }
 
     /// Serves one client over any two streams, such as those of a socket or a pipe; each line is a message.
@@ -67,10 +64,8 @@ impl McpServer {
         }
         drop(connection);
         let written = writer.await.unwrap_or(Ok(()));
-        read.and(written).map_err(|source| McpServeError::Io {
-            action: "talk to the client",
-            source,
-        })
+        read.and(written)
+            .map_err(|source| McpServeError::Io { action: "talk to the client", source })
     }
 }
 

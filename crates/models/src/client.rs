@@ -135,10 +135,7 @@ impl<P: Protocol> ModelClient<P> {
             matches!(hosted, HostedTool::WebSearch(_)) && self.protocol.supports_hosted_tool(hosted)
         };
         let has_search = request.hosted_tools.iter().any(is_search);
-        let mut cached = self
-            .cached_plan
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut cached = self.cached_plan.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((tools, had_search, plan)) = &*cached
             && Arc::ptr_eq(tools, &request.tools)
             && *had_search == has_search
@@ -166,8 +163,7 @@ impl<P: Protocol> ModelClient<P> {
             false => Arc::clone(&sent),
         };
         let mut wire = WireRequest::new(self.url.clone(), sent);
-        wire.headers
-            .push(WireHeader::new("content-type", "application/json"));
+        wire.headers.push(WireHeader::new("content-type", "application/json"));
         let mut protocol_headers = self.protocol.headers(request);
         for header in &self.connection.headers {
             let mut header = header.clone();
@@ -180,8 +176,7 @@ impl<P: Protocol> ModelClient<P> {
             wire.headers.push(header);
         }
         let rest = protocol_headers.into_iter();
-        wire.headers
-            .extend(rest.map(|(name, value)| WireHeader::new(name, value)));
+        wire.headers.extend(rest.map(|(name, value)| WireHeader::new(name, value)));
         (wire, redacted)
     }
 }

@@ -63,11 +63,7 @@ fn redact_prefix(text: &str) -> (Cow<'_, str>, bool) {
 }
 
 fn truncate_with_ellipsis(text: &str, end: usize, is_truncated: bool) -> String {
-    let more = if is_truncated || end < text.len() {
-        "…"
-    } else {
-        ""
-    };
+    let more = if is_truncated || end < text.len() { "…" } else { "" };
     format!("{}{more}", text.get(..end).unwrap_or_default())
 }
 

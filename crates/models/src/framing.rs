@@ -127,10 +127,8 @@ impl FrameDecoder {
         };
         self.has_first_line = true;
         match self.framing {
-            Framing::JsonLines => Ok((!text.trim().is_empty()).then(|| Frame {
-                event_name: String::new(),
-                data: text.to_owned(),
-            })),
+            Framing::JsonLines => Ok((!text.trim().is_empty())
+                .then(|| Frame { event_name: String::new(), data: text.to_owned() })),
             Framing::ServerSentEvents => Ok(self.decode_event_field(text)),
         }
     }

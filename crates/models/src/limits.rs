@@ -28,9 +28,7 @@ pub(crate) fn frame_too_long() -> ModelError {
 }
 
 pub(crate) fn response_too_long() -> ModelError {
-    protocol_error(format!(
-        "the answer is longer than {MAX_RESPONSE_BYTES} bytes"
-    ))
+    protocol_error(format!("the answer is longer than {MAX_RESPONSE_BYTES} bytes"))
 }
 
 pub(crate) fn too_many_calls() -> ModelError {

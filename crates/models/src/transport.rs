@@ -119,20 +119,12 @@ pub struct WireRequest {
 impl WireRequest {
     /// Makes a `POST` request without headers.
     pub fn new(url: Url, body: impl Into<Arc<str>>) -> Self {
-        Self {
-            method: WireMethod::Post,
-            url,
-            headers: Vec::new(),
-            body: body.into(),
-        }
+        Self { method: WireMethod::Post, url, headers: Vec::new(), body: body.into() }
     }
 
     /// Makes a `GET` request without headers.
     pub fn get(url: Url) -> Self {
-        Self {
-            method: WireMethod::Get,
-            ..Self::new(url, "")
-        }
+        Self { method: WireMethod::Get, ..Self::new(url, "") }
     }
 
     /// The value of a header; the case of its name is ignored.
@@ -169,19 +161,12 @@ pub struct WireHeader {
 impl WireHeader {
     /// Makes a header whose value is not a secret.
     pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
-        Self {
-            name: name.into(),
-            value: value.into(),
-            sensitive: false,
-        }
+        Self { name: name.into(), value: value.into(), sensitive: false }
     }
 
     /// Makes a header whose value is a secret.
     pub fn sensitive(name: impl Into<String>, value: impl Into<String>) -> Self {
-        Self {
-            sensitive: true,
-            ..Self::new(name, value)
-        }
+        Self { sensitive: true, ..Self::new(name, value) }
     }
 }
 
@@ -214,11 +199,7 @@ impl WireResponse {
         status: u16,
         body: impl futures::Stream<Item = Result<Bytes, ModelError>> + Send + 'static,
     ) -> Self {
-        Self {
-            status,
-            headers: Vec::new(),
-            body: Box::pin(body),
-        }
+        Self { status, headers: Vec::new(), body: Box::pin(body) }
     }
 
     /// Adds a header.

@@ -82,12 +82,7 @@ const AZURE: Vendor = Vendor {
     base_url: None,
     base_url_variable: Some("AZURE_OPENAI_ENDPOINT"),
     api_key_header: "api-key",
-    ..vendor_with_bearer_key(
-        "azure",
-        "",
-        "AZURE_OPENAI_API_KEY",
-        ProtocolKind::OpenAiResponses,
-    )
+    ..vendor_with_bearer_key("azure", "", "AZURE_OPENAI_API_KEY", ProtocolKind::OpenAiResponses)
 };
 
 /// All supported vendors.
@@ -103,12 +98,7 @@ pub static VENDORS: &[Vendor] = &[
     },
     Vendor {
         base_url_variable: Some("OPENAI_BASE_URL"),
-        ..vendor_with_bearer_key(
-            "openai-chat",
-            OPENAI_BASE_URL,
-            "OPENAI_API_KEY",
-            OPENAI_CHAT,
-        )
+        ..vendor_with_bearer_key("openai-chat", OPENAI_BASE_URL, "OPENAI_API_KEY", OPENAI_CHAT)
     },
     Vendor {
         base_url_variable: Some("ANTHROPIC_BASE_URL"),
@@ -141,11 +131,7 @@ pub static VENDORS: &[Vendor] = &[
         )
     },
     AZURE,
-    Vendor {
-        name: "azure-chat",
-        protocol: OPENAI_CHAT,
-        ..AZURE
-    },
+    Vendor { name: "azure-chat", protocol: OPENAI_CHAT, ..AZURE },
     Vendor {
         base_url_variable: Some("GROQ_BASE_URL"),
         ..vendor_with_bearer_key(
@@ -231,10 +217,8 @@ impl Vendor {
             let suggestion = nearest.first();
             let suggestion =
                 suggestion.map_or(String::new(), |name| format!("did you mean `{name}`? "));
-            let message = format!(
-                "there is no vendor `{name}`: {suggestion}there are {}",
-                names.join(", ")
-            );
+            let message =
+                format!("there is no vendor `{name}`: {suggestion}there are {}", names.join(", "));
             ModelError::new(ModelErrorKind::BadRequest, message)
         })
     }

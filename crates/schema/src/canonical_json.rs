@@ -51,17 +51,11 @@ mod tests {
         let one = json!({"b": [{"y": 1, "x": "a\"b"}], "a": null});
         let other = json!({"a": null, "b": [{"x": "a\"b", "y": 1}]});
         assert_eq!(canonical_json(&one), canonical_json(&other));
-        assert_eq!(
-            canonical_json(&one),
-            r#"{"a":null,"b":[{"x":"a\"b","y":1}]}"#
-        );
+        assert_eq!(canonical_json(&one), r#"{"a":null,"b":[{"x":"a\"b","y":1}]}"#);
     }
 
     #[test]
     fn the_order_of_elements_does_show() {
-        assert_ne!(
-            canonical_json(&json!([1, 2])),
-            canonical_json(&json!([2, 1]))
-        );
+        assert_ne!(canonical_json(&json!([1, 2])), canonical_json(&json!([2, 1])));
     }
 }

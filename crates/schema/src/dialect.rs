@@ -132,11 +132,7 @@ pub struct NameRule {
 
 impl NameRule {
     const fn new(max_length: usize, first: fn(char) -> bool, rest: fn(char) -> bool) -> Self {
-        Self {
-            max_length,
-            is_valid_first: first,
-            is_valid_rest: rest,
-        }
+        Self { max_length, is_valid_first: first, is_valid_rest: rest }
     }
 
     /// Returns true if the name can be used unchanged.
@@ -149,11 +145,7 @@ impl NameRule {
 
     /// Returns true if a name may have this character at this index.
     pub fn is_valid_char(&self, index: usize, c: char) -> bool {
-        if index == 0 {
-            (self.is_valid_first)(c)
-        } else {
-            (self.is_valid_rest)(c)
-        }
+        if index == 0 { (self.is_valid_first)(c) } else { (self.is_valid_rest)(c) }
     }
 }
 
@@ -285,9 +277,7 @@ impl Dialect {
 
     /// The non-strict dialect of the same provider; itself if it is not strict.
     pub fn non_strict(self) -> Self {
-        let twin = Self::ALL
-            .into_iter()
-            .find(|other| other.strict() == Some(self));
+        let twin = Self::ALL.into_iter().find(|other| other.strict() == Some(self));
         twin.unwrap_or(self)
     }
 
@@ -317,10 +307,7 @@ impl Dialect {
 
     /// The index in [`Dialect::ALL`].
     pub(crate) fn index(self) -> usize {
-        Self::ALL
-            .iter()
-            .position(|other| *other == self)
-            .unwrap_or_default()
+        Self::ALL.iter().position(|other| *other == self).unwrap_or_default()
     }
 }
 

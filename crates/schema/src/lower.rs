@@ -49,10 +49,7 @@ impl Lowered {
         let mut state = LoweringState::new(canonical, dialect)?;
         for pass in dialect.rules().passes {
             pass(&mut state)?;
-            debug_assert!(
-                state.keywords_are_complete(),
-                "a pass wrote a keyword in silence"
-            );
+            debug_assert!(state.keywords_are_complete(), "a pass wrote a keyword in silence");
         }
         let (mut schema, losses, remark) = state.finish();
         let lift = LiftPlan::extract(&mut schema);
@@ -100,9 +97,7 @@ impl Lowered {
 
     /// Returns true if it accepts the same arguments as the canonical schema, except that objects may be open.
     pub fn is_lossless(&self) -> bool {
-        self.losses
-            .iter()
-            .all(|loss| loss.severity == Severity::Note)
+        self.losses.iter().all(|loss| loss.severity == Severity::Note)
     }
 
     /// Returns true if every object that the canonical schema closes is still closed.

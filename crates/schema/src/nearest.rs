@@ -23,11 +23,7 @@ pub fn nearest<'a>(
         .filter_map(|candidate| Some((edit_distance(&name, &truncate_name(candidate))?, candidate)))
         .collect();
     found.sort_by_key(|(distance, _)| *distance);
-    found
-        .into_iter()
-        .map(|(_, candidate)| candidate)
-        .take(limit)
-        .collect()
+    found.into_iter().map(|(_, candidate)| candidate).take(limit).collect()
 }
 
 /// The sentence "did you mean `…`?" with the closest candidate, if one is similar.
@@ -36,16 +32,11 @@ pub fn did_you_mean<'a>(
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<String> {
     let closest = nearest(name, candidates, 1);
-    closest
-        .first()
-        .map(|name| format!("did you mean `{name}`?"))
+    closest.first().map(|name| format!("did you mean `{name}`?"))
 }
 
 fn truncate_name(name: &str) -> String {
-    let end = name
-        .char_indices()
-        .nth(MAX_COMPARED_CHARS)
-        .map_or(name.len(), |(at, _)| at);
+    let end = name.char_indices().nth(MAX_COMPARED_CHARS).map_or(name.len(), |(at, _)| at);
     fold_name(name.get(..end).unwrap_or(name))
 }
 
@@ -53,11 +44,8 @@ fn edit_distance(name: &str, candidate: &str) -> Option<usize> {
     let (long, short) = (name.chars().count(), candidate.chars().count());
     let (short, long) = (short.min(long), short.max(long));
     let tolerated = (long / 3).max(1);
-    let edits = if long - short <= tolerated {
-        strsim::osa_distance(name, candidate)
-    } else {
-        usize::MAX
-    };
+    let edits =
+        if long - short <= tolerated { strsim::osa_distance(name, candidate) } else { usize::MAX };
     if edits <= tolerated && edits < long {
         return Some(edits);
     }
@@ -72,10 +60,7 @@ mod tests {
     #[test]
     fn a_slip_of_the_finger_finds_the_name() {
         assert_eq!(nearest("citty", ["country", "city", "unit"], 3), ["city"]);
-        assert_eq!(
-            nearest("getWeather", ["get_weather", "get_time"], 3),
-            ["get_weather"]
-        );
+        assert_eq!(nearest("getWeather", ["get_weather", "get_time"], 3), ["get_weather"]);
     }
 
     #[test]
@@ -86,10 +71,7 @@ mod tests {
 
     #[test]
     fn a_part_of_a_name_finds_it() {
-        assert_eq!(
-            nearest("weather", ["time", "get_current_weather"], 1),
-            ["get_current_weather"]
-        );
+        assert_eq!(nearest("weather", ["time", "get_current_weather"], 1), ["get_current_weather"]);
     }
 
     #[test]

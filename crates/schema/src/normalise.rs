@@ -106,10 +106,8 @@ impl Normaliser {
                 *value = read;
                 Ok(flag)
             }
-            Value::Number(_) | Value::Array(_) => Err(self.error(format!(
-                "a schema is an object or a boolean, not {}",
-                self.excerpt(value)
-            ))),
+            Value::Number(_) | Value::Array(_) => Err(self
+                .error(format!("a schema is an object or a boolean, not {}", self.excerpt(value)))),
         }
     }
 
@@ -133,10 +131,7 @@ impl Normaliser {
     }
 
     fn add_fix(&mut self, message: impl Into<String>) {
-        self.fixes.push(SchemaFix {
-            pointer: self.path.clone(),
-            message: message.into(),
-        });
+        self.fixes.push(SchemaFix { pointer: self.path.clone(), message: message.into() });
     }
 
     fn error(&self, message: impl Into<String>) -> SchemaError {

@@ -39,11 +39,7 @@ pub struct Rejection {
 
 impl fmt::Display for Rejection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = if self.path.is_empty() {
-            "root"
-        } else {
-            &self.path
-        };
+        let path = if self.path.is_empty() { "root" } else { &self.path };
         write!(f, "{path}: {}", self.rule)
     }
 }
@@ -71,21 +67,13 @@ impl fmt::Display for Rejection {
 /// assert_eq!(rejections[0].to_string(), "/properties/page: format `uri` is not accepted");
 /// ```
 pub fn validate_for(dialect: Dialect, schema: &Value) -> Vec<Rejection> {
-    let refusal = |rule| {
-        vec![Rejection {
-            path: String::new(),
-            rule,
-        }]
-    };
+    let refusal = |rule| vec![Rejection { path: String::new(), rule }];
     if let Some(rule) = size_limit::exceeded_limit(schema) {
         return refusal(rule);
     }
     match check_for_dialect(dialect.name()) {
         Some(check) => check(schema),
-        None => refusal(format!(
-            "nothing is known about the dialect `{}`",
-            dialect.name()
-        )),
+        None => refusal(format!("nothing is known about the dialect `{}`", dialect.name())),
     }
 }
 

@@ -12,14 +12,12 @@ const SECRET_WORDS: [&str; 16] = [
 ];
 
 /// Words that make a name secret as its last word: `auth_token` is, `token_count` is not.
-const SECRET_LAST_WORDS: [&str; 6] = [
-    "token", "auth", "accesskey", "secretkey", "authtoken", "accesstoken",
-];
+const SECRET_LAST_WORDS: [&str; 6] =
+    ["token", "auth", "accesskey", "secretkey", "authtoken", "accesstoken"];
 
 /// Words that make `key` secret when it follows them.
-const SECRET_KEY_PREFIX_WORDS: [&str; 7] = [
-    "api", "private", "access", "signing", "encryption", "auth", "ssh",
-];
+const SECRET_KEY_PREFIX_WORDS: [&str; 7] =
+    ["api", "private", "access", "signing", "encryption", "auth", "ssh"];
 
 /// Prefixes of well-known tokens, and the minimum length of the rest.
 const SECRET_PREFIXES: [(&str, usize); 19] = [
@@ -84,13 +82,10 @@ fn is_auth_scheme(word: &str) -> bool {
 }
 
 fn is_secret_token(word: &str) -> bool {
-    let plain = |rest: &str| {
-        rest.bytes()
-            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
-    };
+    let plain =
+        |rest: &str| rest.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
     SECRET_PREFIXES.iter().any(|(prefix, min_length)| {
-        word.strip_prefix(prefix)
-            .is_some_and(|rest| rest.len() >= *min_length && plain(rest))
+        word.strip_prefix(prefix).is_some_and(|rest| rest.len() >= *min_length && plain(rest))
     }) || (word.starts_with("eyJ")
         && word.len() >= 20
         && word.matches('.').count() == 2
@@ -184,9 +179,7 @@ fn value_range(text: &str, end: usize) -> Option<(usize, usize)> {
 }
 
 fn value_length(value: &str) -> usize {
-    value
-        .find(|c: char| c.is_whitespace() || ",;&\"'}])".contains(c))
-        .unwrap_or(value.len())
+    value.find(|c: char| c.is_whitespace() || ",;&\"'}])".contains(c)).unwrap_or(value.len())
 }
 
 #[cfg(test)]
@@ -224,9 +217,7 @@ mod tests {
         ] {
             assert!(looks_secret_value(value), "{value}");
         }
-        for value in [
-            "sk-1", "hello", "risk-averse people", "eyJ", "Basic income", "A-1042",
-        ] {
+        for value in ["sk-1", "hello", "risk-averse people", "eyJ", "Basic income", "A-1042"] {
             assert!(!looks_secret_value(value), "{value}");
         }
     }
@@ -236,17 +227,11 @@ mod tests {
         for (text, shown) in [
             ("used sk-abcdefgh12345678.", "used ***."),
             ("password=hunter2!x, retry", "password=***, retry"),
-            (
-                r#"{"api_key": "a\"b", "city": "Rome"}"#,
-                r#"{"api_key": "***", "city": "Rome"}"#,
-            ),
+            (r#"{"api_key": "a\"b", "city": "Rome"}"#, r#"{"api_key": "***", "city": "Rome"}"#),
             ("Authorization: Bearer abc.def", "Authorization: Bearer ***"),
             ("sent Bearer abcdefghijk there", "sent Bearer *** there"),
             ("https://user:pass@host/x", "https://***@host/x"),
-            (
-                "-----BEGIN PRIVATE KEY-----\nabc\n-----END PRIVATE KEY----- done",
-                "*** done",
-            ),
+            ("-----BEGIN PRIVATE KEY-----\nabc\n-----END PRIVATE KEY----- done", "*** done"),
             ("max_tokens: 5, city: Rome", "max_tokens: 5, city: Rome"),
             ("the bearer of news", "the bearer of news"),
         ] {

@@ -67,12 +67,7 @@ pub struct Sampler<'s> {
 impl<'s> Sampler<'s> {
     /// Creates a sampler for `schema`; other seeds give other values.
     pub fn new(schema: &'s Schema, seed: u64) -> Self {
-        Self {
-            schema,
-            cache: SchemaCache::new(schema.as_value()),
-            seed,
-            samples_taken: 0,
-        }
+        Self { schema, cache: SchemaCache::new(schema.as_value()), seed, samples_taken: 0 }
     }
 
     /// The most natural value, for documentation: only required properties and those with a default, from the schema's own
@@ -89,8 +84,7 @@ impl<'s> Sampler<'s> {
     pub fn valid(&mut self) -> Option<Value> {
         let natural = self.seed == 0 && self.samples_taken == 0;
         let seed = self.next_seed();
-        self.generate(SamplePlan::new(seed, natural))
-            .map(|settled| settled.value)
+        self.generate(SamplePlan::new(seed, natural)).map(|settled| settled.value)
     }
 
     /// A value that is one mistake away from a valid one: usually, but not always, invalid.
@@ -105,11 +99,7 @@ impl<'s> Sampler<'s> {
         for turn in 0..MAX_MUTATIONS {
             let mut draw = Generator::new(&mut self.cache, &settled.plan, MAX_WORK);
             // A part that accepts any value cannot be invalidated, but the root is constrained further.
-            let spots = if turn < MAX_MUTATIONS / 2 {
-                settled.location_count
-            } else {
-                1
-            };
+            let spots = if turn < MAX_MUTATIONS / 2 { settled.location_count } else { 1 };
             draw.mutate_at(rng.below(spots), rng.next_u64());
             let Some(value) = draw.value(&[self.schema.as_value()], ValueLocation::root(seed))
             else {
@@ -146,11 +136,7 @@ impl<'s> Sampler<'s> {
             match value {
                 Some(value) if self.admits(&value) => {
                     let spots = drawn.locations.len();
-                    return Some(Sample {
-                        value,
-                        plan,
-                        location_count: spots,
-                    });
+                    return Some(Sample { value, plan, location_count: spots });
                 }
                 Some(value) if drawn.validator_visits < MAX_EXPLAINED_VISITS => {
                     plan.retry_violations(&self.schema.violations(&value), &drawn.locations);

@@ -95,9 +95,7 @@ impl Schema {
 
     /// Returns true if the value is valid.
     pub fn is_valid(&self, node: Node<'_>) -> bool {
-        self.compiled()
-            .as_ref()
-            .is_ok_and(|validator| validator.is_valid(node))
+        self.compiled().as_ref().is_ok_and(|validator| validator.is_valid(node))
     }
 
     /// The violations of a value; empty if it is valid.
@@ -117,23 +115,13 @@ impl Schema {
     pub(crate) fn admits_at(&self, path: &str, value: &Value) -> Option<bool> {
         let parts = self.0.subschema_validators.get_or_init(|| {
             let small = self.0.value.to_string().len() <= MAX_SUBSCHEMA_VALIDATORS_SIZE;
-            small
-                .then(|| validation_options().build_map(&self.0.value).ok())
-                .flatten()
+            small.then(|| validation_options().build_map(&self.0.value).ok()).flatten()
         });
-        Some(
-            parts
-                .as_ref()?
-                .get(path)?
-                .is_valid(Tape::from_value(value).root()),
-        )
+        Some(parts.as_ref()?.get(path)?.is_valid(Tape::from_value(value).root()))
     }
 
     /// The cached result of lowering to a dialect.
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "there are as many slots as dialects"
-    )]
+    #[expect(clippy::indexing_slicing, reason = "there are as many slots as dialects")]
     pub(crate) fn lowered_slot(&self, dialect: Dialect) -> &LoweredSlot {
         &self.0.lowered.get_or_init(Box::default)[dialect.index()]
     }
@@ -170,10 +158,7 @@ pub struct SchemaError {
 
 impl SchemaError {
     pub(crate) fn new(pointer: impl Into<String>, message: impl Into<String>) -> Self {
-        Self {
-            pointer: pointer.into(),
-            message: message.into(),
-        }
+        Self { pointer: pointer.into(), message: message.into() }
     }
 
     fn from_parse_error(error: ParseError) -> Self {
@@ -203,15 +188,11 @@ impl fmt::Display for SchemaError {
 impl std::error::Error for SchemaError {}
 
 fn validation_options() -> ValidationOptions<'static, Arc<dyn Retrieve>, TapeJson> {
-    jsonschema::options_for::<TapeJson>()
-        .offline()
-        .should_validate_formats(true)
+    jsonschema::options_for::<TapeJson>().offline().should_validate_formats(true)
 }
 
 fn compile(value: &Value) -> Result<Validator<TapeJson>, SchemaError> {
-    validation_options()
-        .build(value)
-        .map_err(|error| compile_error(value, error))
+    validation_options().build(value).map_err(|error| compile_error(value, error))
 }
 
 fn compile_error(schema: &Value, error: ValidationError<'static>) -> SchemaError {
@@ -223,18 +204,14 @@ fn compile_error(schema: &Value, error: ValidationError<'static>) -> SchemaError
             ),
             None => SchemaError::new(
                 "",
-                format!(
-                    "cannot be resolved: {}",
-                    lowercase_first(&cause.to_string())
-                ),
+                format!("cannot be resolved: {}", lowercase_first(&cause.to_string())),
             ),
         };
     }
     let pointer = error.instance_path().to_string();
     let shown = violation::violations_from_errors(&Value::Null, std::iter::once(error));
-    let message = shown
-        .first()
-        .map_or_else(|| "not a schema".to_owned(), |first| first.message.clone());
+    let message =
+        shown.first().map_or_else(|| "not a schema".to_owned(), |first| first.message.clone());
     SchemaError::new(pointer, message)
 }
 
@@ -258,9 +235,7 @@ fn unresolved_reference<'s>(
         match value {
             Value::String(target) if matches!(key.as_str(), "$ref" | "$dynamicRef" | "$schema") => {
                 let name = target.trim_start_matches('#');
-                message
-                    .contains(&format!("'{name}'"))
-                    .then_some((pointer, target.as_str()))
+                message.contains(&format!("'{name}'")).then_some((pointer, target.as_str()))
             }
             _ => unresolved_reference(value, &pointer, message),
         }
@@ -269,12 +244,7 @@ fn unresolved_reference<'s>(
 
 fn lowercase_first(text: &str) -> String {
     let mut chars = text.chars();
-    chars
-        .next()
-        .into_iter()
-        .flat_map(char::to_lowercase)
-        .chain(chars)
-        .collect()
+    chars.next().into_iter().flat_map(char::to_lowercase).chain(chars).collect()
 }
 
 fn check_size(value: &Value) -> Result<(), SchemaError> {
@@ -287,9 +257,7 @@ fn check_size(value: &Value) -> Result<(), SchemaError> {
         }
     }
     if !level.is_empty() {
-        return Err(SchemaError::from_parse_error(ParseError::TooDeep {
-            limit: limits.depth,
-        }));
+        return Err(SchemaError::from_parse_error(ParseError::TooDeep { limit: limits.depth }));
     }
     let bytes = value.to_string().len();
     if bytes > limits.bytes {

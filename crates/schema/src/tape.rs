@@ -28,10 +28,7 @@ pub struct InputLimits {
 
 impl Default for InputLimits {
     fn default() -> Self {
-        Self {
-            bytes: 1 << 20,
-            depth: 64,
-        }
+        Self { bytes: 1 << 20, depth: 64 }
     }
 }
 
@@ -64,9 +61,7 @@ impl<'t> Tape<'t> {
 
     /// Creates a tape from a value in memory.
     pub fn from_value(value: &'t Value) -> Self {
-        Self {
-            items: build::from_value(value),
-        }
+        Self { items: build::from_value(value) }
     }
 
     /// Copies the document into an owned value.
@@ -76,20 +71,12 @@ impl<'t> Tape<'t> {
 
     /// The root, read strictly: a struct rejects unknown fields.
     pub fn root(&self) -> Node<'_> {
-        Node {
-            items: &self.items,
-            index: 0,
-            deny_unknown_fields: true,
-        }
+        Node { items: &self.items, index: 0, deny_unknown_fields: true }
     }
 
     /// The root, read leniently: a struct skips unknown fields.
     pub fn root_lenient(&self) -> Node<'_> {
-        Node {
-            items: &self.items,
-            index: 0,
-            deny_unknown_fields: false,
-        }
+        Node { items: &self.items, index: 0, deny_unknown_fields: false }
     }
 }
 
@@ -162,10 +149,7 @@ impl<'t> Node<'t> {
             Item::Object { len, .. } => len.saturating_mul(2),
             _ => 0,
         };
-        Children {
-            next_node: self.at_index(self.index + 1),
-            remaining,
-        }
+        Children { next_node: self.at_index(self.index + 1), remaining }
     }
 
     fn members(&self) -> Members<'t> {

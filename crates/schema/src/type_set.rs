@@ -33,11 +33,7 @@ impl TypeSet {
 
     /// The type of one value; integers and fractions are both [`TypeSet::NUMBER`].
     pub(crate) fn json_type_of(value: &Value) -> Self {
-        if value.is_number() {
-            Self::NUMBER
-        } else {
-            Self::type_of(value)
-        }
+        if value.is_number() { Self::NUMBER } else { Self::type_of(value) }
     }
 
     /// The type of that name; none if it is unknown.
@@ -56,9 +52,7 @@ impl TypeSet {
 
     /// The types of these names.
     pub(crate) fn from_names<'n>(names: impl IntoIterator<Item = &'n str>) -> Self {
-        names
-            .into_iter()
-            .fold(Self::NONE, |all, name| all.union(Self::from_name(name)))
+        names.into_iter().fold(Self::NONE, |all, name| all.union(Self::from_name(name)))
     }
 
     /// The types that the keyword `type` allows.
@@ -92,10 +86,7 @@ impl TypeSet {
 
     /// The value of `type` for these types, in a fixed order; `None` where there is none.
     pub(crate) fn to_type_keyword(self) -> Option<Value> {
-        let number = match (
-            self.intersects(Self::INTEGER),
-            self.intersects(Self::FRACTION),
-        ) {
+        let number = match (self.intersects(Self::INTEGER), self.intersects(Self::FRACTION)) {
             (true, true) => Some("number"),
             (true, false) => Some("integer"),
             (false, true) => return None,

@@ -58,9 +58,7 @@ fn leaf() -> impl Strategy<Value = Value> {
 }
 
 fn name() -> impl Strategy<Value = &'static str> {
-    select(vec![
-        "a", "b", "type", "enum", "user.id", "größe", "items", "x-1",
-    ])
+    select(vec!["a", "b", "type", "enum", "user.id", "größe", "items", "x-1"])
 }
 
 fn object(inner: impl Strategy<Value = Value> + Clone) -> impl Strategy<Value = Value> {
@@ -142,11 +140,8 @@ fn annotated(inner: impl Strategy<Value = Value> + Clone) -> impl Strategy<Value
     )
         .prop_map(|(mut part, keyword)| {
             if let Value::Object(members) = &mut part {
-                let value = if keyword == "examples" {
-                    json!(["é", 5])
-                } else {
-                    json!("some words")
-                };
+                let value =
+                    if keyword == "examples" { json!(["é", 5]) } else { json!("some words") };
                 members.insert(keyword.to_owned(), value);
             }
             part
@@ -164,10 +159,7 @@ fn definitions() -> Value {
 
 /// The schema of a tool that takes such values.
 fn tool() -> impl Strategy<Value = Schema> {
-    (
-        object(schema()),
-        prop_oneof![4 => Just(None), 1 => combined(schema()).prop_map(Some)],
-    )
+    (object(schema()), prop_oneof![4 => Just(None), 1 => combined(schema()).prop_map(Some)])
         .prop_filter_map("a schema", |(mut root, also)| {
             let members = root.as_object_mut()?;
             members.insert("$defs".to_owned(), definitions());
@@ -194,12 +186,7 @@ fn without_nulls(value: &Value) -> Value {
 }
 
 fn worst(lowered: &Lowered) -> (bool, bool) {
-    let has = |severity| {
-        lowered
-            .losses()
-            .iter()
-            .any(|loss| loss.severity == severity)
-    };
+    let has = |severity| lowered.losses().iter().any(|loss| loss.severity == severity);
     (has(Severity::Wider), has(Severity::Narrower))
 }
 
@@ -209,11 +196,7 @@ fn holds(canonical: &Schema, dialect: Dialect, seed: u64) -> Result<(), TestCase
     };
     let context = || {
         let losses: Vec<String> = lowered.losses().iter().map(ToString::to_string).collect();
-        format!(
-            "{dialect}\n{}\n→ {}\n{losses:#?}",
-            canonical.as_value(),
-            lowered.text()
-        )
+        format!("{dialect}\n{}\n→ {}\n{losses:#?}", canonical.as_value(), lowered.text())
     };
     let refusals = validate_for(dialect, lowered.schema());
     prop_assert!(refusals.is_empty(), "{refusals:?}\n{}", context());
@@ -222,29 +205,17 @@ fn holds(canonical: &Schema, dialect: Dialect, seed: u64) -> Result<(), TestCase
     let again = again
         .lower(dialect)
         .map_err(|error| TestCaseError::fail(format!("{error}\n{}", context())))?;
-    prop_assert_eq!(
-        again.schema(),
-        lowered.schema(),
-        "lowering again changes it: {}",
-        context()
-    );
+    prop_assert_eq!(again.schema(), lowered.schema(), "lowering again changes it: {}", context());
 
     let (wider, narrower) = worst(lowered);
-    let (meaning, ceiling) = (
-        meant(lowered.schema(), dialect),
-        ceiling(canonical, lowered),
-    );
+    let (meaning, ceiling) = (meant(lowered.schema(), dialect), ceiling(canonical, lowered));
     let mut sampler = Sampler::new(canonical, seed);
     for _ in 0..6 {
         let Some(value) = sampler.valid() else { break };
         let mut wire = value.clone();
         lowered.lower_arguments(&mut wire);
         if !narrower {
-            prop_assert!(
-                admits(&meaning, &wire),
-                "{value} is valid, {wire} is not\n{}",
-                context()
-            );
+            prop_assert!(admits(&meaning, &wire), "{value} is valid, {wire} is not\n{}", context());
         }
         let mut back = wire.clone();
         lowered.lift_arguments(&mut back);
@@ -260,11 +231,7 @@ fn holds(canonical: &Schema, dialect: Dialect, seed: u64) -> Result<(), TestCase
     }
     let mut sampler = Sampler::new(&meaning, seed);
     for round in 0..8 {
-        let value = if round < 5 {
-            sampler.valid()
-        } else {
-            sampler.near_miss()
-        };
+        let value = if round < 5 { sampler.valid() } else { sampler.near_miss() };
         let Some(value) = value else { break };
         if wider || !admits(&meaning, &value) {
             continue;

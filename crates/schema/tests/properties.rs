@@ -1,10 +1,6 @@
 //! What must hold for every text, every value and every schema.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "helpers of tests"
-)]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "helpers of tests")]
 
 use std::collections::BTreeMap;
 
@@ -54,10 +50,7 @@ fn value() -> impl Strategy<Value = Value> {
         prop_oneof![
             vec(inner.clone(), 0..5).prop_map(Value::Array),
             vec((key, inner), 0..5).prop_map(|members| Value::Object(
-                members
-                    .into_iter()
-                    .map(|(k, v)| (k.to_owned(), v))
-                    .collect()
+                members.into_iter().map(|(k, v)| (k.to_owned(), v)).collect()
             )),
         ]
     })
@@ -132,19 +125,13 @@ struct Holds {
 fn mutate(value: &mut Value, at: &[Index], by: &Value) {
     let places = places(value, "");
     let Some(which) = at.first() else { return };
-    let target = value
-        .pointer_mut(&places[which.index(places.len())])
-        .unwrap();
+    let target = value.pointer_mut(&places[which.index(places.len())]).unwrap();
     match (at.get(1).map_or(0, |i| i.index(3)), &mut *target) {
         (0, Value::Object(members)) => {
             members.insert("extra".to_owned(), by.clone());
         }
         (1, Value::Object(members)) if !members.is_empty() => {
-            let key = members
-                .keys()
-                .nth(which.index(members.len()))
-                .unwrap()
-                .clone();
+            let key = members.keys().nth(which.index(members.len())).unwrap().clone();
             members.remove(&key);
         }
         (0, Value::Array(elements)) => elements.push(by.clone()),
@@ -162,10 +149,7 @@ fn places(value: &Value, here: &str) -> Vec<String> {
         Value::Object(members) => members
             .iter()
             .flat_map(|(k, m)| {
-                places(
-                    m,
-                    &format!("{here}/{}", k.replace('~', "~0").replace('/', "~1")),
-                )
+                places(m, &format!("{here}/{}", k.replace('~', "~0").replace('/', "~1")))
             })
             .collect(),
         _ => Vec::new(),
@@ -293,14 +277,7 @@ fn prefixes_of_untidy_text_are_cut_off_too() {
     let text = "```json\n{'name': 'x', tags: ['a', None,], \"n\": \"{\\\"a\\\": 1}\",}\n```";
     assert!(repair(text, &InputLimits::default()).is_ok());
     for (end, _) in text.char_indices().skip(1) {
-        assert!(
-            repair(&text[..end], &InputLimits::default()).is_err(),
-            "{}",
-            &text[..end]
-        );
+        assert!(repair(&text[..end], &InputLimits::default()).is_err(), "{}", &text[..end]);
     }
-    assert_eq!(
-        repair("{'a': 'b'", &InputLimits::default()),
-        Err(RepairError::Truncated)
-    );
+    assert_eq!(repair("{'a': 'b'", &InputLimits::default()), Err(RepairError::Truncated));
 }

@@ -47,25 +47,14 @@ fn check(name: &str, schema: &Value, tests: &[(Value, bool)], dialect: Dialect, 
     };
     let refusals = validate_for(dialect, lowered.schema());
     let text = lowered.text();
-    assert!(
-        refusals.is_empty(),
-        "{name}, {dialect}: {refusals:?}\n{schema}\n→ {text}"
-    );
-    let has = |severity| {
-        lowered
-            .losses()
-            .iter()
-            .any(|loss| loss.severity == severity)
-    };
+    assert!(refusals.is_empty(), "{name}, {dialect}: {refusals:?}\n{schema}\n→ {text}");
+    let has = |severity| lowered.losses().iter().any(|loss| loss.severity == severity);
     let (wider, narrower) = (has(Severity::Wider), has(Severity::Narrower));
     match lowered.is_lossless() {
         true => count.lossless += 1,
         false => count.lossy += 1,
     }
-    let (meaning, ceiling) = (
-        meant(lowered.schema(), dialect),
-        ceiling(&canonical, lowered),
-    );
+    let (meaning, ceiling) = (meant(lowered.schema(), dialect), ceiling(&canonical, lowered));
     for (instance, valid) in tests {
         // The suite treats formats as annotations; here they are asserted.
         if admits(&canonical, instance) != *valid {
@@ -101,42 +90,27 @@ fn every_schema_of_the_suite_lowers_honestly_to_every_dialect() {
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .collect();
-    files.retain(|file| {
-        file.extension()
-            .is_some_and(|extension| extension == "json")
-    });
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "json"));
     files.sort();
-    assert!(
-        files.len() > 40,
-        "the required part of the suite has more files"
-    );
-    let mut counts: Vec<(Dialect, Count)> = Dialect::ALL
-        .map(|dialect| (dialect, Count::default()))
-        .into();
+    assert!(files.len() > 40, "the required part of the suite has more files");
+    let mut counts: Vec<(Dialect, Count)> =
+        Dialect::ALL.map(|dialect| (dialect, Count::default())).into();
     let mut schemas = 0;
     for file in files {
         let groups: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
         for group in groups.as_array().unwrap() {
             schemas += 1;
-            let name = format!(
-                "{}: {}",
-                file.file_stem().unwrap().display(),
-                group["description"]
-            );
+            let name = format!("{}: {}", file.file_stem().unwrap().display(), group["description"]);
             let tests: Vec<(Value, bool)> = group["tests"]
                 .as_array()
                 .unwrap()
                 .iter()
                 .map(|test| (test["data"].clone(), test["valid"].as_bool().unwrap()))
                 .collect();
-            let nested: Vec<(Value, bool)> = tests
-                .iter()
-                .map(|(data, valid)| (json!({"it": data}), *valid))
-                .collect();
-            let objects: Vec<(Value, bool)> = tests
-                .into_iter()
-                .filter(|(data, _)| data.is_object())
-                .collect();
+            let nested: Vec<(Value, bool)> =
+                tests.iter().map(|(data, valid)| (json!({"it": data}), *valid)).collect();
+            let objects: Vec<(Value, bool)> =
+                tests.into_iter().filter(|(data, _)| data.is_object()).collect();
             for (dialect, count) in &mut counts {
                 check(&name, &wrapped(&group["schema"]), &nested, *dialect, count);
                 // As the arguments of a tool themselves: only objects are.
@@ -145,22 +119,11 @@ fn every_schema_of_the_suite_lowers_honestly_to_every_dialect() {
         }
     }
     println!("{schemas} schemas, each as an argument and as all arguments");
-    for (
-        dialect,
-        Count {
-            lossless,
-            lossy,
-            impossible,
-            instances,
-        },
-    ) in &counts
-    {
+    for (dialect, Count { lossless, lossy, impossible, instances }) in &counts {
         println!(
             "{dialect:16} {lossless:4} lossless {lossy:4} lossy {impossible:4} impossible {instances:5} instances"
         );
     }
-    let never = counts
-        .iter()
-        .find(|(_, count)| count.lossless == 0 || count.instances < 1_000);
+    let never = counts.iter().find(|(_, count)| count.lossless == 0 || count.instances < 1_000);
     assert!(never.is_none(), "a dialect that nothing was checked in");
 }

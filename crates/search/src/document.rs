@@ -33,10 +33,7 @@ const PARAM_DESCRIPTION: Weight = Weight::new(0.4, 0.3);
 
 impl Weight {
     const fn new(frequency: f32, evidence: f32) -> Self {
-        Self {
-            frequency,
-            evidence,
-        }
+        Self { frequency, evidence }
     }
 }
 
@@ -57,9 +54,8 @@ impl Document {
         let root = spec.input.as_value();
         let properties = root.get("properties").and_then(Value::as_object);
         let properties = || properties.into_iter().flatten().take(MAX_PARAMS);
-        let named: Vec<String> = properties()
-            .flat_map(|(name, _)| words(head(name, MAX_NAME)))
-            .collect();
+        let named: Vec<String> =
+            properties().flat_map(|(name, _)| words(head(name, MAX_NAME))).collect();
         // `get_city_time` with a parameter `city` is about times: "city" only names what it requires.
         let name_weight = |word: &str| match named.iter().any(|name| name == word) {
             true => PARAM,
@@ -126,6 +122,5 @@ fn options<'s>(root: &'s Value, schema: &'s Value) -> Vec<&'s str> {
 }
 
 fn head(text: &str, max: usize) -> &str {
-    text.get(..text.floor_char_boundary(max))
-        .unwrap_or_default()
+    text.get(..text.floor_char_boundary(max)).unwrap_or_default()
 }

@@ -131,21 +131,15 @@ impl Index {
     /// Returns how well one tool matches these words.
     pub fn score(&self, terms: &[Term], tool: usize) -> Match {
         let found = self.matches(terms, |other| other == tool).pop();
-        found.unwrap_or(Match {
-            tool,
-            ..Match::default()
-        })
+        found.unwrap_or(Match { tool, ..Match::default() })
     }
 
     fn matches(&self, terms: &[Term], wanted: impl Fn(usize) -> bool) -> Vec<Match> {
         let mut matches: HashMap<usize, Match> = HashMap::new();
         let mut misspelt = 0;
         for (word, tokens, fuzzy) in distinct(terms) {
-            let units: Vec<String> = unit_named(word)
-                .into_iter()
-                .flat_map(unit_names)
-                .map(stem)
-                .collect();
+            let units: Vec<String> =
+                unit_named(word).into_iter().flat_map(unit_names).map(stem).collect();
             let mut variants = vec![(word, 1.0)];
             variants.extend(units.iter().map(|unit| (unit.as_str(), SAME_UNIT)));
             variants.extend(synonyms(word).iter().map(|other| (other.as_str(), SYNONYM)));

@@ -49,8 +49,5 @@ pub fn unit_named(name: &str) -> Option<Unit> {
 
 /// Returns the names of a unit, the full name first.
 pub fn unit_names(unit: Unit) -> impl Iterator<Item = &'static str> {
-    UNITS
-        .get(unit)
-        .into_iter()
-        .flat_map(|names| names.split(' '))
+    UNITS.get(unit).into_iter().flat_map(|names| names.split(' '))
 }

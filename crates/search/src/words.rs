@@ -188,12 +188,8 @@ mod tests {
 
     #[test]
     fn other_words_are_not_similar() {
-        for (one, other) in [
-            ("cold", "gold"),
-            ("tim", "dim"),
-            ("paris", "pair"),
-            ("book", "look"),
-        ] {
+        for (one, other) in [("cold", "gold"), ("tim", "dim"), ("paris", "pair"), ("book", "look")]
+        {
             assert!(!is_similar(one, other), "{one}, {other}");
         }
     }

@@ -16,10 +16,7 @@ fn tool(name: &str, description: &str) -> Tool {
 
 fn index() -> Index {
     let tools = [
-        tool(
-            "set_thermostat",
-            "Sets the temperature of a room, in Celsius.",
-        ),
+        tool("set_thermostat", "Sets the temperature of a room, in Celsius."),
         tool("switch_light", "Turns the light of a room on or off."),
         tool("create_ticket", "Opens a support ticket."),
     ];
@@ -61,13 +58,8 @@ fn tools_of_equal_score_keep_their_order() {
 #[test]
 fn a_match_reports_its_words_and_those_of_the_action() {
     let terms = ["light", "kitchen"].into_iter().enumerate();
-    let terms: Vec<Term> = terms
-        .map(|(token, word)| Term {
-            stem: stem(word),
-            token,
-            fuzzy: true,
-        })
-        .collect();
+    let terms: Vec<Term> =
+        terms.map(|(token, word)| Term { stem: stem(word), token, fuzzy: true }).collect();
     let found = index().score(&terms, 1);
     assert_eq!((found.tokens, found.action_tokens), (vec![0, 1], vec![0]));
 }

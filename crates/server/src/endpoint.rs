@@ -110,12 +110,9 @@ impl Endpoint {
     /// Starts the endpoint of the console and the plain routes under `/api`: with memory, and every subscriber of a
     /// conversation receives all its events.
     pub fn assistant() -> Self {
-        Self {
-            template: Ok(PathTemplate::unprefixed(ASSISTANT_PATH)),
-            ..Self::new(ASSISTANT_PATH)
-        }
-        .memory(true)
-        .broadcast(true)
+        Self { template: Ok(PathTemplate::unprefixed(ASSISTANT_PATH)), ..Self::new(ASSISTANT_PATH) }
+            .memory(true)
+            .broadcast(true)
     }
 
     pub(crate) fn path(&self) -> &str {
@@ -139,8 +136,7 @@ impl Endpoint {
     /// Keeps only the tools of these names, plus those of [`bundles`](Self::bundles); without either, all tools.
     #[must_use]
     pub fn only_tools_named<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
-        self.only_tools_named
-            .extend(names.into_iter().map(Into::into));
+        self.only_tools_named.extend(names.into_iter().map(Into::into));
         self
     }
 
@@ -154,8 +150,7 @@ impl Endpoint {
     /// Removes these tools; overrides every other selection.
     #[must_use]
     pub fn exclude<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
-        self.excluded_tools
-            .extend(names.into_iter().map(Into::into));
+        self.excluded_tools.extend(names.into_iter().map(Into::into));
         self
     }
 
@@ -261,8 +256,7 @@ impl Endpoint {
     /// Sets the function that is called when a client connects to a conversation.
     #[must_use]
     pub fn on_ready<Args>(mut self, handler: impl Handler<Args>) -> Self {
-        self.signatures
-            .push(HandlerSignature::of("on_ready", &handler));
+        self.signatures.push(HandlerSignature::of("on_ready", &handler));
         self.on_ready = Some(erase_handler(handler));
         self
     }
@@ -270,8 +264,7 @@ impl Endpoint {
     /// Sets the function that is called when a client disconnects from a conversation.
     #[must_use]
     pub fn on_disconnect<Args>(mut self, handler: impl Handler<Args>) -> Self {
-        self.signatures
-            .push(HandlerSignature::of("on_disconnect", &handler));
+        self.signatures.push(HandlerSignature::of("on_disconnect", &handler));
         self.on_disconnect = Some(erase_handler(handler));
         self
     }
@@ -280,8 +273,7 @@ impl Endpoint {
     /// [`Session::answer_with_model`](crate::Session::answer_with_model).
     #[must_use]
     pub fn on_message<Args>(mut self, handler: impl Handler<Args>) -> Self {
-        self.signatures
-            .push(HandlerSignature::of("on_message", &handler));
+        self.signatures.push(HandlerSignature::of("on_message", &handler));
         self.on_message = Some(erase_handler(handler));
         self
     }
@@ -294,9 +286,6 @@ impl Endpoint {
     }
 
     pub(crate) fn build_error(&self, reason: impl Into<String>) -> ServerBuildError {
-        ServerBuildError::Endpoint {
-            path: self.path.clone(),
-            reason: reason.into(),
-        }
+        ServerBuildError::Endpoint { path: self.path.clone(), reason: reason.into() }
     }
 }

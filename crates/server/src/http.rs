@@ -38,16 +38,8 @@ pub(crate) struct ApiState {
 }
 
 /// The first segments that paths of endpoints may not have.
-const RESERVED_SEGMENTS: &[&str] = &[
-    "api",
-    "mcp",
-    "v1",
-    "agui",
-    "healthz",
-    "readyz",
-    "metrics",
-    ".well-known",
-];
+const RESERVED_SEGMENTS: &[&str] =
+    &["api", "mcp", "v1", "agui", "healthz", "readyz", "metrics", ".well-known"];
 
 /// Returns true if the server itself serves paths with this first segment.
 pub(crate) fn is_reserved(path: &str) -> bool {
@@ -90,43 +82,28 @@ pub(crate) fn router(
             let message = "this path does not take that method";
             ErrorResponse::new(StatusCode::METHOD_NOT_ALLOWED, "method", message)
         })
-        .layer(from_fn_with_state(
-            Arc::clone(server),
-            middleware::authenticate,
-        ))
+        .layer(from_fn_with_state(Arc::clone(server), middleware::authenticate))
 }
 
 /// The routes of one endpoint, below its path.
 fn endpoint_routes(endpoint: &Arc<EndpointRuntime>) -> Router {
     let path = &endpoint.template.path;
     let mut router = Router::new()
-        .route(
-            path,
-            get(native::show_or_upgrade).delete(native::delete_conversation),
-        )
+        .route(path, get(native::show_or_upgrade).delete(native::delete_conversation))
         .route(&format!("{path}/events"), get(native::subscribe_events))
         .route(&format!("{path}/prompt"), post(native::post_message))
         .route(&format!("{path}/decide"), post(native::post_decision))
         .route(&format!("{path}/stop"), post(native::stop_turn))
         .route(&format!("{path}/export"), get(native::export_journal))
-        .route(
-            &format!("{path}/chat"),
-            post(ai_sdk::post_chat).get(ai_sdk::websocket::upgrade),
-        )
+        .route(&format!("{path}/chat"), post(ai_sdk::post_chat).get(ai_sdk::websocket::upgrade))
         .route(&format!("{path}/stream"), get(ai_sdk::resume_stream));
     router = match endpoint.template.collection_path() {
         // The default paths of the AI SDK's transport.
         Some(ASSISTANT_PATH) => router
-            .route(
-                "/api/chat",
-                post(ai_sdk::post_chat).get(ai_sdk::websocket::upgrade),
-            )
+            .route("/api/chat", post(ai_sdk::post_chat).get(ai_sdk::websocket::upgrade))
             .route("/api/chat/{id}/stream", get(ai_sdk::resume_stream))
             .route("/api/chat/{id}/stop", post(native::stop_turn)),
-        Some(path) => router.route(
-            path,
-            post(ai_sdk::post_chat).get(ai_sdk::websocket::upgrade),
-        ),
+        Some(path) => router.route(path, post(ai_sdk::post_chat).get(ai_sdk::websocket::upgrade)),
         None => router,
     };
     router.with_state(Arc::clone(endpoint))
@@ -137,10 +114,7 @@ fn api_routes(state: ApiState) -> Router {
     Router::new()
         .route("/api/info", get(info::show_info))
         .route("/api/session", post(login::log_in).delete(login::log_out))
-        .route(
-            "/api/conversations",
-            get(conversation_list::list_conversations),
-        )
+        .route("/api/conversations", get(conversation_list::list_conversations))
         .route("/api/tools", get(tools::list_tools))
         .route("/api/tools/{name}", post(tools::call_tool))
         .route("/api/tools/{name}/lowered", get(tools::show_lowered_schema))
@@ -162,11 +136,7 @@ fn api_routes(state: ApiState) -> Router {
 async fn ready(State(state): State<ApiState>) -> Result<&'static str, ErrorResponse> {
     if state.server.shutdown.is_cancelled() {
         let message = "the server is about to end";
-        return Err(ErrorResponse::new(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "ending",
-            message,
-        ));
+        return Err(ErrorResponse::new(StatusCode::SERVICE_UNAVAILABLE, "ending", message));
     }
     state.assistant_endpoint.store.list(1).await?;
     state.assistant_endpoint.check_admission().await?;
@@ -174,11 +144,7 @@ async fn ready(State(state): State<ApiState>) -> Result<&'static str, ErrorRespo
 }
 
 async fn metrics(State(state): State<ApiState>) -> Response {
-    let rooms = state
-        .endpoints
-        .iter()
-        .map(|endpoint| endpoint.room_count())
-        .sum();
+    let rooms = state.endpoints.iter().map(|endpoint| endpoint.room_count()).sum();
     let text = state.server.metrics.to_prometheus(rooms);
     let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     ([(header::CONTENT_TYPE, kind)], text).into_response()
@@ -194,10 +160,7 @@ pub(crate) fn json_response<T: serde::Serialize>(
         ErrorResponse::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
     })?;
     let headers = [
-        (
-            header::CONTENT_TYPE,
-            HeaderValue::from_static("application/json"),
-        ),
+        (header::CONTENT_TYPE, HeaderValue::from_static("application/json")),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
     ];
     Ok((status, headers, body).into_response())

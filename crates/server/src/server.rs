@@ -225,10 +225,10 @@ impl ServerBuilder {
     /// When an endpoint's path is malformed, reserved or conflicts with another one, a handler wants other parameters than
     /// the path has, a named tool or bundle does not exist, a file cannot be read, or a token is too short.
     pub fn build(self) -> Result<Server, ServerBuildError> {
-        let auth = self.configure_auth.into_iter().fold(
-            Authenticator::builder(self.invoker.clone()),
-            |auth, change| change(auth),
-        );
+        let auth = self
+            .configure_auth
+            .into_iter()
+            .fold(Authenticator::builder(self.invoker.clone()), |auth, change| change(auth));
         let auth = auth.build()?;
         let mcp = McpServer::builder(self.invoker.clone())
             .authenticator(auth.clone())
@@ -274,14 +274,10 @@ impl ServerBuilder {
         for endpoint in endpoints {
             let path = endpoint.path().to_owned();
             let runtime = endpoint.into_runtime(&defaults)?;
-            let build_error = |reason: String| ServerBuildError::Endpoint {
-                path: path.clone(),
-                reason,
-            };
+            let build_error =
+                |reason: String| ServerBuildError::Endpoint { path: path.clone(), reason };
             if path != ASSISTANT_PATH && http::is_reserved(&path) {
-                return Err(build_error(
-                    "the server's own paths begin like this".to_owned(),
-                ));
+                return Err(build_error("the server's own paths begin like this".to_owned()));
             }
             let mut others = runtimes.iter().map(|runtime| &runtime.template);
             if let Some(other) = others.find(|other| runtime.template.conflicts_with(other)) {
@@ -293,15 +289,9 @@ impl ServerBuilder {
             runtimes.push(Arc::new(runtime));
         }
         // The cell is new, so this cannot fail.
-        let _ = state
-            .endpoints
-            .set(runtimes.iter().map(Arc::downgrade).collect());
+        let _ = state.endpoints.set(runtimes.iter().map(Arc::downgrade).collect());
         let router = http::router(&state, &runtimes, self.console, self.mcp);
-        Ok(Server {
-            state,
-            endpoints: runtimes.into(),
-            router,
-        })
+        Ok(Server { state, endpoints: runtimes.into(), router })
     }
 }
 
@@ -324,11 +314,7 @@ impl Server {
     /// Settings of endpoints that the vendors of their models do not support, as sentences for the operator.
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings: Vec<String> = Vec::new();
-        for warning in self
-            .endpoints
-            .iter()
-            .flat_map(|runtime| runtime.chat.warnings())
-        {
+        for warning in self.endpoints.iter().flat_map(|runtime| runtime.chat.warnings()) {
             if !warnings.contains(&warning) {
                 warnings.push(warning);
             }

@@ -51,10 +51,7 @@ mod tests {
     #[test]
     fn the_error_for_newer_tables_names_both_versions() {
         for version in [3, i64::MAX, -1] {
-            let error = pending_migrations("it", version, STEPS)
-                .err()
-                .unwrap()
-                .to_string();
+            let error = pending_migrations("it", version, STEPS).err().unwrap().to_string();
             assert!(error.contains(&format!("version {version},")), "{error}");
             assert!(error.contains("up to version 2:"), "{error}");
         }

@@ -61,9 +61,7 @@ fn file_path(file: &str) -> &str {
 async fn sqlite(file: &str) -> Result<Arc<dyn Store>, StoreError> {
     let file = file_path(file);
     match file {
-        "" => Err(StoreError::new(
-            "`sqlite:` names no file: write `sqlite:FILE`",
-        )),
+        "" => Err(StoreError::new("`sqlite:` names no file: write `sqlite:FILE`")),
         ":memory:" => Err(StoreError::new(
             "SQLite in memory is not supported: write `memory:` for a store in memory",
         )),
@@ -100,9 +98,6 @@ mod tests {
         let opened = super::open("postgres://localhost/x").await;
         let message = opened.err().map(|error| error.to_string());
         let message = message.unwrap_or_default();
-        assert!(
-            message.ends_with("the feature `postgres` of toolwright"),
-            "{message}"
-        );
+        assert!(message.ends_with("the feature `postgres` of toolwright"), "{message}");
     }
 }

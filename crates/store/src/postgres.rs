@@ -68,17 +68,11 @@ impl Store for PostgresStore {
         lease: &'a Lease,
         duration: Duration,
     ) -> BoxFuture<'a, Result<bool, StoreError>> {
-        Box::pin(
-            self.load
-                .measure(self.with_retry(move || self.acquire_lease(lease, duration))),
-        )
+        Box::pin(self.load.measure(self.with_retry(move || self.acquire_lease(lease, duration))))
     }
 
     fn release<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
-        Box::pin(
-            self.load
-                .measure(self.with_retry(|| self.release_lease(lease))),
-        )
+        Box::pin(self.load.measure(self.with_retry(|| self.release_lease(lease))))
     }
 
     fn append<'a>(
@@ -106,9 +100,7 @@ impl Store for PostgresStore {
         limit: usize,
     ) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
         Box::pin(async move {
-            let rows = self
-                .with_retry(|| self.entry_rows(conversation, before, limit))
-                .await?;
+            let rows = self.with_retry(|| self.entry_rows(conversation, before, limit)).await?;
             let entries = rows.iter().rev().map(|row| {
                 let text = row.try_get(0).map_err(|error| self.store_error(error))?;
                 codec::decode_entry(conversation, text)
@@ -140,9 +132,7 @@ impl Store for PostgresStore {
     fn signing_key(&self) -> BoxFuture<'_, Result<Secret, StoreError>> {
         Box::pin(async move {
             let new_key = random_hex(32)?;
-            let key = self
-                .with_retry(|| self.load_or_insert_key(&new_key))
-                .await?;
+            let key = self.with_retry(|| self.load_or_insert_key(&new_key)).await?;
             Ok(Secret::new(key))
         })
     }

@@ -145,11 +145,7 @@ impl Store for SqliteStore {
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
             let texts = codec::encode_entries(entries)?;
-            match self
-                .load
-                .measure(self.append_entries(lease, entries, &texts))
-                .await
-            {
+            match self.load.measure(self.append_entries(lease, entries, &texts)).await {
                 Ok(true) => {
                     self.load.record_write();
                     Ok(())
@@ -206,8 +202,7 @@ impl Store for SqliteStore {
     fn signing_key(&self) -> BoxFuture<'_, Result<Secret, StoreError>> {
         Box::pin(async move {
             let key = self.load_or_insert_key(&random_hex(32)?).await;
-            key.map(Secret::new)
-                .map_err(|error| self.store_error(error))
+            key.map(Secret::new).map_err(|error| self.store_error(error))
         })
     }
 

@@ -119,9 +119,7 @@ impl Measurements {
     fn record(&mut self, started: Instant) {
         let now = Instant::now();
         // Idle time does not count: it is no measure of the store's speed.
-        let since = self
-            .completed
-            .map_or(started, |completed| completed.max(started));
+        let since = self.completed.map_or(started, |completed| completed.max(started));
         let interval = now.saturating_duration_since(since);
         self.interval = match self.completed {
             Some(_) => (self.interval * 15 + interval) / 16,
@@ -167,17 +165,13 @@ mod tests {
         let load = WriteLoad::default();
         load.check(label, written()).await.unwrap();
         load.measured().interval = Duration::from_millis(200);
-        let mut writers: Vec<_> = (0..60)
-            .map(|_| Box::pin(load.measure(pending::<Result<(), StoreError>>())))
-            .collect();
+        let mut writers: Vec<_> =
+            (0..60).map(|_| Box::pin(load.measure(pending::<Result<(), StoreError>>()))).collect();
         for writer in &mut writers {
             assert!(writer.as_mut().now_or_never().is_none());
         }
         let error = load.check(label, written()).await.unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "it cannot keep up: a write waits for about 12 seconds"
-        );
+        assert_eq!(error.to_string(), "it cannot keep up: a write waits for about 12 seconds");
         assert_eq!(error.retry_after(), Some(Duration::from_secs(2)));
         writers.truncate(40);
         load.check(label, written()).await.unwrap();
@@ -193,11 +187,7 @@ mod tests {
         let error = load.check(label, fails()).await.unwrap_err();
         assert_eq!(error.to_string(), "the disk is full");
         let error = load.check(label, pending()).await.unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "the disk is full",
-            "the failure is cached"
-        );
+        assert_eq!(error.to_string(), "the disk is full", "the failure is cached");
         load.record_write();
         load.check(label, pending()).await.unwrap();
     }

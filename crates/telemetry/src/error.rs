@@ -49,8 +49,6 @@ pub enum TelemetryError {
 
 impl TelemetryError {
     pub(crate) fn setup(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
-        Self::Setup {
-            source: source.into(),
-        }
+        Self::Setup { source: source.into() }
     }
 }

@@ -40,10 +40,7 @@ impl Exporter {
             .with_timeout(settings.request_timeout)
             .build()
             .map_err(TelemetryError::setup)?;
-        Ok(Self {
-            inner,
-            lost_spans: Arc::default(),
-        })
+        Ok(Self { inner, lost_spans: Arc::default() })
     }
 
     pub(crate) fn lost_spans(&self) -> Arc<LostSpans> {
@@ -87,10 +84,7 @@ impl LostSpans {
         let mut lost = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match lost.take() {
             None => Ok(()),
-            Some((spans, reason)) => Err(TelemetryError::Lost {
-                spans,
-                source: reason.into(),
-            }),
+            Some((spans, reason)) => Err(TelemetryError::Lost { spans, source: reason.into() }),
         }
     }
 }

@@ -115,11 +115,7 @@ where
         .with_threads(false)
         .with_tracked_inactivity(false)
         .with_filter(settings.spans);
-    let pipeline = Pipeline {
-        provider,
-        lost_spans,
-        close_timeout: settings.close_timeout,
-    };
+    let pipeline = Pipeline { provider, lost_spans, close_timeout: settings.close_timeout };
     Ok((Some(Box::new(layer)), TelemetryGuard(Some(pipeline))))
 }
 
@@ -176,11 +172,7 @@ impl Drop for TelemetryGuard {
 
 impl Pipeline {
     fn close(self) -> Result<(), TelemetryError> {
-        let Self {
-            provider,
-            lost_spans,
-            close_timeout,
-        } = self;
+        let Self { provider, lost_spans, close_timeout } = self;
         // The provider's own timeout is not sufficient: it joins a thread that may hang in a DNS lookup.
         let (closed, closing) = mpsc::channel();
         thread::Builder::new()
@@ -193,9 +185,7 @@ impl Pipeline {
         match closing.recv_timeout(close_timeout) {
             Ok(Ok(())) => lost_spans.take_result(),
             Ok(Err(_)) | Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
-                Err(TelemetryError::CloseTimeout {
-                    wait: close_timeout,
-                })
+                Err(TelemetryError::CloseTimeout { wait: close_timeout })
             }
         }
     }

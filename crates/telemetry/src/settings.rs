@@ -98,21 +98,11 @@ impl TelemetrySettings {
                 possible: "`otlp` or `none`",
             });
         }
-        let protocol = first([
-            "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL",
-            "OTEL_EXPORTER_OTLP_PROTOCOL",
-        ]);
+        let protocol = first(["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"]);
         if let Some((variable, value)) = protocol.filter(|(_, value)| value != "http/protobuf") {
-            return Err(TelemetryError::Variable {
-                variable,
-                value,
-                possible: "`http/protobuf`",
-            });
+            return Err(TelemetryError::Variable { variable, value, possible: "`http/protobuf`" });
         }
-        let timeout = first([
-            "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT",
-            "OTEL_EXPORTER_OTLP_TIMEOUT",
-        ]);
+        let timeout = first(["OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT"]);
         let timeout = match timeout {
             None => DEFAULT_REQUEST_TIMEOUT,
             Some((variable, value)) => match value.parse() {

@@ -51,8 +51,7 @@ fn zone_of(city: &str) -> Option<TimeZone> {
     let database = TimeZoneDatabase::bundled();
     let zone = database.available().find(|zone| {
         let zone = zone.as_str().to_lowercase();
-        zone.rsplit_once('/')
-            .is_some_and(|(area, name)| name == wanted && area != "etc")
+        zone.rsplit_once('/').is_some_and(|(area, name)| name == wanted && area != "etc")
     })?;
     TimeZone::get(zone.as_str()).ok()
 }

@@ -35,9 +35,7 @@ impl Refunds {
         }
         let mut refunds = self.till.refunds.lock().map_err(|_| "the till is jammed")?;
         if refunds.contains(&order) {
-            return Err(ToolError::failed(format!(
-                "order {order} was refunded before"
-            )));
+            return Err(ToolError::failed(format!("order {order} was refunded before")));
         }
         let receipt = format!("Refunded {amount:.2} EUR for order {order} ({reason})");
         refunds.push(order);

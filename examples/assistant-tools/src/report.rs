@@ -5,12 +5,7 @@ use std::time::Duration;
 use toolwright::{Progress, ToolError, tool};
 
 /// The parts of every report.
-const PARTS: [&str; 4] = [
-    "collecting figures",
-    "checking them",
-    "drawing charts",
-    "writing up",
-];
+const PARTS: [&str; 4] = ["collecting figures", "checking them", "drawing charts", "writing up"];
 
 /// Writes a short report on a topic; takes a moment and reports progress.
 #[tool(read_only, title = "Write report", timeout = "30s")]
@@ -30,8 +25,5 @@ pub async fn write_report(
         tokio::time::sleep(Duration::from_millis(pace_ms.into())).await;
     }
     progress.report(PARTS.len() as f64, PARTS.len() as f64, "done");
-    Ok(format!(
-        "Report on {topic}: {} parts, nothing unusual.",
-        PARTS.len()
-    ))
+    Ok(format!("Report on {topic}: {} parts, nothing unusual.", PARTS.len()))
 }

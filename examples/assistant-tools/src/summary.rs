@@ -25,9 +25,7 @@ mod tests {
         let registry = Registry::new();
         registry.add(summarize_instructions::prompt()).unwrap();
         let invoker = Invoker::new(&registry).unwrap();
-        let rendered = invoker
-            .render_prompt("summarize_instructions", arguments)
-            .await;
+        let rendered = invoker.render_prompt("summarize_instructions", arguments).await;
         let rendered = rendered.unwrap();
         assert_eq!(rendered.role, Role::Assistant);
         rendered.text

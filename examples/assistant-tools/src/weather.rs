@@ -40,22 +40,13 @@ mod tests {
 
     #[test]
     fn the_known_cities_have_weather_of_their_own() {
-        assert_eq!(
-            get_weather("London".to_owned()),
-            "London: Cloudy, 15C / 59F, 80% humidity"
-        );
+        assert_eq!(get_weather("London".to_owned()), "London: Cloudy, 15C / 59F, 80% humidity");
         assert_eq!(
             get_weather("Paris".to_owned()),
             "Paris: Partly cloudy, 20C / 68F, 65% humidity"
         );
-        assert_eq!(
-            get_weather("Tokyo".to_owned()),
-            "Tokyo: Rainy, 22C / 72F, 90% humidity"
-        );
-        assert_eq!(
-            get_weather("Oslo".to_owned()),
-            "Oslo: Clear, 22C / 72F, 50% humidity"
-        );
+        assert_eq!(get_weather("Tokyo".to_owned()), "Tokyo: Rainy, 22C / 72F, 90% humidity");
+        assert_eq!(get_weather("Oslo".to_owned()), "Oslo: Clear, 22C / 72F, 50% humidity");
     }
 
     #[test]

@@ -29,10 +29,7 @@ pub async fn fetch_url(
 
 fn is_text(kind: &str) -> bool {
     let kind = kind.to_ascii_lowercase();
-    kind.starts_with("text/")
-        || ["json", "xml", "javascript"]
-            .iter()
-            .any(|of| kind.contains(of))
+    kind.starts_with("text/") || ["json", "xml", "javascript"].iter().any(|of| kind.contains(of))
 }
 
 fn shown(page: &FetchResponse) -> Result<String, ToolError> {
@@ -89,11 +86,7 @@ mod tests {
         let registry = Registry::new();
         registry.add(fetch_url::tool()).unwrap();
         let invoker = Invoker::new(&registry).unwrap();
-        for url in [
-            "http://localhost/",
-            "http://169.254.169.254/",
-            "file:///etc/passwd",
-        ] {
+        for url in ["http://localhost/", "http://169.254.169.254/", "file:///etc/passwd"] {
             let call = ToolCall::new("fetch_url", format!(r#"{{"url": "{url}"}}"#));
             let result = invoker.invoke(&call).await;
             assert!(result.is_error(), "{url}: {}", result.text());

@@ -16,18 +16,13 @@ pub(crate) struct OrderModel {
 
 impl OrderModel {
     pub(crate) fn new(points: KillPoints) -> Self {
-        Self {
-            id: ModelId::new("clerk", ""),
-            points,
-        }
+        Self { id: ModelId::new("clerk", ""), points }
     }
 }
 
 /// The order in the last user message, and the results since.
 fn order(messages: &[Message]) -> (u32, &[Message]) {
-    let question = messages
-        .iter()
-        .rposition(|it| matches!(it, Message::User(_)));
+    let question = messages.iter().rposition(|it| matches!(it, Message::User(_)));
     let at = question.unwrap_or_default();
     let order = match messages.get(at) {
         Some(Message::User(content)) => content.iter().find_map(|item| match item {
@@ -36,10 +31,7 @@ fn order(messages: &[Message]) -> (u32, &[Message]) {
         }),
         _ => None,
     };
-    (
-        order.unwrap_or_default(),
-        messages.get(at + 1..).unwrap_or_default(),
-    )
+    (order.unwrap_or_default(), messages.get(at + 1..).unwrap_or_default())
 }
 
 fn answer(messages: &[Message]) -> ModelReply {
@@ -57,10 +49,9 @@ fn answer(messages: &[Message]) -> ModelReply {
             "charge",
             json!({ "order": order, "euros": 10 + order }),
         )]),
-        2 => ModelReply::from_items(vec![call(
-            "refund",
-            json!({ "order": order, "euros": order }),
-        )]),
+        2 => {
+            ModelReply::from_items(vec![call("refund", json!({ "order": order, "euros": order }))])
+        }
         _ => {
             let results = since.iter().filter_map(|message| match message {
                 Message::Results(results) => Some(results),

@@ -5,10 +5,7 @@ use super::*;
 const UNWRAP: &str = FORBIDDEN_IN_SHIPPED_CODE[0];
 
 fn lines(file: &str, text: &str) -> Vec<usize> {
-    scan(file, text)
-        .into_iter()
-        .map(|finding| finding.line)
-        .collect()
+    scan(file, text).into_iter().map(|finding| finding.line).collect()
 }
 
 #[test]
@@ -62,12 +59,7 @@ fn code_after_a_test_module_is_scanned_again() {
 
 #[test]
 fn a_test_item_without_a_body_ends_at_once() {
-    for item in [
-        "mod tests;",
-        "use std::fs;",
-        "fn f() {}",
-        "#[path = \"x\"]\nmod t;",
-    ] {
+    for item in ["mod tests;", "use std::fs;", "fn f() {}", "#[path = \"x\"]\nmod t;"] {
         let text = format!("#[cfg(test)]\n{item}\nx{UNWRAP};\n");
         assert_eq!(lines("src/lib.rs", &text).len(), 1, "{item}");
     }
@@ -119,10 +111,7 @@ fn paths_of_one_machine_are_found_in_any_file() {
 #[test]
 fn registry_hosts_are_found_in_any_file() {
     for host in REGISTRY_HOSTS {
-        assert_eq!(
-            lines("config.toml", &format!("url = \"https://{host}/\"")),
-            [1]
-        );
+        assert_eq!(lines("config.toml", &format!("url = \"https://{host}/\"")), [1]);
     }
 }
 

@@ -11,9 +11,7 @@ fn transcript_expecting(expected: &[&str]) -> Transcript {
 }
 
 fn words(command: &str) -> Vec<String> {
-    split_command(command)
-        .expect("the command is well formed")
-        .words
+    split_command(command).expect("the command is well formed").words
 }
 
 #[test]
@@ -148,45 +146,23 @@ fn an_ellipsis_stands_for_any_lines() {
 fn quotes_keep_words_together() {
     assert_eq!(
         words(r#"cargo run -- call add '{"a": 1}' "b \"c\"" d\ e x="y z" """#),
-        [
-            "cargo",
-            "run",
-            "--",
-            "call",
-            "add",
-            r#"{"a": 1}"#,
-            r#"b "c""#,
-            "d e",
-            "x=y z",
-            ""
-        ]
+        ["cargo", "run", "--", "call", "add", r#"{"a": 1}"#, r#"b "c""#, "d e", "x=y z", ""]
     );
 }
 
 #[test]
 fn a_comment_after_the_command_promises_an_exit_code() {
-    assert_eq!(
-        split_command("cargo run # exit 2").map(|line| line.expected_exit_code),
-        Ok(2)
-    );
-    assert_eq!(
-        split_command("cargo run # look").map(|line| line.expected_exit_code),
-        Ok(0)
-    );
+    assert_eq!(split_command("cargo run # exit 2").map(|line| line.expected_exit_code), Ok(2));
+    assert_eq!(split_command("cargo run # look").map(|line| line.expected_exit_code), Ok(0));
     assert_eq!(words("cargo run a#b '#' # exit 2").len(), 4);
     assert!(split_command("cargo run # exit two").is_err());
 }
 
 #[test]
 fn what_only_a_shell_can_do_is_refused() {
-    for command in [
-        "cargo run | sort",
-        "cargo run > file",
-        "echo $PATH",
-        "echo \"$PATH\"",
-        "ls *.rs",
-        "a; b",
-    ] {
+    for command in
+        ["cargo run | sort", "cargo run > file", "echo $PATH", "echo \"$PATH\"", "ls *.rs", "a; b"]
+    {
         let error = split_command(command).expect_err(command);
         assert!(error.contains("needs a shell"), "{error}");
     }

@@ -42,19 +42,12 @@ where
         };
         async move { Ok(stream::iter(chunks.into_iter().map(read))) }
     });
-    let chat = Chat::builder(model.unwrap(), &invoker())
-        .system("Be brief.")
-        .build();
+    let chat = Chat::builder(model.unwrap(), &invoker()).system("Be brief.").build();
     let picture = Content::image("image/png", b"\x89PNG");
     let first = vec![Content::text("What is this?"), picture];
     let mut end = chat.message().conversation("c").user(first).call().await;
     if end.is_ok() {
-        end = chat
-            .message()
-            .conversation("c")
-            .user("And now?")
-            .call()
-            .await;
+        end = chat.message().conversation("c").user("And now?").call().await;
     }
     let asked = asked.lock().unwrap().clone();
     (asked, end.map(|response| response.text()))
@@ -114,10 +107,8 @@ async fn nothing_of_responses_is_lost_in_their_types() {
         {"type": "function_call", "id": "fc_1", "call_id": "b", "name": "paint", "arguments": "{\"kind\":null}",
          "status": "completed"},
     ]));
-    let (second, third) = (
-        responded(json!([said("A pixel.")])),
-        responded(json!([said("Nothing.")])),
-    );
+    let (second, third) =
+        (responded(json!([said("A pixel.")])), responded(json!([said("Nothing.")])));
     let answers: [&[Value]; 3] = [&first, &second, &third];
     let (typed, end) =
         recorded::<CreateResponse, ResponseStreamEvent>("openai:gpt-5", &answers).await;
@@ -174,31 +165,16 @@ async fn a_refusal_is_of_the_kind_that_its_status_and_code_say() {
     };
     let code = Some("context_length_exceeded");
     let kind = |kind, message: &str| (kind, message.to_owned());
-    assert_eq!(
-        refused(400, code, "no").await,
-        kind(ModelErrorKind::ContextTooLong, "no")
-    );
-    assert_eq!(
-        refused(401, None, "who").await,
-        kind(ModelErrorKind::Auth, "who")
-    );
-    assert_eq!(
-        refused(429, None, "slow").await,
-        kind(ModelErrorKind::RateLimit, "slow")
-    );
+    assert_eq!(refused(400, code, "no").await, kind(ModelErrorKind::ContextTooLong, "no"));
+    assert_eq!(refused(401, None, "who").await, kind(ModelErrorKind::Auth, "who"));
+    assert_eq!(refused(429, None, "slow").await, kind(ModelErrorKind::RateLimit, "slow"));
     let whole = r#"{"error": {"message": "busy"}}"#;
-    assert_eq!(
-        refused(503, None, whole).await,
-        kind(ModelErrorKind::Overloaded, "busy")
-    );
+    assert_eq!(refused(503, None, whole).await, kind(ModelErrorKind::Overloaded, "busy"));
     let foreign = || {
         let error = serde_json::from_str::<u8>("x").unwrap_err();
         OpenAIError::JSONDeserialize(error, r#"{"detail": "no such path"}"#.to_owned())
     };
-    assert_eq!(
-        kind_of(foreign).await,
-        kind(ModelErrorKind::BadRequest, "no such path")
-    );
+    assert_eq!(kind_of(foreign).await, kind(ModelErrorKind::BadRequest, "no such path"));
 }
 
 #[tokio::test]

@@ -40,15 +40,7 @@ pub(crate) fn to_model_error(error: Error) -> ModelError {
         }
         _ => Kind::BadRequest,
     };
-    let number = |name| {
-        inner
-            .headers()?
-            .get(name)?
-            .to_str()
-            .ok()?
-            .parse::<f64>()
-            .ok()
-    };
+    let number = |name| inner.headers()?.get(name)?.to_str().ok()?.parse::<f64>().ok();
     let milliseconds = number("retry-after-ms").or_else(|| Some(number("retry-after")? * 1_000.0));
     let wait = milliseconds.and_then(|wait| Duration::try_from_secs_f64(wait / 1_000.0).ok());
     let shown = match kind {
@@ -56,7 +48,5 @@ pub(crate) fn to_model_error(error: Error) -> ModelError {
         Kind::Network => "the provider cannot be reached, or the line is cut".to_owned(),
         _ => message.chars().take(MAX_MESSAGE_CHARS).collect(),
     };
-    ModelError::new(kind, shown)
-        .retry_after(wait)
-        .with_source(error)
+    ModelError::new(kind, shown).retry_after(wait).with_source(error)
 }

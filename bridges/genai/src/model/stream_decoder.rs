@@ -56,10 +56,7 @@ impl StreamDecoder {
             Some(Err(failed)) => events.push(Err(to_model_error(failed))),
             None => events.push(Err(truncated_error())),
         }
-        self.is_finished = matches!(
-            events.last(),
-            Some(Err(_) | Ok(ModelEvent::Finished { .. }))
-        );
+        self.is_finished = matches!(events.last(), Some(Err(_) | Ok(ModelEvent::Finished { .. })));
         Some(events)
     }
 
@@ -67,20 +64,13 @@ impl StreamDecoder {
     fn emit_call_delta(&mut self, call: &ToolCall, events: &mut Events) -> String {
         let (asked, given) = (to_tool_call(call), &call.call_id);
         let same = |known: &str| !known.is_empty() && known == given;
-        let known = self
-            .emitted_calls
-            .iter()
-            .position(|(known, ..)| same(known));
+        let known = self.emitted_calls.iter().position(|(known, ..)| same(known));
         let index = known.unwrap_or(self.emitted_calls.len());
         if known.is_none() {
             let id = self.unique_call_id(call);
             let name = self.plan.lift(asked.clone()).name;
             self.emitted_calls.push((given.clone(), id.clone(), 0));
-            events.push(Ok(ModelEvent::CallBegins {
-                index,
-                id: id.into(),
-                name,
-            }));
+            events.push(Ok(ModelEvent::CallBegins { index, id: id.into(), name }));
         }
         let Some((_, id, shown)) = self.emitted_calls.get_mut(index) else {
             return String::new();
@@ -88,14 +78,8 @@ impl StreamDecoder {
         let arguments = asked.arguments.as_str();
         // Arguments grow as text; whole ones are written anew, and were shown if any were.
         let grows = call.fn_arguments.is_string() || *shown == 0;
-        if let Some(delta) = arguments
-            .get(*shown..)
-            .filter(|delta| grows && !delta.is_empty())
-        {
-            events.push(Ok(ModelEvent::CallDelta {
-                index,
-                delta: delta.to_owned(),
-            }));
+        if let Some(delta) = arguments.get(*shown..).filter(|delta| grows && !delta.is_empty()) {
+            events.push(Ok(ModelEvent::CallDelta { index, delta: delta.to_owned() }));
             *shown = arguments.len();
         }
         id.clone()
@@ -147,10 +131,7 @@ impl StreamDecoder {
             ContentPart::ReasoningContent(text) => ItemKind::Reasoning { text: text.clone() },
             ContentPart::ToolCall(call) => {
                 call.call_id = self.emit_call_delta(call, events);
-                let shown = self
-                    .emitted_calls
-                    .iter_mut()
-                    .find(|(_, id, _)| *id == call.call_id);
+                let shown = self.emitted_calls.iter_mut().find(|(_, id, _)| *id == call.call_id);
                 // A call that comes under the same id is another one.
                 shown.into_iter().for_each(|(given, ..)| given.clear());
                 let asked = self.plan.lift(to_tool_call(call));
@@ -177,18 +158,11 @@ pub(crate) fn protocol_name(model: &ModelIden) -> String {
 }
 
 fn truncated_error() -> ModelError {
-    ModelError::new(
-        ModelErrorKind::Network,
-        "the answer is cut off: its stream ended early",
-    )
+    ModelError::new(ModelErrorKind::Network, "the answer is cut off: its stream ended early")
 }
 
 fn to_usage(spent: genai::chat::Usage) -> Usage {
-    let count = |tokens: Option<i32>| {
-        tokens
-            .and_then(|tokens| tokens.try_into().ok())
-            .unwrap_or(0)
-    };
+    let count = |tokens: Option<i32>| tokens.and_then(|tokens| tokens.try_into().ok()).unwrap_or(0);
     let input = spent.prompt_tokens_details.unwrap_or_default();
     let output = spent.completion_tokens_details.unwrap_or_default();
     let mut usage = Usage::new(count(spent.prompt_tokens), count(spent.completion_tokens));

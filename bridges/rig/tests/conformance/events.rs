@@ -22,9 +22,7 @@ fn double(number: i64) -> Result<Json<i64>, ToolError> {
 async fn collect_events(script: &ScriptedClient, turns: usize) -> Vec<Value> {
     let registry = Registry::new();
     let _ = registry.add(double::tool());
-    let tools = Invoker::new(&registry)
-        .ok()
-        .and_then(|invoker| tools(&invoker).ok());
+    let tools = Invoker::new(&registry).ok().and_then(|invoker| tools(&invoker).ok());
     let agent = AgentBuilder::new(script.model())
         .dynamic_tools(tools.unwrap_or_default())
         .add_hook(EndOnFatal)
@@ -62,10 +60,7 @@ async fn a_run_is_told_as_a_conversation() {
         vec![text_delta("Eight.")],
     ]);
     let told = collect_events(&script, 2).await;
-    let types: Vec<&str> = told
-        .iter()
-        .filter_map(|event| event["type"].as_str())
-        .collect();
+    let types: Vec<&str> = told.iter().filter_map(|event| event["type"].as_str()).collect();
     let expected = [
         "reasoning",
         "text",
@@ -88,10 +83,7 @@ async fn a_run_is_told_as_a_conversation() {
         json!({"id": "call_0", "name": "double", "arguments": r#"{"number":4}"#})
     );
     assert_eq!(told[5]["call"]["arguments"], r#"{"number":"#);
-    assert_eq!(
-        told[6],
-        json!({"type": "step", "stop": "calls", "usage": usage(1), "cost": null})
-    );
+    assert_eq!(told[6], json!({"type": "step", "stop": "calls", "usage": usage(1), "cost": null}));
     for (index, failed) in [(0, false), (1, true), (2, true)] {
         let (call, result) = (&told[3 + index]["call"], &told[7 + index]["result"]);
         assert_eq!(result["callId"], call["id"]);
@@ -119,18 +111,9 @@ async fn a_run_that_fails_ends_all_the_same() {
     ] {
         let told = collect_events(&ScriptedClient::new([answer]), turns).await;
         let ended = told.last().unwrap();
-        assert_eq!(
-            (&ended["type"], &ended["end"]),
-            (&json!("ended"), &json!(end))
-        );
-        assert!(
-            ended["reason"].as_str().unwrap().contains(reason),
-            "{ended}"
-        );
+        assert_eq!((&ended["type"], &ended["end"]), (&json!("ended"), &json!(end)));
+        assert!(ended["reason"].as_str().unwrap().contains(reason), "{ended}");
         assert_eq!(ended["usage"], usage(1));
-        assert_eq!(
-            told.iter().filter(|event| event["type"] == "ended").count(),
-            1
-        );
+        assert_eq!(told.iter().filter(|event| event["type"] == "ended").count(), 1);
     }
 }

@@ -85,12 +85,8 @@ async fn wait_on_stage(State(stage): State<CallProbe>) -> String {
 
 fn bridge(stage: CallProbe) -> Result<Bridge, Box<dyn Error>> {
     let registry = Registry::new();
-    for tool in [
-        open_safe::tool(),
-        who_asks::tool(),
-        count_in_words::tool(),
-        wait_on_stage::tool(),
-    ] {
+    for tool in [open_safe::tool(), who_asks::tool(), count_in_words::tool(), wait_on_stage::tool()]
+    {
         registry.add(tool)?;
     }
     let invoker = Invoker::builder(registry).state(stage).build()?;
@@ -108,12 +104,7 @@ async fn the_wire_carries_what_was_offered_and_what_came_of_it() {
 
     let asked = script.asked();
     let offer = bridge.export().unwrap();
-    for (sent, tool) in asked[0]["tools"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .zip(offer.tools())
-    {
+    for (sent, tool) in asked[0]["tools"].as_array().unwrap().iter().zip(offer.tools()) {
         assert_eq!(sent["function"]["name"], tool.name);
         assert_eq!(sent["function"]["description"], tool.description);
         assert_eq!(sent["function"]["parameters"], tool.schema);
@@ -129,33 +120,18 @@ async fn hooks_learn_the_kind_of_a_failure_and_nobody_its_cause() {
     let tools = ToolSet::from_dynamic_tools(tools(bridge(CallProbe::default()).unwrap()).unwrap());
     let fail = async |arguments: Value| {
         let mut context = ToolContext::new();
-        let result = tools
-            .execute("open_safe", arguments.to_string(), &mut context)
-            .await;
+        let result = tools.execute("open_safe", arguments.to_string(), &mut context).await;
         let error = result.error().unwrap().clone();
         assert!(error.source().is_none(), "{error}");
         assert!(!error.message().contains("1234"), "{error}");
         assert_eq!(error.model_feedback(), Some(error.message()));
-        (
-            error.kind(),
-            error.code().unwrap().to_owned(),
-            error.retryable(),
-        )
+        (error.kind(), error.code().unwrap().to_owned(), error.retryable())
     };
     let code = |code: u32| json!({ "code": code });
     let (other, invalid) = (ToolErrorKind::Other, ToolErrorKind::InvalidArgs);
-    assert_eq!(
-        fail(code(0)).await,
-        (other, "fatal".to_owned(), Some(false))
-    );
-    assert_eq!(
-        fail(code(1)).await,
-        (other, "failed".to_owned(), Some(true))
-    );
-    assert_eq!(
-        fail(code(2)).await,
-        (other, "failed".to_owned(), Some(false))
-    );
+    assert_eq!(fail(code(0)).await, (other, "fatal".to_owned(), Some(false)));
+    assert_eq!(fail(code(1)).await, (other, "failed".to_owned(), Some(true)));
+    assert_eq!(fail(code(2)).await, (other, "failed".to_owned(), Some(false)));
     let unfit = fail(json!({"code": "no"})).await;
     assert_eq!(unfit, (invalid, "invalid_arguments".to_owned(), Some(true)));
 }
@@ -167,21 +143,14 @@ async fn a_fatal_failure_ends_a_run_only_where_the_hook_is() {
     for ends in [true, false] {
         let script = ScriptedClient::new([vec![call_delta(0, &call)], vec![text_delta("a pity")]]);
         let agent = AgentBuilder::new(script.model()).dynamic_tools(tools(&bridge).unwrap());
-        let agent = if ends {
-            agent.add_hook(EndOnFatal)
-        } else {
-            agent
-        };
+        let agent = if ends { agent.add_hook(EndOnFatal) } else { agent };
         let mut run = agent.build().prompt("Open it.").max_turns(2).stream();
         let mut end = None;
         while let Some(item) = run.next().await {
             end = Some(item);
         }
         let stopped = matches!(end, Some(Err(PromptError::Cancelled { .. })));
-        assert_eq!(
-            (stopped, script.asked().len()),
-            (ends, if ends { 1 } else { 2 })
-        );
+        assert_eq!((stopped, script.asked().len()), (ends, if ends { 1 } else { 2 }));
     }
 }
 
@@ -216,9 +185,7 @@ async fn slots_say_who_calls_and_are_never_guessed() {
 async fn json_goes_as_json_only_where_the_model_reads_the_same() {
     let tools = ToolSet::from_dynamic_tools(tools(bridge(CallProbe::default()).unwrap()).unwrap());
     let mut context = ToolContext::new();
-    let result = tools
-        .execute("count_in_words", "{}".to_owned(), &mut context)
-        .await;
+    let result = tools.execute("count_in_words", "{}".to_owned(), &mut context).await;
     assert_eq!(result.output().as_text(), Some("two"));
 }
 
@@ -227,9 +194,7 @@ async fn a_run_that_is_dropped_ends_its_call() {
     let stage = CallProbe::default();
     let script = ScriptedClient::new([vec![call_delta(0, &ToolCall::new("wait_on_stage", "{}"))]]);
     let tools = tools(bridge(stage.clone()).unwrap()).unwrap();
-    let agent = AgentBuilder::new(script.model())
-        .dynamic_tools(tools)
-        .build();
+    let agent = AgentBuilder::new(script.model()).dynamic_tools(tools).build();
     {
         let run = agent.prompt("Wait.").max_turns(2).stream();
         tokio::select! {
@@ -294,26 +259,12 @@ async fn a_typed_tool_joins_a_registry() {
     let result = greet("Bob").await;
     assert_eq!(result.text(), r#"{"to":"Bob","from":"ada"}"#);
     for (name, outcome, kind, text) in [
-        (
-            "",
-            Outcome::InvalidArguments,
-            ErrorKind::Retry,
-            "nobody has no name",
-        ),
+        ("", Outcome::InvalidArguments, ErrorKind::Retry, "nobody has no name"),
         ("Eve", Outcome::Denied, ErrorKind::Failed, "not her"),
-        (
-            "Zeno",
-            Outcome::TimedOut,
-            ErrorKind::Retry,
-            "he never arrives",
-        ),
+        ("Zeno", Outcome::TimedOut, ErrorKind::Retry, "he never arrives"),
     ] {
         let result = greet(name).await;
-        assert_eq!(
-            (result.outcome, result.error),
-            (outcome, Some(kind)),
-            "{name}"
-        );
+        assert_eq!((result.outcome, result.error), (outcome, Some(kind)), "{name}");
         assert_eq!(result.text(), text);
     }
     let unfit = invoke(from_rig_tool(Greet).unwrap(), json!({"nom": "Bob"}));

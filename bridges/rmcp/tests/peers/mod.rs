@@ -43,10 +43,7 @@ impl TestServer {
 
     /// Makes one with an invoker's tools.
     pub(crate) fn new(bridge: impl Into<Bridge>) -> Result<Self, BridgeError> {
-        Ok(Self {
-            tools: toolwright_rmcp::tools(Self::tool_router(), bridge)?,
-            caller: None,
-        })
+        Ok(Self { tools: toolwright_rmcp::tools(Self::tool_router(), bridge)?, caller: None })
     }
 }
 
@@ -82,10 +79,7 @@ pub(crate) struct TestClient {
 impl TestClient {
     /// Makes one whose person can be asked.
     pub(crate) fn answering(action: ElicitationAction) -> Self {
-        Self {
-            says: Some(action),
-            ..Self::default()
-        }
+        Self { says: Some(action), ..Self::default() }
     }
 }
 

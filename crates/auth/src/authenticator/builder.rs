@@ -68,8 +68,7 @@ impl AuthenticatorBuilder {
         mut self,
         origins: impl IntoIterator<Item = O>,
     ) -> Self {
-        self.allowed_origins
-            .extend(origins.into_iter().map(Into::into));
+        self.allowed_origins.extend(origins.into_iter().map(Into::into));
         self
     }
 
@@ -90,9 +89,7 @@ impl AuthenticatorBuilder {
                         .to_owned(),
             });
         }
-        let oauth = self
-            .oauth
-            .map(|oauth| OAuthAuthenticator::new(oauth, &self.invoker));
+        let oauth = self.oauth.map(|oauth| OAuthAuthenticator::new(oauth, &self.invoker));
         Ok(Authenticator(Arc::new(Inner {
             oauth: oauth.transpose()?,
             all_tools: Arc::new(ScopedTools::unrestricted(self.invoker)),
@@ -105,7 +102,6 @@ impl AuthenticatorBuilder {
 
 impl std::fmt::Debug for AuthenticatorBuilder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("AuthenticatorBuilder")
-            .finish_non_exhaustive()
+        f.debug_struct("AuthenticatorBuilder").finish_non_exhaustive()
     }
 }

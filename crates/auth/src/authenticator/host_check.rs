@@ -29,10 +29,7 @@ pub(super) fn check_host_and_origin(
     uri: &Uri,
 ) -> Result<(), AccessDenied> {
     let host = single_header(headers, &header::HOST)?;
-    let host = host.or_else(|| {
-        uri.authority()
-            .map(|authority| authority.as_str().as_bytes())
-    });
+    let host = host.or_else(|| uri.authority().map(|authority| authority.as_str().as_bytes()));
     let host = host.and_then(|host| std::str::from_utf8(host).ok());
     let Some(host) = host.filter(|host| is_allowed_host(auth, host)) else {
         let message = "this server does not answer for that host: name it with `allowed_hosts`";

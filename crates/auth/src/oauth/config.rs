@@ -11,15 +11,7 @@ use crate::scope_rules::ScopeRule;
 use crate::verify::Jwks;
 
 const SECTION: &str = "mcp.oauth";
-const KEYS: [&str; 7] = [
-    "resource",
-    "issuer",
-    "keys",
-    "audiences",
-    "needs",
-    "skew_s",
-    "scopes",
-];
+const KEYS: [&str; 7] = ["resource", "issuer", "keys", "audiences", "needs", "skew_s", "scopes"];
 /// The keys of `[mcp.oauth.scopes.NAME]`.
 const SCOPE_KEYS: [&str; 6] = ["scope", "all", "read_only", "names", "bundles", "implies"];
 
@@ -173,16 +165,9 @@ mod tests {
             (&REQUIRED[..1], "mcp.oauth.issuer"),
             (&REQUIRED[1..], "mcp.oauth.resource"),
             (&[REQUIRED[0], ("mcp.oauth.issuer", "login")], "issuer"),
+            (&[REQUIRED[0], REQUIRED[1], ("mcp.oauth.need", "x")], "mcp.oauth.need"),
             (
-                &[REQUIRED[0], REQUIRED[1], ("mcp.oauth.need", "x")],
-                "mcp.oauth.need",
-            ),
-            (
-                &[
-                    REQUIRED[0],
-                    REQUIRED[1],
-                    ("mcp.oauth.scopes.a.readonly", "true"),
-                ],
+                &[REQUIRED[0], REQUIRED[1], ("mcp.oauth.scopes.a.readonly", "true")],
                 "mcp.oauth.scopes.a.readonly",
             ),
         ] {

@@ -142,9 +142,7 @@ impl OAuthAuthenticator {
         if !self.rules.required_scopes.is_subset(&scopes) {
             return Err(AuthError::InsufficientScope(self.required_scopes()));
         }
-        let tools = self
-            .scoped_tools
-            .get_or_build(&self.invoker, &self.rules, &scopes);
+        let tools = self.scoped_tools.get_or_build(&self.invoker, &self.rules, &scopes);
         let scoped_tools = tools.map_err(|error| {
             tracing::error!(%error, "the tools cannot be listed");
             AuthError::Unavailable
@@ -164,17 +162,10 @@ impl OAuthAuthenticator {
         if claims.subject.is_empty() || claims.subject.len() > MAX_SUBJECT_BYTES {
             return reject("the token does not say who brings it");
         }
-        if !claims
-            .audience
-            .iter()
-            .any(|name| self.accepts_audience(name))
-        {
+        if !claims.audience.iter().any(|name| self.accepts_audience(name)) {
             return reject("the token is for another audience");
         }
-        if claims
-            .not_before
-            .is_some_and(|at| at > now + self.clock_skew)
-        {
+        if claims.not_before.is_some_and(|at| at > now + self.clock_skew) {
             return reject("the token is not good yet");
         }
         let Some(expires) = claims.expires else {
@@ -187,10 +178,9 @@ impl OAuthAuthenticator {
     /// Checks that a time is in the future.
     fn check_expiry(at: SystemTime, now: SystemTime) -> Result<Expiry, AuthError> {
         match at.duration_since(now) {
-            Ok(left) if !left.is_zero() => Ok(Expiry {
-                wall_clock: at,
-                deadline: Instant::now() + left.min(MAX_TIMER),
-            }),
+            Ok(left) if !left.is_zero() => {
+                Ok(Expiry { wall_clock: at, deadline: Instant::now() + left.min(MAX_TIMER) })
+            }
             _ => Err(AuthError::InvalidToken("the token has expired".to_owned())),
         }
     }
@@ -217,10 +207,7 @@ impl OAuthAuthenticator {
         let mut parts = Vec::new();
         if let Some((error, description)) = error {
             parts.push(format!(r#"error="{error}""#));
-            parts.push(format!(
-                r#"error_description="{}""#,
-                sanitize_challenge_text(description)
-            ));
+            parts.push(format!(r#"error_description="{}""#, sanitize_challenge_text(description)));
         }
         if !scopes.is_empty() {
             parts.push(format!(r#"scope="{scopes}""#));
@@ -234,10 +221,7 @@ impl OAuthAuthenticator {
         let mut scopes = self.rules.required_scopes.clone();
         scopes.insert(scope.to_owned());
         let description = "the token lacks a scope for this";
-        self.challenge(
-            Some(("insufficient_scope", description)),
-            &join_scopes(&scopes),
-        )
+        self.challenge(Some(("insufficient_scope", description)), &join_scopes(&scopes))
     }
 }
 
@@ -256,9 +240,7 @@ fn sanitize_challenge_text(text: &str) -> String {
 fn reject_modified_invoker(invoker: &Invoker) -> Result<(), AuthBuildError> {
     let rebuilt = invoker.with_view(|view| view)?;
     let describe_tools = |invoker: &Invoker| -> Result<Vec<String>, AuthBuildError> {
-        let snapshot = invoker
-            .snapshot()
-            .map_err(toolwright_core::InvokerError::from)?;
+        let snapshot = invoker.snapshot().map_err(toolwright_core::InvokerError::from)?;
         // A policy has no equality, but its `Debug` output is complete.
         let describe = |entry: &toolwright_core::RegisteredTool| {
             format!("{} {:?}", entry.spec().name, entry.policy())

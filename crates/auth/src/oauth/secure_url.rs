@@ -74,13 +74,7 @@ mod tests {
     #[test]
     fn the_well_known_name_stands_before_the_path() {
         let known = |text: &str| well_known_url(&Url::parse(text).unwrap(), "x").to_string();
-        assert_eq!(
-            known("https://a.example/mcp"),
-            "https://a.example/.well-known/x/mcp"
-        );
-        assert_eq!(
-            known("https://a.example/"),
-            "https://a.example/.well-known/x"
-        );
+        assert_eq!(known("https://a.example/mcp"), "https://a.example/.well-known/x/mcp");
+        assert_eq!(known("https://a.example/"), "https://a.example/.well-known/x");
     }
 }

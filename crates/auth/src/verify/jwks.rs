@@ -82,19 +82,13 @@ impl Jwks {
     pub fn from_key_set(issuer: impl Into<String>, keys: &Value) -> Result<Self, AuthBuildError> {
         let keys = serde_json::to_vec(keys).unwrap_or_default();
         let keys = KeySet::parse(&keys).map_err(|message| AuthBuildError::OAuth { message })?;
-        let cache = KeyCache {
-            keys: Some((Arc::new(keys), Instant::now())),
-            ..KeyCache::default()
-        };
+        let cache =
+            KeyCache { keys: Some((Arc::new(keys), Instant::now())), ..KeyCache::default() };
         Ok(Self::from_parts(issuer.into(), None, cache))
     }
 
     fn from_parts(issuer: String, source: Option<KeySource>, cache: KeyCache) -> Self {
-        Self(Arc::new(JwksInner {
-            issuer,
-            source,
-            key_cache: Mutex::new(cache),
-        }))
+        Self(Arc::new(JwksInner { issuer, source, key_cache: Mutex::new(cache) }))
     }
 
     async fn verify_token(&self, token: &Secret) -> Result<Claims, VerifyError> {
@@ -182,20 +176,14 @@ impl JwksInner {
                 cache.no_fetch_before = is_unknown_key.then(|| now + UNKNOWN_KEY_COOLDOWN);
             }
             Err(reason) => {
-                tracing::warn!(
-                    issuer = self.issuer,
-                    reason,
-                    "no keys to verify tokens with"
-                );
+                tracing::warn!(issuer = self.issuer, reason, "no keys to verify tokens with");
                 cache.no_fetch_before = Some(now + FETCH_RETRY_DELAY);
             }
         }
     }
 
     fn key_cache(&self) -> MutexGuard<'_, KeyCache> {
-        self.key_cache
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.key_cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

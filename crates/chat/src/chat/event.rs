@@ -175,11 +175,7 @@ pub struct ApprovalResponse {
 impl PendingApproval {
     /// Makes a response with this verdict.
     pub fn respond(&self, verdict: ApprovalVerdict) -> ApprovalResponse {
-        ApprovalResponse {
-            call: self.call.id.clone(),
-            token: self.token.clone(),
-            verdict,
-        }
+        ApprovalResponse { call: self.call.id.clone(), token: self.token.clone(), verdict }
     }
 
     /// Approves the call as it is.

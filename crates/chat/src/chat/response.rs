@@ -134,10 +134,7 @@ impl Response {
     }
 
     pub(crate) fn into_request(self) -> TurnRequest {
-        TurnRequest {
-            journal: Some(self.journal),
-            ..self.request
-        }
+        TurnRequest { journal: Some(self.journal), ..self.request }
     }
 
     /// Returns the steps of the model in this turn, in order.

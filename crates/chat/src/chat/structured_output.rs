@@ -64,16 +64,12 @@ impl TurnRequest {
 
 /// Returns the schema of a type, and true if the answer is wrapped in an object.
 fn response_format<T: JsonSchema>() -> Result<(ResponseFormat, bool), ChatError> {
-    let schema = SchemaSettings::draft2020_12()
-        .into_generator()
-        .into_root_schema_for::<T>();
+    let schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>();
     let mut schema = Value::from(schema);
     let wrapped = schema.get("type").and_then(Value::as_str) != Some("object");
     if wrapped {
         // References start at the root, so the definitions stay there.
-        let definitions = schema
-            .as_object_mut()
-            .and_then(|root| root.shift_remove("$defs"));
+        let definitions = schema.as_object_mut().and_then(|root| root.shift_remove("$defs"));
         schema = json!({
             "type": "object",
             "properties": {WRAPPER_KEY: schema},
@@ -102,10 +98,7 @@ fn validate_and_deserialize<T: DeserializeOwned>(
         return Err(lines.join("\n"));
     }
     if wrapped {
-        value = value
-            .get_mut(WRAPPER_KEY)
-            .map(Value::take)
-            .unwrap_or_default();
+        value = value.get_mut(WRAPPER_KEY).map(Value::take).unwrap_or_default();
     }
     serde_json::from_value(value).map_err(|error| error.to_string())
 }

@@ -20,10 +20,7 @@ pub(crate) async fn select_tools(
         let resolved = resolve_names(request, &invoker).await?;
         invoker = apply_selection(&invoker, selection, resolved)?;
     }
-    let (errors, ask_each) = (
-        request.options.error_policy,
-        request.options.approve_every_call,
-    );
+    let (errors, ask_each) = (request.options.error_policy, request.options.approve_every_call);
     if errors.is_some() || ask_each || !guarded.is_empty() {
         let guarded = guarded.clone();
         let adjusted = invoker.with_policy(move |spec, policy| {
@@ -87,11 +84,7 @@ async fn resolve_names(
         None => Ok(resolved),
         Some(first) => Err(ChatError::UnknownTool {
             names: unknown.iter().map(|name| name.to_string()).collect(),
-            nearest: snapshot
-                .nearest(first, 3)
-                .into_iter()
-                .map(str::to_owned)
-                .collect(),
+            nearest: snapshot.nearest(first, 3).into_iter().map(str::to_owned).collect(),
         }),
     }
 }
@@ -111,10 +104,7 @@ fn apply_selection(
         (all || named) && allowed.as_ref().is_none_or(|allowed| allowed(spec))
     };
     let narrowed = invoker.with_view(|view| {
-        view.filter(keep)
-            .with(selection.added.clone())
-            .with(resolved)
-            .exclude(&selection.excluded)
+        view.filter(keep).with(selection.added.clone()).with(resolved).exclude(&selection.excluded)
     });
     narrowed.map_err(ChatError::tools)
 }

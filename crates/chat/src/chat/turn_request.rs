@@ -102,8 +102,7 @@ impl TurnRequest {
 
     /// Adds an assistant message that the model did not write.
     pub fn assistant(mut self, content: impl Into<ContentList>) -> Self {
-        self.inputs
-            .push(TurnInput::Assistant(content.into().into()));
+        self.inputs.push(TurnInput::Assistant(content.into().into()));
         self
     }
 
@@ -148,25 +147,19 @@ impl TurnRequest {
 
     /// Offers only the tools of these names, from the registry or a [`ToolResolver`](crate::ToolResolver).
     pub fn only_tools_named<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
-        self.selection
-            .names
-            .extend(names.into_iter().map(Into::into));
+        self.selection.names.extend(names.into_iter().map(Into::into));
         self
     }
 
     /// Offers only the tools of these bundles.
     pub fn bundles<N: Into<String>>(mut self, bundles: impl IntoIterator<Item = N>) -> Self {
-        self.selection
-            .bundles
-            .extend(bundles.into_iter().map(Into::into));
+        self.selection.bundles.extend(bundles.into_iter().map(Into::into));
         self
     }
 
     /// Excludes these tools, even if they are named or added.
     pub fn exclude<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
-        self.selection
-            .excluded
-            .extend(names.into_iter().map(Into::into));
+        self.selection.excluded.extend(names.into_iter().map(Into::into));
         self
     }
 

@@ -28,20 +28,12 @@ pub struct Entry {
 impl Entry {
     /// Creates an entry without a principal.
     pub fn new(id: impl Into<String>, at: u64, body: EntryBody) -> Self {
-        Self {
-            id: id.into(),
-            at,
-            body,
-            principal: None,
-        }
+        Self { id: id.into(), at, body, principal: None }
     }
 
     /// Returns true if it is a user message, or an assistant message that the model did not write.
     pub fn is_message(&self) -> bool {
-        matches!(
-            self.body,
-            EntryBody::User { .. } | EntryBody::Assistant { .. }
-        )
+        matches!(self.body, EntryBody::User { .. } | EntryBody::Assistant { .. })
     }
 
     /// Sets the principal that caused it.

@@ -46,15 +46,9 @@ fn closing_entries(entries: &[Entry], last: &Entry) -> Vec<Entry> {
         };
         EntryBody::CallFinished { result }
     });
-    let end = EntryBody::TurnEnded {
-        end: TurnEnd::Cancelled,
-    };
+    let end = EntryBody::TurnEnded { end: TurnEnd::Cancelled };
     let ids: HashSet<&str> = entries.iter().map(|entry| entry.id.as_str()).collect();
-    let mut ids = (1..)
-        .map(|n| format!("{}:{n}", last.id))
-        .filter(|id| !ids.contains(id.as_str()));
+    let mut ids = (1..).map(|n| format!("{}:{n}", last.id)).filter(|id| !ids.contains(id.as_str()));
     let closing = results.chain([end]);
-    closing
-        .filter_map(|body| Some(Entry::new(ids.next()?, last.at, body)))
-        .collect()
+    closing.filter_map(|body| Some(Entry::new(ids.next()?, last.at, body))).collect()
 }

@@ -53,10 +53,7 @@ impl JournalRepair {
                 self.align_metadata(&entry.id, calls);
             }
             EntryBody::CallFinished { result } => {
-                let at = self
-                    .open_calls
-                    .iter()
-                    .position(|(call, _)| *call == result.call_id);
+                let at = self.open_calls.iter().position(|(call, _)| *call == result.call_id);
                 let Some(at) = at else {
                     let call = result.call_id.clone();
                     self.note_stray_entry(&entry, "a result", &call);
@@ -86,8 +83,7 @@ impl JournalRepair {
             ));
             let id = self.unique_id(format!("{}:{call}", self.step_id));
             let result = unknown_outcome(call, tool);
-            self.entries
-                .push(Entry::new(id, at, EntryBody::CallFinished { result }));
+            self.entries.push(Entry::new(id, at, EntryBody::CallFinished { result }));
         }
     }
 

@@ -96,10 +96,7 @@ pub struct Lease {
 impl Lease {
     /// Creates the lease of a conversation and a holder; [`Store::acquire`] acquires it.
     pub fn new(conversation: impl Into<String>, holder: impl Into<String>) -> Self {
-        Self {
-            conversation: conversation.into(),
-            holder: holder.into(),
-        }
+        Self { conversation: conversation.into(), holder: holder.into() }
     }
 }
 
@@ -155,11 +152,8 @@ pub fn entry_title(entry: &Entry) -> String {
         Content::Text { text } => Some(text.as_str()),
         _ => None,
     });
-    let words: Vec<&str> = text
-        .unwrap_or_default()
-        .split_whitespace()
-        .take(MAX_TITLE_CHARS)
-        .collect();
+    let words: Vec<&str> =
+        text.unwrap_or_default().split_whitespace().take(MAX_TITLE_CHARS).collect();
     words.join(" ").chars().take(MAX_TITLE_CHARS).collect()
 }
 
@@ -230,19 +224,12 @@ pub struct StoreError {
 impl StoreError {
     /// Creates an error with a message that explains what to do about it.
     pub fn new(message: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            retry_after: None,
-            source: None,
-        }
+        Self { message: message.into(), retry_after: None, source: None }
     }
 
     /// Creates the error of an overloaded store; a retry may succeed after `retry_after`.
     pub fn overloaded(message: impl Into<String>, retry_after: Duration) -> Self {
-        Self {
-            retry_after: Some(retry_after),
-            ..Self::new(message)
-        }
+        Self { retry_after: Some(retry_after), ..Self::new(message) }
     }
 
     /// Returns how long to wait before a retry, if the store is overloaded.

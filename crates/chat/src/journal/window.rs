@@ -39,11 +39,7 @@ impl Default for HistoryWindow {
 impl HistoryWindow {
     /// Sends the whole conversation.
     pub fn all() -> Self {
-        Self {
-            messages: None,
-            turns: None,
-            tokens: None,
-        }
+        Self { messages: None, turns: None, tokens: None }
     }
 
     /// Sets the maximum number of messages before the current turn.
@@ -112,9 +108,7 @@ impl HistoryWindow {
     /// Returns true if the window ends within these entries, so that none before them is needed.
     fn is_full(&self, entries: &[Entry]) -> bool {
         let (from, _) = self.start_indexes(entries);
-        turn_starts(entries)
-            .first()
-            .is_some_and(|first| *first < from)
+        turn_starts(entries).first().is_some_and(|first| *first < from)
     }
 
     /// Returns the index of the first entry in the window, and that of the current turn.
@@ -166,12 +160,8 @@ fn turn_starts(entries: &[Entry]) -> Vec<usize> {
 }
 
 fn has_step_since(entries: &[Entry], start: Option<usize>, at: usize) -> bool {
-    let since = entries
-        .get(start.unwrap_or_default()..at)
-        .unwrap_or_default();
-    since
-        .iter()
-        .any(|entry| matches!(entry.body, EntryBody::Step { .. }))
+    let since = entries.get(start.unwrap_or_default()..at).unwrap_or_default();
+    since.iter().any(|entry| matches!(entry.body, EntryBody::Step { .. }))
 }
 
 fn count_messages(messages: &[Message]) -> usize {
@@ -193,10 +183,9 @@ fn estimate_message_tokens(message: &Message) -> usize {
             });
             items.sum()
         }
-        Message::Results(results) => results
-            .iter()
-            .map(|result| content_bytes(&result.content))
-            .sum(),
+        Message::Results(results) => {
+            results.iter().map(|result| content_bytes(&result.content)).sum()
+        }
     };
     bytes.div_ceil(4) + 4
 }
@@ -250,11 +239,8 @@ fn truncate_content(content: &mut [Content], mut excess: usize) {
                 let head = text.floor_char_boundary(keep.div_ceil(2));
                 let tail = text.ceil_char_boundary(size - keep / 2);
                 let (before, after) = (text.get(..head), text.get(tail..));
-                let short = format!(
-                    "{}{note}{}",
-                    before.unwrap_or_default(),
-                    after.unwrap_or_default()
-                );
+                let short =
+                    format!("{}{note}{}", before.unwrap_or_default(), after.unwrap_or_default());
                 if short.len() < size {
                     excess = excess.saturating_sub(size - short.len());
                     *text = short;

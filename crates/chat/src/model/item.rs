@@ -27,12 +27,7 @@ pub struct Step {
 impl Step {
     /// Creates a step.
     pub fn new(model: ModelId, items: Vec<Item>, stop: StopReason, usage: Usage) -> Self {
-        Self {
-            model,
-            items,
-            stop,
-            usage,
-        }
+        Self { model, items, stop, usage }
     }
 
     /// Returns the text of the answer.
@@ -148,9 +143,9 @@ impl ItemKind {
     pub fn call_id_and_name(&self) -> Option<(CallId, ToolName)> {
         match self {
             Self::Call { call } => Some((call.id.clone(), call.name.clone())),
-            Self::HostedApproval {
-                id, server, tool, ..
-            } => Some((id.as_str().into(), format!("{server}.{tool}").into())),
+            Self::HostedApproval { id, server, tool, .. } => {
+                Some((id.as_str().into(), format!("{server}.{tool}").into()))
+            }
             _ => None,
         }
     }
@@ -175,10 +170,7 @@ impl Item {
     /// Adds the provider's JSON.
     #[must_use]
     pub fn with_raw(mut self, protocol: &str, json: Box<RawValue>) -> Self {
-        self.raw = Some(ProviderJson {
-            protocol: protocol.to_owned(),
-            json,
-        });
+        self.raw = Some(ProviderJson { protocol: protocol.to_owned(), json });
         self
     }
 

@@ -27,20 +27,12 @@ pub struct Price {
 impl Price {
     /// Creates a price per million input and output tokens.
     pub fn new(input: f64, output: f64) -> Self {
-        Self {
-            input,
-            output,
-            cached: None,
-            cache_written: None,
-        }
+        Self { input, output, cached: None, cache_written: None }
     }
 
     /// Returns the cost of this usage.
     pub fn cost(&self, usage: &Usage) -> f64 {
-        let fresh = usage
-            .input
-            .saturating_sub(usage.cached)
-            .saturating_sub(usage.cache_written);
+        let fresh = usage.input.saturating_sub(usage.cached).saturating_sub(usage.cache_written);
         let sum = fresh as f64 * self.input
             + usage.cached as f64 * self.cached.unwrap_or(self.input)
             + usage.cache_written as f64 * self.cache_written.unwrap_or(self.input)
@@ -81,8 +73,6 @@ impl Prices {
 
     /// Returns the cost of this usage; `None` if the model has no price.
     pub fn cost(&self, model: &ModelId, usage: &Usage) -> Option<f64> {
-        self.0
-            .get(&model.to_string())
-            .map(|price| price.cost(usage))
+        self.0.get(&model.to_string()).map(|price| price.cost(usage))
     }
 }

@@ -26,11 +26,7 @@ pub struct Usage {
 impl Usage {
     /// Creates the usage of input and output tokens.
     pub fn new(input: u64, output: u64) -> Self {
-        Self {
-            input,
-            output,
-            ..Self::default()
-        }
+        Self { input, output, ..Self::default() }
     }
 
     /// Returns the input and output tokens together.

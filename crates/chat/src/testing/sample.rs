@@ -19,10 +19,7 @@ pub struct SampleModel {
 impl SampleModel {
     /// Creates a model; the same seed gives the same arguments.
     pub fn new(seed: u64) -> Self {
-        Self {
-            id: ModelId::new("sample", ""),
-            seed,
-        }
+        Self { id: ModelId::new("sample", ""), seed }
     }
 }
 

@@ -38,10 +38,7 @@ struct Script {
 impl ScriptedModel {
     /// Creates a model with an empty script.
     pub fn new() -> Self {
-        Self {
-            id: ModelId::new("script", ""),
-            script: Arc::default(),
-        }
+        Self { id: ModelId::new("script", ""), script: Arc::default() }
     }
 
     /// Sets the id; the default is `script`.
@@ -98,9 +95,7 @@ impl ScriptedModel {
     ) -> Self {
         let mut script = self.script();
         script.reply_count += 1;
-        script
-            .replies
-            .push_back(Arc::new(move |request| reply(request).into()));
+        script.replies.push_back(Arc::new(move |request| reply(request).into()));
         drop(script);
         self
     }
@@ -150,8 +145,6 @@ impl Model for ScriptedModel {
 
 impl fmt::Debug for ScriptedModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ScriptedModel")
-            .field("remaining", &self.remaining())
-            .finish()
+        f.debug_struct("ScriptedModel").field("remaining", &self.remaining()).finish()
     }
 }

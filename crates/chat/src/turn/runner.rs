@@ -43,10 +43,7 @@ pub(crate) async fn run_turn(
         (None, None) => random_hex(8)?,
     };
     let permit = request.chat.0.queues.acquire(&conversation).await?;
-    let journal = request
-        .journal
-        .take()
-        .filter(|_| request.conversation.is_none());
+    let journal = request.journal.take().filter(|_| request.conversation.is_none());
     let store: Arc<dyn Store> = match (&request.conversation, &journal) {
         // Another request may have continued it since: the store has the current journal.
         (Some(_), _) => Arc::clone(&request.chat.0.store),
@@ -91,14 +88,7 @@ async fn run_with_lease(
         });
     }
     let inputs = std::mem::take(&mut request.inputs);
-    let runner = TurnRunner {
-        tools,
-        request,
-        invoker,
-        scope,
-        journal,
-        events,
-    };
+    let runner = TurnRunner { tools, request, invoker, scope, journal, events };
     runner.apply_inputs(inputs).await?;
     runner.run_loop().await
 }
@@ -134,9 +124,7 @@ impl TurnRunner {
         });
         let awaiting: Vec<CallId> = {
             let turn = &self.journal.state().turn;
-            let awaiting = turn
-                .open_calls()
-                .filter(|open| turn.is_awaiting_approval(&open.call));
+            let awaiting = turn.open_calls().filter(|open| turn.is_awaiting_approval(&open.call));
             awaiting.map(|open| open.call.clone()).collect()
         };
         for approval in self.pending_approvals(&awaiting) {
@@ -197,9 +185,7 @@ impl TurnRunner {
     /// Appends results of calls that did not run here, and then emits them.
     async fn finish_calls(&self, results: Vec<ToolResult>) -> Result<(), ChatError> {
         let finished = results.iter().cloned();
-        self.journal
-            .append(finished.map(|result| EntryBody::CallFinished { result }))
-            .await?;
+        self.journal.append(finished.map(|result| EntryBody::CallFinished { result })).await?;
         for result in results {
             self.events.emit(ChatEvent::Result { result, millis: 0 });
         }
@@ -213,14 +199,10 @@ impl TurnRunner {
     /// Returns the newest step of the model.
     fn last_step(&self) -> Option<Arc<Step>> {
         let state = self.journal.state();
-        state
-            .entries
-            .iter()
-            .rev()
-            .find_map(|entry| match &entry.body {
-                EntryBody::Step { step, .. } => Some(Arc::clone(step)),
-                _ => None,
-            })
+        state.entries.iter().rev().find_map(|entry| match &entry.body {
+            EntryBody::Step { step, .. } => Some(Arc::clone(step)),
+            _ => None,
+        })
     }
 
     /// Returns the calls of these ids, in the order of the step.
@@ -240,10 +222,9 @@ impl TurnRunner {
 
     fn pause_turn(self, state: ResponseState) -> Response {
         let calls = match &state {
-            ResponseState::AwaitingApproval(approvals) => approvals
-                .iter()
-                .map(|approval| approval.call.id.clone())
-                .collect(),
+            ResponseState::AwaitingApproval(approvals) => {
+                approvals.iter().map(|approval| approval.call.id.clone()).collect()
+            }
             ResponseState::AwaitingResults(calls) => {
                 calls.iter().map(|call| call.id.clone()).collect()
             }
@@ -279,10 +260,7 @@ impl TurnRunner {
         }
         let (open, started): (Vec<CallMetadata>, Vec<CallMetadata>) = {
             let turn = &self.journal.state().turn;
-            (
-                turn.open_calls().cloned().collect(),
-                turn.started_calls().cloned().collect(),
-            )
+            (turn.open_calls().cloned().collect(), turn.started_calls().cloned().collect())
         };
         let results = open.into_iter().map(|open| {
             if started.contains(&open) {
@@ -310,10 +288,9 @@ impl TurnRunner {
             cost: response.cost,
         });
         match end {
-            TurnEnd::Limit { reason } | TurnEnd::Failed { reason } => Err(ChatError::Ended {
-                reason,
-                response: Box::new(response),
-            }),
+            TurnEnd::Limit { reason } | TurnEnd::Failed { reason } => {
+                Err(ChatError::Ended { reason, response: Box::new(response) })
+            }
             _ => Ok(response),
         }
     }
@@ -324,14 +301,7 @@ impl TurnRunner {
         let entries = entries.cloned().collect();
         let (usage, cost) = (journal.turn.usage(), journal.turn.cost());
         drop(journal);
-        Response {
-            request: self.request,
-            journal: self.journal,
-            entries,
-            state,
-            usage,
-            cost,
-        }
+        Response { request: self.request, journal: self.journal, entries, state, usage, cost }
     }
 
     /// Returns what an approver is shown of calls that need approval; a call whose tool has changed is left out.
@@ -339,12 +309,7 @@ impl TurnRunner {
         let approvals = calls.iter().filter_map(|call| {
             let (arguments, token) = self.journal.approval_request(call)?;
             let pending = self.find_pending_call(call)?;
-            Some(PendingApproval {
-                call: pending.call,
-                tool: pending.tool,
-                arguments,
-                token,
-            })
+            Some(PendingApproval { call: pending.call, tool: pending.tool, arguments, token })
         });
         approvals.collect()
     }

@@ -24,8 +24,7 @@ impl Journal {
 
     fn add(&mut self, body: EntryBody) -> &mut Self {
         let at = 1_000 * self.entries.len() as u64;
-        self.entries
-            .push(Entry::new(self.entries.len().to_string(), at, body));
+        self.entries.push(Entry::new(self.entries.len().to_string(), at, body));
         self
     }
 
@@ -33,22 +32,9 @@ impl Journal {
         let items = calls
             .iter()
             .map(|call| Item::call(ToolCall::new(&call.tool, "{}").with_id(call.call.as_str())));
-        let stop = if calls.is_empty() {
-            StopReason::End
-        } else {
-            StopReason::Calls
-        };
-        let step = Step::new(
-            ModelId::new("test", ""),
-            items.collect(),
-            stop,
-            Usage::new(10, 5),
-        );
-        self.add(EntryBody::Step {
-            step: Arc::new(step),
-            calls: calls.to_vec(),
-            cost: Some(0.25),
-        })
+        let stop = if calls.is_empty() { StopReason::End } else { StopReason::Calls };
+        let step = Step::new(ModelId::new("test", ""), items.collect(), stop, Usage::new(10, 5));
+        self.add(EntryBody::Step { step: Arc::new(step), calls: calls.to_vec(), cost: Some(0.25) })
     }
 
     fn finished(&mut self, call: &str) -> &mut Self {
@@ -76,10 +62,7 @@ fn call(id: &str) -> CallMetadata {
 }
 
 fn read_only_call(id: &str) -> CallMetadata {
-    CallMetadata {
-        read_only: true,
-        ..call(id)
-    }
+    CallMetadata { read_only: true, ..call(id) }
 }
 
 fn approval_requested(call: &str, expires: u64) -> EntryBody {
@@ -99,10 +82,7 @@ fn ids(ids: &[&str]) -> Vec<CallId> {
 fn a_question_is_asked_and_an_answer_ends_the_turn() {
     let mut journal = Journal::with_user_message();
     assert_eq!(journal.next(), TurnAction::CallModel);
-    assert_eq!(
-        journal.step(&[]).next(),
-        TurnAction::EndTurn(TurnEnd::Answered)
-    );
+    assert_eq!(journal.step(&[]).next(), TurnAction::EndTurn(TurnEnd::Answered));
 }
 
 #[test]
@@ -110,10 +90,7 @@ fn calls_run_and_their_results_are_asked_about() {
     let mut journal = Journal::with_user_message();
     journal.step(&[call("a"), call("b")]);
     assert_eq!(journal.next(), TurnAction::RunCalls(ids(&["a", "b"])));
-    assert_eq!(
-        journal.finished("a").next(),
-        TurnAction::RunCalls(ids(&["b"]))
-    );
+    assert_eq!(journal.finished("a").next(), TurnAction::RunCalls(ids(&["b"])));
     assert_eq!(journal.finished("b").next(), TurnAction::CallModel);
 }
 
@@ -124,14 +101,9 @@ fn before_a_decision_only_readers_run() {
         .step(&[call("pay"), read_only_call("look"), call("write")])
         .add(approval_requested("pay", u64::MAX));
     assert_eq!(journal.next(), TurnAction::RunCalls(ids(&["look"])));
-    assert_eq!(
-        journal.finished("look").next(),
-        TurnAction::AwaitApproval(ids(&["pay"]))
-    );
-    journal.add(EntryBody::ApprovalDecided {
-        call: "pay".into(),
-        verdict: ApprovalVerdict::Approve,
-    });
+    assert_eq!(journal.finished("look").next(), TurnAction::AwaitApproval(ids(&["pay"])));
+    journal
+        .add(EntryBody::ApprovalDecided { call: "pay".into(), verdict: ApprovalVerdict::Approve });
     assert_eq!(journal.next(), TurnAction::RunCalls(ids(&["pay", "write"])));
 }
 
@@ -143,27 +115,17 @@ fn what_had_started_is_run_again_only_if_that_changes_nothing() {
         .add(EntryBody::CallStarted { call: "a".into() })
         .add(EntryBody::CallStarted { call: "b".into() });
     assert_eq!(journal.next(), TurnAction::AbandonCalls(ids(&["a"])));
-    assert_eq!(
-        journal.finished("a").next(),
-        TurnAction::RunCalls(ids(&["b"]))
-    );
+    assert_eq!(journal.finished("a").next(), TurnAction::RunCalls(ids(&["b"])));
 }
 
 #[test]
 fn an_approval_that_expires_is_a_denial() {
     let mut journal = Journal::with_user_message();
-    journal
-        .step(&[call("pay")])
-        .add(approval_requested("pay", 2_500));
-    let TurnAction::RejectCalls(rejected) = journal.next() else {
-        panic!("it is too late")
-    };
+    journal.step(&[call("pay")]).add(approval_requested("pay", 2_500));
+    let TurnAction::RejectCalls(rejected) = journal.next() else { panic!("it is too late") };
     assert_eq!(
         rejected,
-        [(
-            "pay".into(),
-            "the call was denied: nobody decided in time".to_owned()
-        )]
+        [("pay".into(), "the call was denied: nobody decided in time".to_owned())]
     );
 }
 
@@ -174,23 +136,14 @@ fn a_fatal_result_ends_the_turn() {
     fatal.error = Some(ErrorKind::Fatal);
     journal.step(&[call("a")]).result("a", fatal);
     let reason = "the store is gone".to_owned();
-    assert_eq!(
-        journal.next(),
-        TurnAction::EndTurn(TurnEnd::Failed { reason })
-    );
+    assert_eq!(journal.next(), TurnAction::EndTurn(TurnEnd::Failed { reason }));
 }
 
 #[test]
 fn a_result_may_be_the_answer() {
     let mut journal = Journal::with_user_message();
-    let direct = CallMetadata {
-        return_direct: true,
-        ..call("a")
-    };
-    assert_eq!(
-        journal.step(&[direct]).finished("a").next(),
-        TurnAction::EndTurn(TurnEnd::Direct)
-    );
+    let direct = CallMetadata { return_direct: true, ..call("a") };
+    assert_eq!(journal.step(&[direct]).finished("a").next(), TurnAction::EndTurn(TurnEnd::Direct));
 }
 
 #[test]
@@ -207,11 +160,7 @@ fn the_same_call_again_and_again_is_refused_and_then_ends_the_turn() {
                 break;
             }
             TurnAction::RejectCalls(calls) => {
-                assert!(
-                    calls
-                        .iter()
-                        .all(|(_, reason)| reason.contains("3 times already"))
-                );
+                assert!(calls.iter().all(|(_, reason)| reason.contains("3 times already")));
                 refused += 1;
             }
             other => panic!("{other:?}"),
@@ -228,9 +177,7 @@ fn calls_beyond_the_limit_are_refused() {
         .map(|n| CallMetadata::new(format!("c{n}"), format!("t{}", n % 100), n.to_string()))
         .collect();
     journal.step(&calls);
-    let TurnAction::RejectCalls(rejected) = journal.next() else {
-        panic!("some are refused")
-    };
+    let TurnAction::RejectCalls(rejected) = journal.next() else { panic!("some are refused") };
     assert_eq!(rejected.len(), 50);
 }
 
@@ -242,82 +189,46 @@ fn of_a_thousand_calls_in_one_step_none_runs() {
         .collect();
     journal.step(&calls);
     let reason = "it asked for 1000 calls where 150 are allowed".to_owned();
-    assert_eq!(
-        journal.next(),
-        TurnAction::EndTurn(TurnEnd::Limit { reason })
-    );
+    assert_eq!(journal.next(), TurnAction::EndTurn(TurnEnd::Limit { reason }));
 }
 
 #[test]
 fn every_other_limit_ends_the_turn_and_says_which() {
     let mut journal = Journal::with_user_message();
-    journal
-        .step(&[call("a")])
-        .add(EntryBody::CallStarted { call: "a".into() })
-        .finished("a");
+    journal.step(&[call("a")]).add(EntryBody::CallStarted { call: "a".into() }).finished("a");
     let reason = |limits: TurnLimits| match journal.next_within(limits) {
         TurnAction::EndTurn(TurnEnd::Limit { reason }) => reason,
         other => panic!("{other:?}"),
     };
     let limits = TurnLimits::default;
+    assert_eq!(reason(TurnLimits { steps: 1, ..limits() }), "the model was asked 1 times");
+    assert_eq!(reason(TurnLimits { tokens: Some(15), ..limits() }), "it took 15 tokens");
     assert_eq!(
-        reason(TurnLimits {
-            steps: 1,
-            ..limits()
-        }),
-        "the model was asked 1 times"
-    );
-    assert_eq!(
-        reason(TurnLimits {
-            tokens: Some(15),
-            ..limits()
-        }),
-        "it took 15 tokens"
-    );
-    assert_eq!(
-        reason(TurnLimits {
-            time: Duration::from_secs(2),
-            ..limits()
-        }),
+        reason(TurnLimits { time: Duration::from_secs(2), ..limits() }),
         "it took 4 seconds"
     );
-    assert_eq!(
-        reason(TurnLimits {
-            cost: Some(0.25),
-            ..limits()
-        }),
-        "it cost 0.2500"
-    );
+    assert_eq!(reason(TurnLimits { cost: Some(0.25), ..limits() }), "it cost 0.2500");
 }
 
 #[test]
 fn a_new_question_begins_a_new_turn() {
     let mut journal = Journal::with_user_message();
-    journal.step(&[]).add(EntryBody::TurnEnded {
-        end: TurnEnd::Answered,
-    });
+    journal.step(&[]).add(EntryBody::TurnEnded { end: TurnEnd::Answered });
     assert_eq!(journal.next(), TurnAction::EndTurn(TurnEnd::Answered));
-    journal.add(EntryBody::User {
-        content: Vec::new(),
-    });
+    journal.add(EntryBody::User { content: Vec::new() });
     assert_eq!(journal.next(), TurnAction::CallModel);
 }
 
 #[test]
 fn the_time_of_waiting_does_not_count() {
-    let limits = TurnLimits {
-        time: Duration::from_secs(60),
-        ..TurnLimits::default()
-    };
+    let limits = TurnLimits { time: Duration::from_secs(60), ..TurnLimits::default() };
     let mut turn = Turn::new(limits.clone());
     let mut journal = Journal::with_user_message();
     journal.step(&[call("pay"), call("by_hand")]);
     journal.add(approval_requested("pay", u64::MAX));
     let hour = 3_600_000;
-    journal.add(EntryBody::ApprovalDecided {
-        call: "pay".into(),
-        verdict: ApprovalVerdict::Approve,
-    });
+    journal
+        .add(EntryBody::ApprovalDecided { call: "pay".into(), verdict: ApprovalVerdict::Approve });
     journal.finished("pay").finished("by_hand");
     for (at, entry) in journal.entries.iter_mut().enumerate() {
         entry.at = [0, 0, 0, hour, 2 * hour, 3 * hour][at];
@@ -331,22 +242,15 @@ fn the_time_of_waiting_does_not_count() {
 #[test]
 fn no_entry_after_a_result_changes_it() {
     let mut journal = Journal::with_user_message();
+    journal.step(&[call("pay")]).add(approval_requested("pay", u64::MAX));
     journal
-        .step(&[call("pay")])
-        .add(approval_requested("pay", u64::MAX));
-    journal.add(EntryBody::ApprovalDecided {
-        call: "pay".into(),
-        verdict: ApprovalVerdict::Approve,
-    });
+        .add(EntryBody::ApprovalDecided { call: "pay".into(), verdict: ApprovalVerdict::Approve });
     journal.add(EntryBody::CallStarted { call: "pay".into() });
     journal.finished("pay");
     for late in [
         approval_requested("pay", u64::MAX),
         EntryBody::CallStarted { call: "pay".into() },
-        EntryBody::ApprovalDecided {
-            call: "pay".into(),
-            verdict: ApprovalVerdict::Approve,
-        },
+        EntryBody::ApprovalDecided { call: "pay".into(), verdict: ApprovalVerdict::Approve },
     ] {
         assert_eq!(journal.add(late).next(), TurnAction::CallModel);
     }

@@ -15,9 +15,7 @@ use crate::support::{
 };
 
 fn paying() -> ScriptedModel {
-    ScriptedModel::new()
-        .calls("pay", r#"{"n": "5"}"#)
-        .replies("Settled.")
+    ScriptedModel::new().calls("pay", r#"{"n": "5"}"#).replies("Settled.")
 }
 
 /// Calls `pay`, decides, and returns the result that the model reads and the calls that ran.
@@ -41,16 +39,10 @@ async fn an_approver_sees_title_description_and_exact_arguments() {
     let log = Log::default();
     let chat = chat(paying(), pay(&log));
     let response = chat.message().user("Pay!").call().await.unwrap();
-    let [asked] = response.pending_approvals() else {
-        panic!("one call waits")
-    };
+    let [asked] = response.pending_approvals() else { panic!("one call waits") };
     assert_eq!(asked.tool.display_name(), "Payment");
     assert_eq!(asked.tool.description, "Pays a bill.");
-    assert_eq!(
-        asked.arguments,
-        json!({"n": 5}),
-        "not as the model wrote them"
-    );
+    assert_eq!(asked.arguments, json!({"n": 5}), "not as the model wrote them");
     assert_eq!(asked.call.arguments.as_str(), r#"{"n": "5"}"#);
     assert!(!response.has_calls());
 }
@@ -71,11 +63,9 @@ async fn an_edited_call_runs_with_the_edited_arguments() {
 
 #[tokio::test]
 async fn an_edit_into_something_invalid_does_not_run_and_the_model_reads_why() {
-    for (edited, message) in [
-        (json!({"n": "some"}), "/n"),
-        (json!({"m": 1}), "m"),
-        (json!(3), "object"),
-    ] {
+    for (edited, message) in
+        [(json!({"n": "some"}), "/n"), (json!({"m": 1}), "m"), (json!(3), "object")]
+    {
         let (result, ran) = decided(|asked| asked.edit(edited.clone())).await;
         assert_eq!(result.outcome, Outcome::InvalidArguments);
         assert!(result.text().contains(message), "{}", result.text());
@@ -118,11 +108,8 @@ async fn before_the_decisions_only_what_reads_runs() {
     let chat = chat(model.clone(), vec![write(&log), pay(&log), read_tool(&log)]);
     let paused = chat.message().user("Go!").call().await.unwrap();
     assert_eq!(log.lines(), ["look 3"]);
-    let decided: Vec<ApprovalResponse> = paused
-        .pending_approvals()
-        .iter()
-        .map(PendingApproval::approve)
-        .collect();
+    let decided: Vec<ApprovalResponse> =
+        paused.pending_approvals().iter().map(PendingApproval::approve).collect();
     assert_eq!(decided.len(), 2);
     paused.submit_approvals(decided).call().await.unwrap();
     assert_eq!(log.lines(), ["look 3", "write 1", "pay 2", "pay 4"]);
@@ -138,9 +125,7 @@ async fn calls_can_be_decided_one_by_one() {
     let second = paused.pending_approvals()[1].deny("not this one");
     let paused = paused.submit_approvals(vec![second]).call().await.unwrap();
     assert_eq!(log.lines(), ["look 3"], "one decision is left");
-    let [first] = paused.pending_approvals() else {
-        panic!("one call waits")
-    };
+    let [first] = paused.pending_approvals() else { panic!("one call waits") };
     let first = first.approve();
     let response = paused.submit_approvals(vec![first]).call().await.unwrap();
     assert_eq!(log.lines(), ["look 3", "write 1", "pay 2"]);
@@ -177,9 +162,8 @@ async fn a_new_message_closes_the_calls_that_wait() {
     let model = ScriptedModel::new()
         .calls_all([("pay", r#"{"n": 1}"#), ("write", r#"{"n": 2}"#)])
         .replies("As you like.");
-    let chat = builder(model.clone(), vec![pay(&log), write(&log)])
-        .store(Arc::clone(&store))
-        .build();
+    let chat =
+        builder(model.clone(), vec![pay(&log), write(&log)]).store(Arc::clone(&store)).build();
     let request = |text: &str| chat.message().conversation("room").user(text);
     let paused = request("Pay!").call().await.unwrap();
     let late = paused.pending_approvals()[0].approve();
@@ -201,11 +185,7 @@ async fn a_new_message_closes_the_calls_that_wait() {
             "there is no result of the call: the conversation went on without it"
         ]
     );
-    let error = paused
-        .submit_approvals(vec![late])
-        .call()
-        .await
-        .unwrap_err();
+    let error = paused.submit_approvals(vec![late]).call().await.unwrap_err();
     assert!(error.to_string().contains("does not wait"), "{error}");
     assert!(log.is_empty());
 }

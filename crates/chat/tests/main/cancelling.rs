@@ -65,9 +65,7 @@ async fn the_text_before_a_cancellation_is_stored() {
     let (model, dropped, silent) = halting();
     let log = crate::support::Log::default();
     let store = Arc::new(MemoryStore::new());
-    let chat = builder(model, write(&log))
-        .store(Arc::clone(&store))
-        .build();
+    let chat = builder(model, write(&log)).store(Arc::clone(&store)).build();
     let token = CancellationToken::new();
     let ask = chat.message().conversation("tale").cancel_on(token.clone());
     let ((emitted, error), ()) = tokio::join!(events(ask.user("Go!").stream()), async {
@@ -90,9 +88,7 @@ async fn the_text_before_a_cancellation_is_stored() {
         [
             EntryBody::User { .. },
             EntryBody::Assistant { .. },
-            EntryBody::TurnEnded {
-                end: TurnEnd::Cancelled
-            }
+            EntryBody::TurnEnded { end: TurnEnd::Cancelled }
         ]
     ));
     assert!(log.is_empty(), "a call of an answer that is not whole");
@@ -163,13 +159,7 @@ async fn with_a_token_that_is_cancelled_before_no_model_is_called() {
     let chat = chat(model.clone(), none());
     let token = CancellationToken::new();
     token.cancel();
-    let response = chat
-        .message()
-        .cancel_on(token)
-        .user("?")
-        .call()
-        .await
-        .unwrap();
+    let response = chat.message().cancel_on(token).user("?").call().await.unwrap();
     assert_eq!(response.end(), Some(&TurnEnd::Cancelled));
     assert_eq!(response.text(), "");
     assert!(model.requests().is_empty());

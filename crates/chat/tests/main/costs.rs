@@ -42,10 +42,8 @@ async fn usage_and_cost_are_summed_over_the_turn() {
 
 #[tokio::test]
 async fn an_unknown_price_is_no_price_and_demo_is_free() {
-    for (id, cost) in [
-        (ModelId::new("vendor", "big"), None),
-        (ModelId::new("demo", ""), Some(0.0)),
-    ] {
+    for (id, cost) in [(ModelId::new("vendor", "big"), None), (ModelId::new("demo", ""), Some(0.0))]
+    {
         let log = Log::default();
         let chat = chat(two_rounds().with_id(id), read_tool(&log));
         let response = chat.message().user("Go!").call().await.unwrap();
@@ -68,12 +66,7 @@ async fn each_turn_is_counted_by_itself() {
 async fn an_answer_that_is_cut_off_keeps_its_text() {
     let model = ScriptedModel::new()
         .replies_with(|_| ModelReply::text("Once upon a").stop(StopReason::Length));
-    let response = chat(model, none())
-        .message()
-        .user("Go!")
-        .call()
-        .await
-        .unwrap();
+    let response = chat(model, none()).message().user("Go!").call().await.unwrap();
     assert_eq!(response.end(), Some(&TurnEnd::Length));
     assert_eq!(response.text(), "Once upon a");
 }
@@ -98,10 +91,7 @@ async fn a_paused_answer_is_asked_to_go_on() {
     let response = chat.message().user("Search!").call().await.unwrap();
     assert_eq!(response.text(), "Found.");
     let messages = &model.requests()[2].messages;
-    assert!(matches!(
-        messages.as_slice(),
-        [Message::User(_), Message::Step(_), Message::Step(_)]
-    ));
+    assert!(matches!(messages.as_slice(), [Message::User(_), Message::Step(_), Message::Step(_)]));
 }
 
 #[tokio::test]
@@ -124,22 +114,10 @@ async fn a_refusal_is_shown() {
 
 #[tokio::test]
 async fn every_other_stop_is_an_answer() {
-    for stop in [
-        StopReason::End,
-        StopReason::Calls,
-        StopReason::Other("odd".to_owned()),
-    ] {
+    for stop in [StopReason::End, StopReason::Calls, StopReason::Other("odd".to_owned())] {
         let model =
             ScriptedModel::new().replies_with(move |_| ModelReply::text("Yes.").stop(stop.clone()));
-        let response = chat(model, none())
-            .message()
-            .user("?")
-            .call()
-            .await
-            .unwrap();
-        assert_eq!(
-            (response.text().as_str(), response.end()),
-            ("Yes.", Some(&TurnEnd::Answered))
-        );
+        let response = chat(model, none()).message().user("?").call().await.unwrap();
+        assert_eq!((response.text().as_str(), response.end()), ("Yes.", Some(&TurnEnd::Answered)));
     }
 }

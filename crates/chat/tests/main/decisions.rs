@@ -67,9 +67,7 @@ fn sent(decided: &ApprovalResponse) -> ApprovalResponse {
 #[tokio::test]
 async fn a_decision_can_be_made_in_another_process() {
     let desk = ApprovalFixture::default();
-    let paused = desk
-        .pause(&[("pay", r#"{"n": 1}"#), ("pay", r#"{"n": 2}"#)])
-        .await;
+    let paused = desk.pause(&[("pay", r#"{"n": 1}"#), ("pay", r#"{"n": 2}"#)]).await;
     let decided = vec![
         sent(&paused.pending_approvals()[0].approve()),
         sent(&paused.pending_approvals()[1].edit(json!({"n": 3}))),
@@ -93,31 +91,22 @@ async fn a_token_that_was_tampered_with_is_refused() {
             other => panic!("{other}"),
         };
         let forged: ApprovalResponse = serde_json::from_value(forged).unwrap();
-        desk.assert_refused(vec![forged], "the token is not the one")
-            .await;
+        desk.assert_refused(vec![forged], "the token is not the one").await;
     }
-    desk.decide(vec![serde_json::from_value(whole).unwrap()])
-        .await
-        .unwrap();
+    desk.decide(vec![serde_json::from_value(whole).unwrap()]).await.unwrap();
     assert_eq!(desk.log.lines(), ["pay 1"]);
 }
 
 #[tokio::test]
 async fn of_several_decisions_all_count_or_none() {
     let desk = ApprovalFixture::default();
-    let paused = desk
-        .pause(&[("pay", r#"{"n": 1}"#), ("pay", r#"{"n": 2}"#)])
-        .await;
-    let [first, second] = paused.pending_approvals() else {
-        panic!("two calls wait")
-    };
+    let paused = desk.pause(&[("pay", r#"{"n": 1}"#), ("pay", r#"{"n": 2}"#)]).await;
+    let [first, second] = paused.pending_approvals() else { panic!("two calls wait") };
     let mut swapped = second.approve();
     swapped.token = first.token.clone();
     let good = first.approve();
-    desk.assert_refused(vec![good.clone(), swapped], "the token is not the one")
-        .await;
-    desk.assert_refused(vec![good.clone(), first.deny("no")], "two decisions")
-        .await;
+    desk.assert_refused(vec![good.clone(), swapped], "the token is not the one").await;
+    desk.assert_refused(vec![good.clone(), first.deny("no")], "two decisions").await;
     desk.decide(vec![good.clone()]).await.unwrap();
     assert!(desk.log.is_empty(), "the other still waits");
     desk.assert_refused(vec![good], "decided already").await;
@@ -128,23 +117,14 @@ async fn a_token_of_another_conversation_is_refused() {
     let (here, there) = (ApprovalFixture::default(), ApprovalFixture::default());
     here.pause(&[("pay", r#"{"n": 1}"#)]).await;
     let paused = there.pause(&[("pay", r#"{"n": 1}"#)]).await;
-    here.assert_refused(
-        vec![paused.pending_approvals()[0].approve()],
-        "the token is not the one",
-    )
-    .await;
+    here.assert_refused(vec![paused.pending_approvals()[0].approve()], "the token is not the one")
+        .await;
     // The same store and key, and the same id of a call, in another room.
-    let chat = here.chat(
-        ScriptedModel::new().calls("pay", r#"{"n": 1}"#),
-        here.tools(),
-    );
+    let chat = here.chat(ScriptedModel::new().calls("pay", r#"{"n": 1}"#), here.tools());
     let other = chat.message().conversation("other").user("Go!");
     let other = other.call().await.unwrap();
-    here.assert_refused(
-        vec![other.pending_approvals()[0].approve()],
-        "the token is not the one",
-    )
-    .await;
+    here.assert_refused(vec![other.pending_approvals()[0].approve()], "the token is not the one")
+        .await;
 }
 
 #[tokio::test]
@@ -157,11 +137,7 @@ async fn a_decision_counts_once() {
     let again = desk.decide(vec![approve.clone()]).await.unwrap_err();
     assert!(again.to_string().contains("does not wait"), "{again}");
     // Not even through the response itself.
-    let again = paused
-        .submit_approvals(vec![approve])
-        .call()
-        .await
-        .unwrap_err();
+    let again = paused.submit_approvals(vec![approve]).call().await.unwrap_err();
     assert!(again.to_string().contains("does not wait"), "{again}");
     assert_eq!(desk.log.lines(), ["pay 1"]);
 }
@@ -169,31 +145,22 @@ async fn a_decision_counts_once() {
 #[tokio::test]
 async fn a_call_that_does_not_wait_cannot_be_decided() {
     let desk = ApprovalFixture::default();
-    let paused = desk
-        .pause(&[("pay", r#"{"n": 1}"#), ("write", r#"{"n": 2}"#)])
-        .await;
+    let paused = desk.pause(&[("pay", r#"{"n": 1}"#), ("write", r#"{"n": 2}"#)]).await;
     for call in ["call_0_1", "call_7", ""] {
         let mut decided = paused.pending_approvals()[0].approve();
         decided.call = call.into();
-        desk.assert_refused(vec![decided], "does not wait for a decision")
-            .await;
+        desk.assert_refused(vec![decided], "does not wait for a decision").await;
     }
     let nowhere = desk.chat(ScriptedModel::new(), desk.tools());
     let decided = vec![paused.pending_approvals()[0].approve()];
-    let error = nowhere
-        .submit_approvals("nowhere", decided)
-        .call()
-        .await
-        .unwrap_err();
+    let error = nowhere.submit_approvals("nowhere", decided).call().await.unwrap_err();
     assert!(error.to_string().contains("does not wait"), "{error}");
 }
 
 #[tokio::test]
 async fn a_decision_that_comes_too_late_is_no_decision() {
     let desk = ApprovalFixture::default();
-    let model = ScriptedModel::new()
-        .calls("pay", r#"{"n": 1}"#)
-        .replies("Too late.");
+    let model = ScriptedModel::new().calls("pay", r#"{"n": 1}"#).replies("Too late.");
     let chat = builder(model, desk.tools())
         .store(Arc::clone(&desk.store))
         .approval_timeout(Duration::ZERO)
@@ -201,10 +168,7 @@ async fn a_decision_that_comes_too_late_is_no_decision() {
     let request = chat.message().conversation(ROOM).user("Go!");
     let response = request.call().await.unwrap();
     assert_eq!(response.text(), "Too late.");
-    assert_eq!(
-        response.results()[0].text(),
-        "the call was denied: nobody decided in time"
-    );
+    assert_eq!(response.results()[0].text(), "the call was denied: nobody decided in time");
     assert!(desk.log.is_empty());
 }
 
@@ -226,9 +190,7 @@ async fn a_token_that_has_expired_is_refused() {
     let life = std::time::Duration::MAX;
     let held = toolwright::chat::Store::acquire(&late.store, &lease, life).await;
     assert!(held.unwrap());
-    toolwright::chat::Store::append(&late.store, &lease, &entries)
-        .await
-        .unwrap();
+    toolwright::chat::Store::append(&late.store, &lease, &entries).await.unwrap();
     let released = toolwright::chat::Store::release(&late.store, &lease).await;
     released.unwrap();
     let mut decided = paused.pending_approvals()[0].approve();
@@ -255,25 +217,20 @@ async fn a_tool_that_has_changed_since_is_not_run() {
         },
     ];
     for changed in changed {
-        for decide in [
-            PendingApproval::approve as fn(&PendingApproval) -> ApprovalResponse,
-            |asked| asked.edit(json!({"n": 2})),
-        ] {
+        for decide in
+            [PendingApproval::approve as fn(&PendingApproval) -> ApprovalResponse, |asked| {
+                asked.edit(json!({"n": 2}))
+            }]
+        {
             let desk = ApprovalFixture::default();
             let paused = desk.pause(&[("pay", r#"{"n": 1}"#)]).await;
             let decided = vec![decide(&paused.pending_approvals()[0])];
-            let chat = desk.chat(
-                ScriptedModel::new().replies("Oh."),
-                vec![changed(&desk.log)],
-            );
+            let chat = desk.chat(ScriptedModel::new().replies("Oh."), vec![changed(&desk.log)]);
             let response = chat.submit_approvals(ROOM, decided).call().await.unwrap();
             assert!(desk.log.is_empty());
             let result = &response.results()[0];
             assert_eq!(result.outcome, Outcome::Denied);
-            assert_eq!(
-                result.text(),
-                "the call was denied: the approval is for another call"
-            );
+            assert_eq!(result.text(), "the call was denied: the approval is for another call");
         }
     }
 }
@@ -282,12 +239,7 @@ async fn a_tool_that_has_changed_since_is_not_run() {
 async fn a_tool_that_is_gone_is_not_run_and_not_waited_for() {
     let desk = ApprovalFixture::default();
     let paused = desk.pause(&[("pay", r#"{"n": 1}"#)]).await;
-    let gone = || {
-        desk.chat(
-            ScriptedModel::new().replies("Oh."),
-            vec![read_tool(&desk.log)],
-        )
-    };
+    let gone = || desk.chat(ScriptedModel::new().replies("Oh."), vec![read_tool(&desk.log)]);
     let response = gone().resume(ROOM).call().await.unwrap();
     assert_eq!(response.text(), "Oh.");
     assert_eq!(response.results()[0].outcome, Outcome::UnknownTool);
@@ -298,19 +250,15 @@ async fn a_tool_that_is_gone_is_not_run_and_not_waited_for() {
 #[tokio::test]
 async fn an_approval_is_for_the_caller_it_was_asked_for() {
     for (caller, runs) in [("ada", true), ("bob", false)] {
-        for decide in [
-            PendingApproval::approve as fn(&PendingApproval) -> ApprovalResponse,
-            |asked| asked.edit(json!({"n": 2})),
-        ] {
+        for decide in
+            [PendingApproval::approve as fn(&PendingApproval) -> ApprovalResponse, |asked| {
+                asked.edit(json!({"n": 2}))
+            }]
+        {
             let desk = ApprovalFixture::default();
             let model = ScriptedModel::new().calls("pay", r#"{"n": 1}"#);
             let request = desk.chat(model, desk.tools()).message().conversation(ROOM);
-            let paused = request
-                .caller(Caller::new("ada"))
-                .user("Go!")
-                .call()
-                .await
-                .unwrap();
+            let paused = request.caller(Caller::new("ada")).user("Go!").call().await.unwrap();
             let chat = desk.chat(ScriptedModel::new().replies("Done."), desk.tools());
             let decided = chat.submit_approvals(ROOM, vec![decide(&paused.pending_approvals()[0])]);
             decided.caller(Caller::new(caller)).call().await.unwrap();
@@ -323,10 +271,7 @@ async fn an_approval_is_for_the_caller_it_was_asked_for() {
 async fn a_call_that_needed_approval_still_does_if_the_next_request_does_not_require_it() {
     // The prompt asks before each call; the process that goes on would not.
     for (decide, ran) in [
-        (
-            PendingApproval::approve as fn(&PendingApproval) -> ApprovalResponse,
-            "write 1",
-        ),
+        (PendingApproval::approve as fn(&PendingApproval) -> ApprovalResponse, "write 1"),
         (|asked| asked.edit(json!({"n": 2})), "write 2"),
         (|asked| asked.deny("no"), ""),
         (|asked| asked.answer("I did it"), ""),
@@ -334,15 +279,8 @@ async fn a_call_that_needed_approval_still_does_if_the_next_request_does_not_req
         let desk = ApprovalFixture::default();
         let model = ScriptedModel::new().calls("write", r#"{"n": 1}"#);
         let request = desk.chat(model, desk.tools()).message().conversation(ROOM);
-        let paused = request
-            .ask_before_each_call()
-            .user("Go!")
-            .call()
-            .await
-            .unwrap();
-        desk.decide(vec![decide(&paused.pending_approvals()[0])])
-            .await
-            .unwrap();
+        let paused = request.ask_before_each_call().user("Go!").call().await.unwrap();
+        desk.decide(vec![decide(&paused.pending_approvals()[0])]).await.unwrap();
         assert_eq!(desk.log.lines().concat(), ran);
     }
 }

@@ -28,10 +28,7 @@ struct Country {
 }
 
 fn bern() -> City {
-    City {
-        name: "Bern".to_owned(),
-        people: 134_000,
-    }
+    City { name: "Bern".to_owned(), people: 134_000 }
 }
 
 const BERN: &str = r#"{"name": "Bern", "people": 134000}"#;
@@ -63,10 +60,7 @@ async fn an_answer_can_be_of_any_type() {
     assert_eq!(country.others, [bern()]);
     assert_eq!(country.mood, Some(Mood::Good));
     assert_eq!(extracted::<u8>(r#"{"answer": 7}"#).await, 7);
-    assert_eq!(
-        extracted::<Option<String>>(r#"{"answer": null}"#).await,
-        None
-    );
+    assert_eq!(extracted::<Option<String>>(r#"{"answer": null}"#).await, None);
 }
 
 #[tokio::test]
@@ -81,35 +75,20 @@ async fn an_invalid_answer_is_mended() {
     let requests = model.requests();
     let message = |at: usize| match requests[at].messages.last() {
         Some(toolwright::chat::Message::User(content)) => {
-            toolwright::ToolResult::success(content.clone())
-                .text()
-                .into_owned()
+            toolwright::ToolResult::success(content.clone()).text().into_owned()
         }
         other => panic!("{other:?}"),
     };
-    assert!(
-        message(1).starts_with("That is not valid: "),
-        "{}",
-        message(1)
-    );
+    assert!(message(1).starts_with("That is not valid: "), "{}", message(1));
     assert!(message(2).contains("/people"), "{}", message(2));
     assert_eq!(requests[2].messages.len(), 5, "it sees its own answers");
 }
 
 #[tokio::test]
 async fn a_model_that_cannot_is_given_up_after_three_tries() {
-    let model = ScriptedModel::new()
-        .replies("A")
-        .replies("B")
-        .replies("C")
-        .replies("D");
+    let model = ScriptedModel::new().replies("A").replies("B").replies("C").replies("D");
     let chat = chat(model.clone(), none());
-    let error = chat
-        .message()
-        .user("?")
-        .extract::<City>()
-        .await
-        .unwrap_err();
+    let error = chat.message().user("?").extract::<City>().await.unwrap_err();
     match error {
         ChatError::InvalidStructuredOutput { text, message } => {
             assert_eq!(text, "C");
@@ -122,38 +101,23 @@ async fn a_model_that_cannot_is_given_up_after_three_tries() {
 
 #[tokio::test]
 async fn tools_can_be_called_on_the_way() {
-    let model = ScriptedModel::new()
-        .calls("look", "{}")
-        .replies("Bern")
-        .replies(BERN);
+    let model = ScriptedModel::new().calls("look", "{}").replies("Bern").replies(BERN);
     let log = Log::default();
     let chat = chat(model.clone(), read_tool(&log));
     let ask = chat.message().tool_choice(ToolChoice::Required).user("?");
     assert_eq!(ask.extract::<City>().await.unwrap(), bern());
     assert_eq!(log.lines().len(), 1);
     let requests = model.requests();
-    assert!(
-        requests
-            .iter()
-            .all(|request| request.response_format.is_some())
-    );
+    assert!(requests.iter().all(|request| request.response_format.is_some()));
     let choices: Vec<&ToolChoice> = requests.iter().map(|it| &it.tool_choice).collect();
-    assert_eq!(
-        choices,
-        [&ToolChoice::Required, &ToolChoice::Auto, &ToolChoice::Auto]
-    );
+    assert_eq!(choices, [&ToolChoice::Required, &ToolChoice::Auto, &ToolChoice::Auto]);
 }
 
 #[tokio::test]
 async fn a_turn_that_waits_cannot_be_an_answer() {
     let log = Log::default();
     let chat = chat(ScriptedModel::new().calls("pay", "{}"), pay(&log));
-    let error = chat
-        .message()
-        .user("?")
-        .extract::<City>()
-        .await
-        .unwrap_err();
+    let error = chat.message().user("?").extract::<City>().await.unwrap_err();
     assert!(matches!(error, ChatError::TurnPaused { .. }), "{error}");
 }
 
@@ -163,10 +127,7 @@ async fn a_cancelled_turn_is_not_asked_again() {
     let token = CancellationToken::new();
     let cancel = token.clone();
     let stop = toolwright::Tool::builder("stop", "Stops.").run(move |_, _| cancel.cancel());
-    let chat = chat(
-        model.clone(),
-        vec![stop.unwrap(), constant_tool("look", "")],
-    );
+    let chat = chat(model.clone(), vec![stop.unwrap(), constant_tool("look", "")]);
     let ask = chat.message().cancel_on(token).user("?");
     let error = ask.extract::<City>().await.unwrap_err();
     let (reason, response) = crate::support::ended(Err(error));

@@ -28,18 +28,11 @@ async fn the_result_of_an_unknown_tool_lists_the_known_names() {
 
 #[tokio::test]
 async fn malformed_arguments_never_run_and_the_model_reads_why() {
-    for arguments in [
-        "not json",
-        "[1]",
-        "\"n\"",
-        r#"{"n": "many"}"#,
-        r#"{"m": 1}"#,
-        r#"{"n": 1, "n": 2}"#,
-    ] {
+    for arguments in
+        ["not json", "[1]", "\"n\"", r#"{"n": "many"}"#, r#"{"m": 1}"#, r#"{"n": 1, "n": 2}"#]
+    {
         let log = Log::default();
-        let model = ScriptedModel::new()
-            .calls("write", arguments)
-            .replies("Sorry.");
+        let model = ScriptedModel::new().calls("write", arguments).replies("Sorry.");
         let chat = chat(model.clone(), write(&log));
         let response = chat.message().user("Go!").call().await.unwrap();
         assert_eq!(response.text(), "Sorry.");
@@ -54,26 +47,19 @@ async fn malformed_arguments_never_run_and_the_model_reads_why() {
 async fn truncated_arguments_never_run() {
     for arguments in ["{", r#"{"n"#, r#"{"n":"#, r#"{"n": 1"#, r#"{"n": 1,"#] {
         let log = Log::default();
-        let model = ScriptedModel::new()
-            .calls("write", arguments)
-            .replies("Again?");
+        let model = ScriptedModel::new().calls("write", arguments).replies("Again?");
         let chat = chat(model.clone(), write(&log));
         chat.message().user("Go!").call().await.unwrap();
         assert!(log.is_empty(), "{arguments} ran");
-        assert_eq!(
-            results(&model.requests()[1])[0].outcome,
-            Outcome::InvalidArguments
-        );
+        assert_eq!(results(&model.requests()[1])[0].outcome, Outcome::InvalidArguments);
     }
 }
 
 #[tokio::test]
 async fn a_call_that_is_cut_off_before_its_arguments_never_runs() {
-    for (stop, runs) in [
-        (StopReason::Length, false),
-        (StopReason::Filtered, false),
-        (StopReason::Calls, true),
-    ] {
+    for (stop, runs) in
+        [(StopReason::Length, false), (StopReason::Filtered, false), (StopReason::Calls, true)]
+    {
         let log = Log::default();
         let cut = stop.clone();
         let model = ScriptedModel::new()
@@ -103,9 +89,7 @@ async fn arguments_that_must_not_be_malformed_end_the_turn() {
 
 #[tokio::test]
 async fn a_tools_error_is_read_by_the_model() {
-    let model = ScriptedModel::new()
-        .calls("print", "{}")
-        .replies("No paper.");
+    let model = ScriptedModel::new().calls("print", "{}").replies("No paper.");
     let print = failing_tool("print", || ToolError::failed("out of paper"));
     let chat = chat(model.clone(), print);
     let response = chat.message().user("Print!").call().await.unwrap();
@@ -158,9 +142,7 @@ async fn a_fatal_error_ends_the_turn_and_nothing_after_it_runs() {
 #[tokio::test]
 async fn what_is_refused_is_never_asked_about() {
     let log = Log::default();
-    let model = ScriptedModel::new()
-        .calls("pay", r#"{"n": "all of it"}"#)
-        .replies("Sorry.");
+    let model = ScriptedModel::new().calls("pay", r#"{"n": "all of it"}"#).replies("Sorry.");
     let chat = chat(model, pay(&log));
     let response = chat.message().user("Pay!").call().await.unwrap();
     assert!(response.pending_approvals().is_empty());
@@ -178,9 +160,7 @@ async fn a_model_that_fails_after_a_call_leaves_no_orphan() {
             .with_item(Item::call(ToolCall::new("write", "{}")))
             .then_error(toolwright::chat::ModelErrorKind::Network, "the line is cut"),
     });
-    let chat = builder(model, write(&log))
-        .store(std::sync::Arc::clone(&store))
-        .build();
+    let chat = builder(model, write(&log)).store(std::sync::Arc::clone(&store)).build();
     let ask = chat.message().conversation("a").user("Go!");
     let error = ask.call().await.unwrap_err();
     assert_eq!(error.to_string(), "the line is cut");

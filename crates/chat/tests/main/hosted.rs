@@ -31,45 +31,27 @@ fn a_search_that_the_vendor_does_not_have_is_named_in_a_warning() {
     let sources = ConfigSources::new().defaults([("WebSearchTool.type", "default")]);
     let config = Config::load(sources).unwrap().config;
     let search = HostedTool::WebSearch(config.web_search().unwrap().unwrap());
-    let chat = builder(ScriptedModel::new(), none())
-        .hosted_tool(search)
-        .build();
-    let [warning] = &chat.warnings()[..] else {
-        panic!("one warning")
-    };
-    assert!(
-        warning.ends_with(" has no hosted web search: it is left out"),
-        "{warning}"
-    );
+    let chat = builder(ScriptedModel::new(), none()).hosted_tool(search).build();
+    let [warning] = &chat.warnings()[..] else { panic!("one warning") };
+    assert!(warning.ends_with(" has no hosted web search: it is left out"), "{warning}");
 }
 
 #[tokio::test]
 async fn it_is_asked_about_like_any_other_call() {
     let response = chat(waiting(), none()).message().user("Why?").call().await;
     let response = response.unwrap();
-    let [asked] = response.pending_approvals() else {
-        panic!("one call waits")
-    };
+    let [asked] = response.pending_approvals() else { panic!("one call waits") };
     assert_eq!(asked.call.id.as_str(), "mcpr_1");
     assert_eq!(asked.arguments, json!({"q": "why"}));
     assert_eq!(asked.tool.name.as_str(), "wiki.ask");
-    assert!(
-        asked
-            .tool
-            .description
-            .contains("`ask` of the server `wiki`")
-    );
+    assert!(asked.tool.description.contains("`ask` of the server `wiki`"));
 }
 
 #[tokio::test]
 async fn the_vendor_receives_the_decision() {
     let cases: [(Decide, Outcome, &str); 4] = [
         (PendingApproval::approve, Outcome::Ok, "approved"),
-        (
-            |asked| asked.deny("not today"),
-            Outcome::Denied,
-            "not today",
-        ),
+        (|asked| asked.deny("not today"), Outcome::Denied, "not today"),
         (
             |asked| asked.edit(json!({})),
             Outcome::Denied,
@@ -84,22 +66,14 @@ async fn the_vendor_receives_the_decision() {
     for (decide, outcome, text) in cases {
         let model = waiting();
         let store = Arc::new(MemoryStore::new());
-        let chat = builder(model.clone(), none())
-            .store(Arc::clone(&store))
-            .build();
+        let chat = builder(model.clone(), none()).store(Arc::clone(&store)).build();
         let request = chat.message().conversation("room").user("Why?");
         let paused = request.call().await.unwrap();
         let decided = vec![decide(&paused.pending_approvals()[0])];
         let other = builder(model.clone(), none()).store(store).build();
-        let response = other
-            .submit_approvals("room", decided)
-            .call()
-            .await
-            .unwrap();
+        let response = other.submit_approvals("room", decided).call().await.unwrap();
         assert_eq!(response.text(), "Because.");
-        let [result] = &results(&model.requests()[1])[..] else {
-            panic!("one result")
-        };
+        let [result] = &results(&model.requests()[1])[..] else { panic!("one result") };
         assert_eq!(result.call_id.as_str(), "mcpr_1");
         assert_eq!((result.outcome, &*result.text()), (outcome, text));
     }
@@ -122,28 +96,17 @@ async fn a_caller_that_runs_our_calls_still_decides_about_the_vendors() {
         })
         .replies("Done.");
     let chat = chat(model.clone(), write(&log));
-    let paused = chat
-        .message()
-        .manual_calls()
-        .user("Go!")
-        .call()
-        .await
-        .unwrap();
+    let paused = chat.message().manual_calls().user("Go!").call().await.unwrap();
     assert_eq!(paused.pending_approvals().len(), 1);
     let decided = vec![paused.pending_approvals()[0].approve()];
     let paused = paused.submit_approvals(decided).call().await.unwrap();
-    let [call] = paused.calls() else {
-        panic!("one call is ours")
-    };
+    let [call] = paused.calls() else { panic!("one call is ours") };
     let mut result = toolwright::ToolResult::success("by hand");
     result.call_id = call.id.clone();
     let response = paused.submit_results(vec![result]).call().await.unwrap();
     assert_eq!(response.text(), "Done.");
     let results_read = results(&model.requests()[1]);
-    assert_eq!(
-        (&*results_read[0].text(), &*results_read[1].text()),
-        ("approved", "by hand")
-    );
+    assert_eq!((&*results_read[0].text(), &*results_read[1].text()), ("approved", "by hand"));
     assert!(log.is_empty());
 }
 

@@ -42,10 +42,7 @@ async fn a_decision_that_was_written_into_a_journal_runs_nothing_when_it_is_impo
     let log = Log::default();
     let mut entries = waiting(&store, &log).await;
     let call = asked(&entries);
-    let decided = |verdict| EntryBody::ApprovalDecided {
-        call: call.clone(),
-        verdict,
-    };
+    let decided = |verdict| EntryBody::ApprovalDecided { call: call.clone(), verdict };
     entries.push(Entry::new("forged", 1, decided(ApprovalVerdict::Approve)));
     let (imported, remarks) = import_journal(entries);
     let remark = "entry `forged` left its turn open: it is ended, and none of its calls will run";
@@ -77,9 +74,7 @@ async fn a_call_that_had_started_has_an_unknown_outcome_and_an_import_of_an_impo
     assert_eq!(results(&imported), [Outcome::Ok, Outcome::OutcomeUnknown]);
     assert!(matches!(
         imported.last().unwrap().body,
-        EntryBody::TurnEnded {
-            end: TurnEnd::Cancelled
-        }
+        EntryBody::TurnEnded { end: TurnEnd::Cancelled }
     ));
     let (again, remarks) = import_journal(imported.clone());
     assert_eq!((again.len(), remarks.len()), (imported.len(), 0));

@@ -31,11 +31,7 @@ impl Approver for Asleep {
 
 fn model() -> ScriptedModel {
     ScriptedModel::new()
-        .calls_all([
-            ("write", r#"{"n": 1}"#),
-            ("pay", r#"{"n": 2}"#),
-            ("look", r#"{"n": 3}"#),
-        ])
+        .calls_all([("write", r#"{"n": 1}"#), ("pay", r#"{"n": 2}"#), ("look", r#"{"n": 3}"#)])
         .replies("Done.")
 }
 
@@ -69,23 +65,15 @@ async fn every_decision_can_be_made_inline() {
 #[tokio::test]
 async fn an_approver_that_panics_has_not_approved() {
     let (texts, ran) = decided(|_| panic!("who am I to judge")).await;
-    assert_eq!(
-        texts[1],
-        "the call was denied: the one who was asked could not decide"
-    );
+    assert_eq!(texts[1], "the call was denied: the one who was asked could not decide");
     assert_eq!(ran, ["look 3", "write 1"]);
 }
 
 #[tokio::test]
 async fn requests_and_decisions_are_emitted() {
     let log = Log::default();
-    let chat = builder(
-        ScriptedModel::new().calls("pay", "{}").replies("Done."),
-        pay(&log),
-    );
-    let chat = chat
-        .approver(Decides(|request: ApprovalRequest<'_>| request.approve()))
-        .build();
+    let chat = builder(ScriptedModel::new().calls("pay", "{}").replies("Done."), pay(&log));
+    let chat = chat.approver(Decides(|request: ApprovalRequest<'_>| request.approve())).build();
     let (events, _) = events(chat.message().user("Pay!").stream()).await;
     let kinds: Vec<String> = kinds(&events)
         .into_iter()
@@ -104,10 +92,7 @@ async fn an_approver_has_no_more_time_than_the_timeout() {
         .approval_timeout(Duration::from_secs(60))
         .build();
     chat.message().user("Go!").call().await.unwrap();
-    assert_eq!(
-        last_result_texts(&model)[1],
-        "the call was denied: nobody decided in time"
-    );
+    assert_eq!(last_result_texts(&model)[1], "the call was denied: nobody decided in time");
     assert_eq!(log.lines(), ["look 3", "write 1"]);
 }
 

@@ -40,12 +40,8 @@ fn every_kind() -> Vec<EntryBody> {
     let content = || vec![Content::text("Hello.")];
     let verdicts = [
         ApprovalVerdict::Approve,
-        ApprovalVerdict::Edit {
-            arguments: json!({"n": [1, null]}),
-        },
-        ApprovalVerdict::Deny {
-            reason: "no".to_owned(),
-        },
+        ApprovalVerdict::Edit { arguments: json!({"n": [1, null]}) },
+        ApprovalVerdict::Deny { reason: "no".to_owned() },
         ApprovalVerdict::Answer { content: content() },
     ];
     let mut bodies = vec![
@@ -64,10 +60,7 @@ fn every_kind() -> Vec<EntryBody> {
         },
         EntryBody::CallFinished { result },
     ];
-    bodies.extend(verdicts.map(|verdict| EntryBody::ApprovalDecided {
-        call: "a".into(),
-        verdict,
-    }));
+    bodies.extend(verdicts.map(|verdict| EntryBody::ApprovalDecided { call: "a".into(), verdict }));
     let reason = || "because".to_owned();
     let ends = [
         TurnEnd::Answered,
@@ -104,9 +97,7 @@ fn the_providers_json_survives_byte_for_byte() {
     let entry = Entry::new("1", 0, every_kind().remove(2));
     let json = serde_json::to_string(&entry).unwrap();
     let read: Entry = serde_json::from_str(&json).unwrap();
-    let EntryBody::Step { step, .. } = read.body else {
-        panic!("a step is a step")
-    };
+    let EntryBody::Step { step, .. } = read.body else { panic!("a step is a step") };
     for item in &step.items[..3] {
         assert_eq!(item.raw_json("wire").unwrap().get(), RAW);
         assert!(item.raw_json("another").is_none());
@@ -115,9 +106,7 @@ fn the_providers_json_survives_byte_for_byte() {
 
 fn entries_of(bodies: Vec<EntryBody>) -> Vec<Entry> {
     let numbered = bodies.into_iter().enumerate();
-    numbered
-        .map(|(at, body)| Entry::new(at.to_string(), 0, body))
-        .collect()
+    numbered.map(|(at, body)| Entry::new(at.to_string(), 0, body)).collect()
 }
 
 fn step(ids: &[&str]) -> EntryBody {
@@ -130,10 +119,7 @@ fn step(ids: &[&str]) -> EntryBody {
             StopReason::Calls,
             Usage::default(),
         )),
-        calls: ids
-            .iter()
-            .map(|id| CallMetadata::new(*id, "look", ""))
-            .collect(),
+        calls: ids.iter().map(|id| CallMetadata::new(*id, "look", "")).collect(),
         cost: None,
     }
 }
@@ -155,12 +141,8 @@ fn results_follow_their_step_in_the_order_of_its_calls() {
         finished("a", "again"),
     ]);
     let messages = history(&entries);
-    let [
-        Message::Step(_),
-        Message::Results(first),
-        Message::Step(_),
-        Message::Results(second),
-    ] = messages.as_slice()
+    let [Message::Step(_), Message::Results(first), Message::Step(_), Message::Results(second)] =
+        messages.as_slice()
     else {
         panic!("{messages:?}")
     };

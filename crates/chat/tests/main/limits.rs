@@ -32,12 +32,7 @@ async fn stopped_within(
     let (reason, _) = ended(Err(error.unwrap()));
     match emitted.last().unwrap() {
         ChatEvent::TurnEnded { end, .. } => {
-            assert_eq!(
-                *end,
-                TurnEnd::Limit {
-                    reason: reason.clone()
-                }
-            );
+            assert_eq!(*end, TurnEnd::Limit { reason: reason.clone() });
         }
         other => panic!("{other:?}"),
     }
@@ -65,10 +60,7 @@ async fn the_same_call_for_ever() {
     assert_eq!(reason, "the same call was asked for 7 times");
     assert_eq!(log.lines().len(), 2 * 3, "three times in each of two turns");
     let results = response.results();
-    assert!(
-        results[3].text().contains("do something else"),
-        "it was warned"
-    );
+    assert!(results[3].text().contains("do something else"), "it was warned");
 }
 
 #[tokio::test]

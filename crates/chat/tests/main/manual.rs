@@ -27,13 +27,7 @@ async fn nothing_runs_and_the_caller_has_the_calls() {
     let tools = || vec![write(&log), pay(&log)];
     let model = model();
     let chat = chat(model.clone(), tools());
-    let paused = chat
-        .message()
-        .manual_calls()
-        .user("Go!")
-        .call()
-        .await
-        .unwrap();
+    let paused = chat.message().manual_calls().user("Go!").call().await.unwrap();
     assert!(log.is_empty());
     assert!(paused.has_calls() && paused.pending_approvals().is_empty() && paused.end().is_none());
     let names: Vec<&str> = paused.calls().iter().map(|it| it.name.as_str()).collect();
@@ -54,13 +48,7 @@ async fn a_call_without_a_result_was_not_run() {
         let log = Log::default();
         let model = model();
         let chat = chat(model.clone(), vec![write(&log), pay(&log)]);
-        let paused = chat
-            .message()
-            .manual_calls()
-            .user("Go!")
-            .call()
-            .await
-            .unwrap();
+        let paused = chat.message().manual_calls().user("Go!").call().await.unwrap();
         let submitted = match some {
             true => vec![result(&paused.calls()[1], "paid")],
             false => Vec::new(),
@@ -80,35 +68,19 @@ async fn a_result_without_an_open_call_is_rejected_and_so_are_all() {
     let log = Log::default();
     let model = model();
     let chat = chat(model.clone(), vec![write(&log), pay(&log)]);
-    let paused = chat
-        .message()
-        .manual_calls()
-        .user("Go!")
-        .call()
-        .await
-        .unwrap();
+    let paused = chat.message().manual_calls().user("Go!").call().await.unwrap();
     let good = result(&paused.calls()[0], "written");
     let stray = result(&ToolCall::new("write", "{}").with_id("elsewhere"), "");
     for (submitted, message) in [
         (vec![good.clone(), stray], "does not wait for a result"),
         (vec![good.clone(), good.clone()], "two results"),
     ] {
-        let error = paused
-            .clone()
-            .submit_results(submitted)
-            .call()
-            .await
-            .unwrap_err();
+        let error = paused.clone().submit_results(submitted).call().await.unwrap_err();
         assert!(matches!(error, ChatError::Rejected { .. }), "{error}");
         assert!(error.to_string().contains(message), "{error}");
     }
     assert_eq!(model.requests().len(), 1);
-    paused
-        .clone()
-        .submit_results(vec![good.clone()])
-        .call()
-        .await
-        .unwrap();
+    paused.clone().submit_results(vec![good.clone()]).call().await.unwrap();
     let again = paused.submit_results(vec![good]).call().await.unwrap_err();
     assert!(again.to_string().contains("does not wait"), "{again}");
 }
@@ -125,18 +97,12 @@ async fn the_providers_json_is_sent_again() {
         })
         .replies("Done.");
     let chat = chat(model.clone(), write(&log));
-    let request = chat
-        .message()
-        .conversation("room")
-        .manual_calls()
-        .user("Go!");
+    let request = chat.message().conversation("room").manual_calls().user("Go!");
     let paused = request.call().await.unwrap();
     let submitted = vec![result(&paused.calls()[0], "written")];
     paused.submit_results(submitted).call().await.unwrap();
     let requests = model.requests();
-    let Message::Step(step) = &requests[1].messages[1] else {
-        panic!("the step comes second")
-    };
+    let Message::Step(step) = &requests[1].messages[1] else { panic!("the step comes second") };
     assert_eq!(step.items[0].raw_json("wire").unwrap().get(), raw);
 }
 
@@ -147,12 +113,7 @@ async fn limits_count_all_the_same() {
     let mut paused = {
         let chat = chat(script, write(&log));
         let limits = TurnLimits::default();
-        chat.message()
-            .manual_calls()
-            .limits(limits)
-            .user("Go!")
-            .call()
-            .await
+        chat.message().manual_calls().limits(limits).user("Go!").call().await
     };
     let mut rounds = 0;
     while let Ok(response) = paused {

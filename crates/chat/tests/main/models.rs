@@ -9,10 +9,7 @@ use crate::support::{chat, constant_tool, none};
 
 #[tokio::test]
 async fn a_script_is_played_and_records_its_requests() {
-    let model = ScriptedModel::new()
-        .calls("look", "{}")
-        .replies("Seen.")
-        .replies("More.");
+    let model = ScriptedModel::new().calls("look", "{}").replies("Seen.").replies("More.");
     assert_eq!((model.remaining(), model.requests().len()), (3, 0));
     let chat = chat(model.clone(), constant_tool("look", "a tree"));
     chat.message().user("Look!").call().await.unwrap();
@@ -26,10 +23,7 @@ async fn a_script_that_is_over_is_an_error() {
     let chat = chat(ScriptedModel::new().replies("Only this."), none());
     chat.message().user("?").call().await.unwrap();
     let error = chat.message().user("?").call().await.unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "the script is over, and the model is asked once more"
-    );
+    assert_eq!(error.to_string(), "the script is over, and the model is asked once more");
 }
 
 #[tokio::test]
@@ -39,26 +33,11 @@ async fn a_script_can_fail_and_have_a_name() {
         .fails(ModelErrorKind::RateLimit, "slow down")
         .replies_with(|request| format!("{} messages", request.messages.len()));
     let chat = chat(model, none());
-    let error = chat
-        .message()
-        .conversation("a")
-        .user("?")
-        .call()
-        .await
-        .unwrap_err();
+    let error = chat.message().conversation("a").user("?").call().await.unwrap_err();
     assert_eq!(error.to_string(), "slow down");
-    let response = chat
-        .message()
-        .conversation("a")
-        .user("?")
-        .call()
-        .await
-        .unwrap();
+    let response = chat.message().conversation("a").user("?").call().await.unwrap();
     assert_eq!(response.text(), "2 messages");
-    assert_eq!(
-        response.steps().next().unwrap().model.to_string(),
-        "vendor:model"
-    );
+    assert_eq!(response.steps().next().unwrap().model.to_string(), "vendor:model");
 }
 
 #[tokio::test]
@@ -67,13 +46,7 @@ async fn an_echo_repeats_the_last_message() {
     let content = vec![Content::text("Hello,"), Content::text("world!")];
     let response = chat.message().user(content).call().await.unwrap();
     assert_eq!(response.text(), "Hello,\nworld!");
-    let response = chat
-        .message()
-        .user("A")
-        .assistant("B")
-        .call()
-        .await
-        .unwrap();
+    let response = chat.message().user("A").assistant("B").call().await.unwrap();
     assert_eq!(response.text(), "B");
 }
 

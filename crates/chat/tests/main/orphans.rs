@@ -26,15 +26,9 @@ const ROOM: &str = "room";
 
 /// The same cases in every run, unless `PROPTEST_RNG_SEED` asks for others.
 fn config(cases: u32) -> ProptestConfig {
-    let config = ProptestConfig {
-        failure_persistence: None,
-        ..ProptestConfig::with_cases(cases)
-    };
+    let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases) };
     match config.rng_seed {
-        RngSeed::Random => ProptestConfig {
-            rng_seed: RngSeed::Fixed(7),
-            ..config
-        },
+        RngSeed::Random => ProptestConfig { rng_seed: RngSeed::Fixed(7), ..config },
         RngSeed::Fixed(_) => config,
     }
 }
@@ -65,17 +59,12 @@ impl Scene {
     /// A process that has just started.
     fn chat(&self) -> toolwright::chat::Chat {
         let model = FaultyModel::new(self.dice.clone(), self.watch.clone());
-        builder(model, tools(&self.watch))
-            .store(Arc::clone(&self.store))
-            .build()
+        builder(model, tools(&self.watch)).store(Arc::clone(&self.store)).build()
     }
 
     /// Decides about some of the pending approvals.
     fn decisions(&mut self) -> Vec<ApprovalResponse> {
-        let asked = self
-            .paused
-            .iter()
-            .flat_map(|paused| paused.pending_approvals());
+        let asked = self.paused.iter().flat_map(|paused| paused.pending_approvals());
         let mut decided = Vec::new();
         for asked in asked {
             decided.extend(match self.dice.below(6) {

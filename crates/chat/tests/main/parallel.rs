@@ -24,9 +24,7 @@ async fn tools_that_only_read_run_at_the_same_time() {
             })
             .unwrap()
     };
-    let model = ScriptedModel::new()
-        .calls_all([("a", "{}"), ("b", "{}")])
-        .replies("They met.");
+    let model = ScriptedModel::new().calls_all([("a", "{}"), ("b", "{}")]).replies("They met.");
     let chat = chat(model.clone(), vec![meeting("a"), meeting("b")]);
     chat.message().user("Meet!").call().await.unwrap();
     assert_eq!(last_result_texts(&model), ["met", "met"]);
@@ -50,9 +48,7 @@ async fn all_others_run_strictly_in_order() {
             })
             .unwrap()
     };
-    let model = ScriptedModel::new()
-        .calls_all([("b", "{}"), ("a", "{}")])
-        .replies("Done.");
+    let model = ScriptedModel::new().calls_all([("b", "{}"), ("a", "{}")]).replies("Done.");
     let chat = chat(model, vec![slow("a"), slow("b")]);
     chat.message().user("Go!").call().await.unwrap();
     assert_eq!(log.lines(), ["b begins", "b ends", "a begins", "a ends"]);
@@ -62,31 +58,24 @@ async fn all_others_run_strictly_in_order() {
 async fn results_are_in_the_order_of_the_calls_whichever_ends_first() {
     let gate = Arc::new(Notify::new());
     let (waiting, opening) = (Arc::clone(&gate), gate);
-    let late = Tool::builder("late", "Waits for the other.")
-        .read_only(true)
-        .run_async(move |_, _| {
+    let late =
+        Tool::builder("late", "Waits for the other.").read_only(true).run_async(move |_, _| {
             let gate = Arc::clone(&waiting);
             async move {
                 gate.notified().await;
                 "late"
             }
         });
-    let early = Tool::builder("early", "Lets the other go on.")
-        .read_only(true)
-        .run(move |_, _| {
-            opening.notify_one();
-            "early"
-        });
+    let early = Tool::builder("early", "Lets the other go on.").read_only(true).run(move |_, _| {
+        opening.notify_one();
+        "early"
+    });
     let model = ScriptedModel::new()
         .calls_all([("late", "{}"), ("nobody", "{}"), ("early", "{}")])
         .replies("Done.");
     let chat = chat(model.clone(), vec![late.unwrap(), early.unwrap()]);
     let response = chat.message().user("Go!").call().await.unwrap();
-    let came: Vec<CallId> = response
-        .results()
-        .into_iter()
-        .map(|it| it.call_id)
-        .collect();
+    let came: Vec<CallId> = response.results().into_iter().map(|it| it.call_id).collect();
     assert_eq!(came.last().unwrap().as_str(), "call_0_0");
     let ids = results(&model.requests()[1]);
     let ids: Vec<&str> = ids.iter().map(|result| result.call_id.as_str()).collect();

@@ -12,8 +12,7 @@ fn failing(errors: Option<ErrorPolicy>) -> Tool {
         Some(errors) => tool.errors(errors),
         None => tool,
     };
-    tool.run(|_, _| Err::<String, _>("no such table: users"))
-        .unwrap()
+    tool.run(|_, _| Err::<String, _>("no such table: users")).unwrap()
 }
 
 fn model() -> ScriptedModel {
@@ -39,11 +38,8 @@ const MESSAGE: &str = "no such table: users";
 const GENERIC: &str = "the tool failed";
 const END: &str = "ended: no such table: users";
 
-const CASES: [(ErrorPolicy, &str); 3] = [
-    (ErrorPolicy::Message, MESSAGE),
-    (ErrorPolicy::Generic, GENERIC),
-    (ErrorPolicy::End, END),
-];
+const CASES: [(ErrorPolicy, &str); 3] =
+    [(ErrorPolicy::Message, MESSAGE), (ErrorPolicy::Generic, GENERIC), (ErrorPolicy::End, END)];
 
 fn invoker(tools: impl Into<View>) -> Invoker {
     Invoker::new(tools).unwrap()
@@ -51,10 +47,7 @@ fn invoker(tools: impl Into<View>) -> Invoker {
 
 #[tokio::test]
 async fn a_tool_sets_its_error_policy() {
-    assert_eq!(
-        reads(&invoker(registry(failing(None))), None).await,
-        MESSAGE
-    );
+    assert_eq!(reads(&invoker(registry(failing(None))), None).await, MESSAGE);
     for (errors, read) in CASES {
         let tools = registry(failing(Some(errors)));
         assert_eq!(reads(&invoker(tools), None).await, read);

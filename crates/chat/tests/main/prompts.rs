@@ -20,17 +20,11 @@ fn mood(mood: String) -> &'static str {
 }
 
 fn prompts() -> Vec<BundleItem> {
-    vec![
-        translate::prompt().into(),
-        mood::prompt().into(),
-        constant_tool("look", "seen").into(),
-    ]
+    vec![translate::prompt().into(), mood::prompt().into(), constant_tool("look", "seen").into()]
 }
 
 fn text(content: &[Content]) -> String {
-    toolwright::ToolResult::success(content.to_vec())
-        .text()
-        .into_owned()
+    toolwright::ToolResult::success(content.to_vec()).text().into_owned()
 }
 
 #[tokio::test]
@@ -53,10 +47,7 @@ async fn a_named_prompt_is_a_message_of_its_role() {
 
 #[tokio::test]
 async fn a_prompt_of_the_assistant_alone_is_a_turn_of_its_own() {
-    let model = ScriptedModel::new()
-        .calls("look", "{}")
-        .replies("One.")
-        .replies("Two.");
+    let model = ScriptedModel::new().calls("look", "{}").replies("One.").replies("Two.");
     let chat = chat(model.clone(), prompts());
     let request = || chat.message().conversation("room");
     request().user("First?").call().await.unwrap();
@@ -78,11 +69,7 @@ async fn a_prompt_that_cannot_be_rendered_is_an_error_and_nothing_is_stored() {
         ("mood", json!("sad"), "object"),
     ] {
         let request = chat.message().conversation("room").user("Hello!");
-        let error = request
-            .prompt_named(name, arguments)
-            .call()
-            .await
-            .unwrap_err();
+        let error = request.prompt_named(name, arguments).call().await.unwrap_err();
         assert!(matches!(error, ChatError::Prompt { .. }), "{error}");
         assert!(error.to_string().contains(message), "{error}");
     }
@@ -120,8 +107,5 @@ async fn the_system_prompt_is_the_chats_unless_the_request_sets_one() {
     chat.message().user("?").call().await.unwrap();
     let requests = model.requests();
     let system: Vec<_> = requests.iter().map(|it| it.system.as_deref()).collect();
-    assert_eq!(
-        system,
-        [Some("Be brief."), Some("Be long."), Some("Be brief.")]
-    );
+    assert_eq!(system, [Some("Be brief."), Some("Be long."), Some("Be brief.")]);
 }

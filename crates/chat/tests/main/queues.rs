@@ -81,20 +81,12 @@ async fn requests_wait_in_the_order_they_came_and_one_too_many_is_refused() {
 async fn a_request_that_is_dropped_frees_its_slot() {
     let store = Arc::new(MemoryStore::new());
     let (chat, gate) = gated(&store);
-    let ask = |n: usize| {
-        chat.message()
-            .conversation("room")
-            .user(n.to_string())
-            .call()
-    };
+    let ask = |n: usize| chat.message().conversation("room").user(n.to_string()).call();
     let mut turns: Vec<_> = (0..17).map(|n| Box::pin(ask(n))).collect();
     for turn in &mut turns {
         assert!(turn.as_mut().now_or_never().is_none());
     }
-    assert!(matches!(
-        Box::pin(ask(17)).now_or_never(),
-        Some(Err(ChatError::Busy { .. }))
-    ));
+    assert!(matches!(Box::pin(ask(17)).now_or_never(), Some(Err(ChatError::Busy { .. }))));
     drop(turns.remove(5));
     let mut late = Box::pin(ask(18));
     assert!(late.as_mut().now_or_never().is_none());
@@ -104,10 +96,7 @@ async fn a_request_that_is_dropped_frees_its_slot() {
         assert_eq!(turn.unwrap().text(), "Done.");
     }
     let asked = questions(&store).await;
-    assert_eq!(
-        (asked.len(), asked[5].as_str(), asked[16].as_str()),
-        (17, "6", "18")
-    );
+    assert_eq!((asked.len(), asked[5].as_str(), asked[16].as_str()), (17, "6", "18"));
 }
 
 /// A store that is slow to release a lease.

@@ -40,21 +40,14 @@ impl Scene {
     async fn interrupted(tool: ToolBuilder, decide: bool) -> Self {
         let log = Log::default();
         let tool = halting_tool(tool, &log);
-        let scene = Self {
-            store: Arc::default(),
-            log,
-            tool,
-        };
+        let scene = Self { store: Arc::default(), log, tool };
         let model = ScriptedModel::new().calls_all([("act", "{}"), ("write", r#"{"n": 1}"#)]);
         let chat = scene.chat(model);
         let request = chat.message().conversation("room").user("Act!");
         if decide {
             let paused = request.call().await.unwrap();
-            let decided: Vec<ApprovalResponse> = paused
-                .pending_approvals()
-                .iter()
-                .map(|it| it.approve())
-                .collect();
+            let decided: Vec<ApprovalResponse> =
+                paused.pending_approvals().iter().map(|it| it.approve()).collect();
             let going = chat.submit_approvals("room", decided).call();
             assert!(going.now_or_never().is_none());
         } else {
@@ -75,19 +68,10 @@ impl Scene {
 async fn what_had_started_and_cannot_be_repeated_has_an_unknown_outcome() {
     let scene = Scene::interrupted(once(), false).await;
     let model = ScriptedModel::new().replies("I will check.");
-    let response = scene
-        .chat(model.clone())
-        .resume("room")
-        .call()
-        .await
-        .unwrap();
+    let response = scene.chat(model.clone()).resume("room").call().await.unwrap();
     assert_eq!(response.text(), "I will check.");
     assert!(last_result_texts(&model)[0].contains("the outcome is unknown"));
-    assert_eq!(
-        scene.log.lines(),
-        ["begins", "write 1"],
-        "the other one had not started"
-    );
+    assert_eq!(scene.log.lines(), ["begins", "write 1"], "the other one had not started");
     assert_eq!(response.results()[0].outcome, Outcome::OutcomeUnknown);
     assert_complete(&stored_entries(&scene.store, "room").await);
 }
@@ -97,12 +81,7 @@ async fn what_can_be_repeated_runs_again() {
     for tool in [once().idempotent(true), once().read_only(true)] {
         let scene = Scene::interrupted(tool, false).await;
         let model = ScriptedModel::new().replies("Done.");
-        scene
-            .chat(model.clone())
-            .resume("room")
-            .call()
-            .await
-            .unwrap();
+        scene.chat(model.clone()).resume("room").call().await.unwrap();
         assert_eq!(last_result_texts(&model), ["ended", "write 1"]);
         let lines = scene.log.lines();
         let times = |line: &str| lines.iter().filter(|it| *it == line).count();
@@ -116,12 +95,7 @@ async fn what_was_approved_and_can_be_repeated_runs_again() {
     let tool = once().idempotent(true).destructive(true);
     let scene = Scene::interrupted(tool, true).await;
     let model = ScriptedModel::new().replies("Done.");
-    scene
-        .chat(model.clone())
-        .resume("room")
-        .call()
-        .await
-        .unwrap();
+    scene.chat(model.clone()).resume("room").call().await.unwrap();
     assert_eq!(last_result_texts(&model), ["ended", "write 1"]);
 }
 
@@ -151,10 +125,7 @@ async fn a_cancellation_does_not_claim_to_know_what_had_started() {
     let scene = Scene::interrupted(once(), false).await;
     let token = toolwright::CancellationToken::new();
     token.cancel();
-    let request = scene
-        .chat(ScriptedModel::new())
-        .resume("room")
-        .cancel_on(token);
+    let request = scene.chat(ScriptedModel::new()).resume("room").cancel_on(token);
     let response = request.call().await.unwrap();
     let outcomes: Vec<Outcome> = response.results().iter().map(|it| it.outcome).collect();
     assert_eq!(outcomes, [Outcome::OutcomeUnknown, Outcome::Cancelled]);
@@ -164,15 +135,8 @@ async fn a_cancellation_does_not_claim_to_know_what_had_started() {
 async fn a_turn_that_is_over_is_not_begun_again() {
     let store = Arc::new(MemoryStore::new());
     let model = ScriptedModel::new().replies("Done.");
-    let chat = builder(model.clone(), Vec::<Tool>::new())
-        .store(Arc::clone(&store))
-        .build();
-    chat.message()
-        .conversation("room")
-        .user("?")
-        .call()
-        .await
-        .unwrap();
+    let chat = builder(model.clone(), Vec::<Tool>::new()).store(Arc::clone(&store)).build();
+    chat.message().conversation("room").user("?").call().await.unwrap();
     let before = stored_entries(&store, "room").await.len();
     let response = chat.resume("room").call().await.unwrap();
     assert_eq!(response.text(), "Done.");

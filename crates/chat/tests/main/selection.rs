@@ -12,10 +12,7 @@ use crate::support::{Log, builder, chat, constant_tool, last_result_texts, regis
 type Configure = fn(TurnRequest) -> TurnRequest;
 
 fn in_bundle(name: &str, bundle: &str) -> Tool {
-    Tool::builder(name, "Does something.")
-        .bundle(bundle)
-        .run(|_, _| "done")
-        .unwrap()
+    Tool::builder(name, "Does something.").bundle(bundle).run(|_, _| "done").unwrap()
 }
 
 fn tools() -> Vec<Tool> {
@@ -51,10 +48,7 @@ async fn a_request_has_the_tools_it_selects() {
     let all = ["read_file", "write_file", "search"];
     let cases: [(Configure, &[&str]); 12] = [
         (|ask| ask, &all),
-        (
-            |ask| ask.tools(constant_tool("own", "")),
-            &["read_file", "write_file", "search", "own"],
-        ),
+        (|ask| ask.tools(constant_tool("own", "")), &["read_file", "write_file", "search", "own"]),
         (|ask| ask.only_tools(constant_tool("own", "")), &["own"]),
         (|ask| ask.only_tools(Vec::<Tool>::new()), &[]),
         (|ask| ask.only_tools_named(["search"]), &["search"]),
@@ -62,23 +56,11 @@ async fn a_request_has_the_tools_it_selects() {
             |ask| ask.only_tools_named(["search", "search", "second", "second"]),
             &["search", "second"],
         ),
-        (
-            |ask| {
-                ask.only_tools_named(["own"])
-                    .tools(constant_tool("own", ""))
-            },
-            &["own"],
-        ),
+        (|ask| ask.only_tools_named(["own"]).tools(constant_tool("own", "")), &["own"]),
         (|ask| ask.bundles(["files"]), &["read_file", "write_file"]),
-        (
-            |ask| ask.bundles(["files"]).only_tools_named(["search"]),
-            &all,
-        ),
+        (|ask| ask.bundles(["files"]).only_tools_named(["search"]), &all),
         (|ask| ask.exclude(["search"]), &["read_file", "write_file"]),
-        (
-            |ask| ask.bundles(["files"]).exclude(["write_file"]),
-            &["read_file"],
-        ),
+        (|ask| ask.bundles(["files"]).exclude(["write_file"]), &["read_file"]),
         (
             |ask| {
                 ask.exclude(["own", "second"])
@@ -100,18 +82,12 @@ async fn unknown_names_are_an_error_before_any_request() {
             |ask| ask.only_tools_named(["serch", "nobody"]),
             "nobody knows `serch`, `nobody`; did you mean `search`?",
         ),
-        (
-            |ask| ask.bundles(["web", "nowhere"]),
-            "nobody knows `nowhere`",
-        ),
+        (|ask| ask.bundles(["web", "nowhere"]), "nobody knows `nowhere`"),
         (
             |ask| ask.exclude(["write_files"]),
             "nobody knows `write_files`; did you mean `write_file`?",
         ),
-        (
-            |ask| ask.only_tools_named(["Search"]),
-            "nobody knows `Search`; did you mean `search`?",
-        ),
+        (|ask| ask.only_tools_named(["Search"]), "nobody knows `Search`; did you mean `search`?"),
         (
             |ask| ask.tool_choice(ToolChoice::Named("serch".to_owned())),
             "nobody knows `serch`; did you mean `search`?",
@@ -130,9 +106,7 @@ async fn two_tools_of_one_name_are_an_error_before_any_request() {
 
 #[tokio::test]
 async fn the_first_resolver_that_knows_a_name_is_asked() {
-    let model = ScriptedModel::new()
-        .calls("resolved", "{}")
-        .replies("Done.");
+    let model = ScriptedModel::new().calls("resolved", "{}").replies("Done.");
     let chat = builder(model.clone(), tools())
         .resolver(|_: &str| None)
         .resolver(|name: &str| Some(constant_tool(name, "first")))
@@ -149,12 +123,7 @@ async fn a_resolver_answers_for_the_name_it_was_asked_and_no_other() {
     let chat = builder(model.clone(), tools())
         .resolver(|_: &str| Some(constant_tool("something_else", "")))
         .build();
-    let error = chat
-        .message()
-        .only_tools_named(["wanted"])
-        .user("Go!")
-        .call()
-        .await;
+    let error = chat.message().only_tools_named(["wanted"]).user("Go!").call().await;
     assert_eq!(error.unwrap_err().to_string(), "nobody knows `wanted`");
     assert!(model.requests().is_empty());
 }
@@ -163,10 +132,7 @@ async fn a_resolver_answers_for_the_name_it_was_asked_and_no_other() {
 async fn no_resolver_is_called_within_a_turn() {
     let log = Log::default();
     let asked = log.clone();
-    let model = ScriptedModel::new()
-        .calls("one", "{}")
-        .calls("two", "{}")
-        .replies("Done.");
+    let model = ScriptedModel::new().calls("one", "{}").calls("two", "{}").replies("Done.");
     let chat = builder(model.clone(), tools())
         .resolver(move |name: &str| {
             asked.write(name);
@@ -177,11 +143,7 @@ async fn no_resolver_is_called_within_a_turn() {
     ask.call().await.unwrap();
     assert_eq!(log.lines(), ["one"]);
     let requests = model.requests();
-    assert!(
-        requests
-            .iter()
-            .all(|request| tool_names(request) == ["one"])
-    );
+    assert!(requests.iter().all(|request| tool_names(request) == ["one"]));
     assert!(last_result_texts(&model)[0].contains("there is no tool `two`"));
 }
 
@@ -191,12 +153,9 @@ async fn a_change_of_the_registry_does_not_change_a_turn() {
     let held = registry.clone();
     let meddle = Tool::builder("meddle", "Changes the registry.").run(move |_, _| {
         held.remove("victim");
-        held.add(constant_tool("late", ""))
-            .map_err(|error| error.to_string())
+        held.add(constant_tool("late", "")).map_err(|error| error.to_string())
     });
-    registry
-        .add(vec![meddle.unwrap(), constant_tool("victim", "still here")])
-        .unwrap();
+    registry.add(vec![meddle.unwrap(), constant_tool("victim", "still here")]).unwrap();
     let model = ScriptedModel::new()
         .calls("meddle", "{}")
         .calls_all([("victim", "{}"), ("late", "{}")])
@@ -209,11 +168,7 @@ async fn a_change_of_the_registry_does_not_change_a_turn() {
     assert!(texts[1].contains("there is no tool `late`"));
     chat.message().user("And now?").call().await.unwrap();
     let requests = model.requests();
-    assert!(
-        requests[..3]
-            .iter()
-            .all(|it| tool_names(it) == ["meddle", "victim"])
-    );
+    assert!(requests[..3].iter().all(|it| tool_names(it) == ["meddle", "victim"]));
     assert_eq!(tool_names(&requests[3]), ["meddle", "late"]);
 }
 
@@ -226,11 +181,7 @@ async fn the_tools_of_one_request_are_not_the_next_ones() {
         .replies("Gone.");
     let chat = chat(model.clone(), tools());
     let ask = || chat.message().conversation("room").user("Go!");
-    ask()
-        .only_tools(constant_tool("own", "mine"))
-        .call()
-        .await
-        .unwrap();
+    ask().only_tools(constant_tool("own", "mine")).call().await.unwrap();
     assert_eq!(last_result_texts(&model), ["mine"]);
     ask().call().await.unwrap();
     assert!(last_result_texts(&model)[0].contains("there is no tool `own`"));

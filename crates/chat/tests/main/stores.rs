@@ -39,9 +39,7 @@ async fn an_entry_that_is_appended_again_is_the_same_one() {
     let loaded = store.load("room").await.unwrap();
     let ids: Vec<&str> = loaded.iter().map(|entry| entry.id.as_str()).collect();
     assert_eq!(ids, ["a", "b", "c"]);
-    let EntryBody::User { content } = &loaded[0].body else {
-        panic!("the first one stays")
-    };
+    let EntryBody::User { content } = &loaded[0].body else { panic!("the first one stays") };
     assert_eq!(*content, [Content::text("one")]);
     assert_eq!(store.load("other").await.unwrap().len(), 1);
     assert!(store.load("nowhere").await.unwrap().is_empty());
@@ -87,11 +85,7 @@ impl Store for Failing {
 
 fn model() -> ScriptedModel {
     ScriptedModel::new()
-        .calls_all([
-            ("write", r#"{"n": 1}"#),
-            ("look", r#"{"n": 2}"#),
-            ("write", r#"{"n": 3}"#),
-        ])
+        .calls_all([("write", r#"{"n": 1}"#), ("look", r#"{"n": 2}"#), ("write", r#"{"n": 3}"#)])
         .calls("pay", r#"{"n": 4}"#)
         .replies("Done.")
 }
@@ -99,10 +93,7 @@ fn model() -> ScriptedModel {
 async fn through(chat: &Chat) -> Result<Response, ChatError> {
     let request = chat.message().conversation("room").user("Go!");
     let paused = request.call().await?;
-    let decided = paused
-        .pending_approvals()
-        .iter()
-        .map(|asked| asked.approve());
+    let decided = paused.pending_approvals().iter().map(|asked| asked.approve());
     let decided = decided.collect();
     paused.submit_approvals(decided).call().await
 }
@@ -115,11 +106,7 @@ async fn whenever_a_store_fails_no_unrecorded_call_runs_and_the_turn_resumes_fro
             let log = Log::default();
             let kept_in = Arc::new(MemoryStore::new());
             let tools = || vec![write(&log), read_tool(&log), pay(&log)];
-            let store = Failing {
-                kept: Arc::clone(&kept_in),
-                left: AtomicUsize::new(at),
-                after,
-            };
+            let store = Failing { kept: Arc::clone(&kept_in), left: AtomicUsize::new(at), after };
             let chat = builder(model(), tools()).store(store).build();
             let Err(error) = through(&chat).await else {
                 assert!(at > 10, "there are that many appends: {at}");
@@ -133,9 +120,8 @@ async fn whenever_a_store_fails_no_unrecorded_call_runs_and_the_turn_resumes_fro
             );
             let entries = stored_entries(&kept_in, "room").await;
             assert_complete(&entries);
-            let started = entries
-                .iter()
-                .filter(|it| matches!(it.body, EntryBody::CallStarted { .. }));
+            let started =
+                entries.iter().filter(|it| matches!(it.body, EntryBody::CallStarted { .. }));
             assert!(log.lines().len() <= started.count(), "append {at}");
             // The turn resumes: no call with an effect runs twice.
             let healed = builder(ScriptedModel::new().replies("Again."), tools());
@@ -177,16 +163,8 @@ async fn a_store_that_cannot_be_read_is_an_error_before_anything_is_asked() {
         delegate_store!(0);
     }
     let model = ScriptedModel::new();
-    let chat = builder(model.clone(), none())
-        .store(Unreadable(MemoryStore::new()))
-        .build();
-    let error = chat
-        .message()
-        .conversation("room")
-        .user("?")
-        .call()
-        .await
-        .unwrap_err();
+    let chat = builder(model.clone(), none()).store(Unreadable(MemoryStore::new())).build();
+    let error = chat.message().conversation("room").user("?").call().await.unwrap_err();
     assert!(matches!(error, ChatError::Store(_)));
     assert!(std::error::Error::source(&error).is_some());
     assert!(model.requests().is_empty());
@@ -201,20 +179,13 @@ async fn a_turn_that_is_read_again_decides_the_same() {
     through(&chat).await.unwrap();
     let entries = stored_entries(&store, "room").await;
     assert!(entries.len() > 12);
-    let (mut live, mut read) = (
-        Turn::new(TurnLimits::default()),
-        Turn::new(TurnLimits::default()),
-    );
+    let (mut live, mut read) = (Turn::new(TurnLimits::default()), Turn::new(TurnLimits::default()));
     for entry in &entries {
         let json = serde_json::to_string(entry).unwrap();
         let again: Entry = serde_json::from_str(&json).unwrap();
         live.apply(entry);
         read.apply(&again);
-        assert_eq!(
-            live.next_action(entry.at),
-            read.next_action(entry.at),
-            "{json}"
-        );
+        assert_eq!(live.next_action(entry.at), read.next_action(entry.at), "{json}");
         assert_eq!(live.usage(), read.usage());
         assert_eq!(live.deadline(), read.deadline());
     }

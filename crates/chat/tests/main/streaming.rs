@@ -14,12 +14,8 @@ fn model() -> ScriptedModel {
             let text = "Hm.".to_owned();
             ModelReply::from_items(vec![Item::new(ItemKind::Reasoning { text })])
                 .with_item(Item::text("Let me see."))
-                .with_item(Item::call(
-                    ToolCall::new("write", r#"{"n": 1}"#).with_id("a"),
-                ))
-                .with_item(Item::call(
-                    ToolCall::new("write", r#"{"n": 2}"#).with_id("b"),
-                ))
+                .with_item(Item::call(ToolCall::new("write", r#"{"n": 1}"#).with_id("a")))
+                .with_item(Item::call(ToolCall::new("write", r#"{"n": 2}"#).with_id("b")))
         })
         .replies("Two.")
 }
@@ -59,16 +55,11 @@ async fn events_come_in_the_order_things_happen() {
 #[tokio::test]
 async fn events_are_json_with_a_type() {
     let log = Log::default();
-    let model = ScriptedModel::new()
-        .calls("pay", r#"{"n": 1}"#)
-        .replies("Paid.");
+    let model = ScriptedModel::new().calls("pay", r#"{"n": 1}"#).replies("Paid.");
     let chat = chat(model, pay(&log));
     let request = chat.message().conversation("room").user("Pay!");
     let (emitted, _) = events(request.stream()).await;
-    let json: Vec<Value> = emitted
-        .iter()
-        .map(|it| serde_json::to_value(it).unwrap())
-        .collect();
+    let json: Vec<Value> = emitted.iter().map(|it| serde_json::to_value(it).unwrap()).collect();
     let find = |kind: &str| json.iter().find(|event| event["type"] == kind).unwrap();
     assert_eq!(
         *find("began"),
@@ -78,10 +69,7 @@ async fn events_are_json_with_a_type() {
     assert_eq!(asked["arguments"], json!({"n": 1}));
     assert_eq!(asked["tool"]["name"], "pay");
     assert_eq!(asked["call"]["id"], "call_0_0");
-    assert_eq!(
-        *find("paused"),
-        json!({"type": "paused", "calls": ["call_0_0"]})
-    );
+    assert_eq!(*find("paused"), json!({"type": "paused", "calls": ["call_0_0"]}));
     // A page that has only seen JSON can decide.
     let decided = json!({
         "call": asked["call"]["id"],
@@ -90,10 +78,7 @@ async fn events_are_json_with_a_type() {
     });
     let decided = serde_json::from_value(decided).unwrap();
     let (emitted, _) = events(chat.submit_approvals("room", vec![decided]).stream()).await;
-    let json: Vec<Value> = emitted
-        .iter()
-        .map(|it| serde_json::to_value(it).unwrap())
-        .collect();
+    let json: Vec<Value> = emitted.iter().map(|it| serde_json::to_value(it).unwrap()).collect();
     let find = |kind: &str| json.iter().find(|event| event["type"] == kind).unwrap();
     assert_eq!(
         *find("decided"),
@@ -137,10 +122,7 @@ async fn an_answer_without_an_end_is_an_error() {
         }
     }
     let log = Log::default();
-    let chat = chat(
-        Broken(toolwright::chat::ModelId::new("broken", "")),
-        write(&log),
-    );
+    let chat = chat(Broken(toolwright::chat::ModelId::new("broken", "")), write(&log));
     let error = chat.message().user("?").call().await.unwrap_err();
     assert_eq!(error.to_string(), "the answer ended before it was finished");
     assert!(log.is_empty());
@@ -172,13 +154,7 @@ async fn a_stream_has_a_response_once_it_is_over() {
 #[tokio::test]
 async fn finishing_a_stream_that_failed_is_the_error() {
     let chat = chat(ScriptedModel::new(), none());
-    let error = chat
-        .message()
-        .user("?")
-        .stream()
-        .finish()
-        .await
-        .unwrap_err();
+    let error = chat.message().user("?").stream().finish().await.unwrap_err();
     assert!(error.to_string().contains("the script is over"), "{error}");
     let mut stream = chat.message().user("?").stream();
     while stream.next().await.is_some() {}
@@ -190,19 +166,12 @@ async fn finishing_a_stream_that_failed_is_the_error() {
 async fn a_stream_and_a_call_append_the_same_entries() {
     let log = Log::default();
     let tools = || vec![write(&log), read_tool(&log)];
-    let called = chat(model(), tools())
-        .message()
-        .user("Go!")
-        .call()
-        .await
-        .unwrap();
+    let called = chat(model(), tools()).message().user("Go!").call().await.unwrap();
     let streamed = chat(model(), tools()).message().user("Go!").stream();
     let streamed = streamed.finish().await.unwrap();
     let bodies = |response: &toolwright::chat::Response| -> Vec<Value> {
         let entries = response.entries().iter();
-        entries
-            .map(|entry| serde_json::to_value(&entry.body).unwrap())
-            .collect()
+        entries.map(|entry| serde_json::to_value(&entry.body).unwrap()).collect()
     };
     assert_eq!(bodies(&called), bodies(&streamed));
 }

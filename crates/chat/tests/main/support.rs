@@ -80,17 +80,12 @@ pub(crate) fn pay(log: &Log) -> Tool {
 
 /// A read-only tool that always answers the same.
 pub(crate) fn constant_tool(name: &str, text: &'static str) -> Tool {
-    Tool::builder(name, "Returns a text.")
-        .read_only(true)
-        .run(move |_, _| text)
-        .unwrap()
+    Tool::builder(name, "Returns a text.").read_only(true).run(move |_, _| text).unwrap()
 }
 
 /// A tool that fails with this error.
 pub(crate) fn failing_tool(name: &str, error: fn() -> toolwright::ToolError) -> Tool {
-    Tool::builder(name, "Fails.")
-        .run(move |_, _| Err::<String, _>(error()))
-        .unwrap()
+    Tool::builder(name, "Fails.").run(move |_, _| Err::<String, _>(error())).unwrap()
 }
 
 /// The results at the end of a request.
@@ -105,18 +100,12 @@ pub(crate) fn results(request: &ModelRequest) -> Vec<ToolResult> {
 pub(crate) fn last_result_texts(model: &ScriptedModel) -> Vec<String> {
     let requests = model.requests();
     let results = results(requests.last().unwrap());
-    results
-        .iter()
-        .map(|result| result.text().into_owned())
-        .collect()
+    results.iter().map(|result| result.text().into_owned()).collect()
 }
 
 /// The names of the tools that a request shows.
 pub(crate) fn tool_names(request: &ModelRequest) -> Vec<String> {
-    let names = request
-        .tools
-        .iter()
-        .map(|tool| tool.spec().name.to_string());
+    let names = request.tools.iter().map(|tool| tool.spec().name.to_string());
     names.collect()
 }
 

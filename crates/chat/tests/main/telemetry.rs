@@ -98,21 +98,14 @@ async fn a_turn_has_spans_with_the_conventional_names_and_no_messages() {
     let log = Log::default();
     let model = ScriptedModel::new()
         .with_id(ModelId::new("vendor", "big"))
-        .calls_all([
-            ("write", r#"{"n": 8675309}"#),
-            ("guarded", r#"{"surprise": 8675309}"#),
-        ])
+        .calls_all([("write", r#"{"n": 8675309}"#), ("guarded", r#"{"surprise": 8675309}"#)])
         .replies("The answer is 8675309.")
         .fails(ModelErrorKind::Auth, "sk-secret-8675309");
     let guarded = failing_tool("guarded", || ToolError::failed("password=8675309"));
     let chat = chat(model, vec![write(&log), guarded]);
     let recorder = Recorder::default();
     let turn = async {
-        let ask = || {
-            chat.message()
-                .conversation("room")
-                .system("Keep 8675309 to yourself.")
-        };
+        let ask = || chat.message().conversation("room").system("Keep 8675309 to yourself.");
         ask().user("Is it 8675309?").call().await.unwrap();
         ask().user("Really?").call().await.unwrap_err();
     };
@@ -129,11 +122,7 @@ async fn a_turn_has_spans_with_the_conventional_names_and_no_messages() {
         ("gen_ai.usage.output_tokens", "5"),
         ("otel.name", "chat big"),
     ] {
-        assert_eq!(
-            asked[0].get(field).map(String::as_str),
-            Some(value),
-            "{field}"
-        );
+        assert_eq!(asked[0].get(field).map(String::as_str), Some(value), "{field}");
     }
     assert_eq!(asked[2]["error.type"], "auth");
     assert!(!asked[1].contains_key("error.type"));

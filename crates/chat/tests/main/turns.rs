@@ -38,9 +38,7 @@ async fn a_request_without_a_message_is_an_error() {
 #[tokio::test]
 async fn a_call_runs_and_its_result_is_answered_with() {
     let log = Log::default();
-    let model = ScriptedModel::new()
-        .calls("look", r#"{"n": 1}"#)
-        .replies("Seen.");
+    let model = ScriptedModel::new().calls("look", r#"{"n": 1}"#).replies("Seen.");
     let chat = chat(model.clone(), read_tool(&log));
     let response = chat.message().user("Look!").call().await.unwrap();
     assert_eq!(response.text(), "Seen.");
@@ -57,26 +55,19 @@ async fn a_call_runs_and_its_result_is_answered_with() {
 #[tokio::test]
 async fn call_after_call_runs_until_the_model_answers() {
     let log = Log::default();
-    let script = (1..=5).fold(ScriptedModel::new(), |script, n| {
-        script.calls("write", format!(r#"{{"n": {n}}}"#))
-    });
+    let script = (1..=5)
+        .fold(ScriptedModel::new(), |script, n| script.calls("write", format!(r#"{{"n": {n}}}"#)));
     let model = script.replies("Done.");
     let chat = chat(model.clone(), write(&log));
     let response = chat.message().user("Go!").call().await.unwrap();
-    assert_eq!(
-        log.lines(),
-        ["write 1", "write 2", "write 3", "write 4", "write 5"]
-    );
+    assert_eq!(log.lines(), ["write 1", "write 2", "write 3", "write 4", "write 5"]);
     assert_eq!(response.results().len(), 5);
     assert_eq!(model.requests()[5].messages.len(), 11);
 }
 
 #[tokio::test]
 async fn a_conversation_goes_on_where_it_was() {
-    let model = ScriptedModel::new()
-        .replies("One.")
-        .replies("Two.")
-        .replies("New.");
+    let model = ScriptedModel::new().replies("One.").replies("Two.").replies("New.");
     let chat = chat(model.clone(), none());
     for question in ["First?", "Second?"] {
         let ask = chat.message().conversation("room").user(question);
@@ -117,12 +108,9 @@ async fn a_tools_progress_and_updates_are_events() {
     let (events, error) = events(chat.message().user("Count!").stream()).await;
     assert!(error.is_none());
     let progress = events.iter().find_map(|event| match event {
-        ChatEvent::Progress {
-            call,
-            done,
-            total,
-            message,
-        } => Some((call.to_string(), *done, *total, message.clone())),
+        ChatEvent::Progress { call, done, total, message } => {
+            Some((call.to_string(), *done, *total, message.clone()))
+        }
         _ => None,
     });
     let expected = ("call_0_0".to_owned(), Some(1.0), Some(3.0));
@@ -141,10 +129,7 @@ async fn a_tools_progress_and_updates_are_events() {
 }
 
 fn direct(name: &str, text: &'static str) -> Tool {
-    Tool::builder(name, "Answers by itself.")
-        .return_direct(true)
-        .run(move |_, _| text)
-        .unwrap()
+    Tool::builder(name, "Answers by itself.").return_direct(true).run(move |_, _| text).unwrap()
 }
 
 #[tokio::test]
@@ -160,9 +145,7 @@ async fn a_result_can_be_the_answer() {
 
 #[tokio::test]
 async fn beside_another_result_it_is_one_among_others() {
-    let model = ScriptedModel::new()
-        .calls_all([("a", "{}"), ("b", "{}")])
-        .replies("Both.");
+    let model = ScriptedModel::new().calls_all([("a", "{}"), ("b", "{}")]).replies("Both.");
     let tools = vec![direct("a", "from a"), constant_tool("b", "from b")];
     let chat = chat(model.clone(), tools);
     let response = chat.message().user("Go!").call().await.unwrap();
@@ -172,9 +155,7 @@ async fn beside_another_result_it_is_one_among_others() {
 
 #[tokio::test]
 async fn what_went_wrong_is_no_answer() {
-    let model = ScriptedModel::new()
-        .calls("a", r#"{"surprise": 1}"#)
-        .calls("a", "{}");
+    let model = ScriptedModel::new().calls("a", r#"{"surprise": 1}"#).calls("a", "{}");
     let chat = chat(model.clone(), direct("a", "from a"));
     let response = chat.message().user("Go!").call().await.unwrap();
     assert_eq!(response.text(), "from a");
@@ -196,11 +177,7 @@ async fn two_calls_with_one_id_are_two_calls() {
     let chat = chat(model, write(&log));
     let response = chat.message().user("Go!").call().await.unwrap();
     assert_eq!(log.lines(), ["write 1", "write 2", "write 3"]);
-    let ids: Vec<String> = response
-        .results()
-        .iter()
-        .map(|it| it.call_id.to_string())
-        .collect();
+    let ids: Vec<String> = response.results().iter().map(|it| it.call_id.to_string()).collect();
     assert_eq!(ids, ["same", "same_2", "same_3"]);
     assert_complete(response.entries());
 }
@@ -228,9 +205,5 @@ async fn turns_of_one_conversation_queue_and_others_do_not() {
         gate.notify_one();
     });
     assert_eq!(first.unwrap().text(), "3");
-    assert_eq!(
-        second.unwrap().text(),
-        "5",
-        "it has read the first one's answer"
-    );
+    assert_eq!(second.unwrap().text(), "5", "it has read the first one's answer");
 }

@@ -20,15 +20,9 @@ const NOTE: usize = 64;
 
 /// The same cases in every run, unless `PROPTEST_RNG_SEED` asks for others.
 fn config(cases: u32) -> ProptestConfig {
-    let config = ProptestConfig {
-        failure_persistence: None,
-        ..ProptestConfig::with_cases(cases)
-    };
+    let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases) };
     match config.rng_seed {
-        RngSeed::Random => ProptestConfig {
-            rng_seed: RngSeed::Fixed(7),
-            ..config
-        },
+        RngSeed::Random => ProptestConfig { rng_seed: RngSeed::Fixed(7), ..config },
         RngSeed::Fixed(_) => config,
     }
 }
@@ -174,19 +168,13 @@ fn assert_answered(entries: &[Entry]) {
 fn every_repair_has_a_remark() {
     let entries = journal(&[
         Piece::User(1),
-        Piece::Step {
-            calls: 2,
-            known: true,
-        },
+        Piece::Step { calls: 2, known: true },
         Piece::Finished { call: 0, size: 3 },
         Piece::Finished { call: 0, size: 4 },
         Piece::User(1),
         Piece::Finished { call: 1, size: 3 },
         Piece::Started(7),
-        Piece::Step {
-            calls: 1,
-            known: false,
-        },
+        Piece::Step { calls: 1, known: false },
     ]);
     let twice = [entries.clone(), vec![entries[0].clone()]].concat();
     let (repaired, remarks) = repair_journal(twice);
@@ -213,11 +201,8 @@ async fn the_entries_of_a_window_are_read_without_the_rest_of_the_journal() {
     let long = std::time::Duration::from_secs(600);
     assert!(store.acquire(&lease, long).await.unwrap());
     store.append(&lease, &entries).await.unwrap();
-    for window in [
-        HistoryWindow::default(),
-        HistoryWindow::all().turns(100),
-        HistoryWindow::all(),
-    ] {
+    for window in [HistoryWindow::default(), HistoryWindow::all().turns(100), HistoryWindow::all()]
+    {
         let read = window.load_entries(&store, "room").await.unwrap();
         let of_all = format!("{:?}", window.select_messages(&entries));
         assert_eq!(format!("{:?}", window.select_messages(&read)), of_all);
@@ -228,15 +213,10 @@ async fn the_entries_of_a_window_are_read_without_the_rest_of_the_journal() {
 
 #[tokio::test]
 async fn the_system_prompt_is_kept_however_small_the_window() {
-    let model = ScriptedModel::new()
-        .calls("temperature", "{}")
-        .replies("20 °C.")
-        .replies("68 °F.");
+    let model = ScriptedModel::new().calls("temperature", "{}").replies("20 °C.").replies("68 °F.");
     let tools = vec![constant_tool("temperature", "20 °C")];
     let chat = builder(model.clone(), tools).system("Be brief.");
-    let chat = chat
-        .window(HistoryWindow::all().messages(0).turns(0).tokens(0))
-        .build();
+    let chat = chat.window(HistoryWindow::all().messages(0).turns(0).tokens(0)).build();
     for question in ["How warm is it?", "Convert that temperature!"] {
         let ask = chat.message().conversation("room").user(question);
         ask.call().await.unwrap();
@@ -250,10 +230,7 @@ async fn the_system_prompt_is_kept_however_small_the_window() {
 
 #[tokio::test]
 async fn what_a_tool_returned_is_remembered_in_the_next_turn() {
-    let model = ScriptedModel::new()
-        .calls("temperature", "{}")
-        .replies("Warm.")
-        .replies("68 °F.");
+    let model = ScriptedModel::new().calls("temperature", "{}").replies("Warm.").replies("68 °F.");
     let tools = vec![constant_tool("temperature", "20 °C")];
     let chat = builder(model.clone(), tools).build();
     for question in ["How warm is it?", "Convert that temperature!"] {

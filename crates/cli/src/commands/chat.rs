@@ -68,11 +68,7 @@ pub(crate) fn execute(
     if json && command.once.is_none() {
         return Err(CliError::usage("--json is for one question: pass --once"));
     }
-    let message = command
-        .once
-        .as_deref()
-        .map(one_shot::read_message)
-        .transpose()?;
+    let message = command.once.as_deref().map(one_shot::read_message).transpose()?;
     let config = project.config().clone();
     let selected = model_selection::select_model(&config)?;
     let lifetime = match message {

@@ -23,13 +23,8 @@ use progress::Progress;
 use tool_sources::{SourceRejection, ToolsToCheck};
 
 /// The dialects if neither flags, settings nor keys name one.
-const DEFAULT_DIALECTS: [Dialect; 5] = [
-    Dialect::OPENAI,
-    Dialect::ANTHROPIC,
-    Dialect::GEMINI,
-    Dialect::OLLAMA,
-    Dialect::MCP,
-];
+const DEFAULT_DIALECTS: [Dialect; 5] =
+    [Dialect::OPENAI, Dialect::ANTHROPIC, Dialect::GEMINI, Dialect::OLLAMA, Dialect::MCP];
 
 /// The flags of `check`.
 #[derive(clap::Args)]
@@ -96,22 +91,17 @@ pub(crate) fn execute(
     } else {
         output::print_text(&report::to_text(&checked, &dialects, &sources))?;
     }
-    let denied = checked
-        .iter()
-        .flat_map(|tool| &tool.dialect_results)
-        .any(|verdict| {
-            verdict.is_impossible()
-                || !verdict.refused.is_empty()
-                || command.deny.is_some() && verdict.is_lossy()
-        });
+    let denied = checked.iter().flat_map(|tool| &tool.dialect_results).any(|verdict| {
+        verdict.is_impossible()
+            || !verdict.refused.is_empty()
+            || command.deny.is_some() && verdict.is_lossy()
+    });
     let refused = sources.rejected.iter().any(SourceRejection::is_error);
-    Ok(
-        if denied || refused || !sources.unavailable_servers.is_empty() {
-            ExitCode::FAILURE
-        } else {
-            ExitCode::SUCCESS
-        },
-    )
+    Ok(if denied || refused || !sources.unavailable_servers.is_empty() {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    })
 }
 
 fn parse_dialects(names: &[String]) -> Result<Vec<Dialect>, CliError> {
@@ -134,11 +124,7 @@ fn default_dialects(config: &Config) -> Vec<Dialect> {
             || vendor.has_api_key(config)
             || entries.iter().any(|entry| entry.key.starts_with(&section))
     };
-    let named: Vec<Dialect> = VENDORS
-        .iter()
-        .filter(is_named)
-        .map(Vendor::dialect)
-        .collect();
+    let named: Vec<Dialect> = VENDORS.iter().filter(is_named).map(Vendor::dialect).collect();
     match named.is_empty() {
         true => DEFAULT_DIALECTS.to_vec(),
         false => deduplicate(named),
@@ -156,8 +142,7 @@ fn deduplicate(dialects: Vec<Dialect>) -> Vec<Dialect> {
 }
 
 pub(crate) fn parse_dialect(name: &str) -> Result<Dialect, CliError> {
-    name.parse()
-        .map_err(|error| CliError::usage(format!("{error}")))
+    name.parse().map_err(|error| CliError::usage(format!("{error}")))
 }
 
 fn print_tools_array(
@@ -181,9 +166,7 @@ fn print_tools_array(
     }
     let mut planner = ToolPlanner::new(*dialect);
     if let Some(name) = &command.shape {
-        let shape: Shape = name
-            .parse()
-            .map_err(|error| CliError::usage(format!("{error}")))?;
+        let shape: Shape = name.parse().map_err(|error| CliError::usage(format!("{error}")))?;
         planner = planner.shape(shape);
     }
     let plan = planner.plan(sources.tools().map(|tool| tool.candidate));
@@ -196,9 +179,5 @@ fn print_tools_array(
     }
     let refused = sources.rejected.iter().any(SourceRejection::is_error);
     let complete = plan.omitted().is_empty() && !refused && sources.unavailable_servers.is_empty();
-    Ok(if complete {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    Ok(if complete { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -114,13 +114,9 @@ async fn load_entries(store: &dyn Store, id: &str) -> Result<Vec<Entry>, CliErro
 /// The message that there is no such conversation, with up to three similar IDs.
 pub(crate) async fn unknown_id_message(store: &dyn Store, id: &str) -> Result<String, StoreError> {
     let summaries = store.list(usize::MAX).await?;
-    let known = summaries
-        .iter()
-        .map(|summary| summary.conversation.as_str());
-    let similar: Vec<String> = nearest(id, known, 3)
-        .into_iter()
-        .map(|id| format!("`{id}`"))
-        .collect();
+    let known = summaries.iter().map(|summary| summary.conversation.as_str());
+    let similar: Vec<String> =
+        nearest(id, known, 3).into_iter().map(|id| format!("`{id}`")).collect();
     let hint = match similar.is_empty() {
         true => "`conversations list` shows all there are".to_owned(),
         false => format!("did you mean {}?", similar.join(", ")),
@@ -160,9 +156,7 @@ async fn delete_conversation(store: &dyn Store, id: &str, yes: bool) -> Result<(
 /// Asks the user at the terminal; a usage error if there is none.
 fn confirm_delete(id: &str) -> Result<bool, CliError> {
     if !can_prompt() {
-        return Err(CliError::usage(
-            "nobody is there to be asked: pass --yes to delete it",
-        ));
+        return Err(CliError::usage("nobody is there to be asked: pass --yes to delete it"));
     }
     let question = format!("Delete {}? It cannot be brought back. [y/N] ", sanitize(id));
     discard_typeahead();

@@ -126,9 +126,9 @@ fn note_changed_tools(status: &mut AttachmentStatus, pins: &FilePins) -> Result<
 /// A server with its items and notes, as text.
 fn format_status(status: &AttachmentStatus) -> String {
     let revision = status.revision.as_deref().unwrap_or("not connected");
-    let latency = status.latency.map_or_else(String::new, |latency| {
-        format!(", {:.0} ms", latency.as_secs_f64() * 1_000.0)
-    });
+    let latency = status
+        .latency
+        .map_or_else(String::new, |latency| format!(", {:.0} ms", latency.as_secs_f64() * 1_000.0));
     let mut text = format!("{} ({revision}{latency})\n", status.server);
     for item in &status.items {
         // The reason is among the notes.

@@ -27,9 +27,7 @@ pub(crate) fn execute(directory: &Path, published: bool) -> Result<ExitCode, Cli
     }
     let dependency = dependency_spec(published);
     for (file, template) in PROJECT_FILES {
-        let text = template
-            .replace("@name@", &name)
-            .replace("@dependency@", &dependency);
+        let text = template.replace("@name@", &name).replace("@dependency@", &dependency);
         write_file(&directory.join(file), &text)?;
     }
     let shown = directory.display();
@@ -50,9 +48,7 @@ fn write_file(file: &Path, text: &str) -> Result<(), CliError> {
 
 /// The name of the directory, if it is a valid package name.
 fn package_name(directory: &Path) -> Result<String, CliError> {
-    let name = directory
-        .file_name()
-        .map(|name| name.to_string_lossy().into_owned());
+    let name = directory.file_name().map(|name| name.to_string_lossy().into_owned());
     let name = name.unwrap_or_default();
     let starts_with_letter = name.starts_with(|c: char| c.is_ascii_lowercase());
     let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
@@ -67,9 +63,7 @@ fn package_name(directory: &Path) -> Result<String, CliError> {
 
 /// The path of the checkout that this program was built from, if it still exists; else, or with `published`, the version.
 fn dependency_spec(published: bool) -> String {
-    let checkout: PathBuf = [env!("CARGO_MANIFEST_DIR"), "..", "toolwright"]
-        .iter()
-        .collect();
+    let checkout: PathBuf = [env!("CARGO_MANIFEST_DIR"), "..", "toolwright"].iter().collect();
     match checkout.canonicalize() {
         Ok(path) if !published => format!("path = {:?}", path.display().to_string()),
         _ => format!("version = {:?}", env!("CARGO_PKG_VERSION")),

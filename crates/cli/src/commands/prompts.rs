@@ -79,11 +79,8 @@ fn render_prompt(
     json: bool,
 ) -> Result<ExitCode, CliError> {
     let arguments = arguments::parse_arguments(arguments, prompt.spec())?;
-    let render = async |scope: &CallScope| {
-        invoker
-            .render_prompt_in(scope, prompt.name(), arguments)
-            .await
-    };
+    let render =
+        async |scope: &CallScope| invoker.render_prompt_in(scope, prompt.name(), arguments).await;
     let rendered = match runtime::run_until_ctrl_c(runtime, render) {
         Ok(rendered) => rendered,
         Err(failure) => {

@@ -75,9 +75,7 @@ pub(crate) fn execute(
     let selected = model_selection::select_model(&config)?;
     let token = resolve_token(&command, &config)?;
     let oauth = ResourceServer::from_config(&config)?;
-    let port_addr = command
-        .port
-        .map(|port| SocketAddr::new(DEFAULT_ADDR.ip(), port));
+    let port_addr = command.port.map(|port| SocketAddr::new(DEFAULT_ADDR.ip(), port));
     let requested_addr = command.addr.or(port_addr);
     if let Some(addr) = requested_addr.filter(|addr| !addr.ip().is_loopback())
         && token.is_none()
@@ -100,12 +98,8 @@ pub(crate) fn execute(
             let (listener, note) = bind_listener(requested_addr).await?;
             let addr = listener.local_addr()?;
             let store = ConversationStore::open(&config, DefaultStore::UserDataFile).await?;
-            let assistant = AssistantConfig {
-                invoker,
-                hosted_tools,
-                selected_model: &selected,
-                store,
-            };
+            let assistant =
+                AssistantConfig { invoker, hosted_tools, selected_model: &selected, store };
             let auth = AuthConfig { token, oauth };
             let warnings = servers.warnings_fn();
             let server = build_server(&command, &config, assistant, auth, addr, warnings)?;
@@ -184,10 +178,8 @@ async fn bind_listener(
         match TcpListener::bind((DEFAULT_ADDR.ip(), port)).await {
             Ok(listener) if port == DEFAULT_ADDR.port() => return Ok((listener, None)),
             Ok(listener) => {
-                let note = format!(
-                    "port {} is taken: this is the next one free",
-                    DEFAULT_ADDR.port()
-                );
+                let note =
+                    format!("port {} is taken: this is the next one free", DEFAULT_ADDR.port());
                 return Ok((listener, Some(note)));
             }
             Err(error) => first_error = first_error.or(Some(error)),
@@ -208,12 +200,7 @@ fn build_server(
     addr: SocketAddr,
     warnings: impl Fn() -> Vec<String> + Send + Sync + 'static,
 ) -> Result<Server, CliError> {
-    let AssistantConfig {
-        invoker,
-        hosted_tools,
-        selected_model: selected,
-        store,
-    } = assistant;
+    let AssistantConfig { invoker, hosted_tools, selected_model: selected, store } = assistant;
     let system = system_message(command.system.as_deref(), config)?;
     let prices = load_prices(config)?;
     let mut endpoint = Endpoint::assistant().system(system);
@@ -234,9 +221,7 @@ fn build_server(
         .node_name(unique_node_name())
         .configure_chat(move |chat| {
             let chat = chat.prices(prices.clone()).lease_duration(LEASE_DURATION);
-            hosted_tools
-                .iter()
-                .fold(chat, |chat, tool| chat.hosted_tool(tool.clone()))
+            hosted_tools.iter().fold(chat, |chat, tool| chat.hosted_tool(tool.clone()))
         })
         .configure_auth(move |auth| auth.allowed_hosts(hosts))
         .allowed_origins(command.origins.iter().cloned())

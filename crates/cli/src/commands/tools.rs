@@ -34,10 +34,8 @@ pub(crate) fn execute(
         | ToolsCommand::Call { name, .. } => registry.get(name).is_none(),
     };
     let setup = |builder| match &command {
-        ToolsCommand::Call { yes, .. } => setup(builder).approver(TerminalApprover {
-            approve_all: *yes,
-            reader: Arc::new(StdinReader),
-        }),
+        ToolsCommand::Call { yes, .. } => setup(builder)
+            .approver(TerminalApprover { approve_all: *yes, reader: Arc::new(StdinReader) }),
         _ => setup(builder),
     };
     let work = |runtime: &Runtime, servers: &RemoteServers, invoker: Invoker| {
@@ -49,11 +47,7 @@ pub(crate) fn execute(
             ToolsCommand::Schema { name, dialect } => {
                 return print_schema(find(name)?.spec(), dialect.as_deref());
             }
-            ToolsCommand::Call {
-                name,
-                arguments,
-                yes,
-            } => {
+            ToolsCommand::Call { name, arguments, yes } => {
                 let entry = find(name)?;
                 if *yes {
                     servers.preapprove(entry.spec());
@@ -79,11 +73,7 @@ fn call_tool(
     let result =
         runtime::run_until_ctrl_c(runtime, async |scope| invoker.invoke_in(scope, &call).await);
     tool_output::print_result(&result, json)?;
-    Ok(if result.is_error() {
-        ExitCode::FAILURE
-    } else {
-        ExitCode::SUCCESS
-    })
+    Ok(if result.is_error() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 fn print_schema(spec: &ToolSpec, dialect: Option<&str>) -> Result<ExitCode, CliError> {
@@ -155,10 +145,7 @@ fn show_tool(entry: &RegisteredTool, json: bool) -> Result<(), CliError> {
     if let Some(title) = &spec.title {
         text.push_str(&format!(" — {title}"));
     }
-    text.push_str(&format!(
-        "\n{}\n\nbundle    {}\n",
-        spec.description, spec.bundle
-    ));
+    text.push_str(&format!("\n{}\n\nbundle    {}\n", spec.description, spec.bundle));
     let hints = [
         (spec.hints.read_only, "read-only"),
         (spec.hints.destructive, "destructive"),
@@ -179,11 +166,7 @@ fn show_tool(entry: &RegisteredTool, json: bool) -> Result<(), CliError> {
     if entry.tool().needs_approval() {
         text.push_str("approval  asked before each call\n");
     }
-    let output = if spec.output.is_some() {
-        "structured"
-    } else {
-        "text"
-    };
+    let output = if spec.output.is_some() { "structured" } else { "text" };
     text.push_str(&format!("result    {output}\n\n"));
     text.push_str(&format_parameters(spec));
     output::print_text(&text)
@@ -197,10 +180,7 @@ fn format_parameters(spec: &ToolSpec) -> String {
     let widest = |width: fn(&toolwright_core::ParamInfo) -> usize| {
         params.iter().map(width).max().unwrap_or_default()
     };
-    let (names, kinds) = (
-        widest(|param| param.name.len()),
-        widest(|param| param.json_type.len()),
-    );
+    let (names, kinds) = (widest(|param| param.name.len()), widest(|param| param.json_type.len()));
     let mut text = String::from("parameters\n");
     let mut example = format!("tools call {}", spec.name);
     for param in &params {
@@ -209,15 +189,9 @@ fn format_parameters(spec: &ToolSpec) -> String {
             (None, true) => "required".to_owned(),
             (None, false) => "optional".to_owned(),
         };
-        let description = param
-            .description
-            .as_deref()
-            .unwrap_or_default()
-            .replace('\n', " ");
-        let line = format!(
-            "  {:names$}  {:kinds$}  {need}  {description}",
-            param.name, param.json_type
-        );
+        let description = param.description.as_deref().unwrap_or_default().replace('\n', " ");
+        let line =
+            format!("  {:names$}  {:kinds$}  {need}  {description}", param.name, param.json_type);
         text.push_str(line.trim_end());
         text.push('\n');
         if param.required {

@@ -18,11 +18,8 @@ const DEMO_MODEL: &str = "demo";
 /// Vendors in the order in which their API keys are looked for, each with the default model.
 ///
 /// The names are those of the vendors' documentation on 2026-11-15: of each family the middle one.
-const DEFAULT_MODELS: [(&str, &str); 3] = [
-    ("openai", "gpt-5.6-terra"),
-    ("anthropic", "claude-sonnet-5"),
-    ("gemini", "gemini-3.5-flash"),
-];
+const DEFAULT_MODELS: [(&str, &str); 3] =
+    [("openai", "gpt-5.6-terra"), ("anthropic", "claude-sonnet-5"), ("gemini", "gemini-3.5-flash")];
 
 /// The model, and the reason for its selection, which is shown to the user.
 pub(crate) struct SelectedModel {
@@ -65,10 +62,7 @@ pub(crate) fn resolve_model(
     };
     let name = name.filter(|name| !name.is_empty());
     if vendor == DEMO_MODEL {
-        let demo = SelectedModel {
-            model: demo_model(),
-            reason,
-        };
+        let demo = SelectedModel { model: demo_model(), reason };
         return match name {
             None => Ok(demo),
             Some(_) => Err("`demo` has no other names: write demo".to_owned()),
@@ -86,31 +80,23 @@ pub(crate) fn resolve_model(
 
 /// The names that are valid before the colon.
 pub(crate) fn vendor_names() -> impl Iterator<Item = &'static str> {
-    [DEMO_MODEL]
-        .into_iter()
-        .chain(VENDORS.iter().map(|vendor| vendor.name))
+    [DEMO_MODEL].into_iter().chain(VENDORS.iter().map(|vendor| vendor.name))
 }
 
 fn find_vendor(name: &str) -> Result<&'static Vendor, String> {
     Vendor::by_name(name).map_err(|_| {
         let nearest = nearest(name, vendor_names(), 1);
-        let hint = nearest
-            .first()
-            .map_or_else(String::new, |name| format!("did you mean `{name}`? "));
+        let hint =
+            nearest.first().map_or_else(String::new, |name| format!("did you mean `{name}`? "));
         let all: Vec<&str> = vendor_names().collect();
-        format!(
-            "there is no vendor `{name}`: {hint}there are {}",
-            all.join(", ")
-        )
+        format!("there is no vendor `{name}`: {hint}there are {}", all.join(", "))
     })
 }
 
 /// The model of a vendor if only the vendor is named.
 fn default_model_name(vendor: &Vendor, config: &Config) -> Result<String, String> {
     let key = format!("models.{}.model", vendor.name);
-    let configured = config
-        .get_optional(&key)
-        .map_err(|error| error_chain(&error))?;
+    let configured = config.get_optional(&key).map_err(|error| error_chain(&error))?;
     if let Some(name) = configured {
         return Ok(name);
     }
@@ -126,10 +112,7 @@ fn default_model_name(vendor: &Vendor, config: &Config) -> Result<String, String
             "ollama" => "ollama:qwen3".to_owned(),
             other => format!("{other}:NAME"),
         };
-        format!(
-            "`{}` needs the name of a model: write {example}, or set {key}",
-            vendor.name
-        )
+        format!("`{}` needs the name of a model: write {example}, or set {key}", vendor.name)
     })
 }
 
@@ -137,9 +120,7 @@ fn default_model_name(vendor: &Vendor, config: &Config) -> Result<String, String
 pub(crate) fn available_models(config: &Config) -> Vec<String> {
     let keyed = DEFAULT_MODELS.iter().filter_map(|(vendor, _)| {
         let row = Vendor::by_name(vendor).ok()?;
-        let name = row
-            .has_api_key(config)
-            .then(|| default_model_name(row, config));
+        let name = row.has_api_key(config).then(|| default_model_name(row, config));
         Some(format!("{vendor}:{}", name?.ok()?))
     });
     keyed.chain([DEMO_MODEL.to_owned()]).collect()
@@ -171,17 +152,13 @@ fn select_automatically(config: &Config) -> Result<SelectedModel, CliError> {
             }
         }
     }
-    Ok(SelectedModel {
-        model: demo_model(),
-        reason: reason.to_owned(),
-    })
+    Ok(SelectedModel { model: demo_model(), reason: reason.to_owned() })
 }
 
 /// The address of Ollama: the setting, else `OLLAMA_HOST`, else the default of its own programs.
 fn ollama_address(config: &Config) -> String {
-    let configured: Option<String> = config
-        .get_optional("models.ollama.base_url")
-        .unwrap_or_default();
+    let configured: Option<String> =
+        config.get_optional("models.ollama.base_url").unwrap_or_default();
     let from_env = || Some(config.env_var("OLLAMA_HOST")?.expose().to_owned());
     let address = configured.or_else(from_env);
     address.unwrap_or_else(|| "127.0.0.1:11434".to_owned())

@@ -25,11 +25,7 @@ pub(super) async fn wait_until_connected(connector: &ServerConnector, timeout: O
         }
         if waited >= REFRESH_INTERVAL && stderr().is_terminal() {
             is_shown = true;
-            let line = format!(
-                "connecting to {} ({} s)",
-                connecting.join(", "),
-                waited.as_secs()
-            );
+            let line = format!("connecting to {} ({} s)", connecting.join(", "), waited.as_secs());
             overwrite_line(&to_single_line(&line, 100));
         }
         tokio::select! {

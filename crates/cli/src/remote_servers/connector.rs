@@ -74,12 +74,9 @@ impl ServerConnector {
             ConnectionState::Skipped => Vec::new(),
             ConnectionState::Connecting => vec![format!("server `{name}` is still connecting")],
             ConnectionState::Failed(message) => vec![message.clone()],
-            ConnectionState::Attached(server) => server
-                .status()
-                .items
-                .iter()
-                .filter_map(hidden_warning)
-                .collect(),
+            ConnectionState::Attached(server) => {
+                server.status().items.iter().filter_map(hidden_warning).collect()
+            }
         });
         warnings.concat()
     }
@@ -116,10 +113,7 @@ impl ServerConnector {
 
     pub(super) fn map_states<T>(&self, mut map: impl FnMut(&str, &ConnectionState) -> T) -> Vec<T> {
         let servers = self.servers();
-        servers
-            .iter()
-            .map(|(name, state)| map(name, state))
-            .collect()
+        servers.iter().map(|(name, state)| map(name, state)).collect()
     }
 
     /// The servers whose first attempt has not ended.
@@ -168,10 +162,7 @@ impl ServerConnector {
             match server.clone().attach(&self.registry).await {
                 Ok(attached) => return self.set_state(index, ConnectionState::Attached(attached)),
                 Err(error) => {
-                    self.set_state(
-                        index,
-                        ConnectionState::Failed(describe_attach_error(&error)),
-                    );
+                    self.set_state(index, ConnectionState::Failed(describe_attach_error(&error)));
                     if lifetime == CommandLifetime::OneShot || !is_transient(&error) {
                         return;
                     }
@@ -206,8 +197,5 @@ impl ServerConnector {
 
 /// Returns true if a retry may succeed without a change of the settings.
 fn is_transient(error: &AttachError) -> bool {
-    matches!(
-        error,
-        AttachError::Connect { .. } | AttachError::TimedOut { .. }
-    )
+    matches!(error, AttachError::Connect { .. } | AttachError::TimedOut { .. })
 }

@@ -65,11 +65,7 @@ impl ElicitHandler for TerminalElicitor {
             if !can_prompt() {
                 return ElicitResponse::Decline;
             }
-            let lines = self
-                .reader
-                .get()
-                .cloned()
-                .unwrap_or_else(|| Arc::new(StdinReader));
+            let lines = self.reader.get().cloned().unwrap_or_else(|| Arc::new(StdinReader));
             let intro = format!(
                 "server `{}` asks: {}\n",
                 sanitize_label(question.server),
@@ -126,23 +122,13 @@ fn fill_form(lines: &dyn LineReader, intro: &str, form: Value) -> io::Result<Eli
 
 fn field_prompt(name: &str, field: &Value, is_required: bool) -> String {
     let text = |key: &str| field.get(key).and_then(Value::as_str).map(str::to_owned);
-    let choices = field
-        .get("enum")
-        .map(|choices| format!("one of {}", to_safe_json(choices)));
-    let default = field
-        .get("default")
-        .map(|default| format!("else {}", to_safe_json(default)));
+    let choices = field.get("enum").map(|choices| format!("one of {}", to_safe_json(choices)));
+    let default = field.get("default").map(|default| format!("else {}", to_safe_json(default)));
     let need = match (is_required, &default) {
         (true, None) => None,
         _ => Some("may be left out".to_owned()),
     };
-    let details = [
-        text("description").or(text("title")),
-        text("type"),
-        choices,
-        need,
-        default,
-    ];
+    let details = [text("description").or(text("title")), text("type"), choices, need, default];
     let details: Vec<String> = details.into_iter().flatten().collect();
     format!(
         "  {} ({}): ",
@@ -184,15 +170,9 @@ mod tests {
     #[test]
     fn a_form_is_filled_in_field_by_field() {
         let (answer, shown) = fill_form_with(&["y", "Ada", "36", ""]);
-        assert_eq!(
-            answer,
-            ElicitResponse::Accept(json!({ "name": "Ada", "age": 36 }))
-        );
+        assert_eq!(answer, ElicitResponse::Accept(json!({ "name": "Ada", "age": 36 })));
         assert!(shown.contains("  name (Yours.␛[8m; string): "), "{shown}");
-        assert!(
-            shown.contains("one of [\"S\",\"L\"]; may be left out; else \"L\""),
-            "{shown}"
-        );
+        assert!(shown.contains("one of [\"S\",\"L\"]; may be left out; else \"L\""), "{shown}");
     }
 
     #[test]

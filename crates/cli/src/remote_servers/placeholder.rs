@@ -31,10 +31,7 @@ pub(super) fn add_placeholders(
         }
     };
     let may_be_missing = |name: &String| absent.is_none_or(|absent| absent.contains(name));
-    for name in configured_names(config, "tools")
-        .iter()
-        .filter(|name| may_be_missing(name))
-    {
+    for name in configured_names(config, "tools").iter().filter(|name| may_be_missing(name)) {
         if registry.get(name).is_none() {
             add(name, "away");
         }

@@ -149,11 +149,7 @@ mod tests {
         assert_eq!(choice_for_lines(&["y\n"]), ApprovalChoice::Approve);
         assert_eq!(choice_for_lines(&["YES"]), ApprovalChoice::Approve);
         for silence in [&[][..], &["\n"], &["maybe"], &["n"], &["n", "\n"]] {
-            assert_eq!(
-                choice_for_lines(silence),
-                denied("not approved"),
-                "{silence:?}"
-            );
+            assert_eq!(choice_for_lines(silence), denied("not approved"), "{silence:?}");
         }
     }
 
@@ -162,10 +158,7 @@ mod tests {
         let no = choice_for_lines(&["n", "too much\n"]);
         assert_eq!(no, denied("not approved: too much"));
         let answer = choice_for_lines(&["a", "it was refunded by hand\n"]);
-        assert_eq!(
-            answer,
-            ApprovalChoice::Answer("it was refunded by hand".to_owned())
-        );
+        assert_eq!(answer, ApprovalChoice::Answer("it was refunded by hand".to_owned()));
         assert_eq!(choice_for_lines(&["a", ""]), denied("not approved"));
     }
 

@@ -80,10 +80,7 @@ pub(crate) struct ScriptedLines {
 impl ScriptedLines {
     pub(crate) fn new(lines: &[&'static str]) -> Self {
         let lines = lines.iter().copied().collect();
-        Self {
-            lines: std::sync::Mutex::new(lines),
-            prompts: std::sync::Mutex::default(),
-        }
+        Self { lines: std::sync::Mutex::new(lines), prompts: std::sync::Mutex::default() }
     }
 
     pub(crate) fn into_prompts(self) -> String {

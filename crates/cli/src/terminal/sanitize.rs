@@ -67,9 +67,7 @@ pub(crate) fn sanitize_label(text: &str) -> Cow<'_, str> {
 /// Returns true if a character is in the hidden ranges.
 pub(crate) fn is_hidden_char(c: char) -> bool {
     let code = u32::from(c);
-    HIDDEN_RANGES
-        .iter()
-        .any(|(first, last)| (*first..=*last).contains(&code))
+    HIDDEN_RANGES.iter().any(|(first, last)| (*first..=*last).contains(&code))
 }
 
 /// Escapes the characters for which `must_escape` returns true; its second argument is the previous character.
@@ -175,10 +173,7 @@ mod tests {
     /// The general categories that are hidden.
     fn has_invisible_category(c: char) -> bool {
         use GeneralCategory::{Control, Format, LineSeparator, ParagraphSeparator};
-        matches!(
-            get_general_category(c),
-            Control | Format | LineSeparator | ParagraphSeparator
-        )
+        matches!(get_general_category(c), Control | Format | LineSeparator | ParagraphSeparator)
     }
 
     #[test]
@@ -200,10 +195,8 @@ mod tests {
     fn what_fonts_leave_out_is_shown_by_its_code_and_the_rest_stays() {
         let unseen = all_chars().filter(|c| is_hidden_char(*c) && !has_invisible_category(*c));
         let others: Vec<u32> = unseen.map(u32::from).collect();
-        let others: Vec<u32> = others
-            .into_iter()
-            .filter(|code| !(0xe0000..=0xe0fff).contains(code))
-            .collect();
+        let others: Vec<u32> =
+            others.into_iter().filter(|code| !(0xe0000..=0xe0fff).contains(code)).collect();
         let fillers = [
             &[0x34f, 0x115f, 0x1160, 0x17b4, 0x17b5][..],
             &[0x180b, 0x180c, 0x180d, 0x180f, 0x2065, 0x2800, 0x3164],
@@ -228,21 +221,14 @@ mod tests {
 
     #[test]
     fn joiners_and_variation_selectors_stay_in_text_that_is_read_unless_they_hide_something() {
-        for text in [
-            "☀\u{fe0f} 22C",
-            "👩\u{200d}🔬",
-            "❤\u{fe0f}\u{200d}🔥",
-            "می\u{200c}خواهم",
-        ] {
+        for text in ["☀\u{fe0f} 22C", "👩\u{200d}🔬", "❤\u{fe0f}\u{200d}🔥", "می\u{200c}خواهم"]
+        {
             assert_eq!(sanitize(text), text);
             assert!(sanitize_strict(text).contains("\\u"), "{text}");
         }
         // A tokenizer may part an emoji from its selector.
         assert_eq!(sanitize("\u{fe0f}"), "\u{fe0f}");
-        assert_eq!(
-            sanitize("a\u{fe00}\u{fe01}\u{fe02}"),
-            "a\u{fe00}\\ufe01\\ufe02"
-        );
+        assert_eq!(sanitize("a\u{fe00}\u{fe01}\u{fe02}"), "a\u{fe00}\\ufe01\\ufe02");
         assert_eq!(sanitize("a\u{200d}\u{200c}b"), "a\u{200d}\\u200cb");
     }
 

@@ -8,15 +8,9 @@ use crate::cli_error::CliError;
 /// Prints the progress and the partial results of a call to stderr.
 pub(crate) fn print_event(event: CallEvent) {
     match event {
-        CallEvent::Progress {
-            done,
-            total,
-            message,
-            ..
-        } => output::print_stderr(&format!(
-            "{}\n",
-            format_progress(done, total, message.as_deref())
-        )),
+        CallEvent::Progress { done, total, message, .. } => {
+            output::print_stderr(&format!("{}\n", format_progress(done, total, message.as_deref())))
+        }
         CallEvent::Update { result, .. } => {
             output::print_stderr(&format!("[....] {}\n", result.text()))
         }

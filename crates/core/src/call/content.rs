@@ -85,18 +85,12 @@ impl Content {
 
     /// Makes an image item from raw bytes.
     pub fn image(mime_type: impl Into<String>, bytes: &[u8]) -> Self {
-        Self::Image {
-            data: STANDARD.encode(bytes),
-            mime_type: mime_type.into(),
-        }
+        Self::Image { data: STANDARD.encode(bytes), mime_type: mime_type.into() }
     }
 
     /// Makes an audio item from raw bytes.
     pub fn audio(mime_type: impl Into<String>, bytes: &[u8]) -> Self {
-        Self::Audio {
-            data: STANDARD.encode(bytes),
-            mime_type: mime_type.into(),
-        }
+        Self::Audio { data: STANDARD.encode(bytes), mime_type: mime_type.into() }
     }
 
     /// Makes an item that embeds a text resource.
@@ -125,11 +119,7 @@ impl Content {
 
     /// Makes an item that links to a resource.
     pub fn link(uri: impl Into<String>, name: impl Into<String>) -> Self {
-        Self::Link {
-            uri: uri.into(),
-            name: name.into(),
-            mime_type: None,
-        }
+        Self::Link { uri: uri.into(), name: name.into(), mime_type: None }
     }
 
     /// Converts the item to text for formats that hold only text. An image, a sound or a binary resource
@@ -142,11 +132,9 @@ impl Content {
             }
             Self::Audio { data, mime_type } => media_placeholder("a sound", mime_type, data).into(),
             Self::Resource { resource } => resource.to_text().into(),
-            Self::Link {
-                uri,
-                name,
-                mime_type: Some(kind),
-            } => format!("[{name}]({uri}), {kind}").into(),
+            Self::Link { uri, name, mime_type: Some(kind) } => {
+                format!("[{name}]({uri}), {kind}").into()
+            }
             Self::Link { uri, name, .. } => format!("[{name}]({uri})").into(),
         }
     }
@@ -189,13 +177,12 @@ impl ResourceContents {
         let text = || String::from_utf8(STANDARD.decode(blob).ok()?).ok();
         match &self.text {
             Some(text) => format!("{uri}:\n{text}"),
-            None => match Some(kind)
-                .filter(|kind| kind.starts_with("text/"))
-                .and_then(|_| text())
-            {
-                Some(text) => format!("{uri}:\n{text}"),
-                None => media_placeholder(uri, kind, blob),
-            },
+            None => {
+                match Some(kind).filter(|kind| kind.starts_with("text/")).and_then(|_| text()) {
+                    Some(text) => format!("{uri}:\n{text}"),
+                    None => media_placeholder(uri, kind, blob),
+                }
+            }
         }
     }
 }

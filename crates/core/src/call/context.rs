@@ -179,9 +179,7 @@ pub struct Caller {
 impl Caller {
     /// Makes a caller with a name.
     pub fn new(name: impl Into<Arc<str>>) -> Self {
-        Self {
-            name: Some(name.into()),
-        }
+        Self { name: Some(name.into()) }
     }
 
     /// Returns the name, unless the caller is anonymous.
@@ -245,10 +243,7 @@ impl CallContext<'_> {
 
     /// Returns the session the call belongs to.
     pub fn session(&self) -> SessionId {
-        self.scope
-            .session
-            .clone()
-            .unwrap_or_else(SessionId::process_default)
+        self.scope.session.clone().unwrap_or_else(SessionId::process_default)
     }
 
     /// Returns the scope's extension of type `T`: the last, if it has several.

@@ -108,20 +108,12 @@ impl ToolResult {
 
     /// Makes the result of a tool that failed; the model reads the content.
     pub fn failure(content: impl Into<ContentList>) -> Self {
-        Self {
-            outcome: Outcome::Failed,
-            error: Some(ErrorKind::Failed),
-            ..Self::success(content)
-        }
+        Self { outcome: Outcome::Failed, error: Some(ErrorKind::Failed), ..Self::success(content) }
     }
 
     /// Makes a result for a call whose tool did not run, or did not return.
     pub fn from_outcome(outcome: Outcome, kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self {
-            outcome,
-            error: Some(kind),
-            ..Self::success(message.into())
-        }
+        Self { outcome, error: Some(kind), ..Self::success(message.into()) }
     }
 
     /// Sets the id and the tool of the call; the invoker does this for every result it returns.
@@ -184,10 +176,7 @@ impl From<ToolError> for ToolResult {
     fn from(error: ToolError) -> Self {
         let (kind, message, cause) = error.into_parts();
         let message = redact(&message).into_owned();
-        Self {
-            cause,
-            ..Self::from_outcome(Outcome::Failed, kind, message)
-        }
+        Self { cause, ..Self::from_outcome(Outcome::Failed, kind, message) }
     }
 }
 

@@ -29,11 +29,7 @@ pub(super) fn deserialize<T: DeserializeOwned>(
     settings: &SettingsTable,
     key: String,
 ) -> Result<T, ConfigError> {
-    let root = KeyDeserializer {
-        settings,
-        key,
-        depth: 0,
-    };
+    let root = KeyDeserializer { settings, key, depth: 0 };
     root.read(PhantomData)
 }
 
@@ -60,26 +56,15 @@ impl<'s> KeyDeserializer<'s> {
 
     /// Returns the origin of the key, or of the first key of its section.
     fn origin(&self) -> Origin {
-        let first = || {
-            self.settings
-                .iter_under(&self.key)
-                .map(|(_, first)| first)
-                .next()
-        };
+        let first = || self.settings.iter_under(&self.key).map(|(_, first)| first).next();
         match self.setting().or_else(first) {
             Some(setting) => setting.origin.clone(),
-            None => Origin::Environment {
-                variable: env_var_name(&self.key) + "_*",
-            },
+            None => Origin::Environment { variable: env_var_name(&self.key) + "_*" },
         }
     }
 
     fn child(&self, name: &str) -> Self {
-        Self {
-            settings: self.settings,
-            key: join_key(&self.key, name),
-            depth: self.depth + 1,
-        }
+        Self { settings: self.settings, key: join_key(&self.key, name), depth: self.depth + 1 }
     }
 
     /// Returns the names directly below the key; `fields` are included if only the environment sets them.
@@ -108,11 +93,7 @@ impl<'s> KeyDeserializer<'s> {
             let problem = format!("expected at most {MAX_DEPTH} sections within each other");
             return Err(DeserializeError::Other(problem));
         }
-        Ok(SectionAccess {
-            parent: self.clone(),
-            names: names.into_iter(),
-            child: None,
-        })
+        Ok(SectionAccess { parent: self.clone(), names: names.into_iter(), child: None })
     }
 }
 

@@ -21,11 +21,7 @@ pub struct DisplayedSetting {
 
 impl DisplayedSetting {
     fn new(key: String, setting: &Setting) -> Self {
-        Self {
-            value: setting.value.to_redacted_text(&key),
-            origin: setting.origin.clone(),
-            key,
-        }
+        Self { value: setting.value.to_redacted_text(&key), origin: setting.origin.clone(), key }
     }
 }
 
@@ -38,9 +34,7 @@ impl fmt::Display for DisplayedSetting {
 pub(super) fn displayed_settings(settings: &SettingsTable, section: &str) -> Vec<DisplayedSetting> {
     let keyed = settings.iter_under(section);
     let keyed = keyed.map(|(key, setting)| DisplayedSetting::new(key.to_owned(), setting));
-    let mut entries: Vec<_> = keyed
-        .chain(unmatched_variables(settings, section))
-        .collect();
+    let mut entries: Vec<_> = keyed.chain(unmatched_variables(settings, section)).collect();
     entries.sort_by(|a, b| a.key.cmp(&b.key));
     entries
 }
@@ -50,11 +44,7 @@ fn unmatched_variables(
     settings: &SettingsTable,
     section: &str,
 ) -> impl Iterator<Item = DisplayedSetting> {
-    let keyed: HashSet<_> = settings
-        .by_key
-        .keys()
-        .map(|key| env_var_name(key))
-        .collect();
+    let keyed: HashSet<_> = settings.by_key.keys().map(|key| env_var_name(key)).collect();
     let prefix = match section {
         "" => ENV_PREFIX.to_owned(),
         section => env_var_name(section) + "_",

@@ -44,10 +44,8 @@ enum FileFormat {
 impl ConfigFile {
     /// Reads the config file of a directory, if it has one.
     pub(super) fn find_in(directory: &Path) -> Result<Option<Self>, ConfigError> {
-        let (toml, properties) = (
-            directory.join(TOML_FILE_NAME),
-            directory.join(PROPERTIES_FILE_NAME),
-        );
+        let (toml, properties) =
+            (directory.join(TOML_FILE_NAME), directory.join(PROPERTIES_FILE_NAME));
         if let Some(mut file) = Self::read(&toml, FileFormat::Toml)? {
             if properties.exists() {
                 file.warnings.push(format!(
@@ -64,8 +62,7 @@ impl ConfigFile {
     /// Reads a config file, which must exist.
     pub(super) fn read_path(path: &Path) -> Result<Self, ConfigError> {
         let has_extension = |expected| {
-            path.extension()
-                .is_some_and(|extension| extension.eq_ignore_ascii_case(expected))
+            path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(expected))
         };
         let format = match (has_extension("toml"), has_extension("properties")) {
             (true, _) => FileFormat::Toml,
@@ -84,13 +81,9 @@ impl ConfigFile {
                 return Err(ConfigError::Unreadable { path, source });
             }
         };
-        Self::parse(path, format, &bytes)
-            .map(Some)
-            .map_err(|SyntaxError { line, problem }| ConfigError::Malformed {
-                path: path.into(),
-                line,
-                problem,
-            })
+        Self::parse(path, format, &bytes).map(Some).map_err(|SyntaxError { line, problem }| {
+            ConfigError::Malformed { path: path.into(), line, problem }
+        })
     }
 
     fn parse(path: &Path, format: FileFormat, bytes: &[u8]) -> Result<Self, SyntaxError> {
@@ -99,11 +92,7 @@ impl ConfigFile {
             FileFormat::Toml => toml::parse(text)?,
             FileFormat::Properties => properties::parse(text)?,
         };
-        let mut file = Self {
-            path: path.into(),
-            settings: BTreeMap::new(),
-            warnings: Vec::new(),
-        };
+        let mut file = Self { path: path.into(), settings: BTreeMap::new(), warnings: Vec::new() };
         for FileSetting { key, value, line } in settings {
             let path = path.to_path_buf();
             let origin = Origin::File { path, line };

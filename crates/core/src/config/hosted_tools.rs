@@ -115,9 +115,7 @@ impl Config {
     /// ```
     pub fn mcp_servers(&self) -> Result<Vec<McpServerConfig>, ConfigError> {
         let groups = self.numbered_groups("MCP").into_iter();
-        groups
-            .filter_map(|key| self.mcp_server(key).transpose())
-            .collect()
+        groups.filter_map(|key| self.mcp_server(key).transpose()).collect()
     }
 
     fn mcp_server(&self, key: String) -> Result<Option<McpServerConfig>, ConfigError> {

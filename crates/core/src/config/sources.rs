@@ -67,10 +67,7 @@ impl ConfigSources {
     ) -> Self {
         let defaults = defaults.into_iter();
         self.defaults.extend(defaults.map(|(key, value)| {
-            (
-                key.into(),
-                Setting::from_untyped_text(value.into(), Origin::Default),
-            )
+            (key.into(), Setting::from_untyped_text(value.into(), Origin::Default))
         }));
         self
     }
@@ -93,9 +90,7 @@ impl ConfigSources {
     #[must_use]
     pub fn environment(mut self, variables: impl IntoIterator<Item = (String, String)>) -> Self {
         for (variable, text) in variables {
-            let origin = Origin::Environment {
-                variable: variable.clone(),
-            };
+            let origin = Origin::Environment { variable: variable.clone() };
             let setting = Setting::from_untyped_text(text, origin);
             self.variables.insert(variable, setting);
         }
@@ -146,15 +141,8 @@ impl Config {
             }
         }
         by_key.extend(skip_blank(sources.flags));
-        let settings = SettingsTable {
-            by_key,
-            variables,
-            file: path,
-        };
-        let config = Config {
-            settings: Arc::new(settings),
-            section: Arc::default(),
-        };
+        let settings = SettingsTable { by_key, variables, file: path };
+        let config = Config { settings: Arc::new(settings), section: Arc::default() };
         Ok(LoadedConfig { config, warnings })
     }
 }
@@ -168,9 +156,7 @@ fn skip_blank(
 
 fn unreadable_variable_warnings(variables: &HashMap<String, Setting>) -> Vec<String> {
     let settings = variables.keys().filter(|name| name.starts_with(ENV_PREFIX));
-    let mut unread: Vec<_> = settings
-        .filter(|name| !is_readable_variable(name))
-        .collect();
+    let mut unread: Vec<_> = settings.filter(|name| !is_readable_variable(name)).collect();
     unread.sort();
     let warn = |name: &String| {
         let correct = env_var_name(name.strip_prefix(ENV_PREFIX).unwrap_or_default());

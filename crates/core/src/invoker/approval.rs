@@ -135,8 +135,7 @@ impl<'a> ApprovalRequest<'a> {
     /// Issues an approval of exactly this call, to be stored and passed later to
     /// [`CallScope::approval_token`](crate::CallScope::approval_token).
     pub fn issue_token(&self) -> ApprovalToken {
-        self.signer
-            .issue(self.fingerprint, self.arguments, self.caller)
+        self.signer.issue(self.fingerprint, self.arguments, self.caller)
     }
 
     /// Checks that a token is valid for exactly this call, without redeeming it.
@@ -145,8 +144,7 @@ impl<'a> ApprovalRequest<'a> {
     ///
     /// When it is not: the reason.
     pub fn verify_token(&self, token: &ApprovalToken) -> Result<(), &'static str> {
-        self.signer
-            .verify(token, self.fingerprint, self.arguments, self.caller)
+        self.signer.verify(token, self.fingerprint, self.arguments, self.caller)
     }
 
     /// Allows the call.
@@ -162,9 +160,7 @@ impl<'a> ApprovalRequest<'a> {
 
     /// Denies the call; the model reads the reason.
     pub fn deny(&self, reason: impl Into<String>) -> ApprovalDecision {
-        ApprovalDecision::Deny {
-            reason: reason.into(),
-        }
+        ApprovalDecision::Deny { reason: reason.into() }
     }
 
     /// Returns a result without running the tool.

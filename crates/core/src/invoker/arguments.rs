@@ -50,10 +50,7 @@ pub(super) fn start_on_fast_path(
     let inner = &tool.tool.0;
     let tape = Tape::parse(cx.call.arguments.as_str(), limits).ok()?;
     if inner.types_enforce_schema {
-        let bound = tool
-            .bound_params
-            .as_deref()
-            .map(|bound| bound_values(bound, cx));
+        let bound = tool.bound_params.as_deref().map(|bound| bound_values(bound, cx));
         let bound = bound.as_deref().map(Tape::from_value);
         let bound = bound.as_ref().map(Tape::root_lenient);
         return inner.handler.start(tape.root(), bound, cx).ok();
@@ -78,9 +75,8 @@ pub(super) fn validate(
     coercing: bool,
 ) -> Result<ValidatedArguments, ToolResult> {
     // `Deserialize` of the tool's own types may panic.
-    match catch_unwind(AssertUnwindSafe(|| {
-        validate_on_slow_path(tool, text, cx, limits, coercing)
-    })) {
+    match catch_unwind(AssertUnwindSafe(|| validate_on_slow_path(tool, text, cx, limits, coercing)))
+    {
         Ok(Ok(validated)) => Ok(validated),
         Ok(Err(error)) => Err(error.into_tool_result(tool)),
         Err(panic) => Err(panic_result(panic.as_ref())),
@@ -122,10 +118,7 @@ fn validate_on_slow_path(
         let coerced = coerce(&mut value, &tool.spec.input);
         notes.extend(coerced.iter().map(ToString::to_string));
     }
-    let bound = tool
-        .bound_params
-        .as_deref()
-        .map(|bound| bound_values(bound, cx));
+    let bound = tool.bound_params.as_deref().map(|bound| bound_values(bound, cx));
     let bound = match bound.map(Cow::into_owned) {
         Some(Value::Object(bound)) => bound,
         _ => Map::new(),
@@ -146,11 +139,7 @@ fn validate_on_slow_path(
     }
     let prepared = prepare_typed(tool, &value)?;
     truncate_notes(&mut notes);
-    Ok(ValidatedArguments {
-        prepared,
-        notes,
-        arguments: value,
-    })
+    Ok(ValidatedArguments { prepared, notes, arguments: value })
 }
 
 /// Deserializes validated arguments for another run.
@@ -168,18 +157,14 @@ fn prepare_typed(
     arguments: &Value,
 ) -> Result<Box<dyn PreparedCall>, ArgumentError> {
     let tape = Tape::from_value(arguments);
-    tool.tool
-        .0
-        .handler
-        .prepare(tape.root_lenient(), None)
-        .map_err(|error| {
-            ArgumentError::Invalid(vec![Violation {
-                pointer: error.pointer().to_owned(),
-                keyword: "type".to_owned(),
-                // The error of a user's type may contain the value.
-                message: redact(error.message()).into_owned(),
-            }])
-        })
+    tool.tool.0.handler.prepare(tape.root_lenient(), None).map_err(|error| {
+        ArgumentError::Invalid(vec![Violation {
+            pointer: error.pointer().to_owned(),
+            keyword: "type".to_owned(),
+            // The error of a user's type may contain the value.
+            message: redact(error.message()).into_owned(),
+        }])
+    })
 }
 
 /// Returns the violations of the arguments without the filled-in defaults, so that the message for a misspelt

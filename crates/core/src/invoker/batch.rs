@@ -20,8 +20,7 @@ impl Invoker {
     pub async fn invoke_all_in(&self, scope: &CallScope, calls: &[ToolCall]) -> Vec<ToolResult> {
         // One step uses one snapshot. If there is none, each call returns the error.
         let step = &self.with_fixed_snapshot().unwrap_or_else(|_| self.clone());
-        step.map_calls(calls, |call| step.invoke_in(scope, call))
-            .await
+        step.map_calls(calls, |call| step.invoke_in(scope, call)).await
     }
 
     /// Applies `run` to each call of one step, with the order and concurrency of

@@ -167,9 +167,8 @@ impl InvokerBuilder {
     pub fn build(self) -> Result<Invoker, InvokerError> {
         let signer = match self.approval_signer {
             Some(signer) => signer,
-            None => ApprovalSigner::new().map_err(|error| InvokerError::NoRandomness {
-                message: error.to_string(),
-            })?,
+            None => ApprovalSigner::new()
+                .map_err(|error| InvokerError::NoRandomness { message: error.to_string() })?,
         };
         let settings = Arc::new(ToolSettings::new(self.invoker_context.config.clone()));
         let tools = configure_and_check_view(self.tools.clone(), &self.invoker_context, &settings)?;

@@ -61,10 +61,7 @@ struct HiddenMessage(String);
 /// Makes the structured content of a tool with an output schema that returned none: from JSON text, else
 /// plain text, else a list of texts, whichever matches the schema.
 fn infer_structured(content: &[Content], output: &Schema) -> Option<StructuredContent> {
-    const UNLIMITED: InputLimits = InputLimits {
-        bytes: usize::MAX,
-        depth: usize::MAX,
-    };
+    const UNLIMITED: InputLimits = InputLimits { bytes: usize::MAX, depth: usize::MAX };
     let is_valid = |value: &Value| output.is_valid(Tape::from_value(value).root_lenient());
     if let [Content::Text { text }] = content {
         let json = Tape::parse(text, &UNLIMITED);

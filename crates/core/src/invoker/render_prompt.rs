@@ -21,8 +21,7 @@ impl Invoker {
         name: impl Into<ToolName>,
         arguments: impl Into<Arguments>,
     ) -> Result<RenderedPrompt, ToolResult> {
-        self.render_prompt_in(&ANONYMOUS_SCOPE, name, arguments)
-            .await
+        self.render_prompt_in(&ANONYMOUS_SCOPE, name, arguments).await
     }
 
     /// Renders a prompt for the scope's caller.
@@ -37,9 +36,7 @@ impl Invoker {
         arguments: impl Into<Arguments>,
     ) -> Result<RenderedPrompt, ToolResult> {
         let call = ToolCall::new(name, arguments);
-        self.render_call(scope, &call)
-            .await
-            .map_err(|failure| failure.for_call(call.id, call.name))
+        self.render_call(scope, &call).await.map_err(|failure| failure.for_call(call.id, call.name))
     }
 
     /// Returns the prompts that the scope's caller may see.
@@ -49,9 +46,8 @@ impl Invoker {
     /// As [`snapshot`](Invoker::snapshot).
     pub fn list_prompts(&self, scope: &CallScope) -> Result<Vec<Prompt>, RegistryError> {
         let snapshot = self.snapshot()?;
-        let visible = snapshot
-            .prompts()
-            .filter(|prompt| prompt.registered_tool.is_visible_to(&scope.caller));
+        let visible =
+            snapshot.prompts().filter(|prompt| prompt.registered_tool.is_visible_to(&scope.caller));
         Ok(visible.cloned().collect())
     }
 

@@ -38,9 +38,7 @@ fn unknown_name_result<T: IndexedItem>(
     let shown: String = name.chars().take(64).collect();
     let mut message = format!("there is no {kind} `{shown}`");
     // The message must not reveal tools that the caller may not see.
-    let visible = index
-        .iter()
-        .filter(|item| item.registered_tool().is_visible_to(caller));
+    let visible = index.iter().filter(|item| item.registered_tool().is_visible_to(caller));
     let names: Vec<&str> = visible.map(T::name).collect();
     let similar = nearest(name, names.iter().copied(), 3);
     if !similar.is_empty() {

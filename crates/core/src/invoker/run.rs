@@ -52,13 +52,7 @@ pub(super) async fn run(
             StartedCall::Pending(handler, ()) => await_result(handler, cx).await,
         }
     };
-    run_cancelling_on_drop(
-        tool,
-        limit,
-        cx,
-        concurrency::run_with_permit(tool, cx, work),
-    )
-    .await
+    run_cancelling_on_drop(tool, limit, cx, concurrency::run_with_permit(tool, cx, work)).await
 }
 
 /// Awaits a tool that was started, within its limits.
@@ -72,13 +66,8 @@ pub(super) async fn finish_started(
     let rest = await_result(handler, cx);
     match permit {
         Permit::Deferred => {
-            run_cancelling_on_drop(
-                tool,
-                limit,
-                cx,
-                concurrency::run_with_permit(tool, cx, rest),
-            )
-            .await
+            run_cancelling_on_drop(tool, limit, cx, concurrency::run_with_permit(tool, cx, rest))
+                .await
         }
         Permit::Held(_) | Permit::HeldByThread => {
             run_cancelling_on_drop(tool, limit, cx, rest).await
@@ -128,9 +117,7 @@ async fn await_result(handler: StartedHandler, cx: &CallContext<'_>) -> ToolResu
         Ok(ToolOutput::Complete(result)) => result,
         Ok(ToolOutput::Stream(updates)) => {
             let updates = CatchDropPanic(Some(updates));
-            let last = AssertUnwindSafe(forward_updates(updates, cx))
-                .catch_unwind()
-                .await;
+            let last = AssertUnwindSafe(forward_updates(updates, cx)).catch_unwind().await;
             last.unwrap_or_else(|panic| panic_result(panic.as_ref()))
         }
         Err(error) => error.into(),

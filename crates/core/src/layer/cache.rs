@@ -24,11 +24,7 @@ pub struct Cache {
 impl Cache {
     /// Stores results for `ttl`, at most 1,000 of them.
     pub fn new(ttl: Duration) -> Self {
-        Self {
-            ttl,
-            max_entries: 1_000,
-            results: Mutex::default(),
-        }
+        Self { ttl, max_entries: 1_000, results: Mutex::default() }
     }
 
     /// Sets the maximum number of results, at least 1; the oldest is evicted first.
@@ -63,10 +59,7 @@ impl Layer for Cache {
     }
 
     fn handle<'a>(&'a self, call: Invocation<'a>, next: Next<'a>) -> BoxFuture<'a, ToolResult> {
-        let Some(arguments) = call
-            .arguments()
-            .filter(|_| call.tool().hints.is_repeatable())
-        else {
+        let Some(arguments) = call.arguments().filter(|_| call.tool().hints.is_repeatable()) else {
             return next.run();
         };
         // A changed tool has another fingerprint, and so another key. `Debug` distinguishes an anonymous

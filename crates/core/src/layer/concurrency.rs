@@ -27,9 +27,7 @@ pub(crate) fn try_acquire<'a>(
 ) -> Option<Permit<'a>> {
     let permits = &tool.permits;
     if tool.policy.blocking {
-        cx.run
-            .blocking_permit
-            .put(Arc::clone(permits).try_acquire_owned().ok()?);
+        cx.run.blocking_permit.put(Arc::clone(permits).try_acquire_owned().ok()?);
         return Some(Permit::HeldByThread);
     }
     if tool.policy.concurrency == DEFAULT_CONCURRENCY {

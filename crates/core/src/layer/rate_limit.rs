@@ -35,39 +35,24 @@ struct Window {
 impl RateLimit {
     /// Allows `calls` calls per `period`, for each tool and caller.
     pub fn new(calls: u32, period: Duration) -> Self {
-        Self {
-            calls,
-            period,
-            windows: Mutex::default(),
-        }
+        Self { calls, period, windows: Mutex::default() }
     }
 
     /// Counts a call; `Err` is the time until the next window.
     fn try_acquire(&self, call: &Invocation<'_>) -> Result<(), Duration> {
-        let key = (
-            call.tool().name.to_string(),
-            call.caller().name().map(str::to_owned),
-        );
+        let key = (call.tool().name.to_string(), call.caller().name().map(str::to_owned));
         let now = Instant::now();
         let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
         if windows.len() >= MAX_TRACKED_WINDOWS && !windows.contains_key(&key) {
             windows.retain(|_, window| now.duration_since(window.started_at) < self.period);
             evict_oldest(&mut windows);
         }
-        let window = windows.entry(key).or_insert(Window {
-            started_at: now,
-            used: 0,
-        });
+        let window = windows.entry(key).or_insert(Window { started_at: now, used: 0 });
         if now.duration_since(window.started_at) >= self.period {
-            *window = Window {
-                started_at: now,
-                used: 0,
-            };
+            *window = Window { started_at: now, used: 0 };
         }
         if window.used >= self.calls {
-            return Err(self
-                .period
-                .saturating_sub(now.duration_since(window.started_at)));
+            return Err(self.period.saturating_sub(now.duration_since(window.started_at)));
         }
         window.used += 1;
         Ok(())

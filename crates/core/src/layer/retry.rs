@@ -25,10 +25,7 @@ pub struct Retry {
 impl Retry {
     /// Repeats a failed call up to `retries` times, the first time after 200 ms.
     pub fn new(retries: u32) -> Self {
-        Self {
-            retries,
-            backoff: Duration::from_millis(200),
-        }
+        Self { retries, backoff: Duration::from_millis(200) }
     }
 
     /// Sets the first backoff; each further backoff is twice as long, up to 30 s.

@@ -19,12 +19,10 @@ pub(crate) async fn run_with_timeout(
     scope: &CallScope,
     next: impl Future<Output = ToolResult>,
 ) -> Result<ToolResult, ToolResult> {
-    wait_with_timeout(limit, scope, next)
-        .await
-        .map_err(|error| match error {
-            WaitError::Cancelled => cancelled_result(),
-            WaitError::TimedOut(limit) => timed_out_result(tool, limit),
-        })
+    wait_with_timeout(limit, scope, next).await.map_err(|error| match error {
+        WaitError::Cancelled => cancelled_result(),
+        WaitError::TimedOut(limit) => timed_out_result(tool, limit),
+    })
 }
 
 /// Why the wait ended.

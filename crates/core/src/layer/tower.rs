@@ -44,10 +44,7 @@ pub struct Tower<S> {
 impl<S> Tower<S> {
     /// Wraps the run itself, within each retry.
     pub fn new<L: tower::Layer<TowerNext, Service = S>>(layer: L) -> Self {
-        Self {
-            service: Mutex::new(layer.layer(TowerNext)),
-            position: LayerPosition::Inner,
-        }
+        Self { service: Mutex::new(layer.layer(TowerNext)), position: LayerPosition::Inner }
     }
 
     /// Sets the position among the layers.
@@ -89,9 +86,7 @@ impl Service<TowerCall> for TowerNext {
             let (response_sender, response) = oneshot::channel();
             // If the call was dropped, sending fails and drops the sender, and `response` resolves to an error.
             drop(call.run_requests.send(response_sender));
-            Ok(response
-                .await
-                .unwrap_or_else(|_| timeout::cancelled_result()))
+            Ok(response.await.unwrap_or_else(|_| timeout::cancelled_result()))
         })
     }
 }

@@ -122,10 +122,8 @@ impl Registry {
             let mut supported = linked.supported_for.iter();
             linked.supported_for.is_empty() || supported.any(|id| app_types.contains(&id()))
         };
-        let mut found: Vec<&LinkedBundle> = inventory::iter::<LinkedBundle>
-            .into_iter()
-            .filter(is_supported)
-            .collect();
+        let mut found: Vec<&LinkedBundle> =
+            inventory::iter::<LinkedBundle>.into_iter().filter(is_supported).collect();
         found.sort_by_key(|linked| linked.location);
         let registry = Self::new();
         for linked in found {

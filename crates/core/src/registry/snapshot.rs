@@ -69,9 +69,7 @@ impl LayerStack {
 
 impl fmt::Debug for LayerStack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list()
-            .entries(self.iter().map(|layer| layer.position()))
-            .finish()
+        f.debug_list().entries(self.iter().map(|layer| layer.position())).finish()
     }
 }
 
@@ -118,11 +116,7 @@ impl RegisteredTool {
 
     /// Returns true if every layer lets the caller see the tool in listings.
     pub(crate) fn is_visible_to(&self, caller: &Caller) -> bool {
-        let is_visible = || {
-            self.layers
-                .iter()
-                .all(|layer| layer.is_visible(&self.spec, caller))
-        };
+        let is_visible = || self.layers.iter().all(|layer| layer.is_visible(&self.spec, caller));
         // A layer that panics has not allowed it.
         catch_unwind(AssertUnwindSafe(is_visible)).unwrap_or(false)
     }
@@ -144,12 +138,7 @@ impl Snapshot {
         prompts: Vec<Prompt>,
         encoders: Encoders,
     ) -> Self {
-        Self {
-            version,
-            tools: NameIndex::new(tools),
-            prompts: NameIndex::new(prompts),
-            encoders,
-        }
+        Self { version, tools: NameIndex::new(tools), prompts: NameIndex::new(prompts), encoders }
     }
 
     /// Returns the registry's version at that moment.
@@ -217,8 +206,6 @@ impl<'a> IntoIterator for &'a Snapshot {
 
 impl fmt::Debug for Snapshot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set()
-            .entries(self.iter().map(|tool| &tool.spec.name))
-            .finish()
+        f.debug_set().entries(self.iter().map(|tool| &tool.spec.name)).finish()
     }
 }

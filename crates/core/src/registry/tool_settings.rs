@@ -183,12 +183,10 @@ impl ToolSettings {
         read: impl FnOnce(T) -> Result<U, String>,
     ) -> Result<Option<(String, U)>, RegistryError> {
         for key in keys {
-            let found =
-                self.config
-                    .get_optional::<T>(&key)
-                    .map_err(|error| RegistryError::Setting {
-                        message: error.to_string(),
-                    })?;
+            let found = self
+                .config
+                .get_optional::<T>(&key)
+                .map_err(|error| RegistryError::Setting { message: error.to_string() })?;
             if let Some(found) = found {
                 let value = read(found).map_err(|message| self.setting_error(&key, message))?;
                 return Ok(Some((key, value)));
@@ -201,11 +199,7 @@ impl ToolSettings {
         let origin = self.config.origin(key).map(|origin| format!(" ({origin})"));
         RegistryError::Setting {
             // The rejected value may be anything, even a misplaced API key.
-            message: format!(
-                "setting `{key}`{}: {}",
-                origin.unwrap_or_default(),
-                redact(&message)
-            ),
+            message: format!("setting `{key}`{}: {}", origin.unwrap_or_default(), redact(&message)),
         }
     }
 
@@ -215,15 +209,12 @@ impl ToolSettings {
         tools: impl Iterator<Item = &'e ToolSpec>,
         prompts: impl Iterator<Item = &'e ToolSpec>,
     ) -> Result<(), RegistryError> {
-        let (tools, mut bundles): (Vec<&str>, Vec<&str>) = tools
-            .map(|spec| (spec.name.as_str(), &*spec.bundle))
-            .unzip();
+        let (tools, mut bundles): (Vec<&str>, Vec<&str>) =
+            tools.map(|spec| (spec.name.as_str(), &*spec.bundle)).unzip();
         bundles.extend(prompts.map(|spec| &*spec.bundle));
         for (group, known) in [("tools", &tools), ("bundles", &bundles)] {
             for key in self.config.keys_under(group) {
-                let rest = key
-                    .strip_prefix(group)
-                    .and_then(|rest| rest.strip_prefix('.'));
+                let rest = key.strip_prefix(group).and_then(|rest| rest.strip_prefix('.'));
                 let Some((name, setting)) = rest.and_then(|rest| rest.rsplit_once('.')) else {
                     let message = format!("expected a section: write `{key}.enabled`, for example");
                     return Err(self.setting_error(key, message));
@@ -246,10 +237,7 @@ impl ToolSettings {
         if SETTING_NAMES.contains(&setting) {
             return Ok(());
         }
-        Err(self.setting_error(
-            key,
-            unknown_name_message("setting", setting, &SETTING_NAMES),
-        ))
+        Err(self.setting_error(key, unknown_name_message("setting", setting, &SETTING_NAMES)))
     }
 }
 
@@ -263,9 +251,7 @@ fn unknown_name_message(kind: &str, name: &str, known: &[&str]) -> String {
 /// Parses `500ms`, `30s`, `5m` or `1h`.
 fn parse_duration(text: &str) -> Result<Duration, String> {
     let expected = || format!("expected a duration such as `30s` (ms, s, m or h), found `{text}`");
-    let unit_start = text
-        .find(|c: char| !c.is_ascii_digit())
-        .ok_or_else(expected)?;
+    let unit_start = text.find(|c: char| !c.is_ascii_digit()).ok_or_else(expected)?;
     let (number, unit) = text.split_at(unit_start);
     let number: u64 = number.parse().map_err(|_| expected())?;
     let millis = match unit.trim() {

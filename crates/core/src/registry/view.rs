@@ -91,11 +91,7 @@ enum ViewStep {
 
 impl View {
     pub(super) fn new(registry: Registry) -> Self {
-        Self {
-            registry,
-            steps: Vec::new(),
-            cache: Arc::default(),
-        }
+        Self { registry, steps: Vec::new(), cache: Arc::default() }
     }
 
     fn push_step(mut self, step: ViewStep) -> Self {
@@ -113,17 +109,13 @@ impl View {
     /// Keeps only the tools and prompts with these names; unknown names are skipped.
     #[must_use]
     pub fn select<N: Into<String>>(self, names: impl IntoIterator<Item = N>) -> Self {
-        self.push_step(ViewStep::Select(
-            names.into_iter().map(Into::into).collect(),
-        ))
+        self.push_step(ViewStep::Select(names.into_iter().map(Into::into).collect()))
     }
 
     /// Removes the tools and prompts with these names.
     #[must_use]
     pub fn exclude<N: Into<String>>(self, names: impl IntoIterator<Item = N>) -> Self {
-        self.push_step(ViewStep::Exclude(
-            names.into_iter().map(Into::into).collect(),
-        ))
+        self.push_step(ViewStep::Exclude(names.into_iter().map(Into::into).collect()))
     }
 
     /// Keeps only the tools and prompts that `keep` accepts; every prompt counts as read-only.
@@ -170,10 +162,7 @@ impl View {
         self,
         change: impl Fn(&ToolSpec, &mut Policy) + Send + Sync + 'static,
     ) -> Self {
-        self.push_step(ViewStep::MapPolicy {
-            change: Arc::new(change),
-            permits: Arc::default(),
-        })
+        self.push_step(ViewStep::MapPolicy { change: Arc::new(change), permits: Arc::default() })
     }
 
     /// Adds a layer around every tool and every prompt.
@@ -189,10 +178,7 @@ impl View {
         layer: impl Layer,
         applies_to: impl Fn(&ToolSpec) -> bool + Send + Sync + 'static,
     ) -> Self {
-        self.push_step(ViewStep::Layer {
-            layer: Arc::new(layer),
-            applies_to: Arc::new(applies_to),
-        })
+        self.push_step(ViewStep::Layer { layer: Arc::new(layer), applies_to: Arc::new(applies_to) })
     }
 
     /// Applies the settings under `tools`, `bundles` and `defaults`.
@@ -250,12 +236,7 @@ impl View {
         }
         check_names(&tools)?;
         check_names(&prompts)?;
-        let snapshot = Snapshot::new(
-            registry.version(),
-            tools,
-            prompts,
-            registry.encoders.clone(),
-        );
+        let snapshot = Snapshot::new(registry.version(), tools, prompts, registry.encoders.clone());
         let snapshot = Arc::new(snapshot);
         self.cache.store(Some(Arc::clone(&snapshot)));
         Ok(snapshot)
@@ -388,22 +369,14 @@ impl RegisteredTool {
     /// Hides the session parameter; its value is set from each call's scope.
     fn bind_session(&mut self) -> Result<(), RegistryError> {
         if has_param(&self.spec.input, SESSION_ID_PARAM) {
-            self.bind_param(
-                SESSION_ID_PARAM,
-                &Value::from(SessionId::process_default().as_str()),
-            )?;
+            self.bind_param(SESSION_ID_PARAM, &Value::from(SessionId::process_default().as_str()))?;
             self.bound_mut().binds_session = true;
         }
         Ok(())
     }
 
     fn bound_mut(&mut self) -> &mut BoundParams {
-        let empty = || {
-            Arc::new(BoundParams {
-                values: json!({}),
-                binds_session: false,
-            })
-        };
+        let empty = || Arc::new(BoundParams { values: json!({}), binds_session: false });
         Arc::make_mut(self.bound_params.get_or_insert_with(empty))
     }
 
@@ -449,11 +422,6 @@ impl From<&Registry> for View {
 
 impl fmt::Debug for View {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "View of {:?} in {} steps",
-            self.registry,
-            self.steps.len()
-        )
+        write!(f, "View of {:?} in {} steps", self.registry, self.steps.len())
     }
 }

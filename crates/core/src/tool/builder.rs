@@ -118,10 +118,7 @@ impl ToolBuilder {
     ) -> Self {
         let name = name.into();
         if !is_json_type(json_type) {
-            self.record_error(
-                &name,
-                format!("`{json_type}` is no JSON type; use {JSON_TYPES}"),
-            );
+            self.record_error(&name, format!("`{json_type}` is no JSON type; use {JSON_TYPES}"));
         }
         self.push_parameter(Parameter {
             name,
@@ -202,10 +199,7 @@ impl ToolBuilder {
         ToolBuilder {
             spec: self.spec,
             policy: self.policy,
-            input_source: InputSource::WholeSchema {
-                schema,
-                typed: true,
-            },
+            input_source: InputSource::WholeSchema { schema, typed: true },
             output: self.output,
             definition_error: self.definition_error,
             input: PhantomData,
@@ -226,10 +220,8 @@ impl ToolBuilder {
             source,
         })?;
         require_object(checked.as_value(), tool)?;
-        self.input_source = InputSource::WholeSchema {
-            schema: checked.as_value().clone(),
-            typed: false,
-        };
+        self.input_source =
+            InputSource::WholeSchema { schema: checked.as_value().clone(), typed: false };
         Ok(self)
     }
 
@@ -241,11 +233,9 @@ impl ToolBuilder {
     pub fn schema_text(self, text: &str) -> Result<Self, DefineError> {
         match Schema::parse(text) {
             Ok(schema) => self.schema(schema.as_value().clone()),
-            Err(source) => Err(DefineError::Schema {
-                tool: self.spec.name.to_string(),
-                part: "input",
-                source,
-            }),
+            Err(source) => {
+                Err(DefineError::Schema { tool: self.spec.name.to_string(), part: "input", source })
+            }
         }
     }
 }
@@ -323,10 +313,7 @@ impl<I: DeserializeOwned + Send + 'static> ToolBuilder<I> {
     #[must_use]
     pub fn output_of_type(mut self, json_type: &str) -> Self {
         if !is_json_type(json_type) {
-            self.record_error(
-                "output",
-                format!("`{json_type}` is no JSON type; use {JSON_TYPES}"),
-            );
+            self.record_error("output", format!("`{json_type}` is no JSON type; use {JSON_TYPES}"));
             return self;
         }
         self.output = (json_type != "string").then(|| json!({ "type": json_type }));
@@ -363,9 +350,7 @@ impl<I: DeserializeOwned + Send + 'static> ToolBuilder<I> {
         self.finish(move |input, cx| {
             let encoders = cx.encoders().clone();
             let future = handler(input, HandlerContext::from_call(cx)?);
-            Ok(StartedHandler::from_future(async move {
-                future.await.into_tool_output(&encoders)
-            }))
+            Ok(StartedHandler::from_future(async move { future.await.into_tool_output(&encoders) }))
         })
     }
 
@@ -407,21 +392,12 @@ impl<I: DeserializeOwned + Send + 'static> ToolBuilder<I> {
             })?;
             self.spec.output = Some(checked);
         }
-        let typed = matches!(
-            self.input_source,
-            InputSource::WholeSchema { typed: true, .. }
-        );
+        let typed = matches!(self.input_source, InputSource::WholeSchema { typed: true, .. });
         let (input, types_enforce_schema, defaults, definition_error) = match self.input_source {
             InputSource::Parameters(params, mut input) => {
                 for param in params {
                     let (name, description) = (&param.name, &param.description);
-                    input.add_param(
-                        name,
-                        description,
-                        param.schema,
-                        param.optional,
-                        param.default,
-                    );
+                    input.add_param(name, description, param.schema, param.optional, param.default);
                 }
                 input.finish()
             }
@@ -486,10 +462,7 @@ where
             return Err(de::Error::custom("read from one object only"));
         }
         let input = I::deserialize(sent)?;
-        Ok(Box::new(PreparedClosureCall {
-            handler: Arc::clone(&self.0),
-            input,
-        }))
+        Ok(Box::new(PreparedClosureCall { handler: Arc::clone(&self.0), input }))
     }
 }
 

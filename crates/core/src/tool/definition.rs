@@ -232,9 +232,7 @@ impl<T: Serialize> JsonDefault for T {
 
 impl fmt::Debug for ParamSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ParamSpec")
-            .field("name", &self.name)
-            .finish_non_exhaustive()
+        f.debug_struct("ParamSpec").field("name", &self.name).finish_non_exhaustive()
     }
 }
 
@@ -439,10 +437,7 @@ struct SlotVisitor<S> {
 
 impl<S: ArgumentSlots> Default for SlotVisitor<S> {
     fn default() -> Self {
-        Self {
-            slots: S::default(),
-            seen: 0,
-        }
+        Self { slots: S::default(), seen: 0 }
     }
 }
 

@@ -140,9 +140,7 @@ impl<T: Serialize + 'static> Encode for T {
             Vec<Box<str>> => text_list_result,
             Vec<Arc<str>> => |texts: Vec<Arc<str>>| text_list_result(texts.iter().map(|text| &**text)),
         );
-        Ok(ToolOutput::Complete(ToolResult::success(
-            serde_json::to_string(&value)?,
-        )))
+        Ok(ToolOutput::Complete(ToolResult::success(serde_json::to_string(&value)?)))
     }
 }
 
@@ -154,9 +152,7 @@ impl<T: Serialize + JsonSchema> Encode for Json<T> {
     fn encode(self, _: &Encoders) -> Result<ToolOutput, ToolError> {
         let text = serde_json::to_string(&self.0)?;
         let structured = StructuredContent::from_json_text(&text);
-        Ok(ToolOutput::Complete(
-            ToolResult::success(text).with_structured(structured),
-        ))
+        Ok(ToolOutput::Complete(ToolResult::success(text).with_structured(structured)))
     }
 }
 

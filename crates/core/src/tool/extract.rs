@@ -136,22 +136,14 @@ impl Progress {
     /// Reports the progress of other software, which may lack any of the three.
     pub fn forward(&self, done: Option<f64>, total: Option<f64>, message: Option<String>) {
         if let Some(listener) = &self.listener {
-            listener(CallEvent::Progress {
-                call_id: self.call_id.clone(),
-                done,
-                total,
-                message,
-            });
+            listener(CallEvent::Progress { call_id: self.call_id.clone(), done, total, message });
         }
     }
 }
 
 impl Param for Progress {
     fn from_call(cx: &CallContext<'_>) -> Result<Self, ToolError> {
-        Ok(Self {
-            call_id: cx.call_id().clone(),
-            listener: cx.scope.listener.clone(),
-        })
+        Ok(Self { call_id: cx.call_id().clone(), listener: cx.scope.listener.clone() })
     }
 }
 
@@ -167,10 +159,7 @@ pub struct CallInfo {
 
 impl Param for CallInfo {
     fn from_call(cx: &CallContext<'_>) -> Result<Self, ToolError> {
-        Ok(Self {
-            id: cx.call_id().clone(),
-            tool: cx.tool_name().clone(),
-        })
+        Ok(Self { id: cx.call_id().clone(), tool: cx.tool_name().clone() })
     }
 }
 

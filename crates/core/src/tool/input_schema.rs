@@ -61,9 +61,7 @@ fn contains_ref(schema: &Value, reference: &Value) -> bool {
     match schema {
         Value::Object(keywords) => {
             keywords.get("$ref") == Some(reference)
-                || keywords
-                    .values()
-                    .any(|value| contains_ref(value, reference))
+                || keywords.values().any(|value| contains_ref(value, reference))
         }
         Value::Array(items) => items.iter().any(|item| contains_ref(item, reference)),
         _ => false,
@@ -87,19 +85,14 @@ pub(crate) fn coerce_to_param(
     let mut single = Map::new();
     if let Some(input) = input.as_value().as_object() {
         // A `$ref` of the parameter may point into these; the other keywords concern the other parameters.
-        let shared = input
-            .iter()
-            .filter(|(key, _)| SHARED_KEYWORDS.contains(&key.as_str()));
+        let shared = input.iter().filter(|(key, _)| SHARED_KEYWORDS.contains(&key.as_str()));
         single.extend(shared.map(|(key, value)| (key.clone(), value.clone())));
     }
     let single = Schema::trusted(Value::Object(single));
     let mut value = json!({ parameter: value });
     coerce(&mut value, &single);
     match single.violations(&value).first() {
-        None => Ok(value
-            .get_mut(parameter)
-            .map(Value::take)
-            .unwrap_or_default()),
+        None => Ok(value.get_mut(parameter).map(Value::take).unwrap_or_default()),
         Some(violation) => Err(violation.message.clone()),
     }
 }
@@ -149,13 +142,7 @@ impl InputSchemaBuilder {
             },
         };
         let optional = !param.required && (param.optional)();
-        self.add_param(
-            param.name,
-            param.description,
-            schema.to_value(),
-            optional,
-            default,
-        );
+        self.add_param(param.name, param.description, schema.to_value(), optional, default);
     }
 
     /// Adds a parameter, with its default if it has one.
@@ -183,8 +170,7 @@ impl InputSchemaBuilder {
                 match self.check_default(name, &schema, default) {
                     Ok(ParamDefault::Value(value)) => {
                         schema.insert("default".to_owned(), value.clone());
-                        self.defaults
-                            .push((name.to_owned(), ParamDefault::Value(value)));
+                        self.defaults.push((name.to_owned(), ParamDefault::Value(value)));
                     }
                     Ok(ParamDefault::Template(template)) => {
                         if !description.is_empty() {
@@ -192,8 +178,7 @@ impl InputSchemaBuilder {
                         }
                         // Writing to a `String` cannot fail.
                         let _ = write!(description, "Defaults to `{}`.", template.source());
-                        self.defaults
-                            .push((name.to_owned(), ParamDefault::Template(template)));
+                        self.defaults.push((name.to_owned(), ParamDefault::Template(template)));
                     }
                     Err(message) => return self.record_error(name, message),
                 }
@@ -202,8 +187,7 @@ impl InputSchemaBuilder {
         if !description.is_empty() {
             schema.insert("description".to_owned(), Value::from(description));
         }
-        self.properties
-            .insert(name.to_owned(), Value::Object(schema));
+        self.properties.insert(name.to_owned(), Value::Object(schema));
     }
 
     /// Checks a default against the parameter's schema, or a template against the earlier parameters.
@@ -218,10 +202,8 @@ impl InputSchemaBuilder {
             if template.has_placeholders() {
                 let known =
                     |name: &str| self.properties.contains_key(name) || name == PROJECT_DIR_PARAM;
-                let unknown = template
-                    .placeholder_names()
-                    .find(|name| !known(name))
-                    .map(str::to_owned);
+                let unknown =
+                    template.placeholder_names().find(|name| !known(name)).map(str::to_owned);
                 return match unknown {
                     None => Ok(ParamDefault::Template(template)),
                     Some(unknown) => Err(format!(
@@ -271,12 +253,7 @@ impl InputSchemaBuilder {
     /// Returns the schema, whether the types enforce it, the defaults, and the first error.
     pub(crate) fn finish(
         mut self,
-    ) -> (
-        Schema,
-        bool,
-        Vec<(String, ParamDefault)>,
-        Option<DefineError>,
-    ) {
+    ) -> (Schema, bool, Vec<(String, ParamDefault)>, Option<DefineError>) {
         let mut input = json!({
             "type": "object",
             "properties": self.properties,
@@ -287,11 +264,6 @@ impl InputSchemaBuilder {
         // Before `close_objects`: strict deserialization of arguments closes structs by itself.
         let enforced = is_enforced_by_type(&input);
         close_objects(&mut input);
-        (
-            Schema::trusted(input),
-            enforced,
-            self.defaults,
-            self.definition_error,
-        )
+        (Schema::trusted(input), enforced, self.defaults, self.definition_error)
     }
 }

@@ -52,11 +52,7 @@ struct TypeDescriber<'s> {
 
 impl<'s> TypeDescriber<'s> {
     fn type_name(root: &'s Value, schema: &'s Value) -> String {
-        let mut describer = Self {
-            root,
-            ref_stack: Vec::new(),
-            visits_left: MAX_VISITS,
-        };
+        let mut describer = Self { root, ref_stack: Vec::new(), visits_left: MAX_VISITS };
         describer.describe_type(schema)
     }
 

@@ -61,32 +61,16 @@ impl From<&Metadata> for Policy {
 #[non_exhaustive]
 pub struct Hints {
     /// It changes nothing.
-    #[serde(
-        rename = "readOnlyHint",
-        default,
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(rename = "readOnlyHint", default, skip_serializing_if = "Option::is_none")]
     pub read_only: Option<bool>,
     /// It may destroy something. Its calls need approval unless [`Policy::approval`] overrides that.
-    #[serde(
-        rename = "destructiveHint",
-        default,
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(rename = "destructiveHint", default, skip_serializing_if = "Option::is_none")]
     pub destructive: Option<bool>,
     /// A second call with the same arguments has no further effect.
-    #[serde(
-        rename = "idempotentHint",
-        default,
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(rename = "idempotentHint", default, skip_serializing_if = "Option::is_none")]
     pub idempotent: Option<bool>,
     /// It reaches external systems.
-    #[serde(
-        rename = "openWorldHint",
-        default,
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(rename = "openWorldHint", default, skip_serializing_if = "Option::is_none")]
     pub open_world: Option<bool>,
 }
 
@@ -96,12 +80,8 @@ impl Hints {
         self.read_only == Some(true) || self.idempotent == Some(true)
     }
 
-    pub(crate) const NONE: Self = Self {
-        read_only: None,
-        destructive: None,
-        idempotent: None,
-        open_world: None,
-    };
+    pub(crate) const NONE: Self =
+        Self { read_only: None, destructive: None, idempotent: None, open_world: None };
 }
 
 /// When a call needs approval before it runs.

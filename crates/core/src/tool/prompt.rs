@@ -99,10 +99,7 @@ impl Prompt {
     ///
     /// Placeholders in the text are not filled in, unless the tool does that itself.
     pub fn from_tool(tool: Tool, role: Role) -> Self {
-        Self {
-            registered_tool: RegisteredTool::new(tool),
-            role,
-        }
+        Self { registered_tool: RegisteredTool::new(tool), role }
     }
 
     /// Returns the name.

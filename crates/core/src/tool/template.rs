@@ -13,10 +13,7 @@ pub(crate) struct Template {
 #[derive(Clone, Debug, PartialEq)]
 enum Segment {
     Text(String),
-    Placeholder {
-        name: String,
-        fallback: Option<String>,
-    },
+    Placeholder { name: String, fallback: Option<String> },
 }
 
 impl Template {
@@ -45,20 +42,14 @@ impl Template {
                 Some((name, fallback)) => (name, Some(fallback.to_owned())),
                 None => (inner, None),
             };
-            segments.push(Segment::Placeholder {
-                name: name.to_owned(),
-                fallback,
-            });
+            segments.push(Segment::Placeholder { name: name.to_owned(), fallback });
             rest = after;
         }
         plain.push_str(rest);
         if !plain.is_empty() {
             segments.push(Segment::Text(plain));
         }
-        Self {
-            source: text.to_owned(),
-            segments,
-        }
+        Self { source: text.to_owned(), segments }
     }
 
     /// Parses `text` as [`parse`](Self::parse) does, except that placeholders in copies of the
@@ -106,10 +97,9 @@ impl Template {
     /// Returns the first name without a value in `lookup` and without a fallback.
     pub(crate) fn first_unresolved(&self, lookup: impl Fn(&str) -> Option<String>) -> Option<&str> {
         self.segments.iter().find_map(|segment| match segment {
-            Segment::Placeholder {
-                name,
-                fallback: None,
-            } if lookup(name).is_none() => Some(name.as_str()),
+            Segment::Placeholder { name, fallback: None } if lookup(name).is_none() => {
+                Some(name.as_str())
+            }
             _ => None,
         })
     }
@@ -145,9 +135,7 @@ fn is_inside_copy(line: &str, text: &str, offset: usize) -> bool {
         return true;
     }
     line.match_indices("${").any(|(in_line, _)| {
-        let copy = offset
-            .checked_sub(in_line)
-            .and_then(|start| text.get(start..));
+        let copy = offset.checked_sub(in_line).and_then(|start| text.get(start..));
         copy.is_some_and(|copy| copy.starts_with(line))
     })
 }
@@ -177,10 +165,7 @@ mod tests {
 
     #[test]
     fn a_doubled_dollar_is_a_literal() {
-        assert_eq!(
-            expand("$${city} costs $5, ${city}"),
-            "${city} costs $5, Paris"
-        );
+        assert_eq!(expand("$${city} costs $5, ${city}"), "${city} costs $5, Paris");
     }
 
     #[test]

@@ -52,11 +52,7 @@ pub struct Bridge {
 impl Bridge {
     /// Makes a bridge with unchanged schemas and an anonymous caller.
     pub fn new(invoker: &Invoker) -> Self {
-        Self {
-            invoker: invoker.clone(),
-            scope: CallScope::new(),
-            dialect: Dialect::MCP,
-        }
+        Self { invoker: invoker.clone(), scope: CallScope::new(), dialect: Dialect::MCP }
     }
 
     /// Sets the dialect of the framework's model: schemas are lowered to it, and arguments lifted from it.
@@ -110,9 +106,7 @@ impl Bridge {
             return Err(BridgeError::rejected(&omitted.name, &omitted.reason));
         }
         let tools = plan.tools().iter().zip(tools);
-        let tools = tools
-            .map(|(planned, tool)| ExportedTool::new(planned, tool))
-            .collect();
+        let tools = tools.map(|(planned, tool)| ExportedTool::new(planned, tool)).collect();
         Ok(ExportedTools(Arc::new(ExportInner {
             invoker: self.invoker.clone(),
             scope: self.scope.clone(),
@@ -241,9 +235,6 @@ pub enum BridgeError {
 impl BridgeError {
     /// Makes the error for a tool that a framework rejects.
     pub fn rejected(tool: &str, reason: impl ToString) -> Self {
-        Self::Rejected {
-            tool: tool.to_owned(),
-            reason: reason.to_string(),
-        }
+        Self::Rejected { tool: tool.to_owned(), reason: reason.to_string() }
     }
 }

@@ -54,10 +54,7 @@ pub fn import_definitions(
     text: &str,
 ) -> Result<Vec<Result<ToolDefinition, RejectedDefinition>>, ImportError> {
     if text.len() > MAX_TEXT_BYTES {
-        return Err(ImportError::TooLong {
-            bytes: text.len(),
-            limit: MAX_TEXT_BYTES,
-        });
+        return Err(ImportError::TooLong { bytes: text.len(), limit: MAX_TEXT_BYTES });
     }
     DocumentReader::read(text.trim_start_matches('\u{feff}'))
 }

@@ -151,10 +151,7 @@ impl ToolPlanner {
         for candidate in candidates {
             let definition = self.shape.write_definition(&candidate.definition_parts());
             let estimate = definition.len().div_ceil(BYTES_PER_TOKEN);
-            if self
-                .max_tokens
-                .is_some_and(|limit| tokens + estimate > limit)
-            {
+            if self.max_tokens.is_some_and(|limit| tokens + estimate > limit) {
                 let reason = format!("its {estimate} tokens are more than is left of the budget");
                 plan.omit(candidate.tool, reason);
                 continue;
@@ -177,24 +174,14 @@ impl ToolPlanner {
 
     /// Omits tools over the limit of the dialect: preferred tools are kept, then the first ones.
     fn enforce_tool_limit(&self, candidates: &mut Vec<LoweredCandidate<'_>>, plan: &mut ToolPlan) {
-        let Some(limit) = self
-            .dialect
-            .max_tools()
-            .filter(|limit| candidates.len() > *limit)
-        else {
+        let Some(limit) = self.dialect.max_tools().filter(|limit| candidates.len() > *limit) else {
             return;
         };
         let preferred = |candidate: &LoweredCandidate<'_>| {
-            self.preferred
-                .iter()
-                .any(|name| name == candidate.tool.name)
+            self.preferred.iter().any(|name| name == candidate.tool.name)
         };
-        let mut room = limit.saturating_sub(
-            candidates
-                .iter()
-                .filter(|candidate| preferred(candidate))
-                .count(),
-        );
+        let mut room = limit
+            .saturating_sub(candidates.iter().filter(|candidate| preferred(candidate)).count());
         let mut kept = 0;
         candidates.retain(|candidate| {
             let keep = if preferred(candidate) {
@@ -248,9 +235,7 @@ impl<'a> LoweredCandidate<'a> {
 
     fn has_parameters(&self) -> bool {
         let properties = self.lowered.schema().get("properties");
-        properties
-            .and_then(Value::as_object)
-            .is_some_and(|properties| !properties.is_empty())
+        properties.and_then(Value::as_object).is_some_and(|properties| !properties.is_empty())
     }
 
     fn definition_parts(&self) -> DefinitionParts<'_> {
@@ -258,10 +243,7 @@ impl<'a> LoweredCandidate<'a> {
             tool: self.tool,
             name: self.wire_name,
             description: &self.description,
-            schema: self
-                .unbounded_schema
-                .as_deref()
-                .unwrap_or_else(|| self.lowered.text()),
+            schema: self.unbounded_schema.as_deref().unwrap_or_else(|| self.lowered.text()),
             has_parameters: self.has_parameters(),
             strict: self.dialect.is_strict(),
             dialect: self.dialect,
@@ -276,11 +258,7 @@ fn full_description<'a>(
     wire: &'a str,
     lowered: &Lowered,
 ) -> Cow<'a, str> {
-    let description = if tool.description.is_empty() {
-        wire
-    } else {
-        tool.description
-    };
+    let description = if tool.description.is_empty() { wire } else { tool.description };
     match lowered.description_suffix() {
         Some(suffix) => Cow::Owned(format!("{description}\n\n{suffix}")),
         None => Cow::Borrowed(description),
@@ -335,10 +313,8 @@ fn drop_item_limits(candidates: &mut [LoweredCandidate<'_>], dialect: Dialect) {
     let Some(limit) = dialect.max_items_total() else {
         return;
     };
-    let mut total: u64 = candidates
-        .iter()
-        .map(|candidate| candidate.lowered.cost().max_items_total)
-        .sum();
+    let mut total: u64 =
+        candidates.iter().map(|candidate| candidate.lowered.cost().max_items_total).sum();
     while total > limit {
         let heaviest = candidates
             .iter_mut()
@@ -440,10 +416,7 @@ impl ToolPlan {
     }
 
     fn omit(&mut self, tool: &CandidateTool<'_>, reason: String) {
-        self.omitted.push(OmittedTool {
-            name: tool.name.to_owned(),
-            reason,
-        });
+        self.omitted.push(OmittedTool { name: tool.name.to_owned(), reason });
     }
 }
 
@@ -452,10 +425,7 @@ impl PlannedTool {
     pub fn parameters(&self) -> Value {
         match &self.unbounded_schema {
             Some(text) => serde_json::from_str(text).unwrap_or_default(),
-            None => self
-                .lowered()
-                .map(|lowered| lowered.schema().clone())
-                .unwrap_or_default(),
+            None => self.lowered().map(|lowered| lowered.schema().clone()).unwrap_or_default(),
         }
     }
 

@@ -95,14 +95,10 @@ fn plan(dialect: Dialect, tools: &[Sample]) -> ToolPlan {
 /// The names of the tools in strict mode.
 fn strict(plan: &ToolPlan) -> Vec<&str> {
     let tools = plan.tools().iter();
-    tools
-        .filter(|tool| tool.dialect.is_strict())
-        .map(|tool| tool.name.as_str())
-        .collect()
+    tools.filter(|tool| tool.dialect.is_strict()).map(|tool| tool.name.as_str()).collect()
 }
 
 fn omitted(plan: &ToolPlan) -> Vec<(&str, &str)> {
     let left = plan.omitted().iter();
-    left.map(|tool| (tool.name.as_str(), tool.reason.as_str()))
-        .collect()
+    left.map(|tool| (tool.name.as_str(), tool.reason.as_str())).collect()
 }

@@ -24,16 +24,10 @@ pub fn wire_names(names: &[&str], rule: NameRule, reserved: &[String]) -> Vec<St
         }
         let sanitized = sanitize(name, rule);
         let is_unique = is_free(&sanitized)
-            && sanitized
-                .chars()
-                .any(|letter| letter.is_ascii_alphanumeric())
+            && sanitized.chars().any(|letter| letter.is_ascii_alphanumeric())
             && !unchanged.contains(sanitized.as_str())
             && sanitized_counts.get(&sanitized) == Some(&1);
-        if is_unique {
-            sanitized
-        } else {
-            with_hash(name, &sanitized, rule)
-        }
+        if is_unique { sanitized } else { with_hash(name, &sanitized, rule) }
     };
     names.iter().map(wire_name).collect()
 }
@@ -80,19 +74,13 @@ mod tests {
         let wire = wire_names(names, dialect.tool_name(), &[]);
         let distinct: HashSet<&String> = wire.iter().collect();
         assert_eq!(distinct.len(), names.len(), "names are unique: {wire:?}");
-        assert!(
-            wire.iter().all(|name| dialect.tool_name().is_valid(name)),
-            "{wire:?}"
-        );
+        assert!(wire.iter().all(|name| dialect.tool_name().is_valid(name)), "{wire:?}");
         wire
     }
 
     #[test]
     fn a_valid_name_stays() {
-        assert_eq!(
-            named(&["get_weather", "a-b"], Dialect::OPENAI),
-            ["get_weather", "a-b"]
-        );
+        assert_eq!(named(&["get_weather", "a-b"], Dialect::OPENAI), ["get_weather", "a-b"]);
         assert_eq!(named(&["files.read"], Dialect::GEMINI), ["files.read"]);
         assert_eq!(named(&["files.read"], Dialect::MCP), ["files.read"]);
     }
@@ -100,10 +88,7 @@ mod tests {
     #[test]
     fn an_invalid_character_becomes_an_underscore() {
         assert_eq!(
-            named(
-                &["files.read", "files/write", "müll", "9lives"],
-                Dialect::PORTABLE
-            ),
+            named(&["files.read", "files/write", "müll", "9lives"], Dialect::PORTABLE),
             ["files_read", "files_write", "m_ll", "_9lives"]
         );
     }
@@ -112,12 +97,7 @@ mod tests {
     fn names_that_sanitize_alike_get_a_hash_in_any_order() {
         let forward = named(&["a.b", "a/b", "a_b"], Dialect::OPENAI);
         assert_eq!(forward.get(2).map(String::as_str), Some("a_b"));
-        assert!(
-            forward
-                .iter()
-                .take(2)
-                .all(|name| name.starts_with("a_b_") && name.len() == 12)
-        );
+        assert!(forward.iter().take(2).all(|name| name.starts_with("a_b_") && name.len() == 12));
         let mut backward = named(&["a_b", "a/b", "a.b"], Dialect::OPENAI);
         backward.reverse();
         assert_eq!(forward, backward);
@@ -134,10 +114,7 @@ mod tests {
     #[test]
     fn a_name_without_a_valid_character_becomes_tool_and_a_hash() {
         let wire = named(&["天気", "時間"], Dialect::OPENAI);
-        assert!(
-            wire.iter().all(|name| name.starts_with("tool_")),
-            "{wire:?}"
-        );
+        assert!(wire.iter().all(|name| name.starts_with("tool_")), "{wire:?}");
         assert_ne!(wire.first(), wire.last());
     }
 
@@ -145,9 +122,6 @@ mod tests {
     fn the_name_of_a_hosted_tool_is_reserved() {
         let reserved = ["web_search".to_owned()];
         let wire = wire_names(&["web_search"], Dialect::OPENAI.tool_name(), &reserved);
-        assert!(
-            wire.iter().all(|name| name.starts_with("web_search_")),
-            "{wire:?}"
-        );
+        assert!(wire.iter().all(|name| name.starts_with("web_search_")), "{wire:?}");
     }
 }

@@ -51,11 +51,7 @@ fn recorder_for(tool: ToolBuilder, approvals: ApprovalSigner) -> TokenRecorder {
         request.deny("later")
     });
     let invoker = Invoker::builder(registry(tool)).approver(approver);
-    TokenRecorder {
-        invoker: invoker.approval_signer(approvals).build().unwrap(),
-        tokens,
-        runs,
-    }
+    TokenRecorder { invoker: invoker.approval_signer(approvals).build().unwrap(), tokens, runs }
 }
 
 fn recorder() -> TokenRecorder {
@@ -109,10 +105,7 @@ async fn a_token_in_the_scope_runs_the_call_once_without_the_approver() {
     let result = recorder.present(named("ada"), reordered, &brought).await;
     assert_eq!(result.outcome, Outcome::Ok);
     assert_eq!(recorder.runs.get(), 1);
-    assert!(
-        recorder.tokens.lock().unwrap().is_empty(),
-        "the approver was not called"
-    );
+    assert!(recorder.tokens.lock().unwrap().is_empty(), "the approver was not called");
     let again = recorder.present(named("ada"), DELETE, &brought).await;
     assert_eq!(again.outcome, Outcome::Denied);
     assert_eq!(recorder.runs.get(), 1);
@@ -144,10 +137,7 @@ async fn of_many_grants_the_right_one_is_used_up_and_no_other() {
     }
     let call = ToolCall::new("delete", DELETE);
     for expected in [Outcome::Ok, Outcome::Ok, Outcome::Denied] {
-        assert_eq!(
-            recorder.invoker.invoke_in(&scope, &call).await.outcome,
-            expected
-        );
+        assert_eq!(recorder.invoker.invoke_in(&scope, &call).await.outcome, expected);
     }
 }
 
@@ -204,10 +194,7 @@ async fn an_edit_with_invalid_arguments_is_rejected() {
     for (edited, expected) in [
         (json!({"path": "/b"}), "/dry_run: missing"),
         (json!({"path": "/b", "dry_run": "perhaps"}), "/dry_run"),
-        (
-            json!({"path": "/b", "dry_run": true, "force": true}),
-            "force",
-        ),
+        (json!({"path": "/b", "dry_run": true, "force": true}), "force"),
         (json!("/b"), "object"),
         (json!(null), "/path: missing"),
     ] {
@@ -348,10 +335,7 @@ async fn of_many_calls_with_one_token_exactly_one_runs() {
 
 #[tokio::test]
 async fn an_expired_token_is_rejected() {
-    let recorder = recorder_for(
-        delete(),
-        ApprovalSigner::with_key("key").lifetime(Duration::ZERO),
-    );
+    let recorder = recorder_for(delete(), ApprovalSigner::with_key("key").lifetime(Duration::ZERO));
     let token = recorder.issue(&CallScope::new(), DELETE).await;
     let result = recorder.present(CallScope::new(), DELETE, &token).await;
     recorder.assert_denied(&result);
@@ -375,24 +359,13 @@ async fn a_token_that_was_tampered_with_is_rejected() {
             recorder.assert_denied(&result);
         }
     }
-    assert_eq!(
-        recorder
-            .present(CallScope::new(), DELETE, &token)
-            .await
-            .outcome,
-        Outcome::Ok
-    );
+    assert_eq!(recorder.present(CallScope::new(), DELETE, &token).await.outcome, Outcome::Ok);
 }
 
 fn forgeries(value: &Value) -> Vec<Value> {
     let Some(text) = value.as_str() else {
         let number = value.as_u64().unwrap();
-        return vec![
-            json!(number + 1),
-            json!(number - 1),
-            json!(u64::MAX),
-            json!(0),
-        ];
+        return vec![json!(number + 1), json!(number - 1), json!(u64::MAX), json!(0)];
     };
     let (head, tail) = text.split_at(1);
     let digit = if head == "0" { "1" } else { "0" };
@@ -426,9 +399,7 @@ async fn a_token_signed_with_another_key_is_rejected() {
         ApprovalSigner::with_key(""),
         ApprovalSigner::new().unwrap(),
     ] {
-        let token = recorder_for(delete(), other)
-            .issue(&CallScope::new(), DELETE)
-            .await;
+        let token = recorder_for(delete(), other).issue(&CallScope::new(), DELETE).await;
         let result = recorder.present(CallScope::new(), DELETE, &token).await;
         recorder.assert_denied(&result);
     }
@@ -448,10 +419,8 @@ async fn a_blank_key_accepts_nothing() {
 async fn an_approver_cannot_pass_off_another_grant() {
     let foreign = recorder_for(delete(), ApprovalSigner::with_key("other key"));
     let foreign = foreign.issue(&CallScope::new(), DELETE).await;
-    let (result, runs) = decided(delete(), move |_| {
-        ApprovalDecision::Approve(foreign.clone())
-    })
-    .await;
+    let (result, runs) =
+        decided(delete(), move |_| ApprovalDecision::Approve(foreign.clone())).await;
     assert_eq!(result.outcome, Outcome::Denied);
     assert!(result.text().ends_with("the approval is not one of ours"));
     assert_eq!(runs.get(), 0);
@@ -523,10 +492,7 @@ async fn an_approver_that_times_out_has_not_approved() {
     let began = Instant::now();
     let result = invoker.invoke(&ToolCall::new("delete", DELETE)).await;
     assert_eq!(result.outcome, Outcome::Denied);
-    assert_eq!(
-        result.text(),
-        "the call was denied: nobody answered in time"
-    );
+    assert_eq!(result.text(), "the call was denied: nobody answered in time");
     assert_eq!(began.elapsed(), Duration::from_secs(60));
     assert_eq!(runs.get(), 0);
 }

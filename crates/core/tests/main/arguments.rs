@@ -73,10 +73,7 @@ async fn null_in_place_of_arguments_is_an_empty_object() {
         assert_ok(&result, text);
         assert_eq!(result.notes, ["null read as {}"]);
     }
-    assert_rejected(
-        &forecasts("null").await,
-        &["/city: missing; expected a string"],
-    );
+    assert_rejected(&forecasts("null").await, &["/city: missing; expected a string"]);
 }
 
 #[tokio::test]
@@ -131,12 +128,7 @@ async fn cut_off_arguments_never_run() {
         for end in 1..whole.len() {
             // An incomplete code fence around a complete object.
             let result = call(tool.clone(), &whole[..end]).await;
-            assert_eq!(
-                result.outcome,
-                Outcome::InvalidArguments,
-                "{}",
-                &whole[..end]
-            );
+            assert_eq!(result.outcome, Outcome::InvalidArguments, "{}", &whole[..end]);
         }
     }
     assert_eq!(runs.load(Ordering::SeqCst), 0);
@@ -163,14 +155,8 @@ async fn arguments_that_are_too_long_or_too_deep_are_refused() {
     assert!(result.text().len() < 1_000);
     let deep = format!(r#"{{"city": {}{}}}"#, "[".repeat(70), "]".repeat(70));
     assert_rejected(&forecasts(&deep).await, &["deeper than 64 levels"]);
-    let limits = InputLimits {
-        bytes: 20,
-        depth: 1,
-    };
-    let invoker = Invoker::builder(registry(sum::tool()))
-        .argument_limits(limits)
-        .build()
-        .unwrap();
+    let limits = InputLimits { bytes: 20, depth: 1 };
+    let invoker = Invoker::builder(registry(sum::tool())).argument_limits(limits).build().unwrap();
     let result = |text| {
         let invoker = invoker.clone();
         async move { invoker.invoke(&ToolCall::new("sum", text)).await }
@@ -197,16 +183,8 @@ async fn long_text_of_a_model_is_not_echoed() {
 async fn lossless_coercions_are_made_and_noted() {
     for (text, expected, note) in [
         (r#"{"city": 5}"#, "5 3 None", r#"/city: 5 read as "5""#),
-        (
-            r#"{"city": "Rome", "days": "7"}"#,
-            "Rome 7 None",
-            r#"/days: "7" read as 7"#,
-        ),
-        (
-            r#"{"city": "Rome", "days": 7.0}"#,
-            "Rome 7 None",
-            "/days: 7.0 read as 7",
-        ),
+        (r#"{"city": "Rome", "days": "7"}"#, "Rome 7 None", r#"/days: "7" read as 7"#),
+        (r#"{"city": "Rome", "days": 7.0}"#, "Rome 7 None", "/days: 7.0 read as 7"),
         (
             r#"{"city": "Rome", "unit": "CELSIUS"}"#,
             "Rome 3 Some(Celsius)",
@@ -248,30 +226,17 @@ async fn a_value_that_cannot_be_coerced_without_loss_is_rejected() {
         r#"{"city": ["Rome"]}"#,
         r#"{"city": {"name": "Rome"}}"#,
     ] {
-        assert_eq!(
-            forecasts(text).await.outcome,
-            Outcome::InvalidArguments,
-            "{text}"
-        );
+        assert_eq!(forecasts(text).await.outcome, Outcome::InvalidArguments, "{text}");
     }
 }
 
 #[tokio::test]
 async fn coercion_can_be_switched_off() {
-    let invoker = Invoker::builder(registry(forecast::tool()))
-        .coerce(false)
-        .build()
-        .unwrap();
-    let result = invoker
-        .invoke(&ToolCall::new(
-            "forecast",
-            r#"{"city": "Rome", "days": "7"}"#,
-        ))
-        .await;
+    let invoker = Invoker::builder(registry(forecast::tool())).coerce(false).build().unwrap();
+    let result =
+        invoker.invoke(&ToolCall::new("forecast", r#"{"city": "Rome", "days": "7"}"#)).await;
     assert_rejected(&result, &[r#"/days: expected an integer, got "7""#]);
-    let result = invoker
-        .invoke(&ToolCall::new("forecast", "{'city': 'Rome'}"))
-        .await;
+    let result = invoker.invoke(&ToolCall::new("forecast", "{'city': 'Rome'}")).await;
     assert_ok(&result, "Rome 3 None");
 }
 
@@ -283,11 +248,7 @@ async fn an_unknown_argument_is_refused_with_the_nearest_known_one() {
 
 #[tokio::test]
 async fn an_unknown_argument_can_be_ignored_with_a_note() {
-    let result = call(
-        generous::tool(),
-        r#"{"city": "Rome", "mood": "good", "days": 2}"#,
-    )
-    .await;
+    let result = call(generous::tool(), r#"{"city": "Rome", "mood": "good", "days": 2}"#).await;
     assert_ok(&result, "Rome Some(2)");
     assert_eq!(result.notes, ["/mood: unknown argument ignored"]);
     let result = call(generous::tool(), r#"{"town": "Rome"}"#).await;
@@ -390,11 +351,8 @@ async fn secrets_are_masked_in_errors() {
     for secret in ["hunter2", "sk-abcdefgh12345678"] {
         assert!(!result.text().contains(secret), "{}", result.text());
     }
-    let result = call(
-        sign_in::tool(),
-        r#"{"sk-abcdefgh12345678": 1, "sk-abcdefgh12345678": 2}"#,
-    )
-    .await;
+    let result =
+        call(sign_in::tool(), r#"{"sk-abcdefgh12345678": 1, "sk-abcdefgh12345678": 2}"#).await;
     assert_rejected(&result, &["named twice"]);
     assert!(!result.text().contains("abcdefgh"), "{}", result.text());
 }

@@ -52,11 +52,7 @@ async fn a_call_that_succeeds_is_recorded() {
 
 #[tokio::test]
 async fn a_call_that_fails_is_recorded() {
-    for error in [
-        ToolError::failed("no"),
-        ToolError::retry("no"),
-        ToolError::fatal("no"),
-    ] {
+    for error in [ToolError::failed("no"), ToolError::retry("no"), ToolError::fatal("no")] {
         let tool = act().run(move |_, _| Err::<(), _>(error.clone())).unwrap();
         assert_recorded(registry(tool), "{}", Outcome::Failed).await;
     }
@@ -111,10 +107,7 @@ async fn a_denied_call_is_recorded() {
 }
 
 fn endless() -> Tool {
-    act()
-        .timeout(Duration::from_secs(1))
-        .run_async(|_, _| std::future::pending::<()>())
-        .unwrap()
+    act().timeout(Duration::from_secs(1)).run_async(|_, _| std::future::pending::<()>()).unwrap()
 }
 
 #[tokio::test(start_paused = true)]
@@ -155,9 +148,7 @@ async fn a_dropped_call_is_recorded_as_cancelled() {
 #[tokio::test]
 async fn a_hit_of_the_cache_is_recorded_like_any_call() {
     let tool = act().read_only(true).run(|_, _| "acted").unwrap();
-    let view = registry(tool)
-        .all()
-        .layer(Cache::new(Duration::from_secs(1)));
+    let view = registry(tool).all().layer(Cache::new(Duration::from_secs(1)));
     let (invoker, records) = audited(view);
     let calls = [ToolCall::new("act", "{}"), ToolCall::new("act", "{}")];
     for call in &calls {

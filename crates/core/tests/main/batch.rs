@@ -159,13 +159,8 @@ async fn a_cancelled_batch_runs_nothing_more() {
         .unwrap();
     let invoker = Invoker::new(registry(tool)).unwrap();
     let calls = vec![ToolCall::new("stop", ""); 3];
-    let results = invoker
-        .invoke_all_in(&CallScope::new().cancel_on(token), &calls)
-        .await;
+    let results = invoker.invoke_all_in(&CallScope::new().cancel_on(token), &calls).await;
     let outcomes: Vec<Outcome> = results.iter().map(|result| result.outcome).collect();
-    assert_eq!(
-        outcomes,
-        [Outcome::Ok, Outcome::Cancelled, Outcome::Cancelled]
-    );
+    assert_eq!(outcomes, [Outcome::Ok, Outcome::Cancelled, Outcome::Cancelled]);
     assert_eq!(runs.load(Ordering::SeqCst), 1);
 }

@@ -17,9 +17,7 @@ fn greet() -> Tool {
         .param::<String>("name", "Whom.")
         .param::<Option<u8>>("times", "How often.");
     let times = |args: &toolwright::Args| args.get::<Option<u8>>("times").unwrap();
-    greet
-        .run(move |args, _| format!("{:?}", times(&args)))
-        .unwrap()
+    greet.run(move |args, _| format!("{:?}", times(&args))).unwrap()
 }
 
 #[test]
@@ -98,10 +96,7 @@ fn content_that_is_not_text_becomes_a_placeholder() {
     ];
     let text = "Here:\n[an image, image/png, 3 bytes, which cannot be shown here]\nfile:///a.txt:\ninside\n\
                 [file:///a.zip, application/zip, 4 bytes, which cannot be shown here]\n[A](https://a.example)";
-    assert_eq!(
-        ToolResult::success(items.clone()).to_text_with_error_prefix(),
-        text
-    );
+    assert_eq!(ToolResult::success(items.clone()).to_text_with_error_prefix(), text);
     let failed = ToolResult::failure(items);
     assert_eq!(failed.to_text(), text);
     assert_eq!(failed.to_text_with_error_prefix(), format!("Error: {text}"));
@@ -123,9 +118,7 @@ async fn earlier_listeners_still_receive_events() {
         }
     };
     let scope = CallScope::new().on_event(hear("user"));
-    let offer = Bridge::new(&invoker(counting.unwrap()))
-        .scope(scope)
-        .export();
+    let offer = Bridge::new(&invoker(counting.unwrap())).scope(scope).export();
     let offer = offer.unwrap();
     let scope = offer.scope().on_event(hear("bridge"));
     offer.invoke_in(&scope, ToolCall::new("count", "{}")).await;

@@ -28,38 +28,18 @@ async fn typed_parameters_are_published_in_order_with_descriptions_and_defaults(
     let params: Vec<_> = tool
         .params()
         .into_iter()
-        .map(|it| {
-            (
-                it.name,
-                it.json_type,
-                it.required,
-                it.description,
-                it.default,
-            )
-        })
+        .map(|it| (it.name, it.json_type, it.required, it.description, it.default))
         .collect();
     let row = |name: &str, kind: &str, required, description: Option<&str>, default| {
         let description = description.map(str::to_owned);
-        (
-            name.to_owned(),
-            kind.to_owned(),
-            required,
-            description,
-            default,
-        )
+        (name.to_owned(), kind.to_owned(), required, description, default)
     };
     assert_eq!(
         params,
         [
             row("width", "number", true, Some("In metres."), None),
             row("colour", "string", false, Some("Any name."), None),
-            row(
-                "layers",
-                "array of integer",
-                false,
-                None,
-                Some(json!([1, 2]))
-            ),
+            row("layers", "array of integer", false, None, Some(json!([1, 2]))),
             row("options", "object", false, Some("Anything."), None),
             row("any", "any", true, Some("Whatever."), None),
             row("tree", "array of any", true, Some("Contains itself."), None),
@@ -105,9 +85,7 @@ fn the_kind_of_a_parameter_is_named_for_people() {
 
 #[tokio::test]
 async fn a_tool_without_parameters_accepts_an_empty_object_only() {
-    let tool = Tool::builder("ping", "Answers.")
-        .run(|_, _| "pong")
-        .unwrap();
+    let tool = Tool::builder("ping", "Answers.").run(|_, _| "pong").unwrap();
     assert!(tool.params().is_empty());
     assert_eq!(tool.spec().input.as_value()["type"], "object");
     assert_ok(&call(tool.clone(), "{}").await, "pong");
@@ -129,10 +107,7 @@ async fn parameters_by_the_name_of_their_type() {
     let result = call(tool.clone(), r#"{"width": 2, "height": "1.5"}"#).await;
     assert_ok(&result, "3.0");
     assert_eq!(result.structured.unwrap().to_value(), 3.0);
-    assert_eq!(
-        tool.spec().output.as_ref().unwrap().as_value(),
-        &json!({"type": "number"})
-    );
+    assert_eq!(tool.spec().output.as_ref().unwrap().as_value(), &json!({"type": "number"}));
     assert_rejected(&call(tool, r#"{"width": 2}"#).await, &["/height: missing"]);
 }
 
@@ -150,9 +125,7 @@ fn assert_parameter(built: Result<Tool, DefineError>, parameter: &str, expected:
 fn errors_are_returned_with_the_handler() {
     let builder = || Tool::builder("f", "Does f.");
     assert_parameter(
-        builder()
-            .param_of_type("a", "A.", "float", true)
-            .run(|_, _| ""),
+        builder().param_of_type("a", "A.", "float", true).run(|_, _| ""),
         "a",
         "`float` is no JSON type; use string, integer",
     );
@@ -167,24 +140,14 @@ fn errors_are_returned_with_the_handler() {
         "at most 255",
     );
     assert_parameter(
-        builder()
-            .param::<u8>("a", "A.")
-            .param::<u8>("a", "A.")
-            .run(|_, _| ""),
+        builder().param::<u8>("a", "A.").param::<u8>("a", "A.").run(|_, _| ""),
         "a",
         "defined twice",
     );
-    assert_parameter(
-        builder().default(5).run(|_, _| ""),
-        "default",
-        "follows no parameter",
-    );
+    assert_parameter(builder().default(5).run(|_, _| ""), "default", "follows no parameter");
     let unwritable: BTreeMap<(u8, u8), u8> = BTreeMap::from([((1, 2), 3)]);
     assert_parameter(
-        builder()
-            .param::<Value>("a", "A.")
-            .default(unwritable)
-            .run(|_, _| ""),
+        builder().param::<Value>("a", "A.").default(unwritable).run(|_, _| ""),
         "a",
         "cannot be JSON",
     );
@@ -199,24 +162,14 @@ fn errors_are_returned_with_the_handler() {
 fn parameters_and_a_whole_schema_do_not_mix() {
     let schema = || json!({"type": "object"});
     let before = Tool::builder("f", "Does f.").param::<u8>("a", "A.");
-    assert_parameter(
-        before.schema(schema()).unwrap().run(|_, _| ""),
-        "a",
-        "whole schema",
-    );
+    assert_parameter(before.schema(schema()).unwrap().run(|_, _| ""), "a", "whole schema");
     let before = Tool::builder("f", "Does f.").param::<u8>("a", "A.");
     assert_parameter(before.input::<Author>().run(|_, _| ""), "a", "whole schema");
     let after = Tool::builder("f", "Does f.").schema(schema()).unwrap();
-    assert_parameter(
-        after.param::<u8>("a", "A.").run(|_, _| ""),
-        "a",
-        "whole schema",
-    );
+    assert_parameter(after.param::<u8>("a", "A.").run(|_, _| ""), "a", "whole schema");
     let after = Tool::builder("f", "Does f.").schema(schema()).unwrap();
     assert_parameter(
-        after
-            .param_of_type("a", "A.", "string", true)
-            .run(|_, _| ""),
+        after.param_of_type("a", "A.", "string", true).run(|_, _| ""),
         "a",
         "whole schema",
     );
@@ -239,19 +192,10 @@ fn a_default_that_is_text_is_converted() {
 fn a_tool_needs_a_good_name_and_a_description() {
     for name in ["", "two words", "dot.ted", "é", &"x".repeat(65)] {
         let refused = Tool::builder(name, "Does f.").run(|_, _| "").unwrap_err();
-        assert_eq!(
-            refused,
-            DefineError::Name {
-                name: name.to_owned()
-            }
-        );
+        assert_eq!(refused, DefineError::Name { name: name.to_owned() });
         assert!(!ToolName::is_valid(name));
     }
-    assert!(
-        Tool::builder("x".repeat(64), "Does f.")
-            .run(|_, _| "")
-            .is_ok()
-    );
+    assert!(Tool::builder("x".repeat(64), "Does f.").run(|_, _| "").is_ok());
     for description in ["", "  \n"] {
         let refused = Tool::builder("f", description).run(|_, _| "").unwrap_err();
         assert!(matches!(refused, DefineError::Description { tool } if tool == "f"));
@@ -280,21 +224,10 @@ async fn a_whole_type_can_be_the_input() {
         .output::<Author>()
         .run(|author, _| Ok::<_, ToolError>(author))
         .unwrap();
-    let names: Vec<(String, bool)> = tool
-        .params()
-        .into_iter()
-        .map(|it| (it.name, it.required))
-        .collect();
-    let expected = [
-        ("name", true),
-        ("books", false),
-        ("rank", false),
-        ("born", false),
-    ];
-    assert_eq!(
-        names,
-        expected.map(|(name, required)| (name.to_owned(), required))
-    );
+    let names: Vec<(String, bool)> =
+        tool.params().into_iter().map(|it| (it.name, it.required)).collect();
+    let expected = [("name", true), ("books", false), ("rank", false), ("born", false)];
+    assert_eq!(names, expected.map(|(name, required)| (name.to_owned(), required)));
     let result = call(tool.clone(), r#"{"name": "Ada", "rank": null}"#).await;
     assert_ok(&result, r#"{"name":"Ada","books":[],"rank":1,"born":null}"#);
     assert_eq!(result.structured.as_ref().unwrap().as_str(), result.text());
@@ -330,10 +263,7 @@ fn an_input_type_that_is_no_object_is_refused() {
         built::<Value>(),
         built::<()>(),
     ] {
-        assert!(
-            matches!(refused, DefineError::NotAnObject { .. }),
-            "{refused}"
-        );
+        assert!(matches!(refused, DefineError::NotAnObject { .. }), "{refused}");
     }
 }
 
@@ -344,10 +274,7 @@ async fn maps_and_enums_can_be_the_input() {
         .run(|map, _| map.len().to_string())
         .unwrap();
     assert_ok(&call(count.clone(), r#"{"a": 1, "b": 2}"#).await, "2");
-    assert_rejected(
-        &call(count, r#"{"a": "x"}"#).await,
-        &["/a: expected an integer"],
-    );
+    assert_rejected(&call(count, r#"{"a": "x"}"#).await, &["/a: expected an integer"]);
 
     #[derive(Debug, Deserialize, JsonSchema)]
     #[serde(tag = "shape", rename_all = "lowercase")]
@@ -385,28 +312,15 @@ async fn a_raw_schema_is_held_to() {
     .unwrap()
     .run(|args, _| Value::Object(args.into_map()))
     .unwrap();
+    assert_ok(&call(tool.clone(), r#"{"guests": 2}"#).await, r#"{"guests":2,"name":"Ada"}"#);
     assert_ok(
-        &call(tool.clone(), r#"{"guests": 2}"#).await,
-        r#"{"guests":2,"name":"Ada"}"#,
-    );
-    assert_ok(
-        &call(
-            tool.clone(),
-            r#"{"guests": "2", "day": "2025-01-31", "open": [1]}"#,
-        )
-        .await,
+        &call(tool.clone(), r#"{"guests": "2", "day": "2025-01-31", "open": [1]}"#).await,
         r#"{"guests":2,"day":"2025-01-31","open":[1],"name":"Ada"}"#,
     );
     for (sent, expected) in [
         (r#"{"guests": 9}"#, "/guests: expected at most 8"),
-        (
-            r#"{"guests": 2, "day": "tomorrow"}"#,
-            "/day: expected a date",
-        ),
-        (
-            r#"{"guests": 2, "name": "ada"}"#,
-            "/name: expected text that matches",
-        ),
+        (r#"{"guests": 2, "day": "tomorrow"}"#, "/day: expected a date"),
+        (r#"{"guests": 2, "name": "ada"}"#, "/name: expected text that matches"),
         ("{}", "/guests: missing"),
     ] {
         assert_rejected(&call(tool.clone(), sent).await, &[expected]);
@@ -423,18 +337,9 @@ fn a_raw_schema_that_is_none_is_an_error_and_never_an_empty_one() {
         (r#"{"type": "object", "type": "object"}"#, "twice"),
         (r#"{"type": "objekt"}"#, "objekt"),
         (r#"{"type": "object", "required": "name"}"#, "array"),
-        (
-            r##"{"properties": {"a": {"$ref": "#/$defs/Nobody"}}}"##,
-            "#/$defs/Nobody",
-        ),
-        (
-            r#"{"properties": {"a": {"$ref": "https://example.com/"}}}"#,
-            "example.com",
-        ),
-        (
-            r#"{"properties": {"a": {"type": "string", "pattern": "("}}}"#,
-            "(",
-        ),
+        (r##"{"properties": {"a": {"$ref": "#/$defs/Nobody"}}}"##, "#/$defs/Nobody"),
+        (r#"{"properties": {"a": {"$ref": "https://example.com/"}}}"#, "example.com"),
+        (r#"{"properties": {"a": {"type": "string", "pattern": "("}}}"#, "("),
         ("5", "object or a boolean"),
     ] {
         let error = refused(schema);
@@ -445,16 +350,8 @@ fn a_raw_schema_that_is_none_is_an_error_and_never_an_empty_one() {
         assert!(source.to_string().contains(expected), "{schema}: {source}");
         assert!(!error.to_string().contains(&source.to_string()));
     }
-    for schema in [
-        r#"{"type": "array"}"#,
-        r#"{"type": ["string", "object"]}"#,
-        "true",
-        "false",
-    ] {
-        assert!(
-            matches!(refused(schema), DefineError::NotAnObject { .. }),
-            "{schema}"
-        );
+    for schema in [r#"{"type": "array"}"#, r#"{"type": ["string", "object"]}"#, "true", "false"] {
+        assert!(matches!(refused(schema), DefineError::NotAnObject { .. }), "{schema}");
     }
 }
 
@@ -466,11 +363,7 @@ fn a_raw_schema_whose_default_does_not_fit_is_an_error() {
         r##"{"properties": {"ok": {"$ref": "#/definitions/N", "default": 5}, "bad": {"type": "string", "default": [1]}},
             "definitions": {"N": {"type": "integer"}}}"##,
     );
-    assert_parameter(
-        tool.unwrap().run(|_, _| ""),
-        "bad",
-        "its default: expected a string",
-    );
+    assert_parameter(tool.unwrap().run(|_, _| ""), "bad", "its default: expected a string");
 }
 
 #[test]
@@ -479,10 +372,7 @@ fn an_output_schema_that_is_none_is_an_error() {
         .output_schema(json!({"type": "nonsense"}))
         .run(|_, _| "")
         .unwrap_err();
-    assert!(
-        matches!(refused, DefineError::Schema { part: "output", .. }),
-        "{refused}"
-    );
+    assert!(matches!(refused, DefineError::Schema { part: "output", .. }), "{refused}");
 }
 
 #[tokio::test]
@@ -539,14 +429,9 @@ async fn a_handler_sees_the_call_it_serves() {
         .project_dir("/p")
         .build()
         .unwrap();
-    let scope = toolwright::CallScope::new()
-        .caller(toolwright::Caller::new("ada"))
-        .session("s");
+    let scope = toolwright::CallScope::new().caller(toolwright::Caller::new("ada")).session("s");
     let call = toolwright::ToolCall::new("who", "");
-    assert_ok(
-        &invoker.invoke_in(&scope, &call).await,
-        r#"who Some("ada") s Some("/p") true"#,
-    );
+    assert_ok(&invoker.invoke_in(&scope, &call).await, r#"who Some("ada") s Some("/p") true"#);
 }
 
 #[test]
@@ -565,17 +450,10 @@ fn published_fields_are_in_the_spec_and_the_fingerprint() {
     let plain = builder().run(|_, _| "").unwrap();
     assert_eq!(plain.spec().display_name(), "f");
     assert_eq!(plain.spec().hints, Hints::default());
-    let titled = builder()
-        .title("The F")
-        .read_only(true)
-        .run(|_, _| "")
-        .unwrap();
+    let titled = builder().title("The F").read_only(true).run(|_, _| "").unwrap();
     assert_eq!(titled.spec().display_name(), "The F");
     assert_eq!(titled.spec().hints.read_only, Some(true));
-    assert_eq!(
-        plain.fingerprint(),
-        builder().run(|_, _| "other").unwrap().fingerprint()
-    );
+    assert_eq!(plain.fingerprint(), builder().run(|_, _| "other").unwrap().fingerprint());
     assert_ne!(plain.fingerprint(), titled.fingerprint());
     assert_eq!(plain.fingerprint().len(), 64);
     let spec = serde_json::to_value(titled.spec()).unwrap();
@@ -591,10 +469,7 @@ async fn a_handler_may_return_whatever_a_function_may() {
     assert_ok(&built(builder().run(|_, _| 5_u64)).await, "5");
     assert_ok(&built(builder().run(|_, _| true)).await, "true");
     assert_ok(&built(builder().run(|_, _| json!([1]))).await, "[1]");
-    assert_ok(
-        &built(builder().run(|_, _| ToolResult::success("as it is"))).await,
-        "as it is",
-    );
+    assert_ok(&built(builder().run(|_, _| ToolResult::success("as it is"))).await, "as it is");
     let failed = builder().run(|_, _| "x".parse::<u8>());
     assert_eq!(built(failed).await.text(), "invalid digit found in string");
 }

@@ -33,24 +33,13 @@ fn open(
 
 #[tokio::test]
 async fn defaults_are_filled_in_for_absent_arguments() {
+    assert_ok(&call(open::tool(), r#"{"folder": "/a"}"#).await, "/a/notes.txt Read 4 4");
     assert_ok(
-        &call(open::tool(), r#"{"folder": "/a"}"#).await,
-        "/a/notes.txt Read 4 4",
-    );
-    assert_ok(
-        &call(
-            open::tool(),
-            r#"{"folder": "/a", "mode": "Write", "retries": 9}"#,
-        )
-        .await,
+        &call(open::tool(), r#"{"folder": "/a", "mode": "Write", "retries": 9}"#).await,
         "/a/notes.txt Write 9 9",
     );
     assert_ok(
-        &call(
-            open::tool(),
-            r#"{"folder": "/a", "path": "/b", "limit": 1}"#,
-        )
-        .await,
+        &call(open::tool(), r#"{"folder": "/a", "path": "/b", "limit": 1}"#).await,
         "/b Read 4 1",
     );
 }
@@ -73,10 +62,7 @@ fn defaults_are_published_but_templates_are_described() {
     assert_eq!(default("mode"), (false, Some("Read".into())));
     assert_eq!(default("retries"), (false, Some(4.into())));
     assert_eq!(default("path"), (false, None));
-    assert_eq!(
-        params[2].description.as_deref(),
-        Some("Defaults to `${folder}/${name}.txt`.")
-    );
+    assert_eq!(params[2].description.as_deref(), Some("Defaults to `${folder}/${name}.txt`."));
 }
 
 fn greeting() -> ToolBuilder {
@@ -139,10 +125,7 @@ async fn placeholders_in_arguments_are_not_expanded() {
         .default("Hello, ${name}")
         .run(|args, _| args.get::<String>("text"))
         .unwrap();
-    assert_ok(
-        &call(greet, r#"{"name": "${secret}"}"#).await,
-        "Hello, ${secret}",
-    );
+    assert_ok(&call(greet, r#"{"name": "${secret}"}"#).await, "Hello, ${secret}");
 }
 
 #[tokio::test]
@@ -158,13 +141,8 @@ async fn a_template_that_lacks_a_value_makes_its_parameter_required() {
         &["/file: missing; its default `${project_dir}/${topic:-all}.log` needs `project_dir`"],
     );
     assert_ok(&call(log.clone(), r#"{"file": "/x"}"#).await, "/x");
-    let invoker = Invoker::builder(registry(log))
-        .project_dir("/project")
-        .build()
-        .unwrap();
-    let result = invoker
-        .invoke(&ToolCall::new("log", r#"{"topic": "a"}"#))
-        .await;
+    let invoker = Invoker::builder(registry(log)).project_dir("/project").build().unwrap();
+    let result = invoker.invoke(&ToolCall::new("log", r#"{"topic": "a"}"#)).await;
     assert_ok(&result, "/project/a.log");
 }
 
@@ -218,9 +196,7 @@ async fn a_template_whose_text_does_not_fit_is_refused() {
 async fn the_expanded_text_is_converted_even_where_coercion_is_off() {
     let registry = registry(open::tool());
     let invoker = Invoker::builder(&registry).coerce(false).build().unwrap();
-    let result = invoker
-        .invoke(&ToolCall::new("open", r#"{"folder": "/a", "retries": 2}"#))
-        .await;
+    let result = invoker.invoke(&ToolCall::new("open", r#"{"folder": "/a", "retries": 2}"#)).await;
     assert_ok(&result, "/a/notes.txt Read 2 2");
 }
 
@@ -257,10 +233,7 @@ async fn sentinels_are_plain_text_to_the_macro_and_the_model() {
         text
     }
     assert_ok(&call(say::tool(), "{}").await, "___NULL___");
-    assert_ok(
-        &call(say::tool(), r#"{"text": "___NOT_DEFINED___"}"#).await,
-        "___NOT_DEFINED___",
-    );
+    assert_ok(&call(say::tool(), r#"{"text": "___NOT_DEFINED___"}"#).await, "___NOT_DEFINED___");
 }
 
 /// Reports on a project.
@@ -312,9 +285,7 @@ async fn structured_results_are_never_expanded() {
     /// Says something.
     #[tool(expand_result)]
     fn say(text: String) -> toolwright::Json<Report> {
-        toolwright::Json(Report {
-            text: format!("{text} ${{text}}"),
-        })
+        toolwright::Json(Report { text: format!("{text} ${{text}}") })
     }
     let result = call(say::tool(), r#"{"text": "\"hi\""}"#).await;
     assert_ok(&result, r#"{"text":"\"hi\" ${text}"}"#);
@@ -369,27 +340,18 @@ fn listings() -> Vec<Tool> {
 }
 
 async fn listed(invoker: &Invoker, arguments: &str) -> ToolResult {
-    invoker
-        .invoke(&ToolCall::new("list_files", arguments))
-        .await
+    invoker.invoke(&ToolCall::new("list_files", arguments)).await
 }
 
 #[tokio::test]
 async fn the_project_directory_is_filled_in_hidden_and_not_the_models_to_set() {
     for tool in listings() {
-        let invoker = Invoker::builder(registry(tool))
-            .project_dir("/work")
-            .build()
-            .unwrap();
+        let invoker = Invoker::builder(registry(tool)).project_dir("/work").build().unwrap();
         let snapshot = invoker.snapshot().unwrap();
         let spec = snapshot.get("list_files").unwrap().spec();
         let names: Vec<String> = spec.params().into_iter().map(|it| it.name).collect();
         assert_eq!(names, ["below"]);
-        assert!(
-            !spec.input.as_value()["required"]
-                .to_string()
-                .contains("project_dir")
-        );
+        assert!(!spec.input.as_value()["required"].to_string().contains("project_dir"));
         assert_ok(&listed(&invoker, r#"{"below": "x"}"#).await, "/work x");
         for sent in [
             r#"{"below": "x", "project_dir": "/etc"}"#,
@@ -417,18 +379,12 @@ async fn without_a_project_directory_it_is_an_ordinary_required_parameter() {
 async fn a_template_sees_the_project_directory_wherever_it_comes_from() {
     for tool in listings().into_iter().take(2) {
         let registry = registry(tool);
-        let set = Invoker::builder(&registry)
-            .project_dir("/a")
-            .build()
-            .unwrap();
+        let set = Invoker::builder(&registry).project_dir("/a").build().unwrap();
         assert_ok(&listed(&set, "{}").await, "/a /a/src");
         let bound = Invoker::new(registry.all().bind(PROJECT_DIR_PARAM, "/b")).unwrap();
         assert_ok(&listed(&bound, "{}").await, "/b /b/src");
         let sent = Invoker::new(&registry).unwrap();
-        assert_ok(
-            &listed(&sent, r#"{"project_dir": "/c"}"#).await,
-            "/c /c/src",
-        );
+        assert_ok(&listed(&sent, r#"{"project_dir": "/c"}"#).await, "/c /c/src");
     }
 }
 
@@ -457,14 +413,8 @@ async fn bound_arguments_are_not_filled_into_a_result() {
     let invoker = Invoker::new(registry(tool).all().bind("api_key", "k3y")).unwrap();
     let text = r#"{"text": "${api_key} ${mcp_client_session_id} ${text}"}"#;
     let scope = CallScope::new().session("s-1");
-    let result = invoker
-        .invoke_in(&scope, &ToolCall::new("echo", text))
-        .await;
-    assert!(
-        result
-            .text()
-            .starts_with("${api_key} ${mcp_client_session_id} ")
-    );
+    let result = invoker.invoke_in(&scope, &ToolCall::new("echo", text)).await;
+    assert!(result.text().starts_with("${api_key} ${mcp_client_session_id} "));
 }
 
 /// Counts visits.
@@ -490,15 +440,9 @@ async fn the_session_parameter_is_filled_in_hidden_and_not_the_models_to_set() {
         assert_eq!(snapshot.get("visits").unwrap().spec().params().len(), 1);
         let scope = CallScope::new().session("conversation-7");
         let call = ToolCall::new("visits", r#"{"page": "home"}"#);
-        assert_ok(
-            &invoker.invoke_in(&scope, &call).await,
-            r#"conversation-7 Some("home")"#,
-        );
+        assert_ok(&invoker.invoke_in(&scope, &call).await, r#"conversation-7 Some("home")"#);
         let process = SessionId::process_default();
-        assert_ok(
-            &invoker.invoke(&call).await,
-            &format!(r#"{process} Some("home")"#),
-        );
+        assert_ok(&invoker.invoke(&call).await, &format!(r#"{process} Some("home")"#));
         let sent = format!(r#"{{"{SESSION_ID_PARAM}": "mine"}}"#);
         let result = invoker.invoke(&ToolCall::new("visits", sent)).await;
         assert_rejected(&result, &["/mcp_client_session_id: unknown argument"]);
@@ -512,10 +456,7 @@ fn a_session_parameter_that_cannot_hold_a_session_is_an_error() {
         .run(|_, _| "")
         .unwrap();
     let refused = Invoker::new(registry(tool)).unwrap_err().to_string();
-    assert!(
-        refused.contains("cannot bind `mcp_client_session_id`"),
-        "{refused}"
-    );
+    assert!(refused.contains("cannot bind `mcp_client_session_id`"), "{refused}");
 }
 
 #[test]
@@ -528,10 +469,5 @@ fn a_registry_refuses_a_macro_made_default_that_does_not_fit() {
         to.0
     }
     let refused = Registry::new().add(dim::tool()).unwrap_err();
-    assert!(
-        refused
-            .to_string()
-            .starts_with("tool `dim`, parameter `to`: "),
-        "{refused}"
-    );
+    assert!(refused.to_string().starts_with("tool `dim`, parameter `to`: "), "{refused}");
 }

@@ -126,15 +126,11 @@ async fn question_mark_accepts_any_error() {
 
 #[tokio::test]
 async fn a_result_is_returned_as_it_is_under_the_calls_own_id() {
-    let tool = Tool::builder("print", "Prints.")
-        .run(|_, _| ToolResult::failure("out of paper"))
-        .unwrap();
+    let tool =
+        Tool::builder("print", "Prints.").run(|_, _| ToolResult::failure("out of paper")).unwrap();
     let call = ToolCall::new("print", "{}").with_id("call_x");
     let result = invoker(tool).invoke(&call).await;
-    assert_eq!(
-        (result.call_id.as_str(), result.tool.as_str()),
-        ("call_x", "print")
-    );
+    assert_eq!((result.call_id.as_str(), result.tool.as_str()), ("call_x", "print"));
     assert_eq!(result.outcome, Outcome::Failed);
 }
 
@@ -147,10 +143,7 @@ async fn a_registry_that_became_inconsistent_fails_calls_instead_of_panicking() 
     let result = invoker.invoke(&ToolCall::new("a", "{}")).await;
     assert_eq!(result.outcome, Outcome::Failed);
     assert!(result.text().contains("two tools are named `a`"));
-    assert_eq!(
-        invoker.invoke_all(&[ToolCall::new("a", "{}")]).await.len(),
-        1
-    );
+    assert_eq!(invoker.invoke_all(&[ToolCall::new("a", "{}")]).await.len(), 1);
     registry.remove("b").unwrap();
     let result = invoker.invoke(&ToolCall::new("a", "{}")).await;
     assert_eq!(result.text(), "a");

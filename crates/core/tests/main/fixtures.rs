@@ -28,9 +28,7 @@ pub(crate) async fn call(tool: Tool, arguments: &str) -> ToolResult {
 /// A tool without parameters that returns its own name.
 pub(crate) fn tool_named(name: &str) -> Tool {
     let own = name.to_owned();
-    Tool::builder(name, "Says its name.")
-        .run(move |_, _| own.clone())
-        .unwrap()
+    Tool::builder(name, "Says its name.").run(move |_, _| own.clone()).unwrap()
 }
 
 #[track_caller]
@@ -42,18 +40,9 @@ pub(crate) fn assert_ok(result: &ToolResult, text: &str) {
 /// Asserts that the arguments were rejected, with all of `expected` in the message.
 #[track_caller]
 pub(crate) fn assert_rejected(result: &ToolResult, expected: &[&str]) {
-    assert_eq!(
-        result.outcome,
-        Outcome::InvalidArguments,
-        "{}",
-        result.text()
-    );
+    assert_eq!(result.outcome, Outcome::InvalidArguments, "{}", result.text());
     for part in expected {
-        assert!(
-            result.text().contains(part),
-            "{part:?} in {}",
-            result.text()
-        );
+        assert!(result.text().contains(part), "{part:?} in {}", result.text());
     }
 }
 
@@ -76,9 +65,7 @@ impl CallCounter {
 pub(crate) fn counting_tool(tool: ToolBuilder) -> (Tool, CallCounter) {
     let runs = CallCounter::default();
     let counted = runs.clone();
-    let tool = tool
-        .run(move |_, _| counted.increment().to_string())
-        .unwrap();
+    let tool = tool.run(move |_, _| counted.increment().to_string()).unwrap();
     (tool, runs)
 }
 

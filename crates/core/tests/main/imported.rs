@@ -23,21 +23,14 @@ async fn received(imported: bool, sent: Value) -> (Outcome, String) {
     let registry = Registry::new();
     registry.add(echo("Echoes.", imported).unwrap()).unwrap();
     let invoker = Invoker::builder(&registry).project_dir("/project/ada");
-    let result = invoker
-        .build()
-        .unwrap()
-        .invoke(&ToolCall::new("echo", &sent))
-        .await;
+    let result = invoker.build().unwrap().invoke(&ToolCall::new("echo", &sent)).await;
     (result.outcome, result.text().into_owned())
 }
 
 #[test]
 fn only_an_imported_tool_may_lack_a_description() {
     assert!(echo("", true).unwrap().is_imported());
-    assert!(matches!(
-        echo("", false),
-        Err(DefineError::Description { .. })
-    ));
+    assert!(matches!(echo("", false), Err(DefineError::Description { .. })));
 }
 
 #[tokio::test]
@@ -67,16 +60,8 @@ async fn the_text_of_an_imported_prompt_is_not_filled_in() {
     let registry = Registry::new();
     registry.add(Prompt::from_tool(tool, Role::User)).unwrap();
     let invoker = Invoker::builder(&registry).project_dir("/project/ada");
-    let rendered = invoker
-        .build()
-        .unwrap()
-        .render_prompt("greet", "{}")
-        .await
-        .unwrap();
-    assert_eq!(
-        (rendered.role, &*rendered.text),
-        (Role::User, "Hello ${name} of ${project_dir}")
-    );
+    let rendered = invoker.build().unwrap().render_prompt("greet", "{}").await.unwrap();
+    assert_eq!((rendered.role, &*rendered.text), (Role::User, "Hello ${name} of ${project_dir}"));
 }
 
 #[test]

@@ -104,16 +104,7 @@ async fn layers_have_a_fixed_order() {
             assert!(!invoker.invoke(&ToolCall::new("act", "{}")).await.is_error());
             assert_eq!(
                 *entered.lock().unwrap(),
-                [
-                    "Authorise",
-                    "RateLimit",
-                    "Outer",
-                    "approval",
-                    "Cache",
-                    "Retry",
-                    "Inner",
-                    "tool"
-                ]
+                ["Authorise", "RateLimit", "Outer", "approval", "Cache", "Retry", "Inner", "tool"]
             );
         }
     }
@@ -131,12 +122,7 @@ async fn of_two_layers_with_one_position_the_first_is_outside() {
         })
     };
     let view = registry(tool_named("act")).all();
-    let result = invoke(
-        view.layer(noting("first")).layer(noting("second")),
-        "act",
-        "{}",
-    )
-    .await;
+    let result = invoke(view.layer(noting("first")).layer(noting("second")), "act", "{}").await;
     assert_eq!(result.notes, ["second", "first"]);
 }
 
@@ -353,9 +339,7 @@ async fn only_repeatable_tools_are_cached() {
 
 /// An invoker with a cache around `look`, and the number of runs of `look`.
 fn cached(cache: Cache) -> (Invoker, CallCounter) {
-    let tool = look()
-        .param::<Option<u8>>("a", "")
-        .param::<Option<u8>>("b", "");
+    let tool = look().param::<Option<u8>>("a", "").param::<Option<u8>>("b", "");
     let (tool, runs) = counting_tool(tool);
     let invoker = Invoker::new(registry(tool).all().layer(cache)).unwrap();
     (invoker, runs)
@@ -370,10 +354,7 @@ async fn a_hit_has_a_note_and_the_id_of_its_call() {
     let hit = invoker.invoke(&call).await;
     assert_eq!(hit.call_id, call.id);
     assert_eq!(hit.tool, call.name);
-    assert_eq!(
-        hit.notes,
-        ["tool name `Look` read as `look`", "from the cache"]
-    );
+    assert_eq!(hit.notes, ["tool name `Look` read as `look`", "from the cache"]);
     let again = invoker.invoke(&ToolCall::new("look", "{}")).await;
     assert_eq!(again.notes, ["from the cache"]);
 }
@@ -483,16 +464,10 @@ async fn a_call_over_the_limit_is_rejected_with_the_time_to_wait() {
     assert_ok(&invoker.invoke(&call).await, "1");
     let refused = invoker.invoke(&call).await;
     assert_eq!(refused.outcome, Outcome::Denied);
-    assert_eq!(
-        refused.text(),
-        "`one` was called too often: try again in 60 s"
-    );
+    assert_eq!(refused.text(), "`one` was called too often: try again in 60 s");
     tokio::time::advance(50 * SECOND).await;
     let refused = invoker.invoke(&call).await;
-    assert_eq!(
-        refused.text(),
-        "`one` was called too often: try again in 10 s"
-    );
+    assert_eq!(refused.text(), "`one` was called too often: try again in 10 s");
     tokio::time::advance(SECOND * 19 / 2).await;
     assert_ok(&invoker.invoke(&call).await, "2");
 }
@@ -569,11 +544,7 @@ async fn suggestions_do_not_reveal_hidden_tools() {
     let (invoker, _) = guarded();
     let call = ToolCall::new("secret_reports", "{}");
     let result = invoker.invoke_in(&named_caller("bob"), &call).await;
-    assert!(
-        !result.text().contains("`secret_report`"),
-        "{}",
-        result.text()
-    );
+    assert!(!result.text().contains("`secret_report`"), "{}", result.text());
     assert!(result.text().ends_with("available tools: report"));
     let result = invoker.invoke_in(&named_caller("ada"), &call).await;
     assert!(result.text().contains("did you mean `secret_report`"));
@@ -608,11 +579,9 @@ async fn a_layer_may_surround_one_tool_or_one_bundle() {
     type Accepts = fn(&ToolSpec) -> bool;
     let one: Accepts = |tool| tool.name == "a";
     let bundle: Accepts = |tool| &*tool.bundle == "pair";
-    for (accepts, layered) in [
-        (one, [true, false, false]),
-        (bundle, [false, true, true]),
-        (|_| true, [true, true, true]),
-    ] {
+    for (accepts, layered) in
+        [(one, [true, false, false]), (bundle, [false, true, true]), (|_| true, [true, true, true])]
+    {
         let registry = registry(tool_named("a"));
         for name in ["b", "c"] {
             let tool = Tool::builder(name, "Belongs.").bundle("pair");
@@ -630,9 +599,7 @@ async fn a_layer_may_surround_one_tool_or_one_bundle() {
 async fn a_layer_may_answer_without_the_tool() {
     for place in PLACES {
         let (tool, runs) = counting_tool(act());
-        let layer = around(place, |_, _| {
-            Box::pin(async { ToolResult::success("instead") })
-        });
+        let layer = around(place, |_, _| Box::pin(async { ToolResult::success("instead") }));
         let result = invoke(registry(tool).all().layer(layer), "act", "{}").await;
         assert_ok(&result, "instead");
         assert_eq!(result.tool.as_str(), "act");
@@ -762,13 +729,8 @@ fn gated() -> (Tool, Arc<Semaphore>, CallCounter) {
 async fn a_view_may_set_how_many_calls_run_at_once() {
     let (tool, gate, entered) = gated();
     let registry = registry(tool);
-    let view = registry
-        .all()
-        .map_policy(|_, policy| policy.concurrency = 1);
-    let (narrow, wide) = (
-        Invoker::new(view).unwrap(),
-        Invoker::new(&registry).unwrap(),
-    );
+    let view = registry.all().map_policy(|_, policy| policy.concurrency = 1);
+    let (narrow, wide) = (Invoker::new(view).unwrap(), Invoker::new(&registry).unwrap());
     let call = ToolCall::new("act", "{}");
     let mut first = narrow.invoke(&call).boxed();
     assert!((&mut first).now_or_never().is_none());

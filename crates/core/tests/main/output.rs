@@ -37,10 +37,7 @@ fn texts() -> Vec<String> {
 /// Returns a picture and words.
 #[tool]
 fn picture() -> Vec<Content> {
-    vec![
-        Content::text("a pixel"),
-        Content::image("image/png", b"\x89PNG"),
-    ]
+    vec![Content::text("a pixel"), Content::image("image/png", b"\x89PNG")]
 }
 
 /// Returns a value.
@@ -131,14 +128,8 @@ async fn updates_reach_the_listener_and_the_last_one_is_the_result() {
     let heard = std::sync::Arc::clone(&seen);
     let scope = CallScope::new().on_event(move |event| {
         if let CallEvent::Update { call_id, result } = event {
-            assert_eq!(
-                (&result.call_id, result.tool.as_str()),
-                (&call_id, "count_down")
-            );
-            heard
-                .lock()
-                .unwrap()
-                .push(format!("{call_id}: {}", result.text()));
+            assert_eq!((&result.call_id, result.tool.as_str()), (&call_id, "count_down"));
+            heard.lock().unwrap().push(format!("{call_id}: {}", result.text()));
         }
     });
     let call = ToolCall::new("count_down", r#"{"from": 2}"#).with_id("c");
@@ -165,17 +156,13 @@ async fn limited(limit: usize, tool: Tool) -> ToolResult {
 
 /// A tool that returns these items.
 fn returning(items: Vec<Content>) -> Tool {
-    Tool::builder("large", "Returns much.")
-        .run(move |_, _| items.clone())
-        .unwrap()
+    Tool::builder("large", "Returns much.").run(move |_, _| items.clone()).unwrap()
 }
 
 #[tokio::test]
 async fn a_hundred_megabytes_of_text_are_truncated_and_kept() {
     let whole = "é".repeat(50_000_000);
-    let tool = Tool::builder("large", "Returns much.")
-        .run(move |_, _| whole.clone())
-        .unwrap();
+    let tool = Tool::builder("large", "Returns much.").run(move |_, _| whole.clone()).unwrap();
     let result = call(tool, "{}").await;
     assert_eq!(result.outcome, Outcome::Ok);
     let [preview, note] = result.content.as_slice() else {
@@ -222,9 +209,7 @@ async fn many_small_items_are_cut_to_a_few() {
 
 #[tokio::test]
 async fn a_huge_structured_value_is_kept_but_not_sent() {
-    let tool = Tool::builder("large", "Returns much.")
-        .run(|_, _| Json(vec![7; 1_000]))
-        .unwrap();
+    let tool = Tool::builder("large", "Returns much.").run(|_, _| Json(vec![7; 1_000])).unwrap();
     let result = limited(100, tool).await;
     assert!(result.structured.is_none());
     assert_eq!(result.content[0].len(), 100);
@@ -266,10 +251,7 @@ async fn a_declared_output_gets_structured_content() {
 
 #[tokio::test]
 async fn structured_content_matches_the_output_schema() {
-    let number = Tool::builder("answer", "Answers.")
-        .output::<String>()
-        .run(|_, _| "5")
-        .unwrap();
+    let number = Tool::builder("answer", "Answers.").output::<String>().run(|_, _| "5").unwrap();
     let result = call(number, "").await;
     assert_eq!(result.structured.unwrap().as_str(), r#""5""#);
     let list = Tool::builder("answer", "Answers.")
@@ -291,9 +273,7 @@ async fn a_registry_encodes_a_type_by_the_encoder_of_highest_priority() {
         result.text().into_owned()
     };
     assert_eq!(result(invoker.clone()).await, r#"{"x":1,"y":2}"#);
-    registry.add_encoder(5, |it: &Point| {
-        ToolResult::success(format!("five {}", it.x))
-    });
+    registry.add_encoder(5, |it: &Point| ToolResult::success(format!("five {}", it.x)));
     assert_eq!(result(invoker.clone()).await, "five 1");
     registry.add_encoder(1, |_: &Point| ToolResult::success("one"));
     registry.add_encoder(9, |_: &String| ToolResult::success("another type"));
@@ -310,9 +290,7 @@ async fn updates_are_encoded_by_the_registry_too() {
         .run(|_, _| Updates(stream::iter([Point { x: 0, y: 0 }, Point { x: 3, y: 4 }])))
         .unwrap();
     let registry = registry(tool);
-    registry.add_encoder(0, |it: &Point| {
-        ToolResult::success(format!("{}/{}", it.x, it.y))
-    });
+    registry.add_encoder(0, |it: &Point| ToolResult::success(format!("{}/{}", it.x, it.y)));
     let invoker = Invoker::new(&registry).unwrap();
     assert_ok(&invoker.invoke(&ToolCall::new("walk", "")).await, "3/4");
 }

@@ -132,9 +132,8 @@ async fn a_tool_that_panics_on_drop_does_not_affect_the_caller() {
         drop(spite);
         "never".to_owned()
     };
-    let alone = Tool::builder("alone", "Never returns.")
-        .run_async(move |_, _| forever(Spiteful))
-        .unwrap();
+    let alone =
+        Tool::builder("alone", "Never returns.").run_async(move |_, _| forever(Spiteful)).unwrap();
     let streamed = Tool::builder("streamed", "Never returns.")
         .run(move |_, _| Updates(stream::once(forever(Spiteful))))
         .unwrap();
@@ -152,11 +151,7 @@ async fn the_invokers_timeout_holds_where_the_tool_names_none() {
     }
     let stuck = stuck::tool();
     let invoker = Invoker::builder(registry(stuck)).timeout(Some(Duration::from_millis(1_500)));
-    let result = invoker
-        .build()
-        .unwrap()
-        .invoke(&ToolCall::new("stuck", ""))
-        .await;
+    let result = invoker.build().unwrap().invoke(&ToolCall::new("stuck", "")).await;
     assert_eq!(result.text(), "timed out after 1.5s");
 }
 
@@ -170,10 +165,7 @@ async fn without_a_timeout_a_tool_has_no_limit() {
             async move { opened.await.is_ok().to_string() }
         })
         .unwrap();
-    let invoker = Invoker::builder(registry(tool))
-        .timeout(None)
-        .build()
-        .unwrap();
+    let invoker = Invoker::builder(registry(tool)).timeout(None).build().unwrap();
     let running = spawned(&invoker, "slow");
     tokio::time::advance(Duration::from_secs(3_600)).await;
     open.send(()).unwrap();
@@ -199,11 +191,10 @@ async fn an_external_token_cancels_an_async_tool() {
     let (tool, mut started, dropped) = endless();
     let token = CancellationToken::new();
     let (invoker, scope) = (invoker(tool), CallScope::new().cancel_on(token.clone()));
-    let running = tokio::spawn(async move {
-        invoker
-            .invoke_in(&scope, &ToolCall::new("endless", "{}"))
-            .await
-    });
+    let running =
+        tokio::spawn(
+            async move { invoker.invoke_in(&scope, &ToolCall::new("endless", "{}")).await },
+        );
     started.recv().await.unwrap();
     token.cancel();
     let result = running.await.unwrap();
@@ -217,10 +208,7 @@ async fn a_call_that_was_cancelled_before_never_starts() {
     token.cancel();
     let (tool, mut started, _dropped) = endless();
     let result = invoker(tool)
-        .invoke_in(
-            &CallScope::new().cancel_on(token),
-            &ToolCall::new("endless", "{}"),
-        )
+        .invoke_in(&CallScope::new().cancel_on(token), &ToolCall::new("endless", "{}"))
         .await;
     assert_eq!(result.outcome, Outcome::Cancelled);
     assert!(started.try_recv().is_err());
@@ -252,12 +240,7 @@ impl Dig {
                 "dug"
             })
             .unwrap();
-        Self {
-            tool,
-            started,
-            release,
-            most,
-        }
+        Self { tool, started, release, most }
     }
 }
 
@@ -328,11 +311,10 @@ async fn a_blocking_tool_is_cancelled_by_the_scope() {
     let (tool, mut started, noticed) = attentive();
     let token = CancellationToken::new();
     let (invoker, scope) = (invoker(tool), CallScope::new().cancel_on(token.clone()));
-    let running = tokio::spawn(async move {
-        invoker
-            .invoke_in(&scope, &ToolCall::new("attentive", "{}"))
-            .await
-    });
+    let running =
+        tokio::spawn(
+            async move { invoker.invoke_in(&scope, &ToolCall::new("attentive", "{}")).await },
+        );
     started.recv().await.unwrap();
     token.cancel();
     assert_eq!(running.await.unwrap().outcome, Outcome::Cancelled);

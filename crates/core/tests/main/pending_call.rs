@@ -55,10 +55,7 @@ fn nothing_is_pending_that_would_not_run() {
         ("pay", "null"),
     ] {
         let call = ToolCall::new(tool, arguments);
-        assert!(
-            invoker.pending_call(&CallScope::new(), &call).is_none(),
-            "{tool} {arguments}"
-        );
+        assert!(invoker.pending_call(&CallScope::new(), &call).is_none(), "{tool} {arguments}");
     }
 }
 
@@ -83,11 +80,7 @@ async fn a_grant_that_is_made_of_it_serves_its_call_and_is_known_again() {
     let pending = invoker.pending_call(&ada(), &call).unwrap();
     let grant = pending.request().issue_token();
     for _ in 0..2 {
-        assert_eq!(
-            pending.request().verify_token(&grant),
-            Ok(()),
-            "a look uses nothing up"
-        );
+        assert_eq!(pending.request().verify_token(&grant), Ok(()), "a look uses nothing up");
     }
     let other = ToolCall::new("pay", r#"{"amount": 6}"#);
     let others = [
@@ -95,17 +88,11 @@ async fn a_grant_that_is_made_of_it_serves_its_call_and_is_known_again() {
         invoker.pending_call(&CallScope::new(), &call).unwrap(),
     ];
     for other in others {
-        assert_eq!(
-            other.request().verify_token(&grant),
-            Err("the approval is for another call")
-        );
+        assert_eq!(other.request().verify_token(&grant), Err("the approval is for another call"));
     }
     let stranger = invoker.with_approval_signer(Arc::new(ApprovalSigner::with_key("another")));
     let pending = stranger.pending_call(&ada(), &call).unwrap();
-    assert_eq!(
-        pending.request().verify_token(&grant),
-        Err("the approval is not one of ours")
-    );
+    assert_eq!(pending.request().verify_token(&grant), Err("the approval is not one of ours"));
     let result = invoker.invoke_in(&ada().approval_token(grant), &call).await;
     assert!(!result.is_error(), "{}", result.text());
     assert_eq!(runs.get(), 1);
@@ -114,10 +101,7 @@ async fn a_grant_that_is_made_of_it_serves_its_call_and_is_known_again() {
 #[test]
 fn a_hosted_tool_can_be_pending_too() {
     let (invoker, _) = invoker();
-    for (arguments, shown) in [
-        (r#"{"q": 1}"#, json!({"q": 1})),
-        ("not json", json!("not json")),
-    ] {
+    for (arguments, shown) in [(r#"{"q": 1}"#, json!({"q": 1})), ("not json", json!("not json"))] {
         let call = ToolCall::new("wiki.ask", arguments);
         let pending = invoker.pending_hosted_call(&CallScope::new(), call, "Asks.");
         assert_eq!(pending.arguments, shown);
@@ -151,13 +135,7 @@ async fn each_call_is_done_something_with_in_the_order_of_the_step() {
     assert_eq!(done, ["0", "1", "2", "3", "4"]);
     let order = order.into_inner().unwrap();
     let at = |line: &str| order.iter().position(|it| it == line).unwrap();
-    assert!(
-        at("0 ends") < at("2 begins"),
-        "what writes is in order: {order:?}"
-    );
-    assert!(
-        at("4 begins") < at("1 ends"),
-        "what reads is not: {order:?}"
-    );
+    assert!(at("0 ends") < at("2 begins"), "what writes is in order: {order:?}");
+    assert!(at("4 begins") < at("1 ends"), "what reads is not: {order:?}");
     assert!(invoker.map_calls(&[], async |_| ()).await.is_empty());
 }

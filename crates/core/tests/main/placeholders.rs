@@ -122,11 +122,7 @@ async fn text_from_the_model_is_not_expanded_wherever_a_tool_puts_it() {
         (keys::tool(), json!({"map": {"a": ["x ${project_dir}"]}})),
     ] {
         let text_result = text(tool.clone(), sent.clone()).await;
-        assert!(
-            !text_result.contains(SECRET),
-            "{}({sent}): {text_result}",
-            tool.name()
-        );
+        assert!(!text_result.contains(SECRET), "{}({sent}): {text_result}", tool.name());
     }
 }
 
@@ -152,10 +148,7 @@ async fn quoted_text_from_the_model_is_still_text_from_the_model() {
         format!("${{t}} is {t:?}")
     }
     let sent = json!({"t": "a \"${t}\"\nb"});
-    assert_eq!(
-        text(quote::tool(), sent).await,
-        "a \"${t}\"\nb is \"a \\\"${t}\\\"\\nb\""
-    );
+    assert_eq!(text(quote::tool(), sent).await, "a \"${t}\"\nb is \"a \\\"${t}\\\"\\nb\"");
 }
 
 #[tokio::test]

@@ -112,10 +112,7 @@ fn a_duplicate_prompt_is_rejected_with_both_bundles() {
          rename one or add a prefix"
     );
     let twice = registry.add(vec![summarize::prompt(), summarize::prompt()]);
-    assert!(matches!(
-        twice,
-        Err(RegistryError::Duplicate { kind: "prompt", .. })
-    ));
+    assert!(matches!(twice, Err(RegistryError::Duplicate { kind: "prompt", .. })));
     assert!(registry.prompt("summarize").is_none());
     assert_eq!(registry.snapshot().version(), version);
 }
@@ -139,42 +136,19 @@ fn an_invalid_prompt_is_rejected_by_the_registry() {
 #[test]
 fn views_show_prompts_as_they_show_tools() {
     let registry = registry(Desk);
-    registry
-        .add(vec![summarize::prompt(), poem::prompt()])
-        .unwrap();
+    registry.add(vec![summarize::prompt(), poem::prompt()]).unwrap();
     registry.add(tool_named("summarize")).unwrap();
     let both = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
     let view = registry.select(["summarize", "poem", "nobody"]);
-    assert_eq!(
-        names(&view),
-        (both(&["summarize"]), both(&["summarize", "poem"]))
-    );
+    assert_eq!(names(&view), (both(&["summarize"]), both(&["summarize", "poem"])));
     let view = registry.all().exclude(["open", "poem"]).prefix("my");
-    assert_eq!(
-        names(&view),
-        (both(&["my_summarize"]), both(&["my_summarize"]))
-    );
-    let view = registry
-        .all()
-        .rename("poem", "ode")
-        .filter(|spec| spec.name.as_str() < "p");
+    assert_eq!(names(&view), (both(&["my_summarize"]), both(&["my_summarize"])));
+    let view = registry.all().rename("poem", "ode").filter(|spec| spec.name.as_str() < "p");
     assert_eq!(names(&view), (both(&["open"]), both(&["open", "ode"])));
-    let view = registry
-        .all()
-        .filter(|spec| spec.hints.read_only == Some(true));
-    assert_eq!(
-        names(&view),
-        (both(&[]), both(&["open", "summarize", "poem"]))
-    );
-    let clash = registry
-        .all()
-        .rename("poem", "open")
-        .snapshot()
-        .unwrap_err();
-    assert!(
-        matches!(clash, RegistryError::Duplicate { kind: "prompt", .. }),
-        "{clash}"
-    );
+    let view = registry.all().filter(|spec| spec.hints.read_only == Some(true));
+    assert_eq!(names(&view), (both(&[]), both(&["open", "summarize", "poem"])));
+    let clash = registry.all().rename("poem", "open").snapshot().unwrap_err();
+    assert!(matches!(clash, RegistryError::Duplicate { kind: "prompt", .. }), "{clash}");
     let name = registry.all().exclude(["summarize"]).rename("poem", "a b");
     assert!(matches!(
         name.snapshot().unwrap_err(),
@@ -188,50 +162,34 @@ async fn a_bound_parameter_is_filled_in_and_not_to_be_sent() {
     let invoker = Invoker::new(view.prefix("my")).unwrap();
     let snapshot = invoker.snapshot().unwrap();
     assert_eq!(snapshot.prompt("my_summarize").unwrap().params().len(), 1);
-    let rendered = invoker
-        .render_prompt("my_summarize", r#"{"topic": "rain"}"#)
-        .await;
+    let rendered = invoker.render_prompt("my_summarize", r#"{"topic": "rain"}"#).await;
     assert_eq!(rendered.unwrap().text, "Summarise rain in 7 words.");
     // The error does not reveal hidden prompts.
     let sent = r#"{"topic": "the ${max_words:-x}"}"#;
     let rendered = invoker.render_prompt("my_summarize", sent).await.unwrap();
-    assert_eq!(
-        rendered.text,
-        "Summarise the ${max_words:-x} in ${max_words} words."
-    );
+    assert_eq!(rendered.text, "Summarise the ${max_words:-x} in ${max_words} words.");
     let sent = r#"{"topic": "rain", "max_words": 9}"#;
-    let refused = invoker
-        .render_prompt("my_summarize", sent)
-        .await
-        .unwrap_err();
+    let refused = invoker.render_prompt("my_summarize", sent).await.unwrap_err();
     assert_rejected(&refused, &["/max_words: unknown argument"]);
 }
 
 #[tokio::test]
 async fn the_project_directory_is_a_placeholder_too() {
     let registry = registry(poem::prompt());
-    let invoker = Invoker::builder(&registry)
-        .project_dir("/srv/app")
-        .build()
-        .unwrap();
+    let invoker = Invoker::builder(&registry).project_dir("/srv/app").build().unwrap();
     let rendered = invoker.render_prompt("poem", "").await.unwrap();
     assert_eq!(
         (rendered.role, rendered.text.as_str()),
         (Role::User, "A poem about /srv/app, please.")
     );
     let invoker = Invoker::new(&registry).unwrap();
-    assert_eq!(
-        invoker.render_prompt("poem", "").await.unwrap().text,
-        "A poem about home, please."
-    );
+    assert_eq!(invoker.render_prompt("poem", "").await.unwrap().text, "A poem about home, please.");
 }
 
 #[tokio::test]
 async fn arguments_go_the_way_of_a_call() {
     let sent = "```json\n{'topic': 'rain', 'max_words': '20',}\n```";
-    let rendered = render(summarize::prompt(), "summarize", sent)
-        .await
-        .unwrap();
+    let rendered = render(summarize::prompt(), "summarize", sent).await.unwrap();
     assert_eq!(rendered.text, "Summarise rain in 20 words.");
     assert!(!rendered.notes.is_empty());
     assert_eq!(
@@ -239,16 +197,10 @@ async fn arguments_go_the_way_of_a_call() {
         json!({"role": "assistant", "text": "Summarise rain in 20 words."})
     );
     let sent = r#"{"max_words": "many", "topik": "rain"}"#;
-    let refused = render(summarize::prompt(), "summarize", sent)
-        .await
-        .unwrap_err();
+    let refused = render(summarize::prompt(), "summarize", sent).await.unwrap_err();
     assert_rejected(
         &refused,
-        &[
-            "invalid arguments for `summarize`",
-            "/max_words",
-            "did you mean `topic`?",
-        ],
+        &["invalid arguments for `summarize`", "/max_words", "did you mean `topic`?"],
     );
     assert_eq!(refused.tool.as_str(), "summarize");
     assert!(!refused.call_id.as_str().is_empty());
@@ -275,15 +227,9 @@ async fn an_unknown_prompt_is_a_result_with_the_names_there_are() {
         "there is no prompt `sumarize`; did you mean `summarize`?\navailable prompts: summarize, poem"
     );
     let called = invoker.invoke(&ToolCall::new("poem", "{}")).await;
-    assert_eq!(
-        called.text(),
-        "there is no tool `poem`\navailable tools: sumarize"
-    );
+    assert_eq!(called.text(), "there is no tool `poem`\navailable tools: sumarize");
     let none = render(tool_named("a"), "poem", "{}").await.unwrap_err();
-    assert_eq!(
-        none.text(),
-        "there is no prompt `poem`\nno prompts are available"
-    );
+    assert_eq!(none.text(), "there is no prompt `poem`\nno prompts are available");
 }
 
 #[tokio::test]
@@ -304,10 +250,7 @@ async fn lines_that_a_prompt_copies_from_its_arguments_stay_as_they_were_sent() 
         files: Vec<String>,
         #[param(default = "bash")] language: String,
     ) -> String {
-        let quoted: Vec<String> = code
-            .lines()
-            .map(|line| format!("> {}", line.trim()))
-            .collect();
+        let quoted: Vec<String> = code.lines().map(|line| format!("> {}", line.trim())).collect();
         let (quoted, files, _) = (quoted.join("\n"), files.join(" "), language);
         format!("Review this ${{language}}, $${{not}} this:\n{quoted}\nof {files}")
     }
@@ -315,10 +258,8 @@ async fn lines_that_a_prompt_copies_from_its_arguments_stay_as_they_were_sent() 
         "code": "\techo ${language:-none}\n  $${code} ${project_dir}",
         "files": ["a.sh", "${files}.sh"],
     });
-    let invoker = Invoker::builder(registry(review::prompt()))
-        .project_dir("/srv/app")
-        .build()
-        .unwrap();
+    let invoker =
+        Invoker::builder(registry(review::prompt())).project_dir("/srv/app").build().unwrap();
     assert_eq!(
         invoker.render_prompt("review", sent).await.unwrap().text,
         "Review this bash, ${not} this:\n> echo ${language:-none}\n> $${code} ${project_dir}\nof a.sh ${files}.sh"
@@ -328,27 +269,15 @@ async fn lines_that_a_prompt_copies_from_its_arguments_stay_as_they_were_sent() 
 #[tokio::test]
 async fn a_caller_that_may_not_see_a_prompt_may_not_render_it() {
     let view = registry(vec![summarize::prompt(), poem::prompt()]).all();
-    let view = view.layer(Authorise::new(
-        |caller: &Caller, spec: &toolwright::ToolSpec| {
-            caller.name() == Some("ada") || spec.name == "poem"
-        },
-    ));
+    let view = view.layer(Authorise::new(|caller: &Caller, spec: &toolwright::ToolSpec| {
+        caller.name() == Some("ada") || spec.name == "poem"
+    }));
     let invoker = Invoker::new(view).unwrap();
     let ada = CallScope::new().caller(Caller::new("ada"));
     let sent = r#"{"topic": "rain"}"#;
     assert_eq!(invoker.list_prompts(&ada).unwrap().len(), 2);
-    assert!(
-        invoker
-            .render_prompt_in(&ada, "summarize", sent)
-            .await
-            .is_ok()
-    );
-    assert_eq!(
-        invoker.list_prompts(&CallScope::new()).unwrap()[0]
-            .name()
-            .as_str(),
-        "poem"
-    );
+    assert!(invoker.render_prompt_in(&ada, "summarize", sent).await.is_ok());
+    assert_eq!(invoker.list_prompts(&CallScope::new()).unwrap()[0].name().as_str(), "poem");
     let denied = invoker.render_prompt("summarize", sent).await.unwrap_err();
     assert_eq!(denied.outcome, Outcome::Denied);
 }
@@ -360,10 +289,7 @@ async fn a_prompt_needs_no_approval() {
     let invoker = Invoker::new(view).unwrap();
     let denied = invoker.invoke(&ToolCall::new("open", "")).await;
     assert_eq!(denied.outcome, Outcome::Denied);
-    assert_eq!(
-        invoker.render_prompt("open", "").await.unwrap().text,
-        "Open the desk."
-    );
+    assert_eq!(invoker.render_prompt("open", "").await.unwrap().text, "Open the desk.");
 }
 
 #[test]
@@ -377,9 +303,7 @@ fn the_prompts_of_a_disabled_bundle_are_removed() {
     };
     let view = registry.all().settings(&load(desk));
     assert_eq!(names(&view), (vec![], vec!["summarize".to_owned()]));
-    let view = registry
-        .all()
-        .settings(&load("bundles.main::prompts.enabled"));
+    let view = registry.all().settings(&load("bundles.main::prompts.enabled"));
     let open = || vec!["open".to_owned()];
     assert_eq!(names(&view), (open(), open()));
 }

@@ -19,15 +19,9 @@ use tool_pairs::{TWINS, ToolPair};
 
 /// The same cases in every run, unless `PROPTEST_RNG_SEED` is set.
 fn config(cases: u32) -> ProptestConfig {
-    let config = ProptestConfig {
-        failure_persistence: None,
-        ..ProptestConfig::with_cases(cases)
-    };
+    let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases) };
     match config.rng_seed {
-        RngSeed::Random => ProptestConfig {
-            rng_seed: RngSeed::Fixed(7),
-            ..config
-        },
+        RngSeed::Random => ProptestConfig { rng_seed: RngSeed::Fixed(7), ..config },
         RngSeed::Fixed(_) => config,
     }
 }

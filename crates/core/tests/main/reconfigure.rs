@@ -48,10 +48,7 @@ fn additions_are_local_to_the_view() {
 
 #[test]
 fn additions_go_through_the_later_steps() {
-    let view = registry(tool_named("a"))
-        .all()
-        .with(tool_named("b"))
-        .prefix("my");
+    let view = registry(tool_named("a")).all().with(tool_named("b")).prefix("my");
     let view = view.exclude(["my_a"]).with(tool_named("c"));
     let snapshot = view.snapshot().unwrap();
     let names: Vec<&str> = snapshot.iter().map(|it| it.spec().name.as_str()).collect();
@@ -71,10 +68,7 @@ fn a_name_that_is_taken_cannot_be_added() {
     // A tool and a prompt may have the same name; an excluded one does not clash.
     let both = registry(hello::prompt()).all().with(tool_named("hello"));
     both.snapshot().unwrap();
-    let instead = registry(tool_named("a"))
-        .all()
-        .exclude(["a"])
-        .with(tool_named("a"));
+    let instead = registry(tool_named("a")).all().exclude(["a"]).with(tool_named("a"));
     instead.snapshot().unwrap();
 }
 
@@ -111,10 +105,7 @@ async fn other_tools_have_the_same_set_up() {
     let other = invoker.with_view(|view| view.with(added)).unwrap();
     assert_eq!(names(&other), ["shelves", "place"], "`a` is not enabled");
     assert_ok(&other.invoke(&ToolCall::new("shelves", "{}")).await, "2");
-    assert_ok(
-        &other.invoke(&ToolCall::new("place", "{}")).await,
-        "/srv/shop",
-    );
+    assert_ok(&other.invoke(&ToolCall::new("place", "{}")).await, "/srv/shop");
     assert!(names(&invoker).is_empty(), "the other one is as it was");
 }
 
@@ -170,9 +161,7 @@ async fn an_adjustment_wins_over_settings_and_over_the_one_before() {
 fn a_derived_invoker_follows_the_registry_until_it_is_fixed() {
     let registry = registry(tool_named("a"));
     let invoker = Invoker::new(&registry).unwrap();
-    let other = invoker
-        .with_view(|view| view.with(tool_named("own")))
-        .unwrap();
+    let other = invoker.with_view(|view| view.with(tool_named("own"))).unwrap();
     let pinned = other.with_fixed_snapshot().unwrap();
     registry.add(tool_named("b")).unwrap();
     assert_eq!(names(&other), ["a", "b", "own"]);
@@ -191,8 +180,5 @@ async fn a_call_finds_the_tools_of_its_own_invoker() {
     let other = other.unwrap();
     assert_ok(&other.invoke(&call("own")).await, "own");
     assert_eq!(other.invoke(&call("a")).await.outcome, Outcome::UnknownTool);
-    assert_eq!(
-        invoker.invoke(&call("own")).await.outcome,
-        Outcome::UnknownTool
-    );
+    assert_eq!(invoker.invoke(&call("own")).await.outcome, Outcome::UnknownTool);
 }

@@ -7,18 +7,12 @@ use crate::fixtures::{registry, tool_named};
 
 fn names(registry: &Registry) -> Vec<String> {
     let snapshot = registry.snapshot();
-    snapshot
-        .iter()
-        .map(|entry| entry.spec().name.to_string())
-        .collect()
+    snapshot.iter().map(|entry| entry.spec().name.to_string()).collect()
 }
 
 /// A tool of another bundle.
 fn of(bundle: &str, name: &str) -> Tool {
-    Tool::builder(name, "Says its bundle.")
-        .bundle(bundle)
-        .run(|_, _| "")
-        .unwrap()
+    Tool::builder(name, "Says its bundle.").bundle(bundle).run(|_, _| "").unwrap()
 }
 
 #[test]
@@ -108,9 +102,7 @@ async fn the_tools_of_a_bundle_share_it() {
     let invoker = Invoker::new(&registry).unwrap();
     let result = invoker.invoke(&ToolCall::new("desk_count", "")).await;
     assert_eq!(result.text(), "3");
-    let result = invoker
-        .invoke(&ToolCall::new("desk_open", r#"{"number": 4}"#))
-        .await;
+    let result = invoker.invoke(&ToolCall::new("desk_open", r#"{"number": 4}"#)).await;
     assert_eq!(result.text(), "no such drawer");
     assert_eq!(Desk { drawers: 1 }.into_items().len(), 2);
 }
@@ -188,9 +180,7 @@ fn tools_are_added_from_many_threads_at_once() {
             let registry = &registry;
             scope.spawn(move || {
                 for n in 0..100 {
-                    registry
-                        .add(tool_named(&format!("tool_{thread}_{n}")))
-                        .unwrap();
+                    registry.add(tool_named(&format!("tool_{thread}_{n}"))).unwrap();
                     assert!(registry.snapshot().len() > n);
                 }
             });

@@ -46,10 +46,7 @@ impl Approver for Answer {
 
 fn answering(tool: Tool, objection: Option<&'static str>) -> (Invoker, Shown) {
     let shown = Shown::default();
-    let approver = Answer {
-        objection,
-        shown: Arc::clone(&shown),
-    };
+    let approver = Answer { objection, shown: Arc::clone(&shown) };
     let invoker = Invoker::builder(registry(tool)).approver(approver);
     (invoker.build().unwrap(), shown)
 }
@@ -82,10 +79,7 @@ async fn the_approver_sees_the_arguments_that_will_run() {
 #[tokio::test]
 async fn bound_arguments_are_shown_too() {
     let shown = Shown::default();
-    let approver = Answer {
-        objection: None,
-        shown: Arc::clone(&shown),
-    };
+    let approver = Answer { objection: None, shown: Arc::clone(&shown) };
     let view = registry(delete::tool()).all().bind("dry_run", false);
     let invoker = Invoker::builder(view).approver(approver).build().unwrap();
     let call = ToolCall::new("delete", r#"{"paths": ["/a"]}"#);

@@ -22,10 +22,7 @@ async fn a_name_alike_but_for_case_and_separators_is_found_and_noted() {
         let result = called(&invoker, name).await;
         assert_ok(&result, "get_weather");
         assert_eq!(result.tool, name);
-        assert_eq!(
-            result.notes,
-            [format!("tool name `{name}` read as `get_weather`")]
-        );
+        assert_eq!(result.notes, [format!("tool name `{name}` read as `get_weather`")]);
     }
 }
 
@@ -35,10 +32,7 @@ async fn a_refused_call_still_notes_how_its_name_was_read() {
         .invoke(&ToolCall::new("Get-Weather", r#"{"city": 1}"#))
         .await;
     assert_rejected(&result, &["/city: unknown argument"]);
-    assert_eq!(
-        result.notes,
-        ["tool name `Get-Weather` read as `get_weather`"]
-    );
+    assert_eq!(result.notes, ["tool name `Get-Weather` read as `get_weather`"]);
 }
 
 #[tokio::test]
@@ -48,9 +42,7 @@ async fn a_name_alike_to_two_tools_means_neither() {
     let result = called(&invoker, "Get_Weather").await;
     assert_eq!(result.outcome, Outcome::UnknownTool);
     assert!(
-        result
-            .text()
-            .contains("did you mean `get_weather` or `get-weather`?"),
+        result.text().contains("did you mean `get_weather` or `get-weather`?"),
         "{}",
         result.text()
     );
@@ -59,11 +51,7 @@ async fn a_name_alike_to_two_tools_means_neither() {
 #[tokio::test]
 async fn an_unknown_name_is_answered_with_the_nearest_and_all_names() {
     let result = called(
-        &invoker(vec![
-            tool_named("get_weather"),
-            tool_named("get_time"),
-            tool_named("add"),
-        ]),
+        &invoker(vec![tool_named("get_weather"), tool_named("get_time"), tool_named("add")]),
         "get_wether",
     )
     .await;
@@ -72,26 +60,18 @@ async fn an_unknown_name_is_answered_with_the_nearest_and_all_names() {
     assert!(result.is_error());
     let text = result.text();
     assert!(text.starts_with("there is no tool `get_wether`; did you mean `get_weather`"));
-    assert!(
-        text.ends_with("available tools: get_weather, get_time, add"),
-        "{text}"
-    );
+    assert!(text.ends_with("available tools: get_weather, get_time, add"), "{text}");
 }
 
 #[tokio::test]
 async fn without_any_tool_the_message_lists_none() {
     let result = called(&invoker(Vec::<Tool>::new()), "anything").await;
-    assert_eq!(
-        result.text(),
-        "there is no tool `anything`\nno tools are available"
-    );
+    assert_eq!(result.text(), "there is no tool `anything`\nno tools are available");
 }
 
 #[tokio::test]
 async fn among_ten_thousand_tools_the_answer_stays_short() {
-    let tools: Vec<Tool> = (0..10_000)
-        .map(|n| tool_named(&format!("tool_{n}")))
-        .collect();
+    let tools: Vec<Tool> = (0..10_000).map(|n| tool_named(&format!("tool_{n}"))).collect();
     let result = called(&invoker(tools), "tool_x").await;
     assert_eq!(result.outcome, Outcome::UnknownTool);
     assert!(result.text().contains("and 9980 more"), "{}", result.text());

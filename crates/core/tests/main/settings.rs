@@ -17,9 +17,7 @@ fn file(text: &str) -> Config {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("toolwright.toml");
     std::fs::write(&path, text).unwrap();
-    Config::load(ConfigSources::new().file(path))
-        .unwrap()
-        .config
+    Config::load(ConfigSources::new().file(path)).unwrap().config
 }
 
 fn environment<const N: usize>(variables: [(&str, &str); N]) -> Config {
@@ -31,11 +29,9 @@ fn environment<const N: usize>(variables: [(&str, &str); N]) -> Config {
 /// `get_weather` and `get_time` of the bundle `sky`, which are read-only; `send` of the bundle `post`.
 fn tools() -> Registry {
     let registry = Registry::new();
-    for (name, bundle, read_only) in [
-        ("get_weather", "sky", true),
-        ("get_time", "sky", true),
-        ("send", "post", false),
-    ] {
+    for (name, bundle, read_only) in
+        [("get_weather", "sky", true), ("get_time", "sky", true), ("send", "post", false)]
+    {
         let tool = Tool::builder(name, "Does it.").bundle(bundle);
         let tool = tool.read_only(read_only).param::<Option<u8>>("n", "");
         registry.add(counting_tool(tool).0).unwrap();
@@ -75,10 +71,7 @@ const fn seconds(n: u64) -> Option<Duration> {
 #[tokio::test]
 async fn a_tool_that_is_not_enabled_is_neither_seen_nor_called() {
     for (config, left) in [
-        (
-            "[tools.send]\nenabled = false",
-            vec!["get_weather", "get_time"],
-        ),
+        ("[tools.send]\nenabled = false", vec!["get_weather", "get_time"]),
         ("[bundles.sky]\nenabled = false", vec!["send"]),
         ("[defaults]\nenabled = false", vec![]),
         (
@@ -102,10 +95,7 @@ async fn a_tool_that_is_not_enabled_is_neither_seen_nor_called() {
 fn a_tool_counts_before_its_bundle_and_that_before_the_defaults() {
     let timeouts = |text| policies(file(text), |policy| policy.timeout);
     assert_eq!(timeouts(""), [None, None, None]);
-    assert_eq!(
-        timeouts("[defaults]\ntimeout = '1s'"),
-        [seconds(1), seconds(1), seconds(1)]
-    );
+    assert_eq!(timeouts("[defaults]\ntimeout = '1s'"), [seconds(1), seconds(1), seconds(1)]);
     assert_eq!(
         timeouts("[defaults]\ntimeout = '1s'\n[bundles.sky]\ntimeout = '2m'"),
         [seconds(120), seconds(120), seconds(1)]
@@ -229,9 +219,8 @@ async fn the_handling_of_unknown_arguments_can_be_set() {
 
 #[tokio::test(start_paused = true)]
 async fn a_rate_limit_can_be_set() {
-    let invoker = invoker(file(
-        "[defaults]\nrate_limit = '1/m'\n[tools.send]\nrate_limit = '2 / h'",
-    ));
+    let invoker =
+        invoker(file("[defaults]\nrate_limit = '1/m'\n[tools.send]\nrate_limit = '2 / h'"));
     let minute = Duration::from_secs(60);
     for (tool, expected) in [
         ("get_time", Outcome::Ok),
@@ -275,10 +264,9 @@ async fn retries_can_be_set_and_skip_tools_that_are_not_repeatable() {
 
 #[tokio::test(start_paused = true)]
 async fn a_cache_can_be_set_and_skips_tools_that_are_not_repeatable() {
-    for text in [
-        "[defaults]\ncache = '5m'",
-        "[bundles.sky]\ncache = '5m'\n[bundles.post]\ncache = '5m'",
-    ] {
+    for text in
+        ["[defaults]\ncache = '5m'", "[bundles.sky]\ncache = '5m'\n[bundles.post]\ncache = '5m'"]
+    {
         let invoker = invoker(file(text));
         for _ in 0..2 {
             assert_ok(&call(&invoker, "get_time").await, "0");
@@ -345,35 +333,20 @@ fn an_unknown_name_is_rejected_with_the_nearest_and_its_origin() {
     for (text, expected) in [
         (
             "[tools.get_wether]\nenabled = false",
-            [
-                "tools.get_wether.enabled",
-                "toolwright.toml:2",
-                "`get_weather`",
-            ],
+            ["tools.get_wether.enabled", "toolwright.toml:2", "`get_weather`"],
         ),
         (
             "\n\n[bundles.skies]\nenabled = false",
-            [
-                "bundles.skies.enabled",
-                "toolwright.toml:4",
-                "there is no bundle `skies`",
-            ],
+            ["bundles.skies.enabled", "toolwright.toml:4", "there is no bundle `skies`"],
         ),
         (
             "[bundles.pots]\nenabled = false",
             ["bundles.pots.enabled", "toolwright.toml:2", "`post`"],
         ),
-        (
-            "[tools.send]\ntimeuot = '1s'",
-            ["tools.send.timeuot", "toolwright.toml:2", "`timeout`"],
-        ),
+        ("[tools.send]\ntimeuot = '1s'", ["tools.send.timeuot", "toolwright.toml:2", "`timeout`"]),
         (
             "[bundles.sky]\nretry = 1",
-            [
-                "bundles.sky.retry",
-                "toolwright.toml:2",
-                "no setting `retry`",
-            ],
+            ["bundles.sky.retry", "toolwright.toml:2", "no setting `retry`"],
         ),
         (
             "[defaults]\nretries = 1\naproval = 'always'",
@@ -381,16 +354,9 @@ fn an_unknown_name_is_rejected_with_the_nearest_and_its_origin() {
         ),
         (
             "[tools.send.retries]\nmost = 1",
-            [
-                "tools.send.retries.most",
-                "toolwright.toml:2",
-                "`send.retries`",
-            ],
+            ["tools.send.retries.most", "toolwright.toml:2", "`send.retries`"],
         ),
-        (
-            "[tools]\nsend = false",
-            ["tools.send", "toolwright.toml:2", "tools.send.enabled"],
-        ),
+        ("[tools]\nsend = false", ["tools.send", "toolwright.toml:2", "tools.send.enabled"]),
     ] {
         assert_wrong(file(text), &expected);
     }

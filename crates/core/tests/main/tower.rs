@@ -51,20 +51,13 @@ async fn a_tool_that_a_tower_layer_times_out_is_dropped() {
             drop(inside);
         }
     });
-    let layers = ServiceBuilder::new()
-        .concurrency_limit(2)
-        .timeout(Duration::from_secs(5));
+    let layers = ServiceBuilder::new().concurrency_limit(2).timeout(Duration::from_secs(5));
     let registry = registry(tool.unwrap());
     let invoker = Invoker::new(registry.all().layer(Tower::new(layers))).unwrap();
     let began = Instant::now();
     let result = invoker.invoke(&call()).await;
     assert_eq!(result.outcome, Outcome::Failed);
-    assert!(
-        result
-            .cause()
-            .unwrap()
-            .is::<tower::timeout::error::Elapsed>()
-    );
+    assert!(result.cause().unwrap().is::<tower::timeout::error::Elapsed>());
     assert_eq!(began.elapsed(), Duration::from_secs(5));
     assert_eq!(Arc::strong_count(&held), 2);
 }
@@ -111,10 +104,7 @@ async fn a_tower_service_may_run_the_tool_twice_or_not_at_all() {
     });
     let invoker = Invoker::new(registry.all().layer(Tower::new(never))).unwrap();
     let result = invoker.invoke(&call()).await;
-    assert_eq!(
-        (result.outcome, &*result.text()),
-        (Outcome::Failed, "closed")
-    );
+    assert_eq!((result.outcome, &*result.text()), (Outcome::Failed, "closed"));
     assert_eq!(runs.get(), 2);
 }
 

@@ -11,10 +11,7 @@ use crate::fixtures::{assert_ok, assert_rejected, registry, tool_named};
 
 fn names(view: &View) -> Vec<String> {
     let snapshot = view.snapshot().unwrap();
-    snapshot
-        .iter()
-        .map(|entry| entry.spec().name.to_string())
-        .collect()
+    snapshot.iter().map(|entry| entry.spec().name.to_string()).collect()
 }
 
 fn letters() -> toolwright::Registry {
@@ -39,11 +36,7 @@ fn tools_are_excluded_and_filtered() {
 
 #[tokio::test]
 async fn a_prefixed_or_renamed_tool_is_called_by_its_new_name() {
-    let view = letters()
-        .all()
-        .prefix("my")
-        .rename("my_b", "bee")
-        .rename("nobody", "x");
+    let view = letters().all().prefix("my").rename("my_b", "bee").rename("nobody", "x");
     assert_eq!(names(&view), ["my_a", "bee", "my_c"]);
     let invoker = Invoker::new(view).unwrap();
     assert_ok(&invoker.invoke(&ToolCall::new("bee", "{}")).await, "b");
@@ -59,20 +52,10 @@ async fn a_prefixed_or_renamed_tool_is_called_by_its_new_name() {
 #[test]
 fn steps_apply_in_the_order_they_are_written() {
     let registry = letters();
-    assert_eq!(
-        names(&registry.all().prefix("x").select(["x_a", "b"])),
-        ["x_a"]
-    );
+    assert_eq!(names(&registry.all().prefix("x").select(["x_a", "b"])), ["x_a"]);
     assert_eq!(names(&registry.select(["a"]).prefix("x")), ["x_a"]);
-    assert_eq!(
-        names(&registry.select(["a"]).prefix("x").prefix("y")),
-        ["y_x_a"]
-    );
-    let swapped = registry
-        .all()
-        .rename("a", "t")
-        .rename("b", "a")
-        .rename("t", "b");
+    assert_eq!(names(&registry.select(["a"]).prefix("x").prefix("y")), ["y_x_a"]);
+    let swapped = registry.all().rename("a", "t").rename("b", "a").rename("t", "b");
     assert_eq!(names(&swapped), ["b", "a", "c"]);
 }
 
@@ -105,10 +88,7 @@ fn an_invalid_name_is_an_error() {
         registry.all().prefix("x".repeat(64)),
     ] {
         let refused = view.snapshot().unwrap_err();
-        assert!(matches!(
-            refused,
-            RegistryError::Define(DefineError::Name { .. })
-        ));
+        assert!(matches!(refused, RegistryError::Define(DefineError::Name { .. })));
     }
 }
 
@@ -149,9 +129,8 @@ async fn a_view_changes_how_calls_are_treated_and_the_tool_does_not() {
         .unwrap();
     let registry = registry(tool);
     let call = ToolCall::new("greet", r#"{"name": "Ada", "mood": "good"}"#);
-    let generous = registry
-        .all()
-        .map_policy(|_, policy| policy.unknown_arguments = UnknownArguments::Ignore);
+    let generous =
+        registry.all().map_policy(|_, policy| policy.unknown_arguments = UnknownArguments::Ignore);
     let result = Invoker::new(generous).unwrap().invoke(&call).await;
     assert_ok(&result, "Ada");
     let asking = registry.all().map_policy(|_, policy| {
@@ -244,12 +223,9 @@ async fn a_bound_parameter_is_filled_in_hidden_and_not_the_models_to_set() {
         };
         assert_ok(&found("{}").await, "7 None");
         assert_ok(&found("").await, "7 None");
-        for sent in [
-            r#"{"tenant": 8}"#,
-            r#"{"tenant": 7}"#,
-            r#"{"tenant": null}"#,
-            "{'tenant': '8',}",
-        ] {
+        for sent in
+            [r#"{"tenant": 8}"#, r#"{"tenant": 7}"#, r#"{"tenant": null}"#, "{'tenant': '8',}"]
+        {
             assert_rejected(&found(sent).await, &["/tenant: unknown argument"]);
         }
     }
@@ -262,10 +238,7 @@ async fn types_of_any_shape_are_read_beside_a_bound_parameter() {
         let call = ToolCall::new("find", r#"{"filter": {"by": "Age", "over": 3}}"#);
         assert_ok(&invoker.invoke(&call).await, "7 Some(Age { over: 3 })");
         let call = ToolCall::new("find", r#"{"filter": {"by": "Age", "ower": 3}}"#);
-        assert_eq!(
-            invoker.invoke(&call).await.outcome,
-            Outcome::InvalidArguments
-        );
+        assert_eq!(invoker.invoke(&call).await.outcome, Outcome::InvalidArguments);
     }
 }
 
@@ -273,29 +246,19 @@ async fn types_of_any_shape_are_read_beside_a_bound_parameter() {
 fn a_bound_value_that_does_not_fit_is_an_error() {
     for tool in finders() {
         let registry = registry(tool);
-        let refused = registry
-            .all()
-            .bind("tenant", "acme")
-            .snapshot()
-            .unwrap_err();
+        let refused = registry.all().bind("tenant", "acme").snapshot().unwrap_err();
         assert!(
             matches!(&refused, RegistryError::Bind { tool, parameter, .. } if tool == "find" && parameter == "tenant"),
             "{refused}"
         );
-        assert!(
-            refused.to_string().contains("expected an integer"),
-            "{refused}"
-        );
+        assert!(refused.to_string().contains("expected an integer"), "{refused}");
         assert!(Invoker::new(registry.all().bind("tenant", "acme")).is_err());
     }
 }
 
 #[tokio::test]
 async fn a_bound_value_is_converted_like_an_argument_and_the_first_one_stays() {
-    let view = registry(find::tool())
-        .all()
-        .bind("tenant", "7")
-        .bind("tenant", 8);
+    let view = registry(find::tool()).all().bind("tenant", "7").bind("tenant", 8);
     let invoker = Invoker::new(view).unwrap();
     assert_ok(&invoker.invoke(&ToolCall::new("find", "")).await, "7 None");
 }
@@ -309,8 +272,6 @@ async fn one_tool_can_be_bound_differently_in_two_views() {
         assert_ok(&result, &format!("{tenant} None"));
     }
     let open = Invoker::new(&registry).unwrap();
-    let result = open
-        .invoke(&ToolCall::new("find", r#"{"tenant": 3}"#))
-        .await;
+    let result = open.invoke(&ToolCall::new("find", r#"{"tenant": 3}"#)).await;
     assert_ok(&result, "3 None");
 }

@@ -24,9 +24,7 @@ pub(super) fn target_unit(text: &Text<'_>) -> Option<Unit> {
 
 /// Returns the text of an option.
 pub(crate) fn option_text(option: &Value) -> String {
-    option
-        .as_str()
-        .map_or_else(|| option.to_string(), str::to_owned)
+    option.as_str().map_or_else(|| option.to_string(), str::to_owned)
 }
 
 impl Filler<'_, '_> {
@@ -72,10 +70,7 @@ impl Filler<'_, '_> {
             (_, true) => source.or(other.filter(|_| is_only))?,
             (false, false) => source.or(target)?,
         };
-        let option = param
-            .options
-            .iter()
-            .find(|option| named(option) == Some(unit));
+        let option = param.options.iter().find(|option| named(option) == Some(unit));
         let name = || unit_names(unit).next().map(Value::from);
         value_found(param, 0..0, option.cloned().or_else(name)?, 0.4)
     }

@@ -103,9 +103,7 @@ impl Filler<'_, '_> {
 
     /// Returns true for a free word that is no day, no quotation and no word of the tool.
     fn is_unclaimed(&self, at: usize) -> bool {
-        let token = self
-            .token(at)
-            .filter(|_| self.is_free(at) && !self.is_matched(at));
+        let token = self.token(at).filter(|_| self.is_free(at) && !self.is_matched(at));
         token.is_some_and(|token| !token.quoted && !is_calendar(token))
     }
 

@@ -32,9 +32,7 @@ impl Filler<'_, '_> {
     /// Finds a number with a unit that the tool has for an option, and that no result is wanted in.
     pub(super) fn number_with_unit(&self, param: &Param, params: &[Param]) -> Option<Found> {
         let units = params.iter().filter(|param| param.meaning == Meaning::Unit);
-        let units = units
-            .flat_map(|param| &param.options)
-            .filter_map(Value::as_str);
+        let units = units.flat_map(|param| &param.options).filter_map(Value::as_str);
         let units: Vec<_> = units.map(unit_named).collect();
         self.number_that(param, 0.3, |it| {
             it.unit.is_some() && it.unit != self.target && units.contains(&it.unit)

@@ -27,10 +27,7 @@ static MOMENT: Form = LazyLock::new(|| Regex::new(r"^\d{4}-\d\d-\d\dT").ok());
 static WRITTEN_DATE: Form = LazyLock::new(|| {
     let day = r"(\d{1,2})(?:st|nd|rd|th)?,? ";
     let month = "(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* ";
-    Regex::new(&format!(
-        r"(?i)\b(?:{day}(?:of )?{month}|{month}{day})(\d{{4}})\b"
-    ))
-    .ok()
+    Regex::new(&format!(r"(?i)\b(?:{day}(?:of )?{month}|{month}{day})(\d{{4}})\b")).ok()
 });
 static LETTERS: Form = LazyLock::new(|| Regex::new(r"\p{L}+").ok());
 static DIGITS: Form = LazyLock::new(|| Regex::new(r"\d+").ok());
@@ -91,8 +88,7 @@ impl Filler<'_, '_> {
         let relative = || {
             let at = (0..self.used.len()).find(|at| self.is_free(*at) && self.is(*at, DAYS))?;
             let first = at - usize::from(self.is_behind(at, "next this"));
-            self.found(param, first..at + 1, 0.1)
-                .filter(|_| param.format.is_empty())
+            self.found(param, first..at + 1, 0.1).filter(|_| param.format.is_empty())
         };
         let exact = self.of_form(param, &DATE, 0.3);
         exact.or_else(|| self.written_date(param)).or_else(relative)
@@ -117,11 +113,7 @@ impl Filler<'_, '_> {
             is_code && self.is_free(*at) && param.meaning == Meaning::Id
         });
         let mut codes = codes.filter(|(_, token)| param.accepts(&token.text.into()));
-        let forms: Vec<_> = param
-            .examples
-            .iter()
-            .map(|example| form_of(example))
-            .collect();
+        let forms: Vec<_> = param.examples.iter().map(|example| form_of(example)).collect();
         // A plain number may mean anything, so only a required code without a known form takes it.
         let is_plain = |at: usize| {
             let mut quantities = self.text.quantities.iter();
@@ -130,9 +122,7 @@ impl Filler<'_, '_> {
         };
         let named = self.value_position(param);
         let by_name = codes.clone().find(|(at, _)| Some(*at) == named);
-        let by_form = codes
-            .clone()
-            .find(|(_, token)| forms.contains(&form_of(token.text)));
+        let by_form = codes.clone().find(|(_, token)| forms.contains(&form_of(token.text)));
         let (evidence, (at, _)) = match (by_name, by_form) {
             (Some(code), _) => (0.3, code),
             (None, Some(code)) => (0.4, code),

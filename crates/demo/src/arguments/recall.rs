@@ -50,9 +50,7 @@ impl Filler<'_, '_> {
         if params.iter().any(|param| param.meaning == Meaning::Unit) {
             return filler.number_with_unit(param, params);
         }
-        let only = filler
-            .number(param, params)
-            .filter(|_| text.quantities.len() == 1);
+        let only = filler.number(param, params).filter(|_| text.quantities.len() == 1);
         filler.named_number(param, params).or(only)
     }
 }
@@ -61,9 +59,7 @@ impl Filler<'_, '_> {
 fn value_of(param: &Param, memory: &Memory) -> Option<Value> {
     use Meaning::{Email, Id, Path, Url};
     let values = [&memory.arguments, &memory.fields];
-    let named = values
-        .into_iter()
-        .filter_map(|values| nearest(values, param));
+    let named = values.into_iter().filter_map(|values| nearest(values, param));
     let is_code = param.is_text() && param.meaning == Id;
     let mut named = named.filter_map(|value| match value {
         Value::Number(code) if is_code => Some(code.to_string().into()),

@@ -160,10 +160,7 @@ fn switch_light(
     /// Whether it is to shine.
     on: bool,
 ) -> String {
-    format!(
-        "The light in {room:?} is {}.",
-        if on { "on" } else { "off" }
-    )
+    format!("The light in {room:?} is {}.", if on { "on" } else { "off" })
 }
 
 /// Closes a ticket.

@@ -8,12 +8,7 @@ use crate::bundles::{assistant, house, library};
 use crate::driver::{Talk, Turn};
 
 fn called(turn: &Turn, name: &str, arguments: serde_json::Value) {
-    assert_eq!(
-        turn.calls(),
-        [(name.to_owned(), arguments)],
-        "{}",
-        turn.text
-    );
+    assert_eq!(turn.calls(), [(name.to_owned(), arguments)], "{}", turn.text);
 }
 
 #[tokio::test]
@@ -33,11 +28,7 @@ async fn a_conversation_about_tokyo_ends_with_a_denied_refund() {
     assert_eq!(turn.text, "22.0C = 71.6F");
 
     let turn = talk.ask("Refund order 1234, 20 euros").await;
-    called(
-        &turn,
-        "issue_refund",
-        json!({"order": "1234", "amount": 20}),
-    );
+    called(&turn, "issue_refund", json!({"order": "1234", "amount": 20}));
     assert_eq!(turn.results[0].outcome, Outcome::Denied);
     let denied = "Issue refund was denied, so nothing was done: ";
     assert!(turn.text.starts_with(denied), "{}", turn.text);
@@ -71,20 +62,12 @@ async fn several_missing_values_may_come_one_by_one() {
     let turn = talk.ask("it's A-1042").await;
     assert!(turn.text.starts_with("What amount?"), "{}", turn.text);
     let turn = talk.ask("twenty euros please").await;
-    called(
-        &turn,
-        "issue_refund",
-        json!({"order": "A-1042", "amount": 20}),
-    );
+    called(&turn, "issue_refund", json!({"order": "A-1042", "amount": 20}));
 
     let mut talk = assistant();
     talk.ask("I want a refund").await;
     let turn = talk.ask("A-1042, 20 euros").await;
-    called(
-        &turn,
-        "issue_refund",
-        json!({"order": "A-1042", "amount": 20}),
-    );
+    called(&turn, "issue_refund", json!({"order": "A-1042", "amount": 20}));
 }
 
 #[tokio::test]
@@ -136,9 +119,7 @@ async fn a_result_goes_into_the_next_call() {
 #[tokio::test]
 async fn calls_that_do_not_wait_for_each_other_go_together() {
     let mut talk = assistant();
-    let turn = talk
-        .ask("the time in Tokyo and the weather in London")
-        .await;
+    let turn = talk.ask("the time in Tokyo and the weather in London").await;
     assert_eq!(turn.steps.len(), 1);
     assert_eq!(turn.calls().len(), 2);
     assert_eq!(turn.text.lines().count(), 2, "{}", turn.text);
@@ -209,12 +190,7 @@ async fn it_says_what_it_is() {
     for question in ["Hello", "hi there!", "what can you do?", "help", ""] {
         let turn = assistant().ask(question).await;
         assert!(turn.calls().is_empty(), "{question}: {turn:?}");
-        for part in [
-            "rule-based",
-            "City time",
-            "--model openai:",
-            "OPENAI_API_KEY",
-        ] {
+        for part in ["rule-based", "City time", "--model openai:", "OPENAI_API_KEY"] {
             assert!(turn.text.contains(part), "{question}: {}", turn.text);
         }
     }

@@ -75,11 +75,7 @@ impl Talk {
     /// Asks, and lets the calls run until there is an answer.
     pub(crate) async fn ask(&mut self, question: &str) -> Turn {
         self.say(question);
-        let mut turn = Turn {
-            steps: Vec::new(),
-            results: Vec::new(),
-            text: String::new(),
-        };
+        let mut turn = Turn { steps: Vec::new(), results: Vec::new(), text: String::new() };
         for _ in 0..STEPS {
             let step = self.step().await;
             let calls: Vec<ToolCall> = step.calls().cloned().collect();
@@ -90,9 +86,7 @@ impl Talk {
             }
             let arguments =
                 |call: &ToolCall| serde_json::from_str(call.arguments.as_str()).unwrap();
-            let shown = calls
-                .iter()
-                .map(|call| (call.name.to_string(), arguments(call)));
+            let shown = calls.iter().map(|call| (call.name.to_string(), arguments(call)));
             turn.steps.push(shown.collect());
             let mut results = Vec::new();
             for call in &calls {
@@ -110,10 +104,7 @@ impl Talk {
         for event in self.events().await {
             match event {
                 ModelEvent::Item(item) => items.push(item),
-                ModelEvent::Finished {
-                    stop: why,
-                    usage: took,
-                } => (stop, usage) = (why, took),
+                ModelEvent::Finished { stop: why, usage: took } => (stop, usage) = (why, took),
                 _ => {}
             }
         }

@@ -8,10 +8,7 @@ use crate::bundles::{assistant, library};
 use crate::driver::Talk;
 
 async fn answered(mut talk: Talk, schema: Value, question: &str) -> String {
-    talk.form = Some(ResponseFormat::new(
-        "answer",
-        Schema::check(schema).unwrap(),
-    ));
+    talk.form = Some(ResponseFormat::new("answer", Schema::check(schema).unwrap()));
     talk.ask(question).await.text
 }
 
@@ -29,10 +26,7 @@ async fn results_fill_a_form() {
     });
     let text = answered(assistant(), schema, "What is the weather in Tokyo?").await;
     let value: Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(
-        value,
-        json!({"city": "Tokyo", "celsius": 22, "humidity": 90})
-    );
+    assert_eq!(value, json!({"city": "Tokyo", "celsius": 22, "humidity": 90}));
 }
 
 #[tokio::test]

@@ -45,10 +45,7 @@ async fn ten_thousand_tools() {
     let mut talk = Talk::new(tools);
     let began = Instant::now();
     let turn = talk.ask("thing_77 in Paris").await;
-    assert_eq!(
-        turn.calls(),
-        [("thing_77".to_owned(), json!({"city": "Paris"}))]
-    );
+    assert_eq!(turn.calls(), [("thing_77".to_owned(), json!({"city": "Paris"}))]);
     for _ in 0..5 {
         talk.ask("do the thign with misspeld wrods in Parris").await;
     }
@@ -79,9 +76,7 @@ async fn a_huge_schema_and_a_deep_one() {
             "required": ["node"]
         }}
     });
-    let options: Vec<String> = (0..5_000)
-        .map(|number| format!("option {number}"))
-        .collect();
+    let options: Vec<String> = (0..5_000).map(|number| format!("option {number}")).collect();
     let wide =
         json!({"type": "object", "properties": {"pick": {"enum": options}}, "required": ["pick"]});
     let mut talk = Talk::new(vec![

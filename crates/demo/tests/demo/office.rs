@@ -94,24 +94,14 @@ fn office() -> Talk {
             json!({"path": {"type": "string", "default": ".", "description": "The directory's path."}}),
             &[],
         ),
-        tool(
-            "delete_file",
-            "Deletes a file.",
-            json!({"path": text("The file's path")}),
-            &["path"],
-        ),
+        tool("delete_file", "Deletes a file.", json!({"path": text("The file's path")}), &["path"]),
         tool(
             "fetch_url",
             "Fetches a page of the public internet and returns its text.",
             json!({"url": text("The page's full address, beginning with `https://` or `http://`.")}),
             &["url"],
         ),
-        tool(
-            "getUserById",
-            "Fetch a user",
-            json!({"userId": {"type": "integer"}}),
-            &["userId"],
-        ),
+        tool("getUserById", "Fetch a user", json!({"userId": {"type": "integer"}}), &["userId"]),
     ])
 }
 
@@ -141,16 +131,10 @@ const OFFICE: &[Row] = &[
         "schedule a calendar event \"Dentist\" on March 3, 2026",
         Calls(&[("create_event", r#"{"title":"Dentist","date":"2026-03-03"}"#)]),
     ),
-    (
-        "Create an event called Party tomorrow",
-        AsksBack("Which date?"),
-    ),
+    ("Create an event called Party tomorrow", AsksBack("Which date?")),
     (
         "Translate good morning to French",
-        Calls(&[(
-            "translate_text",
-            r#"{"text":"good morning","target_language":"French"}"#,
-        )]),
+        Calls(&[("translate_text", r#"{"text":"good morning","target_language":"French"}"#)]),
     ),
     (
         "translate 'where is the station' from English into German",
@@ -185,39 +169,18 @@ const OFFICE: &[Row] = &[
         "Remind me to call mom in 10 minutes",
         Calls(&[("set_reminder", r#"{"text":"call mom","minutes":10}"#)]),
     ),
-    (
-        "What is the average of 3, 5 and 10?",
-        Calls(&[("average", r#"{"numbers":[3,5,10]}"#)]),
-    ),
-    (
-        "show me the contents of src/lib.rs",
-        Calls(&[("read_file", r#"{"path":"src/lib.rs"}"#)]),
-    ),
+    ("What is the average of 3, 5 and 10?", Calls(&[("average", r#"{"numbers":[3,5,10]}"#)])),
+    ("show me the contents of src/lib.rs", Calls(&[("read_file", r#"{"path":"src/lib.rs"}"#)])),
     // Nobody says that anything is to be deleted.
-    (
-        "what's in the file Cargo.toml",
-        Calls(&[("read_file", r#"{"path":"Cargo.toml"}"#)]),
-    ),
-    (
-        "what files are there in docs?",
-        Calls(&[("list_files", r#"{"path":"docs"}"#)]),
-    ),
-    (
-        "delete notes.txt",
-        Calls(&[("delete_file", r#"{"path":"notes.txt"}"#)]),
-    ),
+    ("what's in the file Cargo.toml", Calls(&[("read_file", r#"{"path":"Cargo.toml"}"#)])),
+    ("what files are there in docs?", Calls(&[("list_files", r#"{"path":"docs"}"#)])),
+    ("delete notes.txt", Calls(&[("delete_file", r#"{"path":"notes.txt"}"#)])),
     (
         "Fetch https://example.com/a?b=c",
         Calls(&[("fetch_url", r#"{"url":"https://example.com/a?b=c"}"#)]),
     ),
-    (
-        "who is user 7?",
-        Calls(&[("getUserById", r#"{"userId":7}"#)]),
-    ),
-    (
-        "getUserById {\"userId\": 12}",
-        Calls(&[("getUserById", r#"{"userId":12}"#)]),
-    ),
+    ("who is user 7?", Calls(&[("getUserById", r#"{"userId":7}"#)])),
+    ("getUserById {\"userId\": 12}", Calls(&[("getUserById", r#"{"userId":12}"#)])),
     ("What's the meaning of life?", Cannot),
 ];
 

@@ -30,12 +30,7 @@ pub(crate) async fn check(bundle: fn() -> Talk, rows: &[Row]) {
             wrong.push(format!("{question}\n    {calls:?}\n    {}", turn.text));
         }
     }
-    assert!(
-        wrong.is_empty(),
-        "{} wrong:\n{}",
-        wrong.len(),
-        wrong.join("\n")
-    );
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 #[tokio::test]

@@ -16,46 +16,22 @@ pub(crate) type Row = (&'static str, Expected);
 
 pub(crate) const ASSISTANT: &[Row] = &[
     ("What time is it?", Calls(&[("get_current_time", "{}")])),
-    (
-        "what's the date today",
-        Calls(&[("get_current_time", "{}")]),
-    ),
-    (
-        "What time is it in Tokyo?",
-        Calls(&[("get_city_time", r#"{"city":"Tokyo"}"#)]),
-    ),
-    (
-        "time in new york please",
-        Calls(&[("get_city_time", r#"{"city":"new york"}"#)]),
-    ),
+    ("what's the date today", Calls(&[("get_current_time", "{}")])),
+    ("What time is it in Tokyo?", Calls(&[("get_city_time", r#"{"city":"Tokyo"}"#)])),
+    ("time in new york please", Calls(&[("get_city_time", r#"{"city":"new york"}"#)])),
     (
         "Could you tell me how late it is in Los Angeles, what does the clock say?",
         Calls(&[("get_city_time", r#"{"city":"Los Angeles"}"#)]),
     ),
-    (
-        "How is the weather in Paris today?",
-        Calls(&[("get_weather", r#"{"city":"Paris"}"#)]),
-    ),
-    (
-        "weather london",
-        Calls(&[("get_weather", r#"{"city":"london"}"#)]),
-    ),
+    ("How is the weather in Paris today?", Calls(&[("get_weather", r#"{"city":"Paris"}"#)])),
+    ("weather london", Calls(&[("get_weather", r#"{"city":"london"}"#)])),
     (
         "What's the wether in Rio de Janeiro?",
         Calls(&[("get_weather", r#"{"city":"Rio de Janeiro"}"#)]),
     ),
-    (
-        "Tokyo's weather?",
-        Calls(&[("get_weather", r#"{"city":"Tokyo"}"#)]),
-    ),
-    (
-        "do i need an umbrella in london",
-        Calls(&[("get_weather", r#"{"city":"london"}"#)]),
-    ),
-    (
-        "how warm is it in Oslo right now?",
-        Calls(&[("get_weather", r#"{"city":"Oslo"}"#)]),
-    ),
+    ("Tokyo's weather?", Calls(&[("get_weather", r#"{"city":"Tokyo"}"#)])),
+    ("do i need an umbrella in london", Calls(&[("get_weather", r#"{"city":"london"}"#)])),
+    ("how warm is it in Oslo right now?", Calls(&[("get_weather", r#"{"city":"Oslo"}"#)])),
     ("What is the weather?", AsksBack("Which city?")),
     (
         "Convert 98.6 F to Celsius",
@@ -65,10 +41,7 @@ pub(crate) const ASSISTANT: &[Row] = &[
         "convert -40 celsius to fahrenheit",
         Calls(&[("convert_temperature", r#"{"value":-40,"from_unit":"C"}"#)]),
     ),
-    (
-        "What is 100C in F?",
-        Calls(&[("convert_temperature", r#"{"value":100,"from_unit":"C"}"#)]),
-    ),
+    ("What is 100C in F?", Calls(&[("convert_temperature", r#"{"value":100,"from_unit":"C"}"#)])),
     (
         "How much is thirty degrees Celsius in Fahrenheit?",
         Calls(&[("convert_temperature", r#"{"value":30,"from_unit":"C"}"#)]),
@@ -84,26 +57,17 @@ pub(crate) const ASSISTANT: &[Row] = &[
     ),
     (
         "please refund 15.50 EUR for order A-7 because it was broken",
-        Calls(&[(
-            "issue_refund",
-            r#"{"order":"A-7","amount":15.5,"reason":"it was broken"}"#,
-        )]),
+        Calls(&[("issue_refund", r#"{"order":"A-7","amount":15.5,"reason":"it was broken"}"#)]),
     ),
     ("Issue a refund for order 1234", AsksBack("What amount?")),
-    (
-        "Write a report on solar power",
-        Calls(&[("write_report", r#"{"topic":"solar power"}"#)]),
-    ),
+    ("Write a report on solar power", Calls(&[("write_report", r#"{"topic":"solar power"}"#)])),
     (
         "I need a report about bees and wasps with a pace of 10 ms",
         Calls(&[("write_report", r#"{"topic":"bees and wasps","pace_ms":10}"#)]),
     ),
     (
         "time in Tokyo and the weather in London",
-        Calls(&[
-            ("get_city_time", r#"{"city":"Tokyo"}"#),
-            ("get_weather", r#"{"city":"London"}"#),
-        ]),
+        Calls(&[("get_city_time", r#"{"city":"Tokyo"}"#), ("get_weather", r#"{"city":"London"}"#)]),
     ),
     (
         "What's the time and the weather in Sydney?",
@@ -114,22 +78,13 @@ pub(crate) const ASSISTANT: &[Row] = &[
     ),
     (
         "Compare the weather in Paris and London",
-        Calls(&[
-            ("get_weather", r#"{"city":"Paris"}"#),
-            ("get_weather", r#"{"city":"London"}"#),
-        ]),
+        Calls(&[("get_weather", r#"{"city":"Paris"}"#), ("get_weather", r#"{"city":"London"}"#)]),
     ),
     (
         "Is it warmer in Tokyo or in London?",
-        Calls(&[
-            ("get_weather", r#"{"city":"Tokyo"}"#),
-            ("get_weather", r#"{"city":"London"}"#),
-        ]),
+        Calls(&[("get_weather", r#"{"city":"Tokyo"}"#), ("get_weather", r#"{"city":"London"}"#)]),
     ),
-    (
-        "use get_weather for Berlin",
-        Calls(&[("get_weather", r#"{"city":"Berlin"}"#)]),
-    ),
+    ("use get_weather for Berlin", Calls(&[("get_weather", r#"{"city":"Berlin"}"#)])),
     (
         "What is the weather in London? Convert the temperature to Fahrenheit.",
         Calls(&[
@@ -139,10 +94,7 @@ pub(crate) const ASSISTANT: &[Row] = &[
     ),
     (
         "First get the weather in Oslo, then the time there",
-        Calls(&[
-            ("get_weather", r#"{"city":"Oslo"}"#),
-            ("get_city_time", r#"{"city":"Oslo"}"#),
-        ]),
+        Calls(&[("get_weather", r#"{"city":"Oslo"}"#), ("get_city_time", r#"{"city":"Oslo"}"#)]),
     ),
     ("Which city is the largest?", Cannot),
     ("What is the capital of France?", Cannot),
@@ -153,23 +105,14 @@ pub(crate) const ASSISTANT: &[Row] = &[
 ];
 
 pub(crate) const LIBRARY: &[Row] = &[
-    (
-        "Search for books about dragons",
-        Calls(&[("search_books", r#"{"query":"dragons"}"#)]),
-    ),
+    ("Search for books about dragons", Calls(&[("search_books", r#"{"query":"dragons"}"#)])),
     (
         "find books on space travel by Ursula Le Guin",
-        Calls(&[(
-            "search_books",
-            r#"{"query":"space travel","author":"Ursula Le Guin"}"#,
-        )]),
+        Calls(&[("search_books", r#"{"query":"space travel","author":"Ursula Le Guin"}"#)]),
     ),
     (
         "do you have books about the french revolution? list at most 3, limit 3",
-        Calls(&[(
-            "search_books",
-            r#"{"query":"the french revolution","limit":3}"#,
-        )]),
+        Calls(&[("search_books", r#"{"query":"the french revolution","limit":3}"#)]),
     ),
     (
         "Look up ISBN 978-0-441-17271-9",
@@ -181,10 +124,7 @@ pub(crate) const LIBRARY: &[Row] = &[
     ),
     (
         "Reserve \"War and Peace\" for Anna",
-        Calls(&[(
-            "reserve_book",
-            r#"{"title":"War and Peace","member":"Anna"}"#,
-        )]),
+        Calls(&[("reserve_book", r#"{"title":"War and Peace","member":"Anna"}"#)]),
     ),
     (
         "reserve The Lord of the Rings for Ben Smith until 2026-03-01",
@@ -198,10 +138,7 @@ pub(crate) const LIBRARY: &[Row] = &[
         Calls(&[("reserve_book", r#"{"title":"Dune","member":"Carla"}"#)]),
     ),
     ("Reserve a book", AsksBack("Which title?")),
-    (
-        "List the loans of card M-204",
-        Calls(&[("list_loans", r#"{"card":"M-204"}"#)]),
-    ),
+    ("List the loans of card M-204", Calls(&[("list_loans", r#"{"card":"M-204"}"#)])),
     (
         "Which overdue books has M-7 borrowed?",
         Calls(&[("list_loans", r#"{"card":"M-7","overdue":true}"#)]),
@@ -225,47 +162,26 @@ pub(crate) const HOUSE: &[Row] = &[
             ("set_thermostat", r#"{"room":"bedroom","celsius":17}"#),
         ]),
     ),
-    (
-        "Set the thermostat to 20 degrees",
-        AsksBack("Which room: kitchen, living_room or bedroom?"),
-    ),
-    (
-        "Where is my order 4711?",
-        Calls(&[("order_status", r#"{"order_id":4711}"#)]),
-    ),
-    (
-        "status of order #42 please",
-        Calls(&[("order_status", r#"{"order_id":42}"#)]),
-    ),
+    ("Set the thermostat to 20 degrees", AsksBack("Which room: kitchen, living_room or bedroom?")),
+    ("Where is my order 4711?", Calls(&[("order_status", r#"{"order_id":4711}"#)])),
+    ("status of order #42 please", Calls(&[("order_status", r#"{"order_id":42}"#)])),
     (
         "What is the status of orders 12 and 15?",
-        Calls(&[
-            ("order_status", r#"{"order_id":12}"#),
-            ("order_status", r#"{"order_id":15}"#),
-        ]),
+        Calls(&[("order_status", r#"{"order_id":12}"#), ("order_status", r#"{"order_id":15}"#)]),
     ),
     (
         "Create a ticket: the printer is on fire, priority high",
-        Calls(&[(
-            "create_ticket",
-            r#"{"title":"the printer is on fire","priority":"high"}"#,
-        )]),
+        Calls(&[("create_ticket", r#"{"title":"the printer is on fire","priority":"high"}"#)]),
     ),
     (
         "open a low priority ticket titled Squeaky door",
-        Calls(&[(
-            "create_ticket",
-            r#"{"title":"Squeaky door","priority":"low"}"#,
-        )]),
+        Calls(&[("create_ticket", r#"{"title":"Squeaky door","priority":"low"}"#)]),
     ),
     (
         "What is the area of a room with a width of 3 m and a height of 4.5 m?",
         Calls(&[("calculate_area", r#"{"width":3,"height":4.5}"#)]),
     ),
-    (
-        "area of 3 x 4",
-        Calls(&[("calculate_area", r#"{"width":3,"height":4}"#)]),
-    ),
+    ("area of 3 x 4", Calls(&[("calculate_area", r#"{"width":3,"height":4}"#)])),
     (
         "calculate the area, height 2, width 5",
         Calls(&[("calculate_area", r#"{"width":5,"height":2}"#)]),
@@ -273,29 +189,17 @@ pub(crate) const HOUSE: &[Row] = &[
     ("calculate an area", AsksBack("What width?")),
     (
         "add milk, eggs and brown bread to the shopping list",
-        Calls(&[(
-            "add_to_shopping_list",
-            r#"{"items":["milk","eggs","brown bread"]}"#,
-        )]),
+        Calls(&[("add_to_shopping_list", r#"{"items":["milk","eggs","brown bread"]}"#)]),
     ),
     (
         "Turn off the light in the bedroom",
         Calls(&[("switch_light", r#"{"room":"bedroom","on":false}"#)]),
     ),
-    (
-        "switch the kitchen lamp on",
-        Calls(&[("switch_light", r#"{"room":"kitchen","on":true}"#)]),
-    ),
+    ("switch the kitchen lamp on", Calls(&[("switch_light", r#"{"room":"kitchen","on":true}"#)])),
     (
         "Send a parcel to 10115 Berlin, 2 kg",
-        Calls(&[(
-            "deliver_parcel",
-            r#"{"address":{"city":"Berlin","zip":"10115"},"kilos":2}"#,
-        )]),
+        Calls(&[("deliver_parcel", r#"{"address":{"city":"Berlin","zip":"10115"},"kilos":2}"#)]),
     ),
-    (
-        "close ticket T-9",
-        Calls(&[("close_ticket", r#"{"ticket_id":"T-9"}"#)]),
-    ),
+    ("close ticket T-9", Calls(&[("close_ticket", r#"{"ticket_id":"T-9"}"#)])),
     ("What should I cook tonight?", Cannot),
 ];

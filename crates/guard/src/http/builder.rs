@@ -175,7 +175,6 @@ impl SafeHttpBuilder {
 
 /// Parses a host as in a URL; `pattern` is the text that the error shows.
 fn parse_host(name: &str, pattern: &str) -> Result<Host, SetupError> {
-    Host::parse(name.trim_end_matches('.')).map_err(|_| SetupError::Host {
-        pattern: pattern.to_owned(),
-    })
+    Host::parse(name.trim_end_matches('.'))
+        .map_err(|_| SetupError::Host { pattern: pattern.to_owned() })
 }

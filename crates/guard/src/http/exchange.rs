@@ -93,9 +93,7 @@ fn build_request(method: &Method, target: &Target) -> Result<Request<String>, Fe
         .header(header::ACCEPT_ENCODING, "identity")
         .header(header::CONNECTION, "close")
         .body(String::new())
-        .map_err(|_| FetchError::Url {
-            reason: "has characters that cannot be sent",
-        })
+        .map_err(|_| FetchError::Url { reason: "has characters that cannot be sent" })
 }
 
 async fn read_response(
@@ -105,18 +103,15 @@ async fn read_response(
     max_bytes: usize,
 ) -> Result<HopResult, FetchError> {
     let (head, mut incoming) = response.into_parts();
-    if let (301 | 302 | 303 | 307 | 308, Some(location)) = (
-        head.status.as_u16(),
-        header_value(&head.headers, header::LOCATION),
-    ) {
+    if let (301 | 302 | 303 | 307 | 308, Some(location)) =
+        (head.status.as_u16(), header_value(&head.headers, header::LOCATION))
+    {
         return Ok(HopResult::Redirect(location.into_owned()));
     }
     let compressed = header_value(&head.headers, header::CONTENT_ENCODING)
         .is_some_and(|encoding| !encoding.trim().eq_ignore_ascii_case("identity"));
     if compressed && method != Method::HEAD {
-        return Err(FetchError::Compressed {
-            host: target.name().to_owned(),
-        });
+        return Err(FetchError::Compressed { host: target.name().to_owned() });
     }
     let mut body = Vec::new();
     let mut truncated = false;
@@ -151,8 +146,5 @@ fn header_value(headers: &HeaderMap, name: HeaderName) -> Option<Cow<'_, str>> {
 }
 
 fn response_error(target: &Target, error: hyper::Error) -> FetchError {
-    FetchError::Response {
-        host: target.name().to_owned(),
-        source: error.into(),
-    }
+    FetchError::Response { host: target.name().to_owned(), source: error.into() }
 }

@@ -106,22 +106,19 @@ impl Policy {
         from: &Target,
         location: &str,
     ) -> Result<Target, FetchError> {
-        let url = from.url.join(location).map_err(|_| FetchError::Url {
-            reason: "that the page redirects to is not one",
-        })?;
+        let url = from
+            .url
+            .join(location)
+            .map_err(|_| FetchError::Url { reason: "that the page redirects to is not one" })?;
         if from.is_https() && url.scheme() == "http" {
-            return Err(FetchError::Downgrade {
-                host: from.name.clone(),
-            });
+            return Err(FetchError::Downgrade { host: from.name.clone() });
         }
         self.check(url)
     }
 
     fn check(&self, url: Url) -> Result<Target, FetchError> {
         if !matches!(url.scheme(), "http" | "https") {
-            return Err(FetchError::Scheme {
-                scheme: url.scheme().to_owned(),
-            });
+            return Err(FetchError::Scheme { scheme: url.scheme().to_owned() });
         }
         if !url.username().is_empty() || url.password().is_some() {
             return Err(FetchError::UserInfo);
@@ -130,9 +127,7 @@ impl Policy {
         if url.as_str().len() > MAX_URL {
             return Err(too_long());
         }
-        let no_host = FetchError::Url {
-            reason: "has no host",
-        };
+        let no_host = FetchError::Url { reason: "has no host" };
         let host = match url.host() {
             Some(Host::Domain(name)) => Host::Domain(name.trim_end_matches('.').to_owned()),
             Some(host) => host.to_owned(),
@@ -147,12 +142,7 @@ impl Policy {
         if !self.ports.contains(&port) && !self.addresses.iter().any(has_port) {
             return Err(FetchError::Port { port });
         }
-        Ok(Target {
-            url,
-            host,
-            name,
-            port,
-        })
+        Ok(Target { url, host, name, port })
     }
 
     fn allows_host(&self, host: &Host<String>, name: &str) -> bool {
@@ -187,10 +177,7 @@ impl Policy {
     ) -> Result<SocketAddr, FetchError> {
         let address = SocketAddr::new(address.to_canonical(), target.port);
         let ip = address.ip();
-        let refused = || FetchError::Address {
-            host: target.name.clone(),
-            address: ip,
-        };
+        let refused = || FetchError::Address { host: target.name.clone(), address: ip };
         // A name may resolve to an address that is denied.
         if self.denies(ip) {
             return Err(refused());
@@ -212,14 +199,11 @@ impl Policy {
 /// Returns true if a name is local by its form. The resolver appends search domains to a name without a dot.
 fn is_local(name: &str) -> bool {
     let is_under = |local: &str| {
-        name.strip_suffix(local)
-            .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+        name.strip_suffix(local).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
     };
     !name.contains('.') || LOCAL_NAMES.into_iter().any(is_under)
 }
 
 fn too_long() -> FetchError {
-    FetchError::Url {
-        reason: "is longer than 8192 bytes",
-    }
+    FetchError::Url { reason: "is longer than 8192 bytes" }
 }

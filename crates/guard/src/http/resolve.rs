@@ -71,10 +71,7 @@ pub(crate) async fn checked_addresses(
 }
 
 async fn resolve_host(resolver: &dyn Resolver, name: &str) -> Result<Vec<IpAddr>, FetchError> {
-    let unknown = |source| FetchError::Unknown {
-        host: name.to_owned(),
-        source,
-    };
+    let unknown = |source| FetchError::Unknown { host: name.to_owned(), source };
     match resolver.resolve(name).await {
         Ok(found) if found.is_empty() => Err(unknown(io::ErrorKind::NotFound.into())),
         found => found.map_err(unknown),

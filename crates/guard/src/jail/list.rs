@@ -77,10 +77,7 @@ impl Jail {
             entries.push(entry.and_then(|entry| read_entry(&entry)).map_err(failed)?);
         }
         entries.sort_unstable();
-        Ok(Listing {
-            entries,
-            truncated: found.next().is_some(),
-        })
+        Ok(Listing { entries, truncated: found.next().is_some() })
     }
 }
 
@@ -90,10 +87,7 @@ fn read_entry(entry: &DirEntry) -> io::Result<DirectoryEntry> {
     if let (EntryKind::Other, Ok(found)) = (kind, entry.metadata()) {
         kind = entry_kind(found.file_type());
     }
-    Ok(DirectoryEntry {
-        name: entry.file_name().to_string_lossy().into_owned(),
-        kind,
-    })
+    Ok(DirectoryEntry { name: entry.file_name().to_string_lossy().into_owned(), kind })
 }
 
 fn entry_kind(found: FileType) -> EntryKind {

@@ -43,21 +43,13 @@ impl Jail {
         // Reads one byte more than the limit, to detect a longer file.
         let limit = u64::try_from(self.max_bytes).unwrap_or(u64::MAX);
         let mut bytes = Vec::new();
-        file.take(limit.saturating_add(1))
-            .read_to_end(&mut bytes)
-            .map_err(failed)?;
+        file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
         let truncated = bytes.len() > self.max_bytes;
         bytes.truncate(self.max_bytes);
         if bytes.contains(&0) {
-            return Err(JailError::NotText {
-                path: target.name(),
-            });
+            return Err(JailError::NotText { path: target.name() });
         }
-        Ok(FileText {
-            text: crate::text::decode_lossy(bytes, truncated),
-            truncated,
-            size,
-        })
+        Ok(FileText { text: crate::text::decode_lossy(bytes, truncated), truncated, size })
     }
 
     fn open_file(&self, target: JailPath<'_>) -> Result<File, JailError> {

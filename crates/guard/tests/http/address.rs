@@ -12,11 +12,7 @@ use super::{LOOPBACK, assert_refused, client, client_without_site, is_address};
 async fn the_port_of_an_allowed_address_is_not_allowed_elsewhere() {
     let site = Site::start(|_| ok("")).await;
     let http = client(&site).resolver(ScriptedResolver::always(&[[1, 1, 1, 1].into()]));
-    let fetched = http
-        .build()
-        .unwrap()
-        .get(&site.url("http", "site.test", "/"))
-        .await;
+    let fetched = http.build().unwrap().get(&site.url("http", "site.test", "/")).await;
     assert_refused(fetched, |error| matches!(error, FetchError::Port { .. }));
 }
 
@@ -79,22 +75,11 @@ async fn a_private_ipv6_address_is_refused_in_every_notation() {
 
 #[tokio::test]
 async fn a_name_for_a_private_address_is_refused() {
-    for address in [
-        "127.0.0.1",
-        "10.0.0.1",
-        "169.254.169.254",
-        "::1",
-        "::ffff:10.0.0.1",
-        "fd00::1",
-    ] {
+    for address in ["127.0.0.1", "10.0.0.1", "169.254.169.254", "::1", "::ffff:10.0.0.1", "fd00::1"]
+    {
         let address: IpAddr = address.parse().unwrap();
         let http = SafeHttp::builder().resolver(ScriptedResolver::always(&[address]));
-        let error = http
-            .build()
-            .unwrap()
-            .get("http://site.test/")
-            .await
-            .unwrap_err();
+        let error = http.build().unwrap().get("http://site.test/").await.unwrap_err();
         assert!(is_address(&error), "{address}: {error:?}");
         assert!(!error.to_string().contains(&address.to_string()), "{error}");
     }
@@ -103,18 +88,9 @@ async fn a_name_for_a_private_address_is_refused() {
 #[tokio::test]
 async fn a_name_with_one_private_address_among_others_is_refused() {
     let site = Site::start(|_| ok("")).await;
-    for others in [
-        [LOOPBACK, [10, 0, 0, 1].into()],
-        [[10, 0, 0, 1].into(), LOOPBACK],
-    ] {
-        let http = client(&site)
-            .resolver(ScriptedResolver::always(&others))
-            .build()
-            .unwrap();
-        assert_refused(
-            http.get(&site.url("http", "site.test", "/")).await,
-            is_address,
-        );
+    for others in [[LOOPBACK, [10, 0, 0, 1].into()], [[10, 0, 0, 1].into(), LOOPBACK]] {
+        let http = client(&site).resolver(ScriptedResolver::always(&others)).build().unwrap();
+        assert_refused(http.get(&site.url("http", "site.test", "/")).await, is_address);
     }
     assert!(site.heads().is_empty());
 }
@@ -128,10 +104,7 @@ async fn a_name_that_changes_its_address_is_resolved_once_per_hop() {
     assert_eq!(page.text(), "hello");
     assert_eq!(resolver.queries(), ["site.test"]);
     // The next page is resolved and checked again.
-    assert_refused(
-        http.get(&site.url("http", "site.test", "/")).await,
-        is_address,
-    );
+    assert_refused(http.get(&site.url("http", "site.test", "/")).await, is_address);
 }
 
 #[tokio::test]
@@ -139,19 +112,13 @@ async fn a_name_that_becomes_public_later_is_refused_now() {
     let site = Site::start(|_| ok("hello")).await;
     let resolver = ScriptedResolver::in_order(&[&[[10, 0, 0, 1].into()], &[LOOPBACK]]);
     let http = client(&site).resolver(resolver.clone()).build().unwrap();
-    assert_refused(
-        http.get(&site.url("http", "site.test", "/")).await,
-        is_address,
-    );
+    assert_refused(http.get(&site.url("http", "site.test", "/")).await, is_address);
     assert_eq!(resolver.queries().len(), 1);
 }
 
 #[tokio::test]
 async fn a_name_without_addresses_is_unknown() {
-    let http = SafeHttp::builder()
-        .resolver(ScriptedResolver::always(&[]))
-        .build()
-        .unwrap();
+    let http = SafeHttp::builder().resolver(ScriptedResolver::always(&[])).build().unwrap();
     let error = http.get("http://site.test/").await.unwrap_err();
     assert!(matches!(error, FetchError::Unknown { .. }), "{error:?}");
     assert!(error.is_transient());
@@ -159,15 +126,10 @@ async fn a_name_without_addresses_is_unknown() {
 
 #[tokio::test]
 async fn an_address_without_a_listener_is_unreachable() {
-    let closed = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap();
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let http = SafeHttp::builder().allow_address(closed).build().unwrap();
     let fetched = http.get(&format!("http://{closed}/")).await;
-    assert_refused(fetched, |error| {
-        matches!(error, FetchError::Unreachable { .. })
-    });
+    assert_refused(fetched, |error| matches!(error, FetchError::Unreachable { .. }));
 }
 
 #[tokio::test]

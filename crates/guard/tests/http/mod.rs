@@ -19,9 +19,7 @@ const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 /// A client that resolves every name to loopback and is allowed to connect to the site.
 fn client(site: &Site) -> SafeHttpBuilder {
-    SafeHttp::builder()
-        .allow_address(site.address)
-        .resolver(ScriptedResolver::always(&[LOOPBACK]))
+    SafeHttp::builder().allow_address(site.address).resolver(ScriptedResolver::always(&[LOOPBACK]))
 }
 
 /// Returns true if an error is the expected one.

@@ -30,22 +30,13 @@ async fn a_huge_body_is_truncated_at_a_mebibyte() {
 async fn an_endless_body_is_truncated() {
     for (head, again) in [
         ("HTTP/1.1 200 OK\r\n\r\n", "0123456789"),
-        (
-            "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999\r\n\r\n",
-            "0123456789",
-        ),
-        (
-            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
-            "a\r\n0123456789\r\n",
-        ),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 99999999999999\r\n\r\n", "0123456789"),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "a\r\n0123456789\r\n"),
     ] {
         let site = Site::start(move |_| Reply::Endless(head, again)).await;
         let http = client(&site).max_bytes(25).build().unwrap();
         let page = http.get(&site.url("http", "site.test", "/")).await.unwrap();
-        assert_eq!(
-            (page.text().as_str(), page.truncated),
-            ("0123456789012345678901234", true)
-        );
+        assert_eq!((page.text().as_str(), page.truncated), ("0123456789012345678901234", true));
     }
 }
 
@@ -63,10 +54,7 @@ async fn an_endless_head_is_refused() {
         let site =
             Site::start(move |_| Reply::Endless("HTTP/1.1 200 OK\r\nX-First: x", again)).await;
         let http = client(&site).build().unwrap();
-        assert_refused(
-            http.get(&site.url("http", "site.test", "/")).await,
-            is_response_error,
-        );
+        assert_refused(http.get(&site.url("http", "site.test", "/")).await, is_response_error);
     }
 }
 
@@ -75,25 +63,17 @@ async fn endless_trailers_are_refused() {
     let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n";
     let site = Site::start(move |_| Reply::Endless(head, "X-More: and more\r\n")).await;
     let http = client(&site).build().unwrap();
-    assert_refused(
-        http.get(&site.url("http", "site.test", "/")).await,
-        is_response_error,
-    );
+    assert_refused(http.get(&site.url("http", "site.test", "/")).await, is_response_error);
 }
 
 #[tokio::test]
 async fn a_site_that_stalls_times_out() {
-    for sent in [
-        "",
-        "HTTP/1.1 200 OK\r\nX-Slow: ",
-        "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf",
-    ] {
+    for sent in
+        ["", "HTTP/1.1 200 OK\r\nX-Slow: ", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"]
+    {
         let site = Site::start(move |_| Reply::Stalled(sent)).await;
         let http = client(&site).timeout(SHORT_TIMEOUT).build().unwrap();
-        assert_refused(
-            http.get(&site.url("http", "site.test", "/")).await,
-            is_timeout,
-        );
+        assert_refused(http.get(&site.url("http", "site.test", "/")).await, is_timeout);
     }
 }
 
@@ -101,10 +81,7 @@ async fn a_site_that_stalls_times_out() {
 async fn endless_informational_responses_time_out() {
     let site = Site::start(|_| Reply::Endless("", "HTTP/1.1 100 Continue\r\n\r\n")).await;
     let http = client(&site).timeout(SHORT_TIMEOUT).build().unwrap();
-    assert_refused(
-        http.get(&site.url("http", "site.test", "/")).await,
-        is_timeout,
-    );
+    assert_refused(http.get(&site.url("http", "site.test", "/")).await, is_timeout);
 }
 
 #[tokio::test]
@@ -113,9 +90,7 @@ async fn a_compressed_response_is_refused_unread() {
     let site = Site::start(move |_| Reply::Endless(bomb, "\u{1f}")).await;
     let http = client(&site).build().unwrap();
     let fetched = http.get(&site.url("http", "site.test", "/")).await;
-    assert_refused(fetched, |error| {
-        matches!(error, FetchError::Compressed { .. })
-    });
+    assert_refused(fetched, |error| matches!(error, FetchError::Compressed { .. }));
 }
 
 #[tokio::test]
@@ -129,10 +104,7 @@ async fn a_response_that_is_not_http_or_incomplete_is_refused() {
     ] {
         let site = Site::start(move |_| sent).await;
         let http = client(&site).build().unwrap();
-        assert_refused(
-            http.get(&site.url("http", "site.test", "/")).await,
-            is_response_error,
-        );
+        assert_refused(http.get(&site.url("http", "site.test", "/")).await, is_response_error);
     }
 }
 
@@ -141,10 +113,7 @@ async fn a_response_with_any_status_is_a_page() {
     let site = Site::start(|_| "HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\n\r\nnope").await;
     let http = client(&site).build().unwrap();
     let page = http.get(&site.url("http", "site.test", "/")).await.unwrap();
-    assert_eq!(
-        (page.status, page.text().as_str(), page.is_success()),
-        (404, "nope", false)
-    );
+    assert_eq!((page.status, page.text().as_str(), page.is_success()), (404, "nope", false));
     assert_eq!(page.content_type, None);
 }
 
@@ -162,13 +131,7 @@ async fn a_head_request_returns_no_body() {
     let head = "HTTP/1.1 200 OK\r\nContent-Type: a/b\r\nContent-Encoding: gzip\r\nContent-Length: 9\r\n\r\n";
     let site = Site::start(move |_| head).await;
     let http = client(&site).build().unwrap();
-    let page = http
-        .head(&site.url("http", "site.test", "/"))
-        .await
-        .unwrap();
-    assert_eq!(
-        (page.content_type.as_deref(), page.body.len()),
-        (Some("a/b"), 0)
-    );
+    let page = http.head(&site.url("http", "site.test", "/")).await.unwrap();
+    assert_eq!((page.content_type.as_deref(), page.body.len()), (Some("a/b"), 0));
     assert!(site.heads()[0].starts_with("HEAD / HTTP/1.1\r\n"));
 }

@@ -38,21 +38,14 @@ fn dots_do_not_lead_out_from_below() {
 fn dots_that_stay_inside_are_allowed() {
     let fixture = Fixture::new();
     fs::create_dir_all(fixture.inside("a/b")).unwrap();
-    assert_eq!(
-        fixture.jail.read("a/b/../../note.txt").unwrap().text,
-        "a note"
-    );
+    assert_eq!(fixture.jail.read("a/b/../../note.txt").unwrap().text, "a note");
     assert_eq!(fixture.jail.resolve("./a/b/..").unwrap(), Path::new("a"));
 }
 
 #[test]
 fn an_absolute_path_outside_is_refused() {
     let fixture = Fixture::new();
-    assert_outside(
-        fixture
-            .jail
-            .read(fixture.outside("secret.txt").to_str().unwrap()),
-    );
+    assert_outside(fixture.jail.read(fixture.outside("secret.txt").to_str().unwrap()));
     assert_outside(fixture.jail.read("/etc/passwd"));
     assert_outside(fixture.jail.list("/"));
 }
@@ -71,20 +64,9 @@ fn an_absolute_path_that_only_begins_like_the_jail_is_refused() {
 fn an_absolute_path_inside_is_allowed() {
     let fixture = Fixture::new();
     let note = fixture.inside("note.txt");
-    assert_eq!(
-        fixture.jail.read(note.to_str().unwrap()).unwrap().text,
-        "a note"
-    );
+    assert_eq!(fixture.jail.read(note.to_str().unwrap()).unwrap().text, "a note");
     let yard = fixture.outside("yard");
-    assert_eq!(
-        fixture
-            .jail
-            .list(yard.to_str().unwrap())
-            .unwrap()
-            .entries
-            .len(),
-        1
-    );
+    assert_eq!(fixture.jail.list(yard.to_str().unwrap()).unwrap().entries.len(), 1);
 }
 
 #[test]
@@ -122,10 +104,7 @@ fn a_link_that_stays_inside_is_followed() {
     fs::create_dir(fixture.inside("a")).unwrap();
     symlink("../note.txt", fixture.inside("a/link")).unwrap();
     assert_eq!(fixture.jail.read("a/link").unwrap().text, "a note");
-    assert_eq!(
-        fixture.jail.resolve("a/link").unwrap(),
-        Path::new("note.txt")
-    );
+    assert_eq!(fixture.jail.resolve("a/link").unwrap(), Path::new("note.txt"));
 }
 
 #[test]
@@ -139,12 +118,7 @@ fn a_cycle_of_links_is_refused() {
 #[test]
 fn encoded_dots_are_an_ordinary_name() {
     let fixture = Fixture::new();
-    for name in [
-        "%2e%2e/secret.txt",
-        "..%2fsecret.txt",
-        "..\\secret.txt",
-        "~/secret.txt",
-    ] {
+    for name in ["%2e%2e/secret.txt", "..%2fsecret.txt", "..\\secret.txt", "~/secret.txt"] {
         let error = fixture.jail.read(name).unwrap_err();
         assert!(matches!(error, JailError::Missing { .. }), "{error:?}");
     }
@@ -196,17 +170,7 @@ fn no_error_reveals_the_path_of_the_jail() {
     let jail = fixture.jail.clone().max_bytes(3);
     let missing = fixture.inside("missing.txt");
     let mut errors = Vec::new();
-    for path in [
-        "",
-        "..",
-        "out",
-        "loop",
-        "missing",
-        "note.txt/deeper",
-        ".",
-        "\0",
-        "binary",
-    ] {
+    for path in ["", "..", "out", "loop", "missing", "note.txt/deeper", ".", "\0", "binary"] {
         errors.extend(jail.read(path).err());
         errors.extend(jail.list(path).err());
         errors.extend(jail.resolve(path).err());

@@ -18,25 +18,16 @@ fn a_huge_file_is_truncated_at_a_mebibyte() {
     // A sparse file, which needs no space on the disk.
     huge.set_len(1 << 40).unwrap();
     let read = fixture.jail.read("huge.txt").unwrap();
-    assert_eq!(
-        (read.text.len(), read.truncated, read.size),
-        (1 << 20, true, 1 << 40)
-    );
+    assert_eq!((read.text.len(), read.truncated, read.size), (1 << 20, true, 1 << 40));
 }
 
 #[test]
 fn a_file_as_long_as_the_limit_is_whole() {
     let fixture = Fixture::new();
     let read = fixture.jail.clone().max_bytes(6).read("note.txt").unwrap();
-    assert_eq!(
-        (read.text.as_str(), read.truncated, read.size),
-        ("a note", false, 6)
-    );
+    assert_eq!((read.text.as_str(), read.truncated, read.size), ("a note", false, 6));
     let read = fixture.jail.clone().max_bytes(5).read("note.txt").unwrap();
-    assert_eq!(
-        (read.text.as_str(), read.truncated, read.size),
-        ("a not", true, 6)
-    );
+    assert_eq!((read.text.as_str(), read.truncated, read.size), ("a not", true, 6));
 }
 
 #[test]
@@ -54,12 +45,7 @@ fn binary_files_are_refused() {
     let error = fixture.jail.read("image").unwrap_err();
     assert!(matches!(error, JailError::NotText { .. }), "{error:?}");
     let mut bytes = Vec::new();
-    fixture
-        .jail
-        .open("image")
-        .unwrap()
-        .read_to_end(&mut bytes)
-        .unwrap();
+    fixture.jail.open("image").unwrap().read_to_end(&mut bytes).unwrap();
     assert_eq!(bytes, b"\x89PNG\0\0");
 }
 
@@ -86,8 +72,5 @@ fn a_listing_is_sorted_and_marks_directories_and_links() {
     fs::write(fixture.inside("").join(OsStr::from_bytes(b"zo\xeb")), "").unwrap();
     let listing = fixture.jail.list(".").unwrap();
     let lines: Vec<String> = listing.entries.iter().map(ToString::to_string).collect();
-    assert_eq!(
-        lines,
-        ["folder/", "link@", "note.txt", "two\\nlines", "zo\u{fffd}"]
-    );
+    assert_eq!(lines, ["folder/", "link@", "note.txt", "two\\nlines", "zo\u{fffd}"]);
 }

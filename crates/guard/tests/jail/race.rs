@@ -58,9 +58,7 @@ fn no_write_changes_files_outside() {
     while_a_directory_is_swapped(&fixture, |count| {
         let new = format!("directory/{count}.txt");
         let _ = fixture.jail.write(&new, "x", WriteMode::Create);
-        let _ = fixture
-            .jail
-            .write("directory/secret.txt", "x", WriteMode::Replace);
+        let _ = fixture.jail.write("directory/secret.txt", "x", WriteMode::Replace);
     });
     let secret = fs::read_to_string(fixture.outside("secret.txt")).unwrap();
     assert_eq!(secret, SECRET);

@@ -31,10 +31,7 @@ fn a_pipe_is_refused_at_once() {
     assert_not_a_file(fixture.jail.resolve("pipe"));
     assert_not_a_file(fixture.jail.write("pipe", "x", WriteMode::Replace));
     let error = fixture.jail.list("pipe").unwrap_err();
-    assert!(
-        matches!(error, JailError::NotADirectory { .. }),
-        "{error:?}"
-    );
+    assert!(matches!(error, JailError::NotADirectory { .. }), "{error:?}");
 }
 
 #[test]
@@ -78,13 +75,7 @@ fn a_directory_is_no_file_and_a_file_no_directory() {
     let fixture = Fixture::new();
     assert_not_a_file(fixture.jail.read("."));
     let error = fixture.jail.list("note.txt").unwrap_err();
-    assert!(
-        matches!(error, JailError::NotADirectory { .. }),
-        "{error:?}"
-    );
+    assert!(matches!(error, JailError::NotADirectory { .. }), "{error:?}");
     let error = fixture.jail.read("note.txt/deeper").unwrap_err();
-    assert!(
-        matches!(error, JailError::NotADirectory { .. }),
-        "{error:?}"
-    );
+    assert!(matches!(error, JailError::NotADirectory { .. }), "{error:?}");
 }

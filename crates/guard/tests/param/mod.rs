@@ -37,18 +37,13 @@ async fn the_jail_is_the_one_given_to_the_invoker() {
     assert_eq!(invoker.build().unwrap().invoke(&call).await.text(), "given");
 
     let invoker = Invoker::builder(&registry).project_dir(project.path());
-    assert_eq!(
-        invoker.build().unwrap().invoke(&call).await.text(),
-        "project"
-    );
+    assert_eq!(invoker.build().unwrap().invoke(&call).await.text(), "project");
 }
 
 #[test]
 fn a_tool_without_a_jail_is_refused_before_any_call() {
     let error = Invoker::new(registry(read::tool())).unwrap_err();
-    let InvokerError::MissingDependency { tool, message } = error else {
-        panic!("{error:?}")
-    };
+    let InvokerError::MissingDependency { tool, message } = error else { panic!("{error:?}") };
     assert_eq!(tool, "read");
     assert!(message.contains(".state(Jail::new(dir)?)"), "{message}");
 }
@@ -56,19 +51,12 @@ fn a_tool_without_a_jail_is_refused_before_any_call() {
 #[tokio::test]
 async fn the_model_never_reads_the_path_of_the_jail() {
     let project = tempfile::tempdir().unwrap();
-    let invoker = Invoker::builder(registry(read::tool()))
-        .project_dir(project.path())
-        .build()
-        .unwrap();
+    let invoker =
+        Invoker::builder(registry(read::tool())).project_dir(project.path()).build().unwrap();
     project.close().unwrap();
-    let result = invoker
-        .invoke(&ToolCall::new("read", r#"{"path": "a"}"#))
-        .await;
+    let result = invoker.invoke(&ToolCall::new("read", r#"{"path": "a"}"#)).await;
     assert!(result.is_error());
-    assert_eq!(
-        result.text(),
-        "the directory that tools may use cannot be opened"
-    );
+    assert_eq!(result.text(), "the directory that tools may use cannot be opened");
 }
 
 #[test]
@@ -84,8 +72,5 @@ async fn the_default_client_refuses_private_addresses() {
     let invoker = Invoker::new(registry(fetch::tool())).unwrap();
     let call = ToolCall::new("fetch", r#"{"url": "http://127.0.0.1/"}"#);
     let result = invoker.invoke(&call).await;
-    assert_eq!(
-        result.text(),
-        "the host `127.0.0.1` has an address that tools may not connect to"
-    );
+    assert_eq!(result.text(), "the host `127.0.0.1` has an address that tools may not connect to");
 }

@@ -129,13 +129,8 @@ async fn methods_share_the_bundle() {
 fn tools_keep_the_order_they_were_written_in_and_the_prefix() {
     let tools = Counter::at_ten().into_items();
     let names: Vec<&str> = tools.iter().map(|tool| tool.name().as_str()).collect();
-    let written = [
-        "Counter_addTo",
-        "Counter_read",
-        "Counter_read_slowly",
-        "Counter_twice",
-        "Counter_thrice",
-    ];
+    let written =
+        ["Counter_addTo", "Counter_read", "Counter_read_slowly", "Counter_twice", "Counter_thrice"];
     assert_eq!(names, written);
 }
 

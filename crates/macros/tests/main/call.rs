@@ -23,9 +23,7 @@ pub(crate) async fn call_with(
     arguments: Value,
 ) -> ToolResult {
     let invoker = set_up(Invoker::builder(registry(bundle))).build().unwrap();
-    invoker
-        .invoke(&ToolCall::new(name, arguments.to_string()))
-        .await
+    invoker.invoke(&ToolCall::new(name, arguments.to_string())).await
 }
 
 /// The text of a call that must succeed.

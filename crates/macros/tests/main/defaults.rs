@@ -114,10 +114,7 @@ fn a_template_is_described_instead_of_published() {
     assert_eq!(file.get("default"), None);
     let description = file["description"].as_str().unwrap();
     assert!(description.starts_with("The file's name."), "{description}");
-    assert!(
-        description.contains("${subject}-${copies}"),
-        "{description}"
-    );
+    assert!(description.contains("${subject}-${copies}"), "{description}");
     assert_eq!(required(&name_report::tool()), ["subject", "copies"]);
 }
 

@@ -23,11 +23,7 @@ fn described_by_docs(
 }
 
 /// For programmers.
-#[tool(
-    name = "described-by-keys",
-    title = "Described by keys",
-    description = "For models."
-)]
+#[tool(name = "described-by-keys", title = "Described by keys", description = "For models.")]
 fn described_by_keys(
     /// For programmers.
     #[param(name = "order-number", description = "For models.")]

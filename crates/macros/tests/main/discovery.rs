@@ -116,13 +116,7 @@ mod restricted {
 fn found(registry: &Registry, beginnings: &[&str]) -> Vec<String> {
     let snapshot = registry.snapshot();
     let names = snapshot.iter().map(|entry| entry.spec().name.to_string());
-    names
-        .filter(|name| {
-            beginnings
-                .iter()
-                .any(|beginning| name.starts_with(beginning))
-        })
-        .collect()
+    names.filter(|name| beginnings.iter().any(|beginning| name.starts_with(beginning))).collect()
 }
 
 #[test]
@@ -130,14 +124,7 @@ fn bundles_are_found_by_module_then_type_and_functions_as_written() {
     let registry = Registry::discover().unwrap();
     assert_eq!(
         found(&registry, &["north_", "east_"]),
-        [
-            "east_function",
-            "east_ark",
-            "north_z",
-            "north_a",
-            "north_ark",
-            "north_zoo",
-        ]
+        ["east_function", "east_ark", "north_z", "north_a", "north_ark", "north_zoo",]
     );
 }
 

@@ -106,21 +106,14 @@ async fn an_extractor_may_be_missing() {
     let without = call(maybe_shop::tool(), "maybe_shop", json!({})).await;
     assert_eq!(without.text(), "no shop");
     let state = Shop { name: "Corner" };
-    let with = call_with(
-        maybe_shop::tool(),
-        |it| it.state(state),
-        "maybe_shop",
-        json!({}),
-    );
+    let with = call_with(maybe_shop::tool(), |it| it.state(state), "maybe_shop", json!({}));
     assert_eq!(with.await.text(), "Corner");
 }
 
 #[tokio::test]
 async fn caller_session_and_call_come_from_the_scope() {
     let invoker = Invoker::new(registry(who::tool())).unwrap();
-    let scope = CallScope::new()
-        .caller(Caller::new("ada"))
-        .session("talk-7");
+    let scope = CallScope::new().caller(Caller::new("ada")).session("talk-7");
     let call = ToolCall::new("who", "{}").with_id("call-1");
     let result = invoker.invoke_in(&scope, &call).await;
     assert_eq!(result.text(), r#"Some("ada") talk-7 call-1 who"#);
@@ -143,9 +136,7 @@ async fn progress_reaches_the_listener() {
     let keep = Arc::clone(&heard);
     let scope = CallScope::new().on_event(move |event| keep.lock().unwrap().push(event));
     let invoker = Invoker::new(registry(half_way::tool())).unwrap();
-    invoker
-        .invoke_in(&scope, &ToolCall::new("half_way", "{}"))
-        .await;
+    invoker.invoke_in(&scope, &ToolCall::new("half_way", "{}")).await;
     let heard = heard.lock().unwrap();
     assert!(
         matches!(&heard[..], [CallEvent::Progress { done: Some(1.0), message: Some(message), .. }] if message == "half way"),
@@ -169,11 +160,6 @@ async fn a_tool_is_notified_of_its_cancellation() {
 #[tokio::test]
 async fn the_project_directory_is_the_invokers() {
     let tool = project_name::tool();
-    let result = call_with(
-        tool,
-        |it| it.project_dir("/srv/shop"),
-        "project_name",
-        json!({}),
-    );
+    let result = call_with(tool, |it| it.project_dir("/srv/shop"), "project_name", json!({}));
     assert_eq!(result.await.text(), "/srv/shop");
 }

@@ -75,12 +75,7 @@ async fn sync_async_and_blocking_functions_all_run() {
     let numbers = json!({"a": 2, "b": 3});
     assert_eq!(text(add_now::tool(), "add_now", numbers.clone()).await, "5");
     assert_eq!(text(add_later::tool(), "add_later", numbers).await, "5");
-    let here = text(
-        thread_of_the_caller::tool(),
-        "thread_of_the_caller",
-        json!({}),
-    )
-    .await;
+    let here = text(thread_of_the_caller::tool(), "thread_of_the_caller", json!({})).await;
     let there = text(thread_of_its_own::tool(), "thread_of_its_own", json!({})).await;
     assert_eq!(here, thread_of_the_caller());
     assert_ne!(there, here);
@@ -106,10 +101,7 @@ async fn a_raw_name_is_published_without_its_mark() {
 async fn functions_without_arguments_take_an_empty_object() {
     assert_eq!(text(nothing::tool(), "nothing", json!({})).await, "Done");
     assert_eq!(text(seven::tool(), "seven", json!({})).await, "7");
-    assert_eq!(
-        text(lifetime::tool(), "lifetime", json!({})).await,
-        "static"
-    );
+    assert_eq!(text(lifetime::tool(), "lifetime", json!({})).await, "static");
     let input = nothing::tool().spec().input.as_value().clone();
     assert_eq!(input["properties"], json!({}));
 }
@@ -135,8 +127,5 @@ async fn a_tool_may_be_written_inside_a_function() {
     let word = json!({"word": "hi"});
     let tool = inside::in_a_local_module::tool();
     assert_eq!(text(tool, "in_a_local_module", word.clone()).await, "hi");
-    assert_eq!(
-        text(in_a_function::tool(), "in_a_function", word).await,
-        "hi"
-    );
+    assert_eq!(text(in_a_function::tool(), "in_a_function", word).await, "hi");
 }

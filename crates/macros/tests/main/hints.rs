@@ -104,12 +104,7 @@ async fn the_other_keys_reach_the_library() {
     assert!(tool.returns_direct());
     let extra = json!({"word": "hi", "more": 1});
     assert_eq!(text(tool, "takes_anything", extra).await, "hi");
-    let failed = call(
-        takes_anything::tool(),
-        "takes_anything",
-        json!({"word": ""}),
-    )
-    .await;
+    let failed = call(takes_anything::tool(), "takes_anything", json!({"word": ""})).await;
     assert!(failed.is_error());
     assert!(!failed.text().contains("secret"), "{}", failed.text());
 }

@@ -73,11 +73,7 @@ impl Shelf {
         &self,
         #[param(default = "${project_dir:-any}")] title: String,
     ) -> Result<String, String> {
-        if self.books == 0 {
-            Ok(title)
-        } else {
-            Err(format!("{title} is not there"))
-        }
+        if self.books == 0 { Ok(title) } else { Err(format!("{title} is not there")) }
     }
 
     /// Takes a book, one by default.

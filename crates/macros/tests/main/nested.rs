@@ -78,12 +78,7 @@ fn schema(tool: &Tool) -> Value {
 
 #[tokio::test]
 async fn values_are_read_as_serde_would() {
-    let placed = text(
-        place_order::tool(),
-        "place_order",
-        json!({"order": order()}),
-    )
-    .await;
+    let placed = text(place_order::tool(), "place_order", json!({"order": order()})).await;
     let placed: Value = serde_json::from_str(&placed).unwrap();
     assert_eq!(placed["giftWrap"], false);
     assert_eq!(placed["to"]["country"], "NL");
@@ -98,22 +93,11 @@ async fn values_are_read_as_serde_would() {
 fn names_are_published_as_serde_reads_them() {
     let schema = schema(&place_order::tool());
     let properties = schema["properties"].as_object().unwrap();
-    for name in [
-        "orderNumber",
-        "giftWrap",
-        "to",
-        "email",
-        "phone",
-        "pay",
-        "size",
-    ] {
+    for name in ["orderNumber", "giftWrap", "to", "email", "phone", "pay", "size"] {
         assert!(properties.contains_key(name), "{name}: {schema}");
     }
     assert!(!properties.contains_key("internal"), "{schema}");
-    assert_eq!(
-        properties["orderNumber"]["description"],
-        "As printed on the receipt."
-    );
+    assert_eq!(properties["orderNumber"]["description"], "As printed on the receipt.");
     assert_eq!(properties["giftWrap"]["default"], false);
     let required = schema["required"].to_string();
     assert!(!required.contains("giftWrap"), "{required}");

@@ -55,27 +55,15 @@ fn with(name: &str, value: Option<Value>) -> Value {
 #[tokio::test]
 async fn every_kind_of_argument_arrives() {
     let text = text(one_of_each::tool(), "one_of_each", all()).await;
-    assert_eq!(
-        text,
-        r#"z Some(1) Some(true) 0.5 ["a"] {"b": 2} "/c" (3, 'd') [null]"#
-    );
+    assert_eq!(text, r#"z Some(1) Some(true) 0.5 ["a"] {"b": 2} "/c" (3, 'd') [null]"#);
 }
 
 #[test]
 fn parameters_keep_the_order_they_were_written_in() {
     let params = one_of_each::tool().params().into_iter();
     let names: Vec<String> = params.map(|param| param.name).collect();
-    let written = [
-        "zebra",
-        "apple",
-        "mango",
-        "kebab-case",
-        "words",
-        "counts",
-        "path",
-        "pair",
-        "anything",
-    ];
+    let written =
+        ["zebra", "apple", "mango", "kebab-case", "words", "counts", "path", "pair", "anything"];
     assert_eq!(names, written);
 }
 
@@ -108,11 +96,9 @@ async fn a_required_option_must_be_sent_but_may_be_null() {
 
 #[tokio::test]
 async fn missing_invalid_and_unknown_arguments_are_rejected_by_name() {
-    for (name, value) in [
-        ("zebra", None),
-        ("words", Some(json!({"no": "list"}))),
-        ("zebrra", Some(json!("z"))),
-    ] {
+    for (name, value) in
+        [("zebra", None), ("words", Some(json!({"no": "list"}))), ("zebrra", Some(json!("z")))]
+    {
         let result = call(one_of_each::tool(), "one_of_each", with(name, value)).await;
         assert_eq!(result.outcome, Outcome::InvalidArguments, "{name}");
         assert!(result.text().contains(name), "{}", result.text());

@@ -73,10 +73,7 @@ impl Desk {
     fn ask(&self, #[param(default = 1)] drawer: u8) -> Result<String, ToolError> {
         match drawer {
             0 => Err(ToolError::failed("drawers are counted from 1")),
-            _ => Ok(format!(
-                "What does {} keep in drawer ${{drawer}}?",
-                self.owner
-            )),
+            _ => Ok(format!("What does {} keep in drawer ${{drawer}}?", self.owner)),
         }
     }
 
@@ -110,22 +107,13 @@ fn the_attribute_and_the_comments_are_what_people_read() {
     let prompt: Prompt = translate::prompt();
     assert_eq!(prompt.name().as_str(), "translate");
     assert_eq!(prompt.title(), "Translate");
-    assert_eq!(
-        prompt.description(),
-        "Asks for a translation.\n\nInto any language."
-    );
+    assert_eq!(prompt.description(), "Asks for a translation.\n\nInto any language.");
     assert_eq!(prompt.role(), Role::User);
     assert_eq!(&*prompt.spec().bundle, "main::prompts");
     let params = prompt.params();
     let shown: Vec<_> = params
         .iter()
-        .map(|param| {
-            (
-                param.name.as_str(),
-                param.required,
-                param.description.as_deref(),
-            )
-        })
+        .map(|param| (param.name.as_str(), param.required, param.description.as_deref()))
         .collect();
     assert_eq!(
         shown,
@@ -157,9 +145,7 @@ fn a_function_stays_callable() {
 
 #[tokio::test]
 async fn placeholders_in_the_text_are_filled_in_with_arguments_and_defaults() {
-    let rendered = render(translate::prompt(), "translate", json!({"text": "Tag"}))
-        .await
-        .unwrap();
+    let rendered = render(translate::prompt(), "translate", json!({"text": "Tag"})).await.unwrap();
     assert_eq!(rendered.role, Role::User);
     assert_eq!(rendered.text, "Translate into English, as in English: Tag");
     let sent = json!({"text": "Hi", "language": "German", "style": "short"});
@@ -193,10 +179,7 @@ async fn extractors_are_filled_in_and_hidden() {
     let greeting = "Welcome".to_owned();
     let invoker = Invoker::builder(&tools).state(greeting).build().unwrap();
     let scope = toolwright::CallScope::new().caller(Caller::new("Ada"));
-    let rendered = invoker
-        .render_prompt_in(&scope, "greet_caller", "")
-        .await
-        .unwrap();
+    let rendered = invoker.render_prompt_in(&scope, "greet_caller", "").await.unwrap();
     assert_eq!(rendered.text, "Welcome, Ada!");
     let failed = invoker.render_prompt("greet_caller", "").await.unwrap_err();
     assert_eq!(failed.outcome, Outcome::Failed);
@@ -215,14 +198,7 @@ async fn methods_of_a_bundle_are_its_prompts() {
             _ => "something new".to_owned(),
         })
         .collect();
-    assert_eq!(
-        made,
-        [
-            "tool desk_drawers",
-            "prompt desk_drawers",
-            "prompt desk_tidy"
-        ]
-    );
+    assert_eq!(made, ["tool desk_drawers", "prompt desk_drawers", "prompt desk_tidy"]);
     assert_eq!(
         text(desk(), "desk_drawers", json!({"drawer": 2})).await,
         "What does Ada keep in drawer 2?"

@@ -22,10 +22,7 @@ struct Weather {
     sky: &'static str,
 }
 
-const FINE: Weather = Weather {
-    degrees: 20,
-    sky: "clear",
-};
+const FINE: Weather = Weather { degrees: 20, sky: "clear" };
 
 /// A custom error type.
 #[derive(Debug)]
@@ -77,10 +74,7 @@ impl Results {
     /// A picture and its caption.
     #[tool]
     fn contents() -> Vec<Content> {
-        vec![
-            Content::text("a pixel"),
-            Content::image("image/png", b"png"),
-        ]
+        vec![Content::text("a pixel"), Content::image("image/png", b"png")]
     }
 
     /// Lines.
@@ -223,23 +217,13 @@ async fn json_is_structured_and_text_and_published() {
         assert_eq!(weather.structured.as_ref().unwrap().to_value(), value);
         assert_eq!(weather.text(), r#"{"degrees":20,"sky":"clear"}"#);
         let schema = output(name).unwrap();
-        assert!(
-            schema.to_string().contains("In degrees Celsius."),
-            "{schema}"
-        );
+        assert!(schema.to_string().contains("In degrees Celsius."), "{schema}");
     }
 }
 
 #[test]
 fn only_json_publishes_an_output_schema() {
-    for name in [
-        "string",
-        "number",
-        "value",
-        "as_it_is",
-        "updates",
-        "text_error",
-    ] {
+    for name in ["string", "number", "value", "as_it_is", "updates", "text_error"] {
         assert_eq!(output(name), None, "{name}");
     }
     assert!(output("json_updates").is_some());

@@ -33,8 +33,5 @@ fn test_trigger_prompt_change(registry: State<Registry>) -> Result<&'static str,
 }
 
 pub(crate) fn tools() -> Vec<Tool> {
-    vec![
-        test_trigger_tool_change::tool(),
-        test_trigger_prompt_change::tool(),
-    ]
+    vec![test_trigger_tool_change::tool(), test_trigger_prompt_change::tool()]
 }

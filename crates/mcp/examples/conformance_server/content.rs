@@ -74,11 +74,7 @@ fn test_multiple_content_types() -> Vec<Content> {
 /// Logs as it goes.
 #[tool]
 async fn test_tool_with_logging(client: ClientPeer) -> &'static str {
-    for message in [
-        "Tool execution started",
-        "Tool processing data",
-        "Tool execution completed",
-    ] {
+    for message in ["Tool execution started", "Tool processing data", "Tool execution completed"] {
         client.log(LogLevel::Info, "conformance", message);
         sleep(Duration::from_millis(50)).await;
     }
@@ -88,20 +84,14 @@ async fn test_tool_with_logging(client: ClientPeer) -> &'static str {
 /// Logs once.
 #[tool]
 async fn test_logging_tool(client: ClientPeer) -> &'static str {
-    client.log(
-        LogLevel::Emergency,
-        "conformance",
-        "somebody wants to hear this",
-    );
+    client.log(LogLevel::Emergency, "conformance", "somebody wants to hear this");
     "Logging tool completed"
 }
 
 /// Fails.
 #[tool]
 fn test_error_handling() -> Result<String, ToolError> {
-    Err(ToolError::failed(
-        "This tool intentionally returns an error for testing",
-    ))
+    Err(ToolError::failed("This tool intentionally returns an error for testing"))
 }
 
 /// Says how far it is.

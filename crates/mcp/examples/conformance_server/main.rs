@@ -25,17 +25,13 @@ async fn main() -> Result<(), Box<dyn Error>> {
     registry.add(changes::tools())?;
     registry.add(tasks::tools())?;
     registry.add(prompts::prompts())?;
-    let invoker = Invoker::builder(&registry)
-        .state(registry.clone())
-        .build()?;
+    let invoker = Invoker::builder(&registry).state(registry.clone()).build()?;
     let server = McpServer::builder(invoker)
         .name("toolwright-conformance")
         .title("Toolwright's conformance fixture")
         .version("1.0.0")
         .instructions("Nothing here is of any use but to the conformance suite.");
-    let server = prompts::resources()
-        .into_iter()
-        .fold(server, |server, it| server.resource(it));
+    let server = prompts::resources().into_iter().fold(server, |server, it| server.resource(it));
     let server = server.build()?;
     let mut arguments = std::env::args().skip(1);
     match arguments.next().as_deref() {

@@ -94,22 +94,8 @@ async fn test_input_required_result_multiple_inputs(
 async fn test_input_required_result_multi_round(
     client: ClientPeer,
 ) -> Result<&'static str, ToolError> {
-    ask(
-        &client,
-        "step1",
-        "Step 1: What is your name?",
-        "name",
-        "string",
-    )
-    .await?;
-    ask(
-        &client,
-        "step2",
-        "Step 2: What is your favorite color?",
-        "color",
-        "string",
-    )
-    .await?;
+    ask(&client, "step1", "Step 1: What is your name?", "name", "string").await?;
+    ask(&client, "step2", "Step 2: What is your favorite color?", "color", "string").await?;
     Ok("Multi-round flow complete")
 }
 

@@ -40,9 +40,7 @@ async fn failing_job(client: ClientPeer) -> Result<String, ToolError> {
     client.require(ClientCapability::Tasks)?;
     client.run_as_task();
     sleep(Duration::from_secs(1)).await;
-    Err(ToolError::failed(
-        "failing_job: intentional tool execution error",
-    ))
+    Err(ToolError::failed("failing_job: intentional tool execution error"))
 }
 
 /// Fails as a server does.
@@ -65,9 +63,7 @@ async fn confirm_delete(
     client.run_as_task();
     let question = format!("Delete {filename}?");
     let confirmed = ask(&client, "confirm", &question, "confirm", "boolean").await?;
-    Ok(format!(
-        "confirm_delete({filename}): confirmed = {confirmed}"
-    ))
+    Ok(format!("confirm_delete({filename}): confirmed = {confirmed}"))
 }
 
 /// Asks twice at once, while it goes on.
@@ -90,10 +86,7 @@ async fn test_tool_with_task(client: ClientPeer) -> Result<String, ToolError> {
     let name = ask(&client, "user_name", "What is your name?", "name", "string").await?;
     client.run_as_task();
     sleep(Duration::from_millis(200)).await;
-    Ok(format!(
-        "Hello, {}! (async)",
-        name.as_str().unwrap_or("friend")
-    ))
+    Ok(format!("Hello, {}! (async)", name.as_str().unwrap_or("friend")))
 }
 
 pub(crate) fn tools() -> Vec<Tool> {

@@ -57,8 +57,7 @@ pub struct AttachmentStatus {
 }
 
 fn millis<S: Serializer>(time: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
-    time.map(|time| time.as_secs_f64() * 1000.0)
-        .serialize(serializer)
+    time.map(|time| time.as_secs_f64() * 1000.0).serialize(serializer)
 }
 
 impl AttachedServer {
@@ -70,17 +69,9 @@ impl AttachedServer {
         let attachment = Attachment::new(config, registry);
         let connection = attachment.connect().await?;
         let shutdown = CancellationToken::new();
-        let task = tokio::spawn(keep_connected(
-            Arc::clone(&attachment),
-            connection,
-            shutdown.clone(),
-        ));
-        Ok(Self {
-            attachment,
-            shutdown,
-            task: Some(task),
-            _prefix: prefix,
-        })
+        let task =
+            tokio::spawn(keep_connected(Arc::clone(&attachment), connection, shutdown.clone()));
+        Ok(Self { attachment, shutdown, task: Some(task), _prefix: prefix })
     }
 
     /// Returns the name of the server.
@@ -155,20 +146,11 @@ impl AttachedServer {
             (hidden, catalogue.listing.clone())
         };
         if hidden.is_empty() {
-            return Err(AttachError::NotChanged {
-                server: server(),
-                name: name.to_owned(),
-            });
+            return Err(AttachError::NotChanged { server: server(), name: name.to_owned() });
         }
         for definition in hidden {
-            let accepted = attachment
-                .config
-                .pins
-                .accept(&attachment.config.name, &definition);
-            accepted.map_err(|source| AttachError::Pins {
-                server: server(),
-                source,
-            })?;
+            let accepted = attachment.config.pins.accept(&attachment.config.name, &definition);
+            accepted.map_err(|source| AttachError::Pins { server: server(), source })?;
         }
         attachment.sync_registry(listing)?;
         attachment.link.notify_subscribers();

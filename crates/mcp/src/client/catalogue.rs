@@ -148,8 +148,7 @@ impl Catalogue {
     /// Returns the items that were not hidden before, or for another reason.
     fn newly_hidden(&self, entries: &[CatalogueEntry]) -> Vec<RemoteItem> {
         let was_hidden = |item: &RemoteItem| {
-            self.items()
-                .any(|old| (&old.name, &old.hidden) == (&item.name, &item.hidden))
+            self.items().any(|old| (&old.name, &old.hidden) == (&item.name, &item.hidden))
         };
         let hidden = entries.iter().map(|entry| &entry.item);
         let hidden = hidden.filter(|item| item.hidden.is_some() && !was_hidden(item));
@@ -172,15 +171,12 @@ impl Catalogue {
         let tools = snapshot.iter().map(|entry| entry.spec().name.as_str());
         let prompts = snapshot.prompts().map(|prompt| prompt.name().as_str());
         let taken = tools.chain(prompts).filter(|name| !own.contains(name));
-        let taken: Vec<String> = taken
-            .filter(|name| name.starts_with(&config.prefix))
-            .map(str::to_owned)
-            .collect();
+        let taken: Vec<String> =
+            taken.filter(|name| name.starts_with(&config.prefix)).map(str::to_owned).collect();
         let rule = Dialect::OPENAI.tool_name();
         let names = |is_prompt: bool| {
-            let of_kind = definitions
-                .iter()
-                .filter(|definition| definition.is_prompt() == is_prompt);
+            let of_kind =
+                definitions.iter().filter(|definition| definition.is_prompt() == is_prompt);
             let names: Vec<String> = of_kind
                 .map(|definition| format!("{}_{}", config.prefix, definition.name()))
                 .collect();
@@ -203,10 +199,8 @@ impl Catalogue {
         }
         // Another name was added in the meantime: only that item is left out.
         for item in added {
-            let (name, is_prompt) = (
-                item.name().to_string(),
-                matches!(item, BundleItem::Prompt(_)),
-            );
+            let (name, is_prompt) =
+                (item.name().to_string(), matches!(item, BundleItem::Prompt(_)));
             if let Err(error) = registry.add(vec![item]) {
                 notes.push(format!("`{name}` is left out: {error}"));
                 entries
@@ -254,10 +248,7 @@ fn parse_listing(listing: &Listing, notes: &mut Vec<String>) -> Vec<RemoteDefini
     for parsed in tools.chain(prompts) {
         match parsed {
             Ok(other) if !names.insert((other.name().to_owned(), other.is_prompt())) => {
-                notes.push(format!(
-                    "`{}` is listed twice: only the first counts",
-                    other.name()
-                ));
+                notes.push(format!("`{}` is listed twice: only the first counts", other.name()));
             }
             Ok(RemoteDefinition::Tool(tool)) => {
                 let tool_notes = tool.notes.iter();

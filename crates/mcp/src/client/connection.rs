@@ -129,9 +129,8 @@ impl Connection {
                             let challenge = error.auth_challenge().unwrap_or_default();
                             let challenge = Challenge::from_header(challenge);
                             let token = tokens.token().await;
-                            let authorized = tokens
-                                .respond_to_challenge(&challenge, token.as_deref())
-                                .await;
+                            let authorized =
+                                tokens.respond_to_challenge(&challenge, token.as_deref()).await;
                             authorized.map_err(|message| unauthorized_error(config, message))?;
                         }
                         (Err(error), _) => return Err(connect_error(config, &error, "")),
@@ -181,16 +180,11 @@ impl Connection {
                 // The reason is on stderr, which is complete when the process has ended.
                 process.stop_and_drain_stderr().await;
                 if diagnostics.reports_self_attach() {
-                    return Err(AttachError::AttachesItself {
-                        server: config.name.to_string(),
-                    });
+                    return Err(AttachError::AttachesItself { server: config.name.to_string() });
                 }
                 let read_error = diagnostics.read_error().map(|error| format!("; {error}"));
-                let details = format!(
-                    "{}{}",
-                    read_error.unwrap_or_default(),
-                    diagnostics.summary()
-                );
+                let details =
+                    format!("{}{}", read_error.unwrap_or_default(), diagnostics.summary());
                 Err(connect_error(config, &error, &details))
             }
         }
@@ -214,11 +208,7 @@ impl Connection {
         };
         let ended = ended.boxed().shared();
         Ok(Self {
-            remote: Arc::new(RemotePeer {
-                peer,
-                handler_state,
-                info,
-            }),
+            remote: Arc::new(RemotePeer { peer, handler_state, info }),
             diagnostics,
             cancel,
             ended,
@@ -262,9 +252,9 @@ fn new_handler_state(config: &ValidatedServer, list_changed: &Arc<Notify>) -> Ar
 fn lifecycle_mode(config: &ValidatedServer) -> ClientLifecycleMode {
     match &config.revision {
         Some(revision) if revision.has_initialize() => ClientLifecycleMode::Initialize,
-        Some(revision) => ClientLifecycleMode::Discover {
-            preferred_versions: vec![revision.clone()],
-        },
+        Some(revision) => {
+            ClientLifecycleMode::Discover { preferred_versions: vec![revision.clone()] }
+        }
         None => ClientLifecycleMode::Auto {
             preferred_versions: vec![ProtocolVersion::LATEST],
             legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
@@ -296,8 +286,5 @@ fn connect_error(
 }
 
 fn unauthorized_error(config: &ValidatedServer, message: String) -> AttachError {
-    AttachError::Unauthorized {
-        server: config.name.to_string(),
-        message,
-    }
+    AttachError::Unauthorized { server: config.name.to_string(), message }
 }

@@ -77,11 +77,7 @@ pub(super) async fn answer_elicitation(
         return ElicitResult::new(ElicitationAction::Decline);
     };
     let response = match params {
-        ElicitRequestParams::FormElicitationParams {
-            message,
-            requested_schema,
-            ..
-        } => {
+        ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } => {
             let schema = serde_json::to_value(requested_schema).unwrap_or_default();
             let request = ElicitRequest {
                 server,
@@ -161,9 +157,7 @@ mod tests {
 
     async fn response_to(answer: Option<ElicitResponse>, request: Value) -> Value {
         let handler = answer.map(FixedResponse);
-        let handler = handler
-            .as_ref()
-            .map(|handler| handler as &dyn ElicitHandler);
+        let handler = handler.as_ref().map(|handler| handler as &dyn ElicitHandler);
         let request = serde_json::from_value(request).unwrap();
         serde_json::to_value(answer_elicitation(handler, "shop", request).await).unwrap()
     }
@@ -175,29 +169,20 @@ mod tests {
 
     #[tokio::test]
     async fn without_a_handler_every_elicitation_is_declined() {
-        assert_eq!(
-            response_to(None, form()).await,
-            json!({"action": "decline"})
-        );
+        assert_eq!(response_to(None, form()).await, json!({"action": "decline"}));
     }
 
     #[tokio::test]
     async fn the_defaults_of_the_form_are_added() {
         let answer = ElicitResponse::Accept(json!({"name": "Ada"}));
         let sent = response_to(Some(answer), form()).await;
-        assert_eq!(
-            sent,
-            json!({"action": "accept", "content": {"name": "Ada", "age": 30}})
-        );
+        assert_eq!(sent, json!({"action": "accept", "content": {"name": "Ada", "age": 30}}));
     }
 
     #[tokio::test]
     async fn content_that_the_form_does_not_allow_is_not_sent() {
         let answer = ElicitResponse::Accept(json!({"age": "old"}));
-        assert_eq!(
-            response_to(Some(answer), form()).await,
-            json!({"action": "cancel"})
-        );
+        assert_eq!(response_to(Some(answer), form()).await, json!({"action": "cancel"}));
     }
 
     #[tokio::test]

@@ -46,20 +46,14 @@ pub struct OAuthClient {
 
 #[derive(Clone)]
 enum GrantType {
-    AuthorizationCode {
-        redirect: String,
-        authorize: Arc<dyn UserAuthorizer>,
-    },
+    AuthorizationCode { redirect: String, authorize: Arc<dyn UserAuthorizer> },
     ClientCredentials,
 }
 
 impl OAuthClient {
     /// Authorization by a user, who is redirected to `redirect`, such as `http://127.0.0.1:8123/callback`.
     pub fn new(redirect: impl Into<String>, authorize: Arc<dyn UserAuthorizer>) -> Self {
-        Self::with_grant(GrantType::AuthorizationCode {
-            redirect: redirect.into(),
-            authorize,
-        })
+        Self::with_grant(GrantType::AuthorizationCode { redirect: redirect.into(), authorize })
     }
 
     /// Authorization without a user, by a client id and secret that the authorization server has issued.
@@ -131,11 +125,7 @@ struct TokenState {
 
 impl TokenSource {
     pub(super) fn new(url: &Url, oauth: OAuthClient) -> Self {
-        Self {
-            url: url.to_string(),
-            oauth,
-            state: Mutex::default(),
-        }
+        Self { url: url.to_string(), oauth, state: Mutex::default() }
     }
 
     /// Returns the token to send, if there is one, refreshed if it has expired.
@@ -159,14 +149,9 @@ impl TokenSource {
         }
         let scopes = state.scopes_to_request(challenge, rejected.is_some())?;
         match &self.oauth.grant {
-            GrantType::AuthorizationCode {
-                redirect,
-                authorize,
-            } => {
+            GrantType::AuthorizationCode { redirect, authorize } => {
                 let request = self.authorization_request(redirect, scopes, challenge);
-                state
-                    .authorize_user(&self.url, request, authorize.as_ref())
-                    .await
+                state.authorize_user(&self.url, request, authorize.as_ref()).await
             }
             GrantType::ClientCredentials => state.authorize_client(&self.url, &self.oauth).await,
         }
@@ -243,14 +228,8 @@ impl TokenState {
         state.start_authorization(request).await.map_err(describe)?;
         let page = state.get_authorization_url().await.map_err(describe)?;
         self.requested_scopes.extend(scopes_in_url(&page));
-        let callback = authorize
-            .authorize(&page)
-            .await
-            .map_err(|reason| excerpt(&reason))?;
-        state
-            .handle_callback_url(&callback)
-            .await
-            .map_err(describe)?;
+        let callback = authorize.authorize(&page).await.map_err(|reason| excerpt(&reason))?;
+        state.handle_callback_url(&callback).await.map_err(describe)?;
         self.manager = state.into_authorization_manager();
         Ok(())
     }
@@ -282,11 +261,6 @@ fn scopes_in_url(page: &str) -> Vec<String> {
     };
     let scopes = page.query_pairs().filter(|(name, _)| name == "scope");
     scopes
-        .flat_map(|(_, scopes)| {
-            scopes
-                .split_whitespace()
-                .map(str::to_owned)
-                .collect::<Vec<_>>()
-        })
+        .flat_map(|(_, scopes)| scopes.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
         .collect()
 }

@@ -21,10 +21,7 @@ pub(crate) fn write_content(body: &mut Vec<u8>, item: &Content, revision: Revisi
             write_json(body, &json!({ "type": "resource", "resource": resource }));
         }
         Content::Link { uri, name, .. } if !revision.has_structured_content() => {
-            write_json(
-                body,
-                &json!({ "type": "text", "text": format!("{name}: {uri}") }),
-            );
+            write_json(body, &json!({ "type": "text", "text": format!("{name}: {uri}") }));
         }
         item => write_json(body, item),
     }

@@ -17,9 +17,7 @@ fn collect_enum_values(root: &Value, schema: &Value, depth: usize, found: &mut V
         return;
     };
     if let Some(pointer) = schema.get("$ref").and_then(Value::as_str)
-        && let Some(target) = pointer
-            .strip_prefix('#')
-            .and_then(|path| root.pointer(path))
+        && let Some(target) = pointer.strip_prefix('#').and_then(|path| root.pointer(path))
     {
         collect_enum_values(root, target, depth, found);
     }

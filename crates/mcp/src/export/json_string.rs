@@ -12,10 +12,7 @@ pub(crate) fn write_json_string(body: &mut Vec<u8>, text: &str) {
     body.push(b'"');
     for chunk in text.as_bytes().chunks(CHUNK) {
         // Without an early exit, so that the compiler vectorizes it.
-        if chunk
-            .iter()
-            .fold(true, |all, byte| all & needs_no_escape(*byte))
-        {
+        if chunk.iter().fold(true, |all, byte| all & needs_no_escape(*byte)) {
             body.extend_from_slice(chunk);
         } else {
             chunk.iter().for_each(|byte| write_escaped(body, *byte));

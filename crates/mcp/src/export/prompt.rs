@@ -21,11 +21,8 @@ pub(crate) fn prompt_entry(prompt: &Prompt, revision: Revision) -> String {
         })
         .collect();
     let mut entry = json!({ "name": prompt.name(), "description": prompt.description() });
-    if let Some(title) = prompt
-        .spec()
-        .title
-        .as_deref()
-        .filter(|_| revision.has_structured_content())
+    if let Some(title) =
+        prompt.spec().title.as_deref().filter(|_| revision.has_structured_content())
     {
         set_field(&mut entry, "title", title);
     }

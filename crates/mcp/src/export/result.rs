@@ -22,10 +22,8 @@ pub(crate) fn write_tool_result(
         content::write_content(body, item, revision);
     }
     body.push(b']');
-    if let Some(structured) = result
-        .structured
-        .as_ref()
-        .filter(|_| revision.has_structured_content())
+    if let Some(structured) =
+        result.structured.as_ref().filter(|_| revision.has_structured_content())
     {
         let text = structured.as_str();
         let wrap = revision.requires_object_output()

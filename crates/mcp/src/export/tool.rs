@@ -9,11 +9,7 @@ use crate::server::Revision;
 pub(crate) fn tool_entry(spec: &ToolSpec, revision: Revision) -> String {
     let mut fields = Map::new();
     fields.insert("name".to_owned(), spec.name.as_str().into());
-    if let Some(title) = spec
-        .title
-        .as_deref()
-        .filter(|_| revision.has_structured_content())
-    {
+    if let Some(title) = spec.title.as_deref().filter(|_| revision.has_structured_content()) {
         fields.insert("title".to_owned(), title.into());
     }
     if let Some(icon) = spec.icon.as_deref().filter(|_| revision.has_icons()) {
@@ -21,11 +17,7 @@ pub(crate) fn tool_entry(spec: &ToolSpec, revision: Revision) -> String {
     }
     fields.insert("description".to_owned(), spec.description.as_str().into());
     fields.insert("inputSchema".to_owned(), object_input_schema(spec));
-    if let Some(output) = spec
-        .output
-        .as_ref()
-        .filter(|_| revision.has_structured_content())
-    {
+    if let Some(output) = spec.output.as_ref().filter(|_| revision.has_structured_content()) {
         let output = match revision.requires_object_output() {
             true => wire::wrap_output_schema(output),
             false => output.as_value().clone(),

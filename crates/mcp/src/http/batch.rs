@@ -69,9 +69,7 @@ impl McpServer {
         message: &RpcMessage<'_>,
         principal: &Principal,
     ) -> BoxFuture<'static, RpcResponse> {
-        let mut context = self
-            .session_context(session, message)
-            .with_principal(principal.clone());
+        let mut context = self.session_context(session, message).with_principal(principal.clone());
         context.can_stream = false;
         let context = Arc::new(context);
         match self.dispatch(message, &context) {

@@ -16,10 +16,7 @@ pub(super) struct AcceptedTypes {
 
 impl AcceptedTypes {
     pub(super) fn from_headers(headers: &HeaderMap) -> Self {
-        let mut accepted = Self {
-            json: false,
-            event_stream: false,
-        };
+        let mut accepted = Self { json: false, event_stream: false };
         let mut has_header = false;
         for value in headers.get_all(header::ACCEPT) {
             has_header = true;
@@ -57,9 +54,7 @@ pub(super) fn single_header<'h>(
     let mut values = headers.get_all(name).iter().map(HeaderValue::as_bytes);
     let first = values.next();
     match values.next() {
-        Some(_) => Err(RpcError::header_mismatch(format!(
-            "header `{name}` comes twice"
-        ))),
+        Some(_) => Err(RpcError::header_mismatch(format!("header `{name}` comes twice"))),
         None => Ok(first.map(<[u8]>::trim_ascii)),
     }
 }
@@ -67,9 +62,7 @@ pub(super) fn single_header<'h>(
 /// Returns true if a request belongs to a revision without sessions.
 pub(super) fn is_stateless_request(version: Option<&[u8]>, message: &RpcMessage<'_>) -> bool {
     let has_sessions = |version: &[u8]| {
-        let revision = std::str::from_utf8(version)
-            .ok()
-            .and_then(Revision::from_date);
+        let revision = std::str::from_utf8(version).ok().and_then(Revision::from_date);
         revision.is_some_and(|revision| !revision.is_stateless())
     };
     message.params.meta.protocol_version.is_some()
@@ -85,9 +78,7 @@ pub(super) fn check_headers_match_body(
     principal: &Principal,
 ) -> Result<(), RpcError> {
     let Some(version) = version else {
-        return Err(RpcError::header_mismatch(format!(
-            "header `{VERSION_HEADER}` is missing"
-        )));
+        return Err(RpcError::header_mismatch(format!("header `{VERSION_HEADER}` is missing")));
     };
     match message.params.meta.protocol_version.as_deref() {
         Some(in_body) if in_body.as_bytes() != version => {
@@ -131,10 +122,7 @@ pub(super) fn check_headers_match_body(
         }
         let arguments = message.params.arguments.map_or("{}", |raw| raw.get());
         let header = |name: &str| headers.get(name).map(HeaderValue::as_bytes);
-        server
-            .0
-            .header_arguments
-            .check_headers(&snapshot, tool, arguments, header)?;
+        server.0.header_arguments.check_headers(&snapshot, tool, arguments, header)?;
     }
     Ok(())
 }

@@ -52,12 +52,7 @@ impl McpServer {
             Ok(bytes) => bytes,
             Err(response) => return response,
         };
-        let incoming = PostRequest {
-            headers: &parts.headers,
-            accepted_types,
-            principal,
-            permit,
-        };
+        let incoming = PostRequest { headers: &parts.headers, accepted_types, principal, permit };
         if bytes.trim_ascii_start().first() == Some(&b'[') {
             return self.post_batch(incoming, &bytes).await;
         }
@@ -148,10 +143,7 @@ impl McpServer {
         };
         let operation = operation.run(self.clone(), Arc::clone(&context));
         let mut stream = ResponseStream::new(operation, context, None);
-        match self
-            .first_item(&mut stream, incoming.accepted_types.event_stream)
-            .await
-        {
+        match self.first_item(&mut stream, incoming.accepted_types.event_stream).await {
             Some(StreamItem::Response(response)) => responses::from_rpc(response),
             Some(StreamItem::Cancelled) => responses::accepted(),
             Some(StreamItem::Message(first)) => {
@@ -189,9 +181,7 @@ impl McpServer {
         session: &Arc<Session>,
         message: &RpcMessage<'_>,
     ) -> Response {
-        let mut context = self
-            .session_context(session, message)
-            .with_principal(incoming.principal);
+        let mut context = self.session_context(session, message).with_principal(incoming.principal);
         context.can_stream = incoming.accepted_types.event_stream;
         let context = Arc::new(context);
         let operation = match self.dispatch(message, &context) {
@@ -204,10 +194,7 @@ impl McpServer {
         };
         let operation = operation.run(self.clone(), Arc::clone(&context));
         let mut stream = ResponseStream::new(operation, context, Some(in_flight));
-        match self
-            .first_item(&mut stream, incoming.accepted_types.event_stream)
-            .await
-        {
+        match self.first_item(&mut stream, incoming.accepted_types.event_stream).await {
             Some(StreamItem::Response(response)) => responses::from_rpc_with_ok_status(response),
             Some(StreamItem::Cancelled) => responses::accepted(),
             Some(StreamItem::Message(first)) => {
@@ -224,9 +211,7 @@ impl McpServer {
         can_stream: bool,
     ) -> Option<StreamItem> {
         if can_stream {
-            timeout(self.0.limits.keep_alive_interval, stream.next())
-                .await
-                .ok()
+            timeout(self.0.limits.keep_alive_interval, stream.next()).await.ok()
         } else {
             Some(stream.next().await)
         }

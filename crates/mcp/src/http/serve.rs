@@ -51,17 +51,10 @@ impl McpServer {
         if !addr.ip().is_loopback() && self.0.auth.allows_anonymous() {
             return Err(McpServeError::Unauthenticated { addr });
         }
-        let io = |source| McpServeError::Io {
-            action: "listen on the address",
-            source,
-        };
+        let io = |source| McpServeError::Io { action: "listen on the address", source };
         let listener = TcpListener::bind(addr).await.map_err(io)?;
         let addr = listener.local_addr().map_err(io)?;
-        Ok(BoundMcpServer {
-            server: self.clone(),
-            listener,
-            addr,
-        })
+        Ok(BoundMcpServer { server: self.clone(), listener, addr })
     }
 }
 
@@ -82,14 +75,11 @@ impl BoundMcpServer {
     ///
     /// None yet: connections that fail are dropped.
     pub async fn run(self, shutdown: impl Future<Output = ()>) -> Result<(), McpServeError> {
-        let Self {
-            server, listener, ..
-        } = self;
+        let Self { server, listener, .. } = self;
         let connections = semaphore(server.0.limits.max_connections);
         let graceful = GracefulShutdown::new();
         let mut http = http1::Builder::new();
-        http.timer(TokioTimer::new())
-            .header_read_timeout(server.0.limits.read_timeout);
+        http.timer(TokioTimer::new()).header_read_timeout(server.0.limits.read_timeout);
         let mut shutdown = pin!(shutdown);
         loop {
             let accept = async {

@@ -35,17 +35,11 @@ impl McpServer {
             let message = format!("revision `{version}` is not one of a session");
             return Err(rpc_error(StatusCode::BAD_REQUEST, -32600, message));
         }
-        let session = self
-            .0
-            .http
-            .sessions
-            .find_active(id, self.0.limits.session_idle_timeout);
-        session
-            .filter(|session| session.caller == *principal.caller())
-            .ok_or_else(|| {
-                let message = "there is no such session, or not any more: send `initialize`";
-                rpc_error(StatusCode::NOT_FOUND, -32600, message)
-            })
+        let session = self.0.http.sessions.find_active(id, self.0.limits.session_idle_timeout);
+        session.filter(|session| session.caller == *principal.caller()).ok_or_else(|| {
+            let message = "there is no such session, or not any more: send `initialize`";
+            rpc_error(StatusCode::NOT_FOUND, -32600, message)
+        })
     }
 
     pub(super) fn get_session_stream(&self, headers: &HeaderMap, principal: Principal) -> Response {
@@ -67,9 +61,7 @@ impl McpServer {
         let last_event = headers.get("last-event-id");
         let last_event = last_event.and_then(|id| id.to_str().ok());
         if let Some((buffer, index)) = last_event.and_then(|last_event| {
-            session
-                .replay_buffers
-                .resume_after(last_event, principal.scoped_tools())
+            session.replay_buffers.resume_after(last_event, principal.scoped_tools())
         }) {
             return sse::stream_replay(self, buffer, index, false, permit);
         }
@@ -85,9 +77,7 @@ impl McpServer {
         let id = format!("listening {:p}", Arc::as_ptr(&context));
         let in_flight = session.in_flight.start(&id, &session.ended);
         if let Some(in_flight) = &in_flight {
-            session
-                .replay_buffers
-                .replace_standalone(in_flight.token.clone());
+            session.replay_buffers.replace_standalone(in_flight.token.clone());
         }
         let stream = ResponseStream::new(operation, context, in_flight);
         sse::stream_notifications(self, stream, permit)

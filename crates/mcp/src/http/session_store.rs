@@ -14,10 +14,7 @@ pub(crate) struct SessionStore {
 
 impl Default for SessionStore {
     fn default() -> Self {
-        Self {
-            sessions: Mutex::default(),
-            reaper: Once::new(),
-        }
+        Self { sessions: Mutex::default(), reaper: Once::new() }
     }
 }
 

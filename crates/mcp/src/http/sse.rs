@@ -34,12 +34,7 @@ pub(super) fn stream_notifications(
     permit: OwnedSemaphorePermit,
 ) -> Response {
     let open = stream::once(async { Bytes::from_static(KEEP_ALIVE) });
-    let rest = item_events(
-        responses,
-        permit,
-        server.0.limits.keep_alive_interval,
-        false,
-    );
+    let rest = item_events(responses, permit, server.0.limits.keep_alive_interval, false);
     event_stream_response(open.chain(rest))
 }
 
@@ -91,9 +86,8 @@ pub(super) fn stream_replay(
         let id = buffer.event_id(0);
         Bytes::from(format!("id: {id}\nretry: 1000\ndata: \n\n"))
     });
-    let events = stream::unfold(
-        (buffer, index, permit),
-        move |(buffer, index, permit)| async move {
+    let events =
+        stream::unfold((buffer, index, permit), move |(buffer, index, permit)| async move {
             match timeout(interval, buffer.next_from(index)).await {
                 Ok(Some((index, message))) => {
                     let id = buffer.event_id(index + 1);
@@ -103,8 +97,7 @@ pub(super) fn stream_replay(
                 Ok(None) => None,
                 Err(_) => Some((Bytes::from_static(KEEP_ALIVE), (buffer, index, permit))),
             }
-        },
-    );
+        });
     event_stream_response(stream::iter(opening).chain(events))
 }
 
@@ -118,10 +111,9 @@ fn item_events(
     stream::unfold(state, move |state| async move {
         let (mut responses, permit) = state?;
         match timeout(keep_alive_interval, responses.next()).await {
-            Ok(StreamItem::Message(message)) => Some((
-                encode_event(None, message.as_bytes()),
-                Some((responses, permit)),
-            )),
+            Ok(StreamItem::Message(message)) => {
+                Some((encode_event(None, message.as_bytes()), Some((responses, permit))))
+            }
             Ok(StreamItem::Response(response)) if with_response => {
                 Some((encode_event(None, &response.body), None))
             }
@@ -152,10 +144,7 @@ fn event_stream_response(events: impl Events<Item = Bytes> + Send + 'static) -> 
     let body = Body::from_stream(events.map(Ok::<_, std::convert::Infallible>));
     let mut response = Response::new(body);
     let headers = response.headers_mut();
-    headers.insert(
-        header::CONTENT_TYPE,
-        HeaderValue::from_static("text/event-stream"),
-    );
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
     response

@@ -87,10 +87,7 @@ fn arguments_schema(members: &Map<String, Value>) -> Result<Value, String> {
 /// Joins the messages of a prompt into one text, with the names of the roles if there are several.
 pub(crate) fn prompt_text(prompt: &GetPromptResult) -> String {
     let first = prompt.messages.first().map(|message| &message.role);
-    let has_both_roles = prompt
-        .messages
-        .iter()
-        .any(|message| Some(&message.role) != first);
+    let has_both_roles = prompt.messages.iter().any(|message| Some(&message.role) != first);
     let texts: Vec<String> = prompt
         .messages
         .iter()

@@ -31,16 +31,12 @@ pub(crate) fn convert_result(received: CallToolResult, output: Option<&Schema>) 
 /// Converts a result with content of unknown kinds; `None` if it is no result.
 pub(crate) fn convert_raw_result(received: &Value, output: Option<&Schema>) -> Option<ToolResult> {
     let items = received.get("content")?.as_array()?;
-    let known: Vec<Content> = items
-        .iter()
-        .filter_map(|item| serde_json::from_value(item.clone()).ok())
-        .collect();
+    let known: Vec<Content> =
+        items.iter().filter_map(|item| serde_json::from_value(item.clone()).ok()).collect();
     let unknown = items.len() - known.len();
     let notes = match unknown {
         0 => Vec::new(),
-        unknown => vec![format!(
-            "{unknown} items of kinds we do not know are left out"
-        )],
+        unknown => vec![format!("{unknown} items of kinds we do not know are left out")],
     };
     let structured = received.get("structuredContent").cloned();
     let failed = received.get("isError").and_then(Value::as_bool) == Some(true);
@@ -122,27 +118,15 @@ mod tests {
                 _ => "other",
             })
             .collect();
-        assert_eq!(
-            kinds,
-            ["text", "image", "audio", "resource", "resource", "link"]
-        );
+        assert_eq!(kinds, ["text", "image", "audio", "resource", "resource", "link"]);
     }
 
     #[test]
     fn a_failed_tool_is_a_failed_result() {
-        let result = read(
-            json!({"content": [{"type": "text", "text": "no paper"}], "isError": true}),
-            None,
-        );
-        assert_eq!(
-            (result.outcome, &*result.text()),
-            (Outcome::Failed, "no paper")
-        );
-        assert!(
-            !read(json!({"content": [], "isError": true}), None)
-                .text()
-                .is_empty()
-        );
+        let result =
+            read(json!({"content": [{"type": "text", "text": "no paper"}], "isError": true}), None);
+        assert_eq!((result.outcome, &*result.text()), (Outcome::Failed, "no paper"));
+        assert!(!read(json!({"content": [], "isError": true}), None).text().is_empty());
     }
 
     #[test]
@@ -158,10 +142,7 @@ mod tests {
         let received =
             json!({"content": [{"type": "text", "text": "x"}], "structuredContent": {"n": "one"}});
         let result = read(received, Some(output));
-        assert!(
-            result.structured.is_none() && result.notes.len() == 1,
-            "{result:?}"
-        );
+        assert!(result.structured.is_none() && result.notes.len() == 1, "{result:?}");
     }
 
     #[test]

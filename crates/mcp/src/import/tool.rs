@@ -13,14 +13,8 @@ const MAX_TITLE_BYTES: usize = 200;
 const MAX_NAME_BYTES: usize = 1 << 10;
 
 /// The fields of a definition that are read.
-const KNOWN_KEYS: [&str; 6] = [
-    "name",
-    "title",
-    "description",
-    "inputSchema",
-    "outputSchema",
-    "annotations",
-];
+const KNOWN_KEYS: [&str; 6] =
+    ["name", "title", "description", "inputSchema", "outputSchema", "annotations"];
 
 /// The definition of a server's tool.
 #[derive(Clone, Debug)]
@@ -52,10 +46,7 @@ impl RemoteTool {
         if let Some(Value::String(name)) = known.get("name")
             && name.len() > MAX_NAME_BYTES
         {
-            return Err(format!(
-                "a tool with a name of {} bytes is left out",
-                name.len()
-            ));
+            return Err(format!("a tool with a name of {} bytes is left out", name.len()));
         }
         for schema in ["inputSchema", "outputSchema"] {
             known.get_mut(schema).into_iter().for_each(sanitize_schema);
@@ -71,21 +62,14 @@ impl RemoteTool {
         }
         let definition = parsed.map_err(|error| {
             let name = error.name.as_deref().unwrap_or("without a name");
-            sanitize(
-                &format!("tool `{name}` is left out: {}", error.message),
-                600,
-            )
+            sanitize(&format!("tool `{name}` is left out: {}", error.message), 600)
         })?;
         notes.extend(definition.notes.iter().map(ToString::to_string));
         if definition.description.len() > MAX_DESCRIPTION_BYTES {
-            notes.push(format!(
-                "its description is cut to {MAX_DESCRIPTION_BYTES} bytes"
-            ));
+            notes.push(format!("its description is cut to {MAX_DESCRIPTION_BYTES} bytes"));
         }
         Ok(Self {
-            title: definition
-                .title
-                .map(|title| sanitize(&title, MAX_TITLE_BYTES)),
+            title: definition.title.map(|title| sanitize(&title, MAX_TITLE_BYTES)),
             description: sanitize(&definition.description, MAX_DESCRIPTION_BYTES),
             name: definition.name,
             input: definition.input,
@@ -106,21 +90,13 @@ struct DefinitionError {
 
 impl DefinitionError {
     fn without_location(error: impl ToString) -> Self {
-        Self {
-            name: None,
-            pointer: String::new(),
-            message: error.to_string(),
-        }
+        Self { name: None, pointer: String::new(), message: error.to_string() }
     }
 }
 
 impl From<wire::RejectedDefinition> for DefinitionError {
     fn from(rejected: wire::RejectedDefinition) -> Self {
-        Self {
-            message: rejected.to_string(),
-            name: rejected.name,
-            pointer: rejected.pointer,
-        }
+        Self { message: rejected.to_string(), name: rejected.name, pointer: rejected.pointer }
     }
 }
 
@@ -180,18 +156,8 @@ mod tests {
         assert_eq!(tool.name, "files.read");
         let path = &tool.input.as_value()["properties"]["path"];
         assert_eq!(path, &json!({"type": "string", "description": "Where."}));
-        assert!(
-            tool.notes
-                .iter()
-                .any(|note| note.contains("no description")),
-            "{:?}",
-            tool.notes
-        );
-        assert!(
-            tool.notes.iter().any(|note| note.contains("\"str\"")),
-            "{:?}",
-            tool.notes
-        );
+        assert!(tool.notes.iter().any(|note| note.contains("no description")), "{:?}", tool.notes);
+        assert!(tool.notes.iter().any(|note| note.contains("\"str\"")), "{:?}", tool.notes);
     }
 
     #[test]

@@ -8,10 +8,7 @@ const MAX_EXCERPT_BYTES: usize = 600;
 
 /// Truncates text to `max_bytes`, and removes characters that are invisible for a user but not for a model.
 pub(crate) fn sanitize(text: &str, max_bytes: usize) -> String {
-    let visible: String = text
-        .chars()
-        .filter(|character| is_visible(*character))
-        .collect();
+    let visible: String = text.chars().filter(|character| is_visible(*character)).collect();
     match visible.len() > max_bytes {
         false => visible,
         true => {

@@ -29,11 +29,7 @@ pub struct FilePins {
 impl FilePins {
     /// Stores the pins in this file, which is created when the first definition is pinned.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self {
-            path: path.into(),
-            lock: Mutex::new(()),
-            keeps_drifted: false,
-        }
+        Self { path: path.into(), lock: Mutex::new(()), keeps_drifted: false }
     }
 
     /// Keeps the drift that another process has recorded, even if the definition is unchanged here: for a short-lived command
@@ -56,24 +52,17 @@ impl FilePins {
     }
 
     fn read(&self) -> Result<PinSet, PinError> {
-        let read_error = |source| PinError::Read {
-            path: self.path.clone(),
-            source,
-        };
+        let read_error = |source| PinError::Read { path: self.path.clone(), source };
         let file = match File::open(&self.path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(PinSet::default()),
             Err(error) => return Err(read_error(error)),
         };
         if is_writable_by_others(&file).map_err(read_error)? {
-            return Err(PinError::WritableByOthers {
-                path: self.path.clone(),
-            });
+            return Err(PinError::WritableByOthers { path: self.path.clone() });
         }
         let mut text = String::new();
-        file.take(MAX_FILE_BYTES)
-            .read_to_string(&mut text)
-            .map_err(read_error)?;
+        file.take(MAX_FILE_BYTES).read_to_string(&mut text).map_err(read_error)?;
         serde_json::from_str(&text).map_err(|error| PinError::Malformed {
             path: self.path.clone(),
             message: error.to_string(),
@@ -82,10 +71,7 @@ impl FilePins {
 
     fn write(&self, pins: &PinSet) -> Result<(), PinError> {
         self.write_atomically(pins)
-            .map_err(|source| PinError::Write {
-                path: self.path.clone(),
-                source,
-            })
+            .map_err(|source| PinError::Write { path: self.path.clone(), source })
     }
 
     fn write_atomically(&self, pins: &PinSet) -> io::Result<()> {
@@ -159,35 +145,22 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("toolwright.pins");
         let pins = FilePins::new(&path);
-        assert_eq!(
-            pins.check("shop", &seen("Adds.")).unwrap(),
-            [PinStatus::New]
-        );
-        assert_eq!(
-            pins.check("shop", &seen("Adds.")).unwrap(),
-            [PinStatus::Unchanged]
-        );
+        assert_eq!(pins.check("shop", &seen("Adds.")).unwrap(), [PinStatus::New]);
+        assert_eq!(pins.check("shop", &seen("Adds.")).unwrap(), [PinStatus::Unchanged]);
 
         // Another process sees the changed definition.
         let other = FilePins::new(&path);
-        let drifted = other
-            .check("shop", &seen("Adds, and mails your files."))
-            .unwrap();
+        let drifted = other.check("shop", &seen("Adds, and mails your files.")).unwrap();
         let changed = vec!["description".to_owned()];
         assert_eq!(drifted, [PinStatus::Drifted { changed }]);
         assert!(!pins.accept("shop", "subtract").unwrap());
         assert!(pins.accept("shop", "add").unwrap());
         assert_eq!(
-            other
-                .check("shop", &seen("Adds, and mails your files."))
-                .unwrap(),
+            other.check("shop", &seen("Adds, and mails your files.")).unwrap(),
             [PinStatus::Unchanged]
         );
         // A server of another name has pins of its own.
-        assert_eq!(
-            pins.check("bank", &seen("Adds!")).unwrap(),
-            [PinStatus::New]
-        );
+        assert_eq!(pins.check("bank", &seen("Adds!")).unwrap(), [PinStatus::New]);
     }
 
     #[test]
@@ -222,10 +195,7 @@ mod tests {
 
         fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
         let error = pins.check("shop", &seen("Adds.")).unwrap_err();
-        assert!(
-            matches!(error, PinError::WritableByOthers { .. }),
-            "{error}"
-        );
+        assert!(matches!(error, PinError::WritableByOthers { .. }), "{error}");
     }
 
     #[test]
@@ -233,9 +203,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("toolwright.pins");
         fs::write(&path, "not ours").unwrap();
-        let error = FilePins::new(&path)
-            .check("shop", &seen("Adds."))
-            .unwrap_err();
+        let error = FilePins::new(&path).check("shop", &seen("Adds.")).unwrap_err();
         assert!(matches!(error, PinError::Malformed { .. }), "{error}");
         assert_eq!(fs::read_to_string(&path).unwrap(), "not ours");
     }

@@ -35,14 +35,8 @@ impl Fingerprint {
             .iter()
             .filter_map(|part| Some(((*part).to_owned(), definition.get(*part)?.clone())));
         let definition: Map<String, Value> = present.collect();
-        let parts = definition
-            .iter()
-            .map(|(part, value)| (part.clone(), digest(value)))
-            .collect();
-        Self {
-            sha256: digest(&Value::Object(definition)),
-            parts,
-        }
+        let parts = definition.iter().map(|(part, value)| (part.clone(), digest(value))).collect();
+        Self { sha256: digest(&Value::Object(definition)), parts }
     }
 
     /// Returns the digest of all parts together, as 64 hexadecimal digits.
@@ -53,10 +47,8 @@ impl Fingerprint {
     /// Returns the names of the parts that differ, or that only one of the two has.
     pub fn changed_parts(&self, other: &Self) -> Vec<String> {
         let names = self.parts.keys().chain(other.parts.keys());
-        let mut changed: Vec<String> = names
-            .filter(|name| self.parts.get(*name) != other.parts.get(*name))
-            .cloned()
-            .collect();
+        let mut changed: Vec<String> =
+            names.filter(|name| self.parts.get(*name) != other.parts.get(*name)).cloned().collect();
         changed.sort();
         changed.dedup();
         changed
@@ -94,10 +86,8 @@ mod tests {
     fn changed_parts_are_named() {
         let before =
             of(json!({"name": "a", "description": "x", "inputSchema": {"type": "object"}}));
-        let after = of(
-            json!({"name": "a", "description": "y", "inputSchema": {"type": "object"},
-            "annotations": {"readOnlyHint": true}}),
-        );
+        let after = of(json!({"name": "a", "description": "y", "inputSchema": {"type": "object"},
+            "annotations": {"readOnlyHint": true}}));
         assert_eq!(before.changed_parts(&after), ["annotations", "description"]);
         assert_ne!(before.as_str(), after.as_str());
     }

@@ -35,10 +35,7 @@ impl PinSet {
         let pins = self.0.entry(server.to_owned()).or_default();
         let mut status = |(name, now): &(String, Fingerprint)| match pins.entry(name.clone()) {
             Entry::Vacant(entry) => {
-                entry.insert(Pin {
-                    pinned: now.clone(),
-                    drifted: None,
-                });
+                entry.insert(Pin { pinned: now.clone(), drifted: None });
                 changed = true;
                 PinStatus::New
             }
@@ -51,9 +48,7 @@ impl PinSet {
                 }
                 match pin.pinned == *now {
                     true => PinStatus::Unchanged,
-                    false => PinStatus::Drifted {
-                        changed: pin.pinned.changed_parts(now),
-                    },
+                    false => PinStatus::Drifted { changed: pin.pinned.changed_parts(now) },
                 }
             }
         };

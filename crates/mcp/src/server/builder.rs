@@ -164,19 +164,13 @@ impl McpServerBuilder {
                 tools.push(resource.tool.clone());
             }
         }
-        let resource_invoker = self
-            .invoker
-            .with_view(|_| Registry::new().all().with(tools))?;
-        let request_states =
-            RequestStateSigner::new().map_err(|error| McpBuildError::NoRandomness {
-                message: error.to_string(),
-            })?;
+        let resource_invoker = self.invoker.with_view(|_| Registry::new().all().with(tools))?;
+        let request_states = RequestStateSigner::new()
+            .map_err(|error| McpBuildError::NoRandomness { message: error.to_string() })?;
         let auth = match (self.shared_auth, self.own_auth) {
             (Some(_), Some(_)) => return Err(McpBuildError::AuthConfiguredTwice),
             (Some(auth), None) => auth,
-            (None, auth) => auth
-                .unwrap_or_else(|| Authenticator::builder(self.invoker))
-                .build()?,
+            (None, auth) => auth.unwrap_or_else(|| Authenticator::builder(self.invoker)).build()?,
         };
         // Callers with different credentials may see different tools.
         let cache_scope = match auth.allows_anonymous() {

@@ -28,13 +28,7 @@ pub(crate) struct RpcError {
 
 impl RpcError {
     pub(crate) fn new(code: i32, message: impl Into<String>) -> Self {
-        Self {
-            code,
-            message: message.into(),
-            data: None,
-            status: 200,
-            challenge: None,
-        }
+        Self { code, message: message.into(), data: None, status: 200, challenge: None }
     }
 
     pub(crate) fn invalid_request(message: impl Into<String>) -> Self {
@@ -71,10 +65,7 @@ impl RpcError {
                 other => (other.as_str().to_owned(), json!({})),
             })
             .collect();
-        let names: Vec<&str> = missing
-            .iter()
-            .map(|capability| capability.as_str())
-            .collect();
+        let names: Vec<&str> = missing.iter().map(|capability| capability.as_str()).collect();
         let message = format!("the client has to support {}", names.join(" and "));
         Self::new(-32021, message)
             .with_status(400)

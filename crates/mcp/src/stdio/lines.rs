@@ -42,11 +42,7 @@ pub(super) async fn read_line(
         }
         input.consume(taken + usize::from(end.is_some()));
         if end.is_some() {
-            return Ok(if too_long {
-                LineRead::TooLong
-            } else {
-                LineRead::Line
-            });
+            return Ok(if too_long { LineRead::TooLong } else { LineRead::Line });
         }
     }
 }

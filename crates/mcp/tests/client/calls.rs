@@ -49,10 +49,7 @@ async fn a_call_that_is_given_up_is_cancelled_at_the_server() {
     assert_eq!(given_up.outcome, Outcome::Cancelled);
     let mut heard = String::new();
     while !heard.contains("notifications/cancelled") {
-        heard = call(&registry, "shop_heard", json!({}))
-            .await
-            .text()
-            .into_owned();
+        heard = call(&registry, "shop_heard", json!({})).await.text().into_owned();
     }
     attached.detach().await;
 }
@@ -93,17 +90,11 @@ async fn a_question_is_put_to_whoever_answers_and_else_declined() {
     assert_eq!(declined.text(), r#"{"action": "decline"}"#);
     attached.detach().await;
 
-    let attached = scripted_server("shop", "")
-        .elicit(Arc::new(Ada))
-        .attach(&registry)
-        .await
-        .unwrap();
+    let attached =
+        scripted_server("shop", "").elicit(Arc::new(Ada)).attach(&registry).await.unwrap();
     let result = call(&registry, "shop_ask", json!({})).await;
     let result: Value = serde_json::from_str(&result.text()).unwrap();
-    assert_eq!(
-        result,
-        json!({"action": "accept", "content": {"name": "Ada"}})
-    );
+    assert_eq!(result, json!({"action": "accept", "content": {"name": "Ada"}}));
     attached.detach().await;
 }
 
@@ -120,11 +111,8 @@ async fn rounds_of_questions_end() {
     })
     .await;
     let registry = Registry::new();
-    let attached = RemoteServer::url("shop", &site.url)
-        .trust(Trust::Calls)
-        .attach(&registry)
-        .await
-        .unwrap();
+    let attached =
+        RemoteServer::url("shop", &site.url).trust(Trust::Calls).attach(&registry).await.unwrap();
     let greedy = call(&registry, "shop_greedy", json!({})).await;
     assert!(greedy.text().contains("after 10 rounds"), "{greedy:?}");
     let model = call(&registry, "shop_model", json!({})).await;

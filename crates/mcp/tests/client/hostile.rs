@@ -14,9 +14,7 @@ use crate::scripted::{short_timeout_limits, small_limits};
 use crate::support::{call, names};
 
 fn at(site: &ScriptedHttpServer) -> RemoteServer {
-    RemoteServer::url("evil", &site.url)
-        .trust(Trust::Calls)
-        .limits(small_limits())
+    RemoteServer::url("evil", &site.url).trust(Trust::Calls).limits(small_limits())
 }
 
 async fn refused(site: &ScriptedHttpServer) -> AttachError {
@@ -45,17 +43,7 @@ async fn more_tools_than_are_read_are_an_error() {
     let tools: Value = (0..51).map(|n| tool(&format!("t{n}"))).collect();
     let site = ScriptedHttpServer::with_tools(tools, fine).await;
     let error = refused(&site).await;
-    assert!(
-        matches!(
-            error,
-            AttachError::ListTooLarge {
-                what: "tools",
-                limit: 50,
-                ..
-            }
-        ),
-        "{error}"
-    );
+    assert!(matches!(error, AttachError::ListTooLarge { what: "tools", limit: 50, .. }), "{error}");
 }
 
 #[tokio::test]
@@ -64,10 +52,7 @@ async fn more_bytes_than_are_read_are_an_error() {
     big["description"] = json!("x".repeat(300 << 10));
     let site = ScriptedHttpServer::with_tools(json!([big]), fine).await;
     let error = refused(&site).await;
-    assert!(
-        matches!(error, AttachError::ListTooLarge { what: "bytes", .. }),
-        "{error}"
-    );
+    assert!(matches!(error, AttachError::ListTooLarge { what: "bytes", .. }), "{error}");
 }
 
 #[tokio::test]
@@ -81,17 +66,7 @@ async fn pages_without_an_end_are_an_error() {
     })
     .await;
     let error = refused(&site).await;
-    assert!(
-        matches!(
-            error,
-            AttachError::ListTooLarge {
-                what: "pages",
-                limit: 10,
-                ..
-            }
-        ),
-        "{error}"
-    );
+    assert!(matches!(error, AttachError::ListTooLarge { what: "pages", limit: 10, .. }), "{error}");
 }
 
 #[tokio::test]
@@ -121,10 +96,7 @@ async fn recursive_and_deep_schemas_cost_at_most_their_own_tool() {
         tool
     };
     let tools = json!([
-        with(
-            "itself",
-            json!({"type": "object", "properties": {"child": {"$ref": "#"}}})
-        ),
+        with("itself", json!({"type": "object", "properties": {"child": {"$ref": "#"}}})),
         with("nothing_but_itself", json!({"$ref": "#"})),
         with(
             "each_other",
@@ -147,10 +119,7 @@ async fn recursive_and_deep_schemas_cost_at_most_their_own_tool() {
         shown.contains(&"evil_good".to_owned()) && shown.contains(&"evil_itself".to_owned()),
         "{shown:?}"
     );
-    assert!(
-        !shown.contains(&"evil_far_away".to_owned()),
-        "nothing is fetched: {shown:?}"
-    );
+    assert!(!shown.contains(&"evil_far_away".to_owned()), "nothing is fetched: {shown:?}");
     assert!(!shown.contains(&"evil_no_schema".to_owned()), "{shown:?}");
     let notes = attached.status().notes.join("\n");
     assert!(
@@ -183,15 +152,9 @@ async fn a_call_that_is_never_answered_times_out() {
     })
     .await;
     let registry = Registry::new();
-    let attached = at(&site)
-        .timeout(Duration::from_secs(2))
-        .attach(&registry)
-        .await
-        .expect("attached");
-    assert_eq!(
-        call(&registry, "evil_bad", json!({})).await.outcome,
-        Outcome::TimedOut
-    );
+    let attached =
+        at(&site).timeout(Duration::from_secs(2)).attach(&registry).await.expect("attached");
+    assert_eq!(call(&registry, "evil_bad", json!({})).await.outcome, Outcome::TimedOut);
     assert_eq!(call(&registry, "evil_good", json!({})).await.text(), "fine");
     attached.detach().await;
 }
@@ -229,13 +192,7 @@ async fn half_an_answer_is_an_error() {
 #[tokio::test]
 async fn noise_in_a_call_costs_that_call_only() {
     let site = ScriptedHttpServer::with_tools(
-        json!([
-            tool("good"),
-            tool("html"),
-            tool("half"),
-            tool("json"),
-            tool("status")
-        ]),
+        json!([tool("good"), tool("html"), tool("half"), tool("json"), tool("status")]),
         |asked| match asked.message["params"]["name"].as_str() {
             Some("html") => ScriptedResponse::Status(200, Vec::new(), "<html>".to_owned()),
             Some("half") => ScriptedResponse::Half,
@@ -253,17 +210,10 @@ async fn noise_in_a_call_costs_that_call_only() {
     let attached = at(&site).attach(&registry).await.expect("attached");
     for name in ["html", "half", "json", "status"] {
         let result = call(&registry, &format!("evil_{name}"), json!({})).await;
-        assert!(
-            result.is_error() && result.text().contains("`evil`"),
-            "{name}: {result:?}"
-        );
+        assert!(result.is_error() && result.text().contains("`evil`"), "{name}: {result:?}");
         assert!(!result.text().contains("hunter2"), "{result:?}");
         attached.wait_for_status(|status| status.is_connected).await;
-        assert_eq!(
-            call(&registry, "evil_good", json!({})).await.text(),
-            "fine",
-            "after {name}"
-        );
+        assert_eq!(call(&registry, "evil_good", json!({})).await.text(), "fine", "after {name}");
     }
     attached.detach().await;
 }
@@ -285,20 +235,13 @@ async fn a_result_without_an_end_is_a_failed_call() {
     )
     .await;
     let registry = Registry::new();
-    let attached = at(&site)
-        .timeout(Duration::from_secs(5))
-        .attach(&registry)
-        .await
-        .expect("attached");
+    let attached =
+        at(&site).timeout(Duration::from_secs(5)).attach(&registry).await.expect("attached");
     for name in ["json", "event", "events"] {
         let result = call(&registry, &format!("evil_{name}"), json!({})).await;
         assert!(result.is_error(), "{name}: {result:?}");
         attached.wait_for_status(|status| status.is_connected).await;
-        assert_eq!(
-            call(&registry, "evil_good", json!({})).await.text(),
-            "fine",
-            "after {name}"
-        );
+        assert_eq!(call(&registry, "evil_good", json!({})).await.text(), "fine", "after {name}");
     }
     attached.detach().await;
 }
@@ -332,18 +275,11 @@ async fn authorization_is_not_taken_elsewhere() {
     .await;
     let registry = Registry::new();
     let attach = at(&site).authorization(Secret::new("Bearer hunter2"));
-    let error = attach
-        .attach(&registry)
-        .await
-        .expect_err("not followed")
-        .to_string();
+    let error = attach.attach(&registry).await.expect_err("not followed").to_string();
     assert!(error.contains("307"), "{error}");
     assert!(elsewhere.requests().is_empty());
     let sent = site.requests();
-    assert!(
-        sent.iter()
-            .all(|asked| asked.headers["authorization"] == "Bearer hunter2")
-    );
+    assert!(sent.iter().all(|asked| asked.headers["authorization"] == "Bearer hunter2"));
 }
 
 #[tokio::test]
@@ -361,10 +297,9 @@ async fn a_server_that_wants_authorization_says_so() {
 async fn an_older_server_is_asked_in_the_older_way() {
     let site = ScriptedHttpServer::open(|asked| match asked.method() {
         "server/discover" => ScriptedResponse::Status(400, Vec::new(), "what?".to_owned()),
-        "initialize" => asked.result(
-            json!({"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
-            "serverInfo": {"name": "old", "version": "1"}}),
-        ),
+        "initialize" => asked
+            .result(json!({"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
+            "serverInfo": {"name": "old", "version": "1"}})),
         "tools/list" => list_response(asked, &json!([tool("good")])),
         "tools/call" => fine(asked),
         _ => ScriptedResponse::Status(202, Vec::new(), String::new()),

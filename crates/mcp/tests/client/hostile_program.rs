@@ -18,12 +18,7 @@ async fn refused(attach: RemoteServer) -> AttachError {
 
 #[tokio::test]
 async fn a_program_that_is_not_there_is_named() {
-    let error = refused(RemoteServer::command(
-        "gone",
-        "no-such-program-anywhere",
-        [""; 0],
-    ))
-    .await;
+    let error = refused(RemoteServer::command("gone", "no-such-program-anywhere", [""; 0])).await;
     assert!(
         matches!(&error, AttachError::Start { program, .. } if program == "no-such-program-anywhere"),
         "{error}"
@@ -38,27 +33,21 @@ async fn a_program_that_says_nothing_is_given_up() {
 
 #[tokio::test]
 async fn a_program_that_makes_noise_is_given_up_and_quoted() {
-    let error = refused(scripted_server("evil", "noise").limits(short_timeout_limits()))
-        .await
-        .to_string();
+    let error =
+        refused(scripted_server("evil", "noise").limits(short_timeout_limits())).await.to_string();
     assert!(error.contains("`this is no JSON`"), "{error}");
 }
 
 #[tokio::test]
 async fn a_program_that_leaves_is_quoted_without_its_secrets() {
     let error = refused(scripted_server("evil", "leave")).await.to_string();
-    assert!(
-        error.contains("closed the connection") && error.contains("no license"),
-        "{error}"
-    );
+    assert!(error.contains("closed the connection") && error.contains("no license"), "{error}");
     assert!(!error.contains("abcdef123456"), "{error}");
 }
 
 #[tokio::test]
 async fn a_line_without_an_end_is_given_up() {
-    let error = refused(scripted_server("evil", "swell").limits(small_limits()))
-        .await
-        .to_string();
+    let error = refused(scripted_server("evil", "swell").limits(small_limits())).await.to_string();
     assert!(error.contains("more than 1048576 bytes"), "{error}");
 }
 
@@ -82,14 +71,9 @@ async fn a_program_that_ends_in_the_middle_of_a_call_is_started_again() {
     let result = call(&registry, "evil_crash", json!({})).await;
     assert_eq!(result.outcome, Outcome::OutcomeUnknown, "{result:?}");
     assert!(result.text().contains("not known"), "{result:?}");
-    let down = attached
-        .wait_for_status(|status| !status.is_connected || status.error.is_none())
-        .await;
-    assert_eq!(
-        names(&registry).len(),
-        down.items.len(),
-        "its tools stay listed"
-    );
+    let down =
+        attached.wait_for_status(|status| !status.is_connected || status.error.is_none()).await;
+    assert_eq!(names(&registry).len(), down.items.len(), "its tools stay listed");
     attached.wait_for_status(|status| status.is_connected).await;
     let sum = call(&registry, "evil_add", json!({"a": 2, "b": 3})).await;
     assert_eq!(sum.text(), "5", "{sum:?}");
@@ -110,52 +94,28 @@ async fn a_tool_that_changes_is_hidden_until_somebody_accepts_it() {
     let folder = tempfile::tempdir().unwrap();
     let pins = Arc::new(FilePins::new(folder.path().join("toolwright.pins")));
     let registry = Registry::new();
-    let attached = scripted_server("evil", "")
-        .pins(pins.clone())
-        .attach(&registry)
-        .await
-        .unwrap();
+    let attached = scripted_server("evil", "").pins(pins.clone()).attach(&registry).await.unwrap();
     call(&registry, "evil_betray", json!({})).await;
     let is_hidden = |listed: &toolwright_mcp::RemoteItem| {
         listed.remote_name == "add" && listed.hidden.is_some()
     };
-    let status = attached
-        .wait_for_status(|status| status.items.iter().any(is_hidden))
-        .await;
-    let note = status
-        .items
-        .iter()
-        .find_map(|listed| listed.hidden.clone())
-        .unwrap();
+    let status = attached.wait_for_status(|status| status.items.iter().any(is_hidden)).await;
+    let note = status.items.iter().find_map(|listed| listed.hidden.clone()).unwrap();
     assert!(note.contains("its description changed"), "{note}");
     assert!(status.notes.contains(&note));
     assert!(registry.get("evil_add").is_none() && registry.get("evil_heard").is_some());
     let result = call(&registry, "evil_add", json!({"a": 2, "b": 3})).await;
     assert_eq!(result.outcome, Outcome::UnknownTool);
 
-    assert!(matches!(
-        attached.accept_change("heard"),
-        Err(AttachError::NotChanged { .. })
-    ));
+    assert!(matches!(attached.accept_change("heard"), Err(AttachError::NotChanged { .. })));
     attached.accept_change("add").unwrap();
     let result = call(&registry, "evil_add", json!({"a": 2, "b": 3})).await;
     assert_eq!(result.text(), "5");
-    assert!(
-        registry
-            .get("evil_add")
-            .unwrap()
-            .spec()
-            .description
-            .contains("read all files")
-    );
+    assert!(registry.get("evil_add").unwrap().spec().description.contains("read all files"));
     attached.detach().await;
 
     // The pins outlive the attachment: the tool as it was first is the changed one now.
-    let attached = scripted_server("evil", "")
-        .pins(pins)
-        .attach(&registry)
-        .await
-        .unwrap();
+    let attached = scripted_server("evil", "").pins(pins).attach(&registry).await.unwrap();
     assert!(registry.get("evil_add").is_none());
     attached.detach().await;
 }

@@ -74,11 +74,7 @@ impl ScriptedHttpServer {
                 });
             }
         });
-        Self {
-            url,
-            requests: asked,
-            task,
-        }
+        Self { url, requests: asked, task }
     }
 
     /// A server of the stateless revision, with these tools; `call` answers their calls.
@@ -139,9 +135,7 @@ async fn read(stream: &mut BufReader<TcpStream>) -> Option<ReceivedRequest> {
         };
         headers.insert(name.to_ascii_lowercase(), value.trim().to_owned());
     }
-    let length = headers
-        .get("content-length")
-        .and_then(|length| length.parse().ok());
+    let length = headers.get("content-length").and_then(|length| length.parse().ok());
     let mut body = vec![0; length.unwrap_or(0)];
     stream.read_exact(&mut body).await.ok()?;
     let message = serde_json::from_slice(&body).unwrap_or_default();
@@ -185,10 +179,7 @@ async fn write(mut stream: TcpStream, reply: ScriptedResponse) -> std::io::Resul
             std::future::pending().await
         }
         ScriptedResponse::Half => {
-            let start = format!(
-                "{}content-length: 1000\r\n\r\n{{",
-                head(200, "application/json")
-            );
+            let start = format!("{}content-length: 1000\r\n\r\n{{", head(200, "application/json"));
             stream.write_all(start.as_bytes()).await?;
         }
         ScriptedResponse::Silence => std::future::pending().await,

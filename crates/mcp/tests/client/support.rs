@@ -16,9 +16,7 @@ pub(crate) async fn call_in(
     arguments: Value,
 ) -> ToolResult {
     let invoker = Invoker::new(registry).unwrap();
-    invoker
-        .invoke_in(scope, &ToolCall::new(tool, &arguments))
-        .await
+    invoker.invoke_in(scope, &ToolCall::new(tool, &arguments)).await
 }
 
 /// A scope that records progress.
@@ -31,8 +29,5 @@ pub(crate) fn scope_with_events() -> (CallScope, std::sync::mpsc::Receiver<CallE
 /// The names of all tools, in order.
 pub(crate) fn names(registry: &Registry) -> Vec<String> {
     let snapshot = registry.snapshot();
-    snapshot
-        .iter()
-        .map(|entry| entry.spec().name.to_string())
-        .collect()
+    snapshot.iter().map(|entry| entry.spec().name.to_string()).collect()
 }

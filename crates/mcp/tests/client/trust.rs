@@ -26,18 +26,10 @@ async fn claims() -> ScriptedHttpServer {
 async fn asked_for(trust: Trust) -> Vec<bool> {
     let site = claims().await;
     let registry = Registry::new();
-    let attached = RemoteServer::url("shop", &site.url)
-        .trust(trust)
-        .attach(&registry)
-        .await
-        .unwrap();
+    let attached =
+        RemoteServer::url("shop", &site.url).trust(trust).attach(&registry).await.unwrap();
     let names = ["reads", "adds", "destroys", "says_nothing"];
-    let asked = names.map(|name| {
-        registry
-            .get(&format!("shop_{name}"))
-            .unwrap()
-            .needs_approval()
-    });
+    let asked = names.map(|name| registry.get(&format!("shop_{name}")).unwrap().needs_approval());
     attached.detach().await;
     asked.to_vec()
 }
@@ -53,22 +45,12 @@ async fn what_a_stranger_says_of_its_tools_switches_no_approval_off() {
 async fn without_anybody_to_ask_a_strangers_tool_does_not_run() {
     let site = claims().await;
     let registry = Registry::new();
-    let attached = RemoteServer::url("shop", &site.url)
-        .attach(&registry)
-        .await
-        .unwrap();
+    let attached = RemoteServer::url("shop", &site.url).attach(&registry).await.unwrap();
     let hints = registry.get("shop_reads").unwrap().spec().hints;
-    assert_eq!(
-        hints.read_only, None,
-        "an untrusted hint allows neither retries nor caching"
-    );
+    assert_eq!(hints.read_only, None, "an untrusted hint allows neither retries nor caching");
     let result = call(&registry, "shop_reads", json!({})).await;
     assert_eq!(result.outcome, Outcome::Denied);
-    assert!(
-        site.requests()
-            .iter()
-            .all(|asked| asked.method() != "tools/call")
-    );
+    assert!(site.requests().iter().all(|asked| asked.method() != "tools/call"));
     attached.detach().await;
 }
 
@@ -84,28 +66,15 @@ async fn a_server_is_told_neither_the_project_nor_the_session_nor_its_own_defaul
     })
     .await;
     let registry = Registry::new();
-    let attached = RemoteServer::url("shop", &site.url)
-        .trust(Trust::Calls)
-        .attach(&registry)
-        .await
-        .unwrap();
-    let invoker = Invoker::builder(&registry)
-        .project_dir("/project/ada/secret")
-        .build()
-        .unwrap();
+    let attached =
+        RemoteServer::url("shop", &site.url).trust(Trust::Calls).attach(&registry).await.unwrap();
+    let invoker = Invoker::builder(&registry).project_dir("/project/ada/secret").build().unwrap();
     let result = invoker.invoke(&ToolCall::new("shop_nosy", "{}")).await;
     assert_eq!(result.text(), "{} ${project_dir}", "{result:?}");
     let sent = invoker
-        .invoke(&ToolCall::new(
-            "shop_nosy",
-            r#"{"project_dir": "/project", "size": null}"#,
-        ))
+        .invoke(&ToolCall::new("shop_nosy", r#"{"project_dir": "/project", "size": null}"#))
         .await;
-    assert_eq!(
-        sent.text(),
-        r#"{"project_dir":"/project"} ${project_dir}"#,
-        "{sent:?}"
-    );
+    assert_eq!(sent.text(), r#"{"project_dir":"/project"} ${project_dir}"#, "{sent:?}");
     attached.detach().await;
 }
 
@@ -115,23 +84,16 @@ async fn nothing_is_sent_that_the_schema_does_not_take() {
     tool["inputSchema"] = json!({"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"],
         "additionalProperties": false});
     let site = ScriptedHttpServer::with_tools(json!([tool]), |asked| match asked.method() {
-        "tools/call" => asked.result(text_result(
-            &asked.message["params"]["arguments"].to_string(),
-        )),
+        "tools/call" => {
+            asked.result(text_result(&asked.message["params"]["arguments"].to_string()))
+        }
         _ => ScriptedResponse::Silence,
     })
     .await;
     let registry = Registry::new();
-    let attached = RemoteServer::url("shop", &site.url)
-        .trust(Trust::Calls)
-        .attach(&registry)
-        .await
-        .unwrap();
-    for wrong in [
-        json!({}),
-        json!({"a": "x"}),
-        json!({"a": 1, "dry_run": true}),
-    ] {
+    let attached =
+        RemoteServer::url("shop", &site.url).trust(Trust::Calls).attach(&registry).await.unwrap();
+    for wrong in [json!({}), json!({"a": "x"}), json!({"a": 1, "dry_run": true})] {
         let result = call(&registry, "shop_add", wrong).await;
         assert_eq!(result.outcome, Outcome::InvalidArguments, "{result:?}");
     }

@@ -37,11 +37,8 @@ async fn in_a_session_the_person_is_asked_while_the_call_waits() {
 #[tokio::test]
 async fn a_client_that_cannot_ask_is_refused() {
     let served = serve(&server(&kit()).build().unwrap()).await;
-    let answer = send(
-        served.addr,
-        stateless_request_with(1, "tools/call", erase(), json!({})),
-    )
-    .await;
+    let answer =
+        send(served.addr, stateless_request_with(1, "tools/call", erase(), json!({}))).await;
     let result = &answer.json()["result"];
     assert_eq!(result["isError"], true);
     assert!(text(result).contains("denied"), "{answer:?}");
@@ -65,9 +62,7 @@ async fn without_sessions_the_question_ends_the_round_and_the_answer_begins_the_
         params
     };
     let state = &response["result"]["requestState"];
-    let declined = send(served.addr, ask(with(erase(), state, "decline")))
-        .await
-        .json();
+    let declined = send(served.addr, ask(with(erase(), state, "decline"))).await.json();
     assert!(text(&declined["result"]).contains("declined"), "{declined}");
     // The approval of one call is not valid for another, and without the signed state it is not valid at all.
     let other = json!({ "name": "erase", "arguments": { "path": "/" } });
@@ -82,12 +77,8 @@ async fn without_sessions_the_question_ends_the_round_and_the_answer_begins_the_
     let unasked = send(served.addr, ask(unasked)).await.json();
     assert_eq!(unasked["result"]["resultType"], "input_required");
     // It is good for one call.
-    let accepted = send(served.addr, ask(with(erase(), state, "accept")))
-        .await
-        .json();
+    let accepted = send(served.addr, ask(with(erase(), state, "accept"))).await.json();
     assert_eq!(text(&accepted["result"]), "erased /project/x");
-    let again = send(served.addr, ask(with(erase(), state, "accept")))
-        .await
-        .json();
+    let again = send(served.addr, ask(with(erase(), state, "accept"))).await.json();
     assert!(text(&again["result"]).contains("used before"), "{again}");
 }

@@ -48,13 +48,8 @@ impl UserAuthorizer for HeadlessBrowser {
 async fn our_client_is_authorized_and_sees_what_its_scopes_open() {
     let issuer = Issuer::open().await;
     let url = serve_protected(&issuer).await;
-    let bare = RemoteServer::url("bare", &url)
-        .attach(&Registry::new())
-        .await;
-    assert!(
-        matches!(bare, Err(toolwright_mcp::AttachError::Unauthorized { .. })),
-        "{bare:?}"
-    );
+    let bare = RemoteServer::url("bare", &url).attach(&Registry::new()).await;
+    assert!(matches!(bare, Err(toolwright_mcp::AttachError::Unauthorized { .. })), "{bare:?}");
     for (revision, scopes, sees) in [
         ("2026-07-28", &["read"][..], false),
         ("2026-07-28", &["read", "all"], true),
@@ -89,8 +84,5 @@ async fn the_python_client_is_authorized_and_asks_for_more_where_more_is_needed(
     assert!(output.contains("all well"), "{output}");
     let asked = issuer.asked.lock().unwrap().clone();
     assert!(asked.iter().any(|scopes| scopes == "read"), "{asked:?}");
-    assert!(
-        asked.iter().any(|scopes| scopes.contains("all")),
-        "{asked:?}"
-    );
+    assert!(asked.iter().any(|scopes| scopes.contains("all")), "{asked:?}");
 }

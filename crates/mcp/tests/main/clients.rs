@@ -19,10 +19,8 @@ fn inspect(target: &[&str], arguments: &[&str]) -> Value {
         .env("HOME", home.path())
         .output()
         .unwrap();
-    let (stdout, stderr) = (
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr),
-    );
+    let (stdout, stderr) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     let json = stdout.find('{').map_or("", |at| &stdout[at..]);
     serde_json::from_str(json).unwrap_or_else(|_| panic!("{stdout}\n{stderr}"))
 }
@@ -39,9 +37,7 @@ fn the_inspector_lists_and_calls_over_http_and_stdio() {
     let stdio = [example, "--stdio"];
     for target in [&http[..], &stdio[..]] {
         let listed = inspect(target, &["--method", "tools/list"]);
-        let tools = listed["tools"]
-            .as_array()
-            .unwrap_or_else(|| panic!("{listed}"));
+        let tools = listed["tools"].as_array().unwrap_or_else(|| panic!("{listed}"));
         assert!(tools.iter().any(|tool| tool["name"] == "test_simple_text"));
         let call = ["--method", "tools/call", "--tool-name", "test_simple_text"];
         let called = inspect(target, &call);

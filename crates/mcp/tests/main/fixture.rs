@@ -29,16 +29,8 @@ impl Fixture {
         let mut line = String::new();
         let mut output = BufReader::new(child.stdout.take().unwrap());
         output.read_line(&mut line).unwrap();
-        let url = line
-            .trim()
-            .strip_prefix("listening at ")
-            .unwrap()
-            .to_owned();
-        Self {
-            child,
-            _output: output,
-            url,
-        }
+        let url = line.trim().strip_prefix("listening at ").unwrap().to_owned();
+        Self { child, _output: output, url }
     }
 }
 

@@ -11,13 +11,8 @@ use crate::tools::{kit, server};
 
 #[tokio::test]
 async fn a_page_of_another_origin_is_refused() {
-    let served = serve(
-        &server(&kit())
-            .allowed_origins(["https://app.example"])
-            .build()
-            .unwrap(),
-    )
-    .await;
+    let served =
+        serve(&server(&kit()).allowed_origins(["https://app.example"]).build().unwrap()).await;
     for (origin, status) in [
         ("https://evil.example", 403),
         ("http://localhost.evil.example", 403),
@@ -36,13 +31,7 @@ async fn a_page_of_another_origin_is_refused() {
 
 #[tokio::test]
 async fn another_host_is_refused() {
-    let served = serve(
-        &server(&kit())
-            .allowed_hosts(["tools.example"])
-            .build()
-            .unwrap(),
-    )
-    .await;
+    let served = serve(&server(&kit()).allowed_hosts(["tools.example"]).build().unwrap()).await;
     for (host, status) in [
         ("evil.example", 403),
         ("evil.example:80", 403),
@@ -89,21 +78,11 @@ async fn a_message_that_never_arrives_is_given_up() {
 
 #[tokio::test]
 async fn half_a_request_and_a_hang_up_leave_nothing_behind() {
-    let served = serve(
-        &server(&kit())
-            .limits(|limits| limits.max_requests = 1)
-            .build()
-            .unwrap(),
-    )
-    .await;
+    let served =
+        serve(&server(&kit()).limits(|limits| limits.max_requests = 1).build().unwrap()).await;
     for _ in 0..3 {
         let mut wire = RawConnection::open(served.addr).await;
-        wire.send(http_request(
-            "POST",
-            &[("Content-Length", "100")],
-            "{\"jsonrpc\"",
-        ))
-        .await;
+        wire.send(http_request("POST", &[("Content-Length", "100")], "{\"jsonrpc\"")).await;
         drop(wire);
     }
     // With room for one request only, one left behind would show; giving it back may take a moment.
@@ -131,15 +110,9 @@ async fn garbage_is_told_apart() {
         ("{}", -32600),
         ("[]", -32600),
         (r#"{"jsonrpc":"1.0","id":1,"method":"tools/list"}"#, -32600),
-        (
-            r#"{"jsonrpc":"2.0","id":null,"method":"tools/list"}"#,
-            -32600,
-        ),
+        (r#"{"jsonrpc":"2.0","id":null,"method":"tools/list"}"#, -32600),
         (r#"{"jsonrpc":"2.0","id":{},"method":"tools/list"}"#, -32600),
-        (
-            r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":7}"#,
-            -32602,
-        ),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":7}"#, -32602),
         (
             r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","name":"b"}}"#,
             -32602,
@@ -149,11 +122,7 @@ async fn garbage_is_told_apart() {
     ] {
         let answer = send(served.addr, http_request("POST", &[], body)).await;
         let shown: String = body.chars().take(60).collect();
-        assert_eq!(
-            (answer.status, answer.code()),
-            (400, code),
-            "{shown}: {answer:?}"
-        );
+        assert_eq!((answer.status, answer.code()), (400, code), "{shown}: {answer:?}");
     }
     assert_healthy(served.addr).await;
 }
@@ -173,10 +142,7 @@ async fn a_session_id_that_is_made_up_or_used_up_is_not_found() {
 async fn a_version_that_no_session_has_is_refused() {
     let served = serve(&server(&kit()).build().unwrap()).await;
     let session = crate::support::open_session(served.addr, "2025-11-25", json!({})).await;
-    let headers = [
-        ("Mcp-Session-Id", session.as_str()),
-        ("MCP-Protocol-Version", "1999-01-01"),
-    ];
+    let headers = [("Mcp-Session-Id", session.as_str()), ("MCP-Protocol-Version", "1999-01-01")];
     let answer = post(served.addr, &headers, &request(1, "ping", json!({}))).await;
     assert_eq!(answer.status, 400, "{answer:?}");
     assert_healthy(served.addr).await;
@@ -190,15 +156,9 @@ async fn what_is_not_asked_in_http_is_refused_in_http() {
         (http_request("PUT", &[], &list), 405),
         (http_request("GET", &[], ""), 405),
         (http_request("DELETE", &[], ""), 405),
-        (
-            http_request("POST", &[("Content-Type", "text/plain")], &list),
-            415,
-        ),
+        (http_request("POST", &[("Content-Type", "text/plain")], &list), 415),
         (http_request("POST", &[("Accept", "text/html")], &list), 406),
-        (
-            http_request("POST", &[], &list).replacen("/mcp", "/elsewhere", 1),
-            404,
-        ),
+        (http_request("POST", &[], &list).replacen("/mcp", "/elsewhere", 1), 404),
     ] {
         assert_eq!(send(served.addr, &text).await.status, status, "{text}");
     }
@@ -208,33 +168,16 @@ async fn what_is_not_asked_in_http_is_refused_in_http() {
 #[tokio::test]
 async fn more_requests_than_there_is_room_for_are_told_to_come_back() {
     let mut kit = kit();
-    let served = serve(
-        &server(&kit)
-            .limits(|limits| limits.max_requests = 1)
-            .build()
-            .unwrap(),
-    )
-    .await;
+    let served =
+        serve(&server(&kit).limits(|limits| limits.max_requests = 1).build().unwrap()).await;
     let mut wire = RawConnection::open(served.addr).await;
-    wire.send(stateless_request(
-        1,
-        "tools/call",
-        json!({ "name": "wait" }),
-    ))
-    .await;
+    wire.send(stateless_request(1, "tools/call", json!({ "name": "wait" }))).await;
     assert_eq!(kit.heard.recv().await, Some("started"));
     let answer = send(served.addr, stateless_request(2, "tools/list", json!({}))).await;
-    assert_eq!(
-        (answer.status, answer.header("retry-after")),
-        (503, Some("1"))
-    );
+    assert_eq!((answer.status, answer.header("retry-after")), (503, Some("1")));
     drop(wire);
     assert_eq!(kit.heard.recv().await, Some("dropped"));
-    while send(served.addr, stateless_request(2, "tools/list", json!({})))
-        .await
-        .status
-        == 503
-    {
+    while send(served.addr, stateless_request(2, "tools/list", json!({}))).await.status == 503 {
         tokio::task::yield_now().await;
     }
     assert_healthy(served.addr).await;

@@ -14,23 +14,15 @@ fn numbered(count: usize) -> Registry {
             .run(|_, _| Ok::<_, ToolError>("nothing"))
             .unwrap()
     };
-    registry
-        .add((0..count).map(tool).collect::<Vec<_>>())
-        .unwrap();
+    registry.add((0..count).map(tool).collect::<Vec<_>>()).unwrap();
     registry
 }
 
 async fn page(addr: std::net::SocketAddr, cursor: Option<&str>) -> (Vec<String>, Option<String>) {
     let params = cursor.map_or(json!({}), |cursor| json!({ "cursor": cursor }));
-    let response = send(addr, stateless_request(1, "tools/list", params))
-        .await
-        .json();
-    let tools = response["result"]["tools"]
-        .as_array()
-        .unwrap_or_else(|| panic!("{response}"));
-    let names = tools
-        .iter()
-        .map(|it| it["name"].as_str().unwrap().to_owned());
+    let response = send(addr, stateless_request(1, "tools/list", params)).await.json();
+    let tools = response["result"]["tools"].as_array().unwrap_or_else(|| panic!("{response}"));
+    let names = tools.iter().map(|it| it["name"].as_str().unwrap().to_owned());
     let next = response["result"]["nextCursor"].as_str().map(str::to_owned);
     (names.collect(), next)
 }
@@ -39,10 +31,7 @@ async fn page(addr: std::net::SocketAddr, cursor: Option<&str>) -> (Vec<String>,
 async fn pages_together_are_the_list_and_stay_so_while_it_changes() {
     let registry = numbered(10);
     let server = McpServer::builder(Invoker::new(&registry).unwrap());
-    let server = server
-        .limits(|limits| limits.page_size = 4)
-        .build()
-        .unwrap();
+    let server = server.limits(|limits| limits.page_size = 4).build().unwrap();
     let served = serve(&server).await;
     let (first, cursor) = page(served.addr, None).await;
     assert_eq!(first, ["tool_0000", "tool_0001", "tool_0002", "tool_0003"]);
@@ -52,11 +41,8 @@ async fn pages_together_are_the_list_and_stay_so_while_it_changes() {
     assert_eq!(second, ["tool_0004", "tool_0005", "tool_0006", "tool_0007"]);
     let (third, end) = page(served.addr, cursor.as_deref()).await;
     assert_eq!((third.len(), end), (2, None));
-    let wrong = send(
-        served.addr,
-        stateless_request(1, "tools/list", json!({ "cursor": "?" })),
-    )
-    .await;
+    let wrong =
+        send(served.addr, stateless_request(1, "tools/list", json!({ "cursor": "?" }))).await;
     assert_eq!(wrong.code(), -32602);
 }
 
@@ -101,11 +87,7 @@ async fn each_revision_lists_what_it_knows() {
         let response = response.json();
         let find = |name: &str| {
             let tools = response["result"]["tools"].as_array().unwrap().iter();
-            tools
-                .clone()
-                .find(|tool| tool["name"] == name)
-                .unwrap()
-                .clone()
+            tools.clone().find(|tool| tool["name"] == name).unwrap().clone()
         };
         let (sum, below) = (find("sum"), find("below"));
         let structured = revision >= Revision::V2025_06_18;
@@ -118,11 +100,7 @@ async fn each_revision_lists_what_it_knows() {
         assert_eq!(sum.get("icons"), icons);
         if structured {
             let kind = below["outputSchema"]["type"].as_str().unwrap();
-            let expected = if revision.is_stateless() {
-                "array"
-            } else {
-                "object"
-            };
+            let expected = if revision.is_stateless() { "array" } else { "object" };
             assert_eq!(kind, expected, "{revision}");
         }
         assert_eq!(sum["inputSchema"]["type"], "object");
@@ -162,53 +140,30 @@ async fn arguments_are_completed_from_what_their_schema_counts() {
             "argument": { "name": "tone", "value": value },
         })
     };
-    let response = send(
-        served.addr,
-        stateless_request(1, "completion/complete", complete("say", "F")),
-    )
-    .await;
+    let response =
+        send(served.addr, stateless_request(1, "completion/complete", complete("say", "F"))).await;
     let values: Value = response.json()["result"]["completion"]["values"].clone();
     assert_eq!(values, json!(["formal", "friendly"]));
-    let response = send(
-        served.addr,
-        stateless_request(1, "completion/complete", complete("sing", "")),
-    )
-    .await;
+    let response =
+        send(served.addr, stateless_request(1, "completion/complete", complete("sing", ""))).await;
     assert_eq!(response.code(), -32602);
     let params = json!({ "name": "say", "arguments": { "tone": "rude" } });
-    let response = send(served.addr, stateless_request(1, "prompts/get", params))
-        .await
-        .json();
+    let response = send(served.addr, stateless_request(1, "prompts/get", params)).await.json();
     let message = json!({ "role": "assistant", "content": { "type": "text", "text": "What?" } });
     assert_eq!(response["result"]["messages"], json!([message]));
 }
 
 #[tokio::test]
 async fn who_brings_no_token_is_told_how() {
-    let server = server(&kit())
-        .token(Secret::new("sixteen letters!"))
-        .build()
-        .unwrap();
+    let server = server(&kit()).token(Secret::new("sixteen letters!")).build().unwrap();
     let served = serve(&server).await;
     let list = stateless_request(1, "tools/list", json!({}));
     let answer = send(served.addr, &list).await;
-    assert_eq!(
-        (answer.status, answer.header("www-authenticate")),
-        (401, Some("Bearer"))
-    );
-    let wrong = http_request(
-        "POST",
-        &[("Authorization", "Bearer sixteen letters?")],
-        "{}",
-    );
+    assert_eq!((answer.status, answer.header("www-authenticate")), (401, Some("Bearer")));
+    let wrong = http_request("POST", &[("Authorization", "Bearer sixteen letters?")], "{}");
     let answer = send(served.addr, wrong).await;
     assert_eq!(answer.status, 401);
-    assert!(
-        answer
-            .header("www-authenticate")
-            .unwrap()
-            .contains("invalid_token")
-    );
+    assert!(answer.header("www-authenticate").unwrap().contains("invalid_token"));
 }
 
 #[tokio::test]

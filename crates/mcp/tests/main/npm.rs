@@ -19,9 +19,7 @@ fn the_typescript_clients_list_and_call_over_http_and_stdio() {
         .env("NODE_PATH", &packages)
         .output()
         .unwrap();
-    let (stdout, stderr) = (
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr),
-    );
+    let (stdout, stderr) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(stdout.contains("all well"), "{stdout}\n{stderr}");
 }

@@ -27,9 +27,8 @@ pub(crate) fn with(token: &str, text: &str) -> String {
 /// A server that accepts tokens of this key, requires `read` and grants everything with it.
 async fn protected(key: &Key) -> RunningServer {
     let jwks = Jwks::from_key_set(ISSUER, &json!({ "keys": [key.published()] })).unwrap();
-    let oauth = ResourceServer::new(HERE, jwks)
-        .scope("read", ScopeRule::all())
-        .required_scopes(["read"]);
+    let oauth =
+        ResourceServer::new(HERE, jwks).scope("read", ScopeRule::all()).required_scopes(["read"]);
     serve(&server(&kit()).oauth(oauth).build().unwrap()).await
 }
 
@@ -76,18 +75,9 @@ async fn who_brings_no_token_is_told_where_to_get_one() {
     let list = stateless_request(1, "tools/list", json!({}));
     let expected = format!(r#"Bearer scope="read", resource_metadata="{METADATA}""#);
     let other = list.replacen("\r\n", "\r\nAuthorization: Basic YWRhOnB3\r\n", 1);
-    for text in [
-        list,
-        other,
-        http_request("GET", &[], ""),
-        http_request("DELETE", &[], ""),
-    ] {
+    for text in [list, other, http_request("GET", &[], ""), http_request("DELETE", &[], "")] {
         let answer = send(served.addr, text).await;
-        assert_eq!(
-            (answer.status, challenge(&answer)),
-            (401, &*expected),
-            "{answer:?}"
-        );
+        assert_eq!((answer.status, challenge(&answer)), (401, &*expected), "{answer:?}");
     }
 }
 
@@ -110,10 +100,7 @@ async fn a_header_that_is_garbled_and_a_token_in_the_address_are_bad_requests() 
         let answer = send(served.addr, text).await;
         assert_eq!(answer.status, 400, "{answer:?}");
         let challenge = challenge(&answer);
-        assert!(
-            challenge.contains(r#"error="invalid_request""#),
-            "{challenge}"
-        );
+        assert!(challenge.contains(r#"error="invalid_request""#), "{challenge}");
         assert!(!answer.body.contains(&token));
     }
 }
@@ -164,14 +151,8 @@ async fn a_token_that_is_not_good_here_and_now_is_refused() {
         (format!("{head}."), "signature"),
         (headed(json!({ "alg": "ES384", "kid": "k" })), "unknown key"),
         (headed(json!({ "alg": "RS256", "kid": "k" })), "unknown key"),
-        (
-            headed(json!({ "alg": "ES256", "kid": "k", "crit": ["b64"] })),
-            "insists",
-        ),
-        (
-            headed(json!({ "alg": "ES256", "kid": "k", "typ": "dpop+jwt" })),
-            "access",
-        ),
+        (headed(json!({ "alg": "ES256", "kid": "k", "crit": ["b64"] })), "insists"),
+        (headed(json!({ "alg": "ES256", "kid": "k", "typ": "dpop+jwt" })), "access"),
         ("a.b".to_owned(), "no signed"),
         ("a.b.c.d".to_owned(), "no signed"),
         ("opaque".to_owned(), "no signed"),
@@ -179,10 +160,7 @@ async fn a_token_that_is_not_good_here_and_now_is_refused() {
         let answer = list(&served, &token).await;
         let challenge = challenge(&answer);
         assert_eq!(answer.status, 401, "{why}: {answer:?}");
-        assert!(
-            challenge.contains(r#"error="invalid_token""#),
-            "{challenge}"
-        );
+        assert!(challenge.contains(r#"error="invalid_token""#), "{challenge}");
         assert!(challenge.contains(why), "{why}: {challenge}");
         assert!(challenge.contains(METADATA), "{challenge}");
     }
@@ -212,11 +190,7 @@ async fn clocks_may_differ_and_audiences_be_written_otherwise() {
 async fn who_lacks_a_scope_that_all_need_is_told_which() {
     let key = Key::new("k");
     let served = protected(&key).await;
-    let answer = list(
-        &served,
-        &key.sign(&claims(ISSUER, HERE, "ada", "readx profile")),
-    )
-    .await;
+    let answer = list(&served, &key.sign(&claims(ISSUER, HERE, "ada", "readx profile"))).await;
     assert_eq!(answer.status, 403, "{answer:?}");
     let challenge = challenge(&answer);
     for part in [r#"error="insufficient_scope""#, r#"scope="read""#, METADATA] {
@@ -241,24 +215,14 @@ async fn the_document_says_who_makes_tokens() {
         });
         assert_eq!(answer.json(), wanted);
     }
-    assert_eq!(
-        send(served.addr, at(&format!("{root}/other"))).await.status,
-        404
-    );
+    assert_eq!(send(served.addr, at(&format!("{root}/other"))).await.status, 404);
     let posted = http_request("POST", &[], "{}").replacen("/mcp", root, 1);
     assert_eq!(send(served.addr, posted).await.status, 405);
     let elsewhere = at(root).replacen("tools.example", "evil.example", 1);
     assert_eq!(send(served.addr, elsewhere).await.status, 403);
     let open = serve(&server(&kit()).build().unwrap()).await;
-    let answer = send(
-        open.addr,
-        at(root).replacen("tools.example", "localhost", 1),
-    )
-    .await;
-    assert_eq!(
-        answer.status, 404,
-        "without OAuth there is no such document"
-    );
+    let answer = send(open.addr, at(root).replacen("tools.example", "localhost", 1)).await;
+    assert_eq!(answer.status, 404, "without OAuth there is no such document");
 }
 
 #[tokio::test]
@@ -324,12 +288,9 @@ async fn tokens_of_a_table_and_of_a_closure_are_checked_alike() {
     let closure = closure.authorization_server(ISSUER);
     for (oauth, third) in [(table, 401), (closure, 503)] {
         let served = serve(&server(&kit()).oauth(oauth).build().unwrap()).await;
-        for (token, status) in [
-            ("opaque-1", 200),
-            ("opaque-2", 401),
-            ("opaque-3", third),
-            ("opaque-4", 401),
-        ] {
+        for (token, status) in
+            [("opaque-1", 200), ("opaque-2", 401), ("opaque-3", third), ("opaque-4", 401)]
+        {
             let answer = list(&served, token).await;
             assert_eq!(answer.status, status, "{token}: {answer:?}");
         }
@@ -342,10 +303,7 @@ fn a_protection_that_makes_no_sense_is_not_built() {
     let here = || ResourceServer::new(HERE, table()).authorization_server(ISSUER);
     for (oauth, part) in [
         (ResourceServer::new("tools", table()), "resource"),
-        (
-            ResourceServer::new("http://tools.example/", table()),
-            "https",
-        ),
+        (ResourceServer::new("http://tools.example/", table()), "https"),
         (ResourceServer::new(HERE, table()), "authorization_server"),
         (here().authorization_server("login"), "authorization server"),
         (here().scope("two words", ScopeRule::all()), "two words"),
@@ -357,9 +315,8 @@ fn a_protection_that_makes_no_sense_is_not_built() {
     let both = server(&kit()).token(Secret::new("a long enough token"));
     assert!(both.oauth(here()).build().is_err());
     let kit = kit();
-    let careful = kit
-        .invoker
-        .with_policy(|_, policy| policy.approval = toolwright::ApprovalPolicy::Always);
+    let careful =
+        kit.invoker.with_policy(|_, policy| policy.approval = toolwright::ApprovalPolicy::Always);
     let scoped = here().scope("read", ScopeRule::all());
     let builder = toolwright_mcp::McpServer::builder(careful.unwrap()).oauth(scoped);
     assert!(builder.build().unwrap_err().to_string().contains("adjust"));

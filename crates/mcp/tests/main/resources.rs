@@ -14,10 +14,7 @@ use crate::tools::{kit, server};
 #[tool(read_only)]
 fn notes(day: String) -> Result<Vec<Content>, ToolError> {
     match day.as_str() {
-        "monday" => Ok(vec![
-            Content::text("rain"),
-            Content::image("image/png", b"\x89PNG"),
-        ]),
+        "monday" => Ok(vec![Content::text("rain"), Content::image("image/png", b"\x89PNG")]),
         _ => Err(ToolError::failed("nothing was written then")),
     }
 }
@@ -40,12 +37,8 @@ fn read(uri: &str) -> String {
 #[tokio::test]
 async fn a_resource_is_what_its_tool_returns_and_the_tool_is_not_listed() {
     let served = serve(&with_notes(notes::tool())).await;
-    let response = send(
-        served.addr,
-        stateless_request(1, "resources/templates/list", json!({})),
-    )
-    .await
-    .json();
+    let response =
+        send(served.addr, stateless_request(1, "resources/templates/list", json!({}))).await.json();
     let listed = &response["result"]["resourceTemplates"][0];
     assert_eq!(
         (&listed["uriTemplate"], &listed["name"]),
@@ -63,10 +56,7 @@ async fn a_resource_is_what_its_tool_returns_and_the_tool_is_not_listed() {
     assert_eq!(response.code(), -32603, "{response:?}");
     let response = send(served.addr, read("elsewhere://monday")).await;
     assert_eq!(response.code(), -32602, "{response:?}");
-    assert_eq!(
-        response.json()["error"]["data"]["uri"],
-        "elsewhere://monday"
-    );
+    assert_eq!(response.json()["error"]["data"]["uri"], "elsewhere://monday");
 }
 
 #[tokio::test]
@@ -75,31 +65,20 @@ async fn whoever_watches_a_resource_hears_that_it_has_changed() {
     let served = serve(&server).await;
     let mut wire = RawConnection::open(served.addr).await;
     let filter = json!({ "notifications": { "resourceSubscriptions": ["notes://monday"] } });
-    wire.send(stateless_request(1, "subscriptions/listen", filter))
-        .await;
+    wire.send(stateless_request(1, "subscriptions/listen", filter)).await;
     wire.until("acknowledged").await;
     wire.until("}\n\n").await;
     let session = open_session(served.addr, "2025-11-25", json!({})).await;
     let headers = [("Mcp-Session-Id", session.as_str())];
-    let watch = request(
-        1,
-        "resources/subscribe",
-        json!({ "uri": "notes://tuesday" }),
-    );
-    assert_eq!(
-        post(served.addr, &headers, &watch).await.json()["result"],
-        json!({})
-    );
+    let watch = request(1, "resources/subscribe", json!({ "uri": "notes://tuesday" }));
+    assert_eq!(post(served.addr, &headers, &watch).await.json()["result"], json!({}));
     let mut standing = RawConnection::open(served.addr).await;
     standing.send(http_request("GET", &headers, "")).await;
     standing.until(":\n\n").await;
     server.resource_updated("notes://tuesday");
     server.resource_updated("notes://monday");
     let heard = wire.until("}\n\n").await;
-    assert!(
-        heard.contains("notes://monday") && !heard.contains("tuesday"),
-        "{heard}"
-    );
+    assert!(heard.contains("notes://monday") && !heard.contains("tuesday"), "{heard}");
     let heard = standing.until("}\n\n").await;
     assert!(heard.contains("notes://tuesday"), "{heard}");
 }

@@ -45,14 +45,7 @@ fn greeting() -> &'static str {
 
 /// Tokens are the names of their callers and scopes: `ada.read.write`.
 fn table() -> StaticTokens {
-    let all = [
-        "ada",
-        "ada.read",
-        "ada.read.write",
-        "bob.read",
-        "ada.all",
-        "ada.read.unknown",
-    ];
+    let all = ["ada", "ada.read", "ada.read.write", "bob.read", "ada.all", "ada.read.unknown"];
     all.iter().fold(StaticTokens::new(), |table, token| {
         let mut parts = token.split('.');
         let claims = Claims::new(parts.next().unwrap_or_default(), [HERE]).scopes(parts);
@@ -62,20 +55,12 @@ fn table() -> StaticTokens {
 
 /// A server where `read` grants read-only tools, `write` some more, `all` nearly everything.
 pub(crate) fn scoped(kit: &Kit) -> McpServer {
-    kit.registry
-        .add(vec![whoami::tool(), format_disk::tool()])
-        .unwrap();
+    kit.registry.add(vec![whoami::tool(), format_disk::tool()]).unwrap();
     let oauth = ResourceServer::new(HERE, table())
         .authorization_server(ISSUER)
-        .scope(
-            "all",
-            ScopeRule::matching(|spec| spec.name != *"format_disk"),
-        )
+        .scope("all", ScopeRule::matching(|spec| spec.name != *"format_disk"))
         .scope("read", ScopeRule::read_only())
-        .scope(
-            "write",
-            ScopeRule::names(["fail", "erase", "ledger", "wait"]),
-        )
+        .scope("write", ScopeRule::names(["fail", "erase", "ledger", "wait"]))
         .implies("all", ["read"]);
     server(kit)
         .oauth(oauth)
@@ -86,11 +71,7 @@ pub(crate) fn scoped(kit: &Kit) -> McpServer {
 }
 
 async fn ask(served: &RunningServer, token: &str, method: &str, params: Value) -> HttpAnswer {
-    send(
-        served.addr,
-        with(token, &stateless_request(1, method, params)),
-    )
-    .await
+    send(served.addr, with(token, &stateless_request(1, method, params))).await
 }
 
 fn names(answer: &HttpAnswer, list: &str) -> Vec<String> {
@@ -119,10 +100,7 @@ async fn a_list_shows_what_the_scopes_open() {
         let listed = names(&ask(&served, token, "tools/list", json!({})).await, "tools");
         assert_eq!(listed, wanted, "{token}");
     }
-    let all = names(
-        &ask(&served, "ada.all", "tools/list", json!({})).await,
-        "tools",
-    );
+    let all = names(&ask(&served, "ada.all", "tools/list", json!({})).await, "tools");
     assert!(all.contains(&"steps".to_owned()) && !all.contains(&"format_disk".to_owned()));
 }
 
@@ -131,12 +109,7 @@ async fn what_is_not_listed_is_not_callable_either() {
     let kit = kit();
     let served = serve(&scoped(&kit)).await;
     let call = |token, name: &str| {
-        ask(
-            &served,
-            token,
-            "tools/call",
-            json!({ "name": name, "arguments": {} }),
-        )
+        ask(&served, token, "tools/call", json!({ "name": name, "arguments": {} }))
     };
     let answer = call("ada.read.write", "fail").await;
     assert_eq!(answer.status, 200, "{answer:?}");
@@ -145,11 +118,7 @@ async fn what_is_not_listed_is_not_callable_either() {
         let answer = call("ada.read", name).await;
         assert_eq!(answer.status, 403, "{answer:?}");
         let challenge = answer.header("www-authenticate").unwrap();
-        for part in [
-            r#"error="insufficient_scope""#,
-            r#"scope="write""#,
-            "resource_metadata=",
-        ] {
+        for part in [r#"error="insufficient_scope""#, r#"scope="write""#, "resource_metadata="] {
             assert!(challenge.contains(part), "{challenge}");
         }
     }
@@ -158,28 +127,16 @@ async fn what_is_not_listed_is_not_callable_either() {
     let unknown = call("ada.all", "format_dish").await;
     assert_eq!((closed.status, closed.code()), (200, -32602));
     let error_message = |answer: &HttpAnswer| answer.json()["error"]["message"].to_string();
-    assert_eq!(
-        error_message(&closed).replace("disk", "dish"),
-        error_message(&unknown)
-    );
+    assert_eq!(error_message(&closed).replace("disk", "dish"), error_message(&unknown));
     let near = call("ada.read", "fial").await;
-    assert!(
-        !near.body.contains("fail") && near.body.contains("add"),
-        "{near:?}"
-    );
+    assert!(!near.body.contains("fail") && near.body.contains("add"), "{near:?}");
 }
 
 #[tokio::test]
 async fn tools_meet_the_caller_and_the_scopes_but_not_the_token() {
     let kit = kit();
     let served = serve(&scoped(&kit)).await;
-    let answer = ask(
-        &served,
-        "ada.all",
-        "tools/call",
-        json!({ "name": "whoami" }),
-    )
-    .await;
+    let answer = ask(&served, "ada.all", "tools/call", json!({ "name": "whoami" })).await;
     assert_eq!(text(&answer.json()["result"]), "ada all,read");
 }
 
@@ -208,20 +165,12 @@ async fn prompts_and_resources_are_opened_likewise() {
             ("Mcp-Method", "resources/read"),
             ("Mcp-Name", uri),
         ];
-        send(
-            served.addr,
-            with(token, &http_request("POST", &headers, &body.to_string())),
-        )
+        send(served.addr, with(token, &http_request("POST", &headers, &body.to_string())))
     };
     assert_eq!(read("ada.read", "shop://notes").await.status, 200);
     let answer = read("ada.read", "shop://ledger").await;
     assert_eq!(answer.status, 403, "{answer:?}");
-    assert!(
-        answer
-            .header("www-authenticate")
-            .unwrap()
-            .contains(r#"scope="write""#)
-    );
+    assert!(answer.header("www-authenticate").unwrap().contains(r#"scope="write""#));
 }
 
 #[tokio::test]
@@ -230,11 +179,7 @@ async fn who_listens_hears_of_what_they_see() {
     let served = serve(&scoped(&kit)).await;
     let listen = json!({ "notifications": { "toolsListChanged": true } });
     let mut wire = RawConnection::open(served.addr).await;
-    wire.send(with(
-        "ada.read",
-        &stateless_request(7, "subscriptions/listen", listen),
-    ))
-    .await;
+    wire.send(with("ada.read", &stateless_request(7, "subscriptions/listen", listen))).await;
     wire.until("acknowledged").await;
     // Its removal is invisible with `read`: the next notification is of a tool that `read` grants.
     kit.registry.remove("erase").unwrap();
@@ -253,22 +198,14 @@ async fn cursors_lead_through_what_is_open() {
     let oauth = ResourceServer::new(HERE, table())
         .authorization_server(ISSUER)
         .scope("read", ScopeRule::read_only());
-    let server = server(&kit)
-        .oauth(oauth)
-        .limits(|limits| limits.page_size = 4);
+    let server = server(&kit).oauth(oauth).limits(|limits| limits.page_size = 4);
     let served = serve(&server.build().unwrap()).await;
     let first = ask(&served, "ada.read", "tools/list", json!({})).await;
     assert_eq!(names(&first, "tools"), READ[..4]);
     let cursor = first.json()["result"]["nextCursor"].clone();
     // Between two pages something closed comes and goes.
     kit.registry.remove("fail").unwrap();
-    let next = ask(
-        &served,
-        "ada.read",
-        "tools/list",
-        json!({ "cursor": cursor }),
-    )
-    .await;
+    let next = ask(&served, "ada.read", "tools/list", json!({ "cursor": cursor })).await;
     assert_eq!(names(&next, "tools"), READ[4..]);
     assert!(next.json()["result"].get("nextCursor").is_none());
     let other = ask(&served, "ada", "tools/list", json!({ "cursor": cursor })).await;

@@ -29,11 +29,7 @@ async fn a_session_belongs_to_whoever_opened_it_and_scopes_to_each_request() {
     let opened = post(served.addr, &[("Authorization", "Bearer ada.read")], &hello).await;
     let session = opened.header("Mcp-Session-Id").unwrap();
     let call = |name: &str| {
-        request(
-            1,
-            "tools/call",
-            json!({ "name": name, "arguments": { "a": 1, "b": 2 } }),
-        )
+        request(1, "tools/call", json!({ "name": name, "arguments": { "a": 1, "b": 2 } }))
     };
     for (token, name, status) in [
         ("ada.read", "add", 200),
@@ -47,28 +43,12 @@ async fn a_session_belongs_to_whoever_opened_it_and_scopes_to_each_request() {
         let answer = post(served.addr, &headers, &call(name)).await;
         assert_eq!(answer.status, status, "{token} {name}: {answer:?}");
     }
-    let of_bob = [
-        ("Authorization", "Bearer bob.read"),
-        ("Mcp-Session-Id", session),
-    ];
+    let of_bob = [("Authorization", "Bearer bob.read"), ("Mcp-Session-Id", session)];
     for method in ["GET", "DELETE"] {
-        assert_eq!(
-            send(served.addr, http_request(method, &of_bob, ""))
-                .await
-                .status,
-            404
-        );
+        assert_eq!(send(served.addr, http_request(method, &of_bob, "")).await.status, 404);
     }
-    let of_ada = [
-        ("Authorization", "Bearer ada.read"),
-        ("Mcp-Session-Id", session),
-    ];
-    assert_eq!(
-        send(served.addr, http_request("DELETE", &of_ada, ""))
-            .await
-            .status,
-        204
-    );
+    let of_ada = [("Authorization", "Bearer ada.read"), ("Mcp-Session-Id", session)];
+    assert_eq!(send(served.addr, http_request("DELETE", &of_ada, "")).await.status, 204);
 }
 
 #[tokio::test]
@@ -80,9 +60,7 @@ async fn a_task_is_there_for_who_began_it_with_as_many_scopes() {
     let ask = |token, text: String| send(served.addr, with(token, &text));
     let call = stateless_request_with(1, "tools/call", json!({ "name": "later" }), tasks.clone());
     let begun = ask("ada.all", call).await.json();
-    let task = begun["result"]["taskId"]
-        .as_str()
-        .unwrap_or_else(|| panic!("{begun}"));
+    let task = begun["result"]["taskId"].as_str().unwrap_or_else(|| panic!("{begun}"));
     let get = || {
         let body = crate::support::stateless_body(
             2,
@@ -97,10 +75,7 @@ async fn a_task_is_there_for_who_began_it_with_as_many_scopes() {
         ];
         http_request("POST", &headers, &body.to_string())
     };
-    assert_eq!(
-        ask("ada.all", get()).await.json()["result"]["status"],
-        "working"
-    );
+    assert_eq!(ask("ada.all", get()).await.json()["result"]["status"], "working");
     for token in ["ada.read", "bob.read"] {
         assert_eq!(ask(token, get()).await.code(), -32602, "{token}");
     }
@@ -112,17 +87,12 @@ async fn who_listens_is_told_to_come_back_when_the_token_ends() {
         let soon = SystemTime::now() + Duration::from_millis(200);
         Ok(Claims::new("ada", [HERE]).expires(soon))
     };
-    let oauth = ResourceServer::new(HERE, verifier)
-        .authorization_server(ISSUER)
-        .clock_skew(Duration::ZERO);
+    let oauth =
+        ResourceServer::new(HERE, verifier).authorization_server(ISSUER).clock_skew(Duration::ZERO);
     let served = serve(&server(&kit()).oauth(oauth).build().unwrap()).await;
     let listen = json!({ "notifications": { "toolsListChanged": true } });
     let mut wire = RawConnection::open(served.addr).await;
-    wire.send(with(
-        "any",
-        &stateless_request(7, "subscriptions/listen", listen),
-    ))
-    .await;
+    wire.send(with("any", &stateless_request(7, "subscriptions/listen", listen))).await;
     wire.until("acknowledged").await;
     wire.until(r#""resultType":"complete""#).await;
 }
@@ -135,11 +105,7 @@ async fn in_a_batch_each_message_is_answered_by_its_own_scopes() {
     let opened = post(served.addr, &[bearer], &initialize("2025-03-26", json!({}))).await;
     let session = opened.header("Mcp-Session-Id").unwrap();
     let call = |id, name: &str| {
-        request(
-            id,
-            "tools/call",
-            json!({ "name": name, "arguments": { "a": 1, "b": 2 } }),
-        )
+        request(id, "tools/call", json!({ "name": name, "arguments": { "a": 1, "b": 2 } }))
     };
     let batch = json!([call(1, "add"), call(2, "fail")]);
     let answer = post(served.addr, &[bearer, ("Mcp-Session-Id", session)], &batch).await;
@@ -166,11 +132,7 @@ async fn a_broken_stream_is_read_on_by_who_reaches_as_much() {
     // With less, it is as if nothing had been kept: the stream of changes begins.
     let mut wire = RawConnection::open(served.addr).await;
     let read = ("Authorization", "Bearer ada.read");
-    wire.send(http_request("GET", &[read, session, last], ""))
-        .await;
+    wire.send(http_request("GET", &[read, session, last], "")).await;
     let began = wire.until(":\n\n").await;
-    assert!(
-        !began.contains("half") && !began.contains("done"),
-        "{began}"
-    );
+    assert!(!began.contains("half") && !began.contains("done"), "{began}");
 }

@@ -13,11 +13,7 @@ use crate::support::{
 use crate::tools::{kit, server, text};
 
 fn call(id: u32, name: &str, arguments: Value) -> Value {
-    request(
-        id,
-        "tools/call",
-        json!({ "name": name, "arguments": arguments }),
-    )
+    request(id, "tools/call", json!({ "name": name, "arguments": arguments }))
 }
 
 #[tokio::test]
@@ -27,10 +23,7 @@ async fn every_revision_with_sessions_is_spoken_and_any_other_is_answered_with_t
         let session = open_session(served.addr, revision.as_str(), json!({})).await;
         let answer = post(
             served.addr,
-            &[
-                ("Mcp-Session-Id", &session),
-                ("MCP-Protocol-Version", revision.as_str()),
-            ],
+            &[("Mcp-Session-Id", &session), ("MCP-Protocol-Version", revision.as_str())],
             &call(1, "add", json!({ "a": 2, "b": 3 })),
         )
         .await;
@@ -47,29 +40,14 @@ async fn outputs_that_are_no_objects_are_wrapped() {
     let served = serve(&server(&kit()).build().unwrap()).await;
     let session = open_session(served.addr, "2025-06-18", json!({})).await;
     let headers = [("Mcp-Session-Id", session.as_str())];
-    let response = post(served.addr, &headers, &call(1, "below", json!({ "n": 2 })))
-        .await
-        .json();
-    assert_eq!(
-        response["result"]["structuredContent"],
-        json!({ "result": [0, 1] })
-    );
-    let response = post(
-        served.addr,
-        &headers,
-        &call(2, "sum", json!({ "numbers": [4] })),
-    )
-    .await
-    .json();
-    assert_eq!(
-        response["result"]["structuredContent"],
-        json!({ "total": 4 })
-    );
+    let response = post(served.addr, &headers, &call(1, "below", json!({ "n": 2 }))).await.json();
+    assert_eq!(response["result"]["structuredContent"], json!({ "result": [0, 1] }));
+    let response =
+        post(served.addr, &headers, &call(2, "sum", json!({ "numbers": [4] }))).await.json();
+    assert_eq!(response["result"]["structuredContent"], json!({ "total": 4 }));
     let old = open_session(served.addr, "2024-11-05", json!({})).await;
     let headers = [("Mcp-Session-Id", old.as_str())];
-    let response = post(served.addr, &headers, &call(1, "mixed", json!({})))
-        .await
-        .json();
+    let response = post(served.addr, &headers, &call(1, "mixed", json!({}))).await.json();
     let kinds = response["result"]["content"].as_array().unwrap().iter();
     let kinds: Vec<_> = kinds.map(|item| item["type"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["text", "image", "resource", "resource", "text"]);
@@ -80,9 +58,7 @@ async fn a_tool_knows_its_session() {
     let served = serve(&server(&kit()).build().unwrap()).await;
     let session = open_session(served.addr, "2025-11-25", json!({})).await;
     let headers = [("Mcp-Session-Id", session.as_str())];
-    let response = post(served.addr, &headers, &call(1, "session", json!({})))
-        .await
-        .json();
+    let response = post(served.addr, &headers, &call(1, "session", json!({}))).await.json();
     assert_eq!(text(&response["result"]), session);
 }
 
@@ -99,12 +75,7 @@ async fn a_session_is_needed_and_ends_when_its_client_says_so() {
     let ended = send(served.addr, http_request("DELETE", &headers, "")).await;
     assert_eq!(ended.status, 204);
     assert_eq!(post(served.addr, &headers, &list).await.status, 404);
-    assert_eq!(
-        send(served.addr, http_request("GET", &headers, ""))
-            .await
-            .status,
-        404
-    );
+    assert_eq!(send(served.addr, http_request("GET", &headers, "")).await.status, 404);
 }
 
 #[tokio::test]
@@ -141,10 +112,7 @@ async fn there_are_only_so_many_sessions() {
     open_session(served.addr, "2025-11-25", json!({})).await;
     open_session(served.addr, "2025-11-25", json!({})).await;
     let answer = post(served.addr, &[], &initialize("2025-11-25", json!({}))).await;
-    assert_eq!(
-        (answer.status, answer.header("retry-after")),
-        (503, Some("1"))
-    );
+    assert_eq!((answer.status, answer.header("retry-after")), (503, Some("1")));
 }
 
 #[tokio::test]
@@ -204,13 +172,8 @@ async fn a_standing_stream_hears_of_new_tools_and_a_second_one_replaces_it() {
 
 #[tokio::test]
 async fn batches_are_for_the_revision_that_had_them() {
-    let served = serve(
-        &server(&kit())
-            .limits(|limits| limits.max_batch = 3)
-            .build()
-            .unwrap(),
-    )
-    .await;
+    let served =
+        serve(&server(&kit()).limits(|limits| limits.max_batch = 3).build().unwrap()).await;
     let batch = json!([
         request(1, "ping", json!({})),
         { "jsonrpc": "2.0", "method": "notifications/initialized" },
@@ -219,10 +182,7 @@ async fn batches_are_for_the_revision_that_had_them() {
     let session = open_session(served.addr, "2025-03-26", json!({})).await;
     let headers = [("Mcp-Session-Id", session.as_str())];
     let response = post(served.addr, &headers, &batch).await.json();
-    assert_eq!(
-        (&response[0]["id"], &response[1]["id"]),
-        (&json!(1), &json!(2))
-    );
+    assert_eq!((&response[0]["id"], &response[1]["id"]), (&json!(1), &json!(2)));
     assert_eq!(text(&response[1]["result"]), "2");
     let bomb = Value::from(vec![request(1, "ping", json!({})); 4]);
     let answer = post(served.addr, &headers, &bomb).await;

@@ -17,10 +17,7 @@ async fn a_call_is_answered_at_once_as_json() {
     let response = answer.json();
     assert_eq!(response["id"], 7);
     assert_eq!(response["result"]["resultType"], "complete");
-    assert_eq!(
-        response["result"]["content"],
-        json!([{ "type": "text", "text": "5" }])
-    );
+    assert_eq!(response["result"]["content"], json!([{ "type": "text", "text": "5" }]));
     assert!(response["result"].get("isError").is_none());
     let info = &response["result"]["_meta"]["io.modelcontextprotocol/serverInfo"];
     assert_eq!(info["name"], "test");
@@ -56,21 +53,14 @@ async fn headers_repeat_what_the_body_says() {
 #[tokio::test]
 async fn a_request_says_all_about_itself() {
     let served = serve(&server(&kit()).build().unwrap()).await;
-    let headers = [
-        ("MCP-Protocol-Version", "2026-07-28"),
-        ("Mcp-Method", "tools/list"),
-    ];
+    let headers = [("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", "tools/list")];
     for params in [
         json!({}),
         json!({ "_meta": {} }),
         json!({ "_meta": { "io.modelcontextprotocol/protocolVersion": "2026-07-28" } }),
     ] {
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": params });
-        let answer = send(
-            served.addr,
-            http_request("POST", &headers, &body.to_string()),
-        )
-        .await;
+        let answer = send(served.addr, http_request("POST", &headers, &body.to_string())).await;
         assert_eq!((answer.status, answer.code()), (400, -32602), "{answer:?}");
     }
 }
@@ -89,13 +79,7 @@ async fn an_unknown_version_is_refused_with_those_that_are_spoken() {
 #[tokio::test]
 async fn an_unknown_method_is_not_found_and_a_notification_is_accepted() {
     let served = serve(&server(&kit()).build().unwrap()).await;
-    for method in [
-        "initialize",
-        "ping",
-        "logging/setLevel",
-        "resources/list",
-        "no/such",
-    ] {
+    for method in ["initialize", "ping", "logging/setLevel", "resources/list", "no/such"] {
         let answer = send(served.addr, stateless_request(1, method, json!({}))).await;
         assert_eq!((answer.status, answer.code()), (404, -32601), "{method}");
     }
@@ -108,19 +92,13 @@ async fn an_unknown_method_is_not_found_and_a_notification_is_accepted() {
 #[tokio::test]
 async fn an_unknown_tool_is_an_error_of_the_protocol_and_bad_arguments_are_a_result() {
     let served = serve(&server(&kit()).build().unwrap()).await;
-    let answer = send(
-        served.addr,
-        stateless_request(1, "tools/call", json!({ "name": "ad_d" })),
-    )
-    .await;
+    let answer =
+        send(served.addr, stateless_request(1, "tools/call", json!({ "name": "ad_d" }))).await;
     assert_eq!(answer.code(), -32602, "{answer:?}");
     let result = call(served.addr, "add", json!({ "a": "two" })).await;
     assert_eq!(result["isError"], true);
     let result = call(served.addr, "fail", json!({})).await;
-    assert_eq!(
-        (&result["isError"], text(&result)),
-        (&json!(true), "out of paper")
-    );
+    assert_eq!((&result["isError"], text(&result)), (&json!(true), "out of paper"));
 }
 
 #[tokio::test]
@@ -149,16 +127,9 @@ async fn progress_and_log_messages_come_only_where_they_were_asked_for() {
         .filter_map(|line| line.strip_prefix("data: "))
         .map(|data| serde_json::from_str(data).unwrap())
         .collect();
-    let methods: Vec<_> = events
-        .iter()
-        .map(|it| it["method"].as_str().unwrap_or("-"))
-        .collect();
-    let expected = [
-        "notifications/progress",
-        "notifications/message",
-        "notifications/progress",
-        "-",
-    ];
+    let methods: Vec<_> = events.iter().map(|it| it["method"].as_str().unwrap_or("-")).collect();
+    let expected =
+        ["notifications/progress", "notifications/message", "notifications/progress", "-"];
     assert_eq!(methods, expected);
     let params = json!({ "progress": 1.0, "total": 2.0, "message": "half", "progressToken": "p" });
     assert_eq!(events[0]["params"], params);
@@ -174,17 +145,10 @@ async fn progress_and_log_messages_come_only_where_they_were_asked_for() {
 async fn closing_the_connection_cancels_the_call() {
     let mut kit = kit();
     let served = serve(&server(&kit).build().unwrap()).await;
-    for meta in [
-        json!({}),
-        json!({ "io.modelcontextprotocol/logLevel": "error" }),
-    ] {
+    for meta in [json!({}), json!({ "io.modelcontextprotocol/logLevel": "error" })] {
         let mut wire = RawConnection::open(served.addr).await;
-        wire.send(stateless_request(
-            1,
-            "tools/call",
-            json!({ "name": "wait", "_meta": meta }),
-        ))
-        .await;
+        wire.send(stateless_request(1, "tools/call", json!({ "name": "wait", "_meta": meta })))
+            .await;
         assert_eq!(kit.heard.recv().await, Some("started"));
         drop(wire);
         assert_eq!(kit.heard.recv().await, Some("dropped"));
@@ -198,41 +162,23 @@ async fn a_subscription_hears_what_it_asked_for() {
     let served = serve(&server(&kit).build().unwrap()).await;
     let mut wire = RawConnection::open(served.addr).await;
     let filter = json!({ "notifications": { "toolsListChanged": true } });
-    wire.send(stateless_request(5, "subscriptions/listen", filter))
-        .await;
+    wire.send(stateless_request(5, "subscriptions/listen", filter)).await;
     let first = wire.until("}\n\n").await;
-    assert!(
-        first.contains("notifications/subscriptions/acknowledged"),
-        "{first}"
-    );
+    assert!(first.contains("notifications/subscriptions/acknowledged"), "{first}");
     let mut prompts = RawConnection::open(served.addr).await;
     let filter = json!({ "notifications": { "promptsListChanged": true } });
-    prompts
-        .send(stateless_request(6, "subscriptions/listen", filter))
-        .await;
+    prompts.send(stateless_request(6, "subscriptions/listen", filter)).await;
     prompts.until("}\n\n").await;
     kit.registry.remove("fail").unwrap();
     let second = wire.until("}\n\n").await;
-    assert!(
-        second.contains("notifications/tools/list_changed"),
-        "{second}"
-    );
-    assert!(
-        second.contains(r#""io.modelcontextprotocol/subscriptionId":5"#),
-        "{second}"
-    );
+    assert!(second.contains("notifications/tools/list_changed"), "{second}");
+    assert!(second.contains(r#""io.modelcontextprotocol/subscriptionId":5"#), "{second}");
     // A notification of the tool for the other client would have come before this.
     kit.registry
-        .add(toolwright::Prompt::from_tool(
-            tools::fail::tool(),
-            toolwright::Role::User,
-        ))
+        .add(toolwright::Prompt::from_tool(tools::fail::tool(), toolwright::Role::User))
         .unwrap();
     let third = prompts.until("}\n\n").await;
-    assert!(
-        third.contains("notifications/prompts/list_changed"),
-        "{third}"
-    );
+    assert!(third.contains("notifications/prompts/list_changed"), "{third}");
     assert!(!third.contains("tools/list_changed"), "{third}");
 }
 
@@ -241,12 +187,7 @@ async fn a_server_that_ends_ends_its_subscriptions_politely() {
     let kit = kit();
     let mut served = serve(&server(&kit).build().unwrap()).await;
     let mut wire = RawConnection::open(served.addr).await;
-    wire.send(stateless_request(
-        5,
-        "subscriptions/listen",
-        json!({ "notifications": {} }),
-    ))
-    .await;
+    wire.send(stateless_request(5, "subscriptions/listen", json!({ "notifications": {} }))).await;
     wire.until("acknowledged").await;
     served.end.take().unwrap().send(()).unwrap();
     let last = wire.until(r#""resultType":"complete""#).await;
@@ -258,21 +199,13 @@ async fn a_server_that_ends_ends_its_subscriptions_politely() {
 async fn discovery_says_who_is_there() {
     let kit = kit();
     let served = serve(&server(&kit).instructions("Count.").build().unwrap()).await;
-    let response = send(
-        served.addr,
-        stateless_request_with(1, "server/discover", json!({}), json!({})),
-    )
-    .await
-    .json();
+    let response =
+        send(served.addr, stateless_request_with(1, "server/discover", json!({}), json!({})))
+            .await
+            .json();
     let result = &response["result"];
     assert_eq!(result["supportedVersions"], json!(["2026-07-28"]));
-    assert_eq!(
-        result["capabilities"]["tools"],
-        json!({ "listChanged": true })
-    );
+    assert_eq!(result["capabilities"]["tools"], json!({ "listChanged": true }));
     assert_eq!(result["instructions"], "Count.");
-    assert_eq!(
-        (&result["ttlMs"], &result["cacheScope"]),
-        (&json!(60_000), &json!("public"))
-    );
+    assert_eq!((&result["ttlMs"], &result["cacheScope"]), (&json!(60_000), &json!("public")));
 }

@@ -25,11 +25,7 @@ pub(crate) fn peer(server: &McpServer) -> Peer {
     let server = server.clone();
     let serving =
         tokio::spawn(async move { server.serve_lines(BufReader::new(theirs), ours).await });
-    Peer {
-        input,
-        output: BufReader::new(output).lines(),
-        serving,
-    }
+    Peer { input, output: BufReader::new(output).lines(), serving }
 }
 
 impl Peer {
@@ -39,12 +35,7 @@ impl Peer {
     }
 
     pub(crate) async fn receive(&mut self) -> Value {
-        let line = self
-            .output
-            .next_line()
-            .await
-            .unwrap()
-            .expect("the server is there");
+        let line = self.output.next_line().await.unwrap().expect("the server is there");
         serde_json::from_str(&line).unwrap_or_else(|_| panic!("no JSON: {line}"))
     }
 
@@ -59,11 +50,7 @@ impl Peer {
     }
 
     pub(crate) async fn close(self) {
-        let Self {
-            input,
-            mut output,
-            serving,
-        } = self;
+        let Self { input, mut output, serving } = self;
         drop(input);
         while output.next_line().await.unwrap().is_some() {}
         serving.await.unwrap().unwrap();
@@ -80,19 +67,14 @@ async fn both_eras_are_spoken_on_one_line_and_the_end_of_input_is_the_end() {
     let mut peer = peer(&server(&kit).build().unwrap());
     let response = peer.ask(request(1, "tools/list", json!({}))).await;
     assert_eq!(response["error"]["code"], -32602, "{response}");
-    let response = peer
-        .ask(stateless_body(2, "tools/call", add(2), json!({})))
-        .await;
+    let response = peer.ask(stateless_body(2, "tools/call", add(2), json!({}))).await;
     assert_eq!(text(&response["result"]), "5");
     let response = peer.ask(initialize("2025-06-18", json!({}))).await;
     assert_eq!(response["result"]["protocolVersion"], "2025-06-18");
     let response = peer.ask(request(3, "tools/call", add(3))).await;
     assert_eq!(text(&response["result"]), "5");
     kit.registry.remove("fail").unwrap();
-    assert_eq!(
-        peer.receive().await["method"],
-        "notifications/tools/list_changed"
-    );
+    assert_eq!(peer.receive().await["method"], "notifications/tools/list_changed");
     peer.close().await;
 }
 
@@ -101,24 +83,17 @@ async fn requests_run_side_by_side_and_a_cancelled_one_is_never_answered() {
     let mut kit = kit();
     let mut peer = peer(&server(&kit).build().unwrap());
     let wait = json!({ "name": "wait" });
-    peer.send(stateless_body(1, "tools/call", wait.clone(), json!({})))
-        .await;
+    peer.send(stateless_body(1, "tools/call", wait.clone(), json!({}))).await;
     assert_eq!(kit.heard.recv().await, Some("started"));
-    let response = peer
-        .ask(stateless_body(2, "tools/call", add(2), json!({})))
-        .await;
+    let response = peer.ask(stateless_body(2, "tools/call", add(2), json!({}))).await;
     assert_eq!(text(&response["result"]), "5");
-    let response = peer
-        .ask(stateless_body(1, "tools/call", wait, json!({})))
-        .await;
+    let response = peer.ask(stateless_body(1, "tools/call", wait, json!({}))).await;
     assert_eq!(response["error"]["code"], -32600, "the id is taken");
     let params = json!({ "requestId": 1 });
     peer.send(json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params }))
         .await;
     assert_eq!(kit.heard.recv().await, Some("dropped"));
-    let response = peer
-        .ask(stateless_body(3, "tools/call", add(3), json!({})))
-        .await;
+    let response = peer.ask(stateless_body(3, "tools/call", add(3), json!({}))).await;
     assert_eq!(text(&response["result"]), "5");
     peer.close().await;
 }
@@ -126,12 +101,8 @@ async fn requests_run_side_by_side_and_a_cancelled_one_is_never_answered() {
 #[tokio::test]
 async fn garbage_is_answered_and_the_next_line_is_read() {
     let kit = kit();
-    let mut peer = peer(
-        &server(&kit)
-            .limits(|limits| limits.max_message_bytes = 1000)
-            .build()
-            .unwrap(),
-    );
+    let mut peer =
+        peer(&server(&kit).limits(|limits| limits.max_message_bytes = 1000).build().unwrap());
     for (line, code) in [
         ("garbage", -32700),
         ("[1, 2]", -32600),
@@ -143,9 +114,7 @@ async fn garbage_is_answered_and_the_next_line_is_read() {
         let response = peer.receive().await;
         assert_eq!(response["error"]["code"], code, "{line}: {response}");
     }
-    let response = peer
-        .ask(stateless_body(2, "tools/call", add(2), json!({})))
-        .await;
+    let response = peer.ask(stateless_body(2, "tools/call", add(2), json!({}))).await;
     assert_eq!(text(&response["result"]), "5");
     peer.close().await;
 }
@@ -154,20 +123,9 @@ async fn garbage_is_answered_and_the_next_line_is_read() {
 async fn what_was_asked_before_the_end_of_input_is_answered() {
     let kit = kit();
     let mut peer = peer(&server(&kit).build().unwrap());
-    peer.send(stateless_body(
-        1,
-        "subscriptions/listen",
-        json!({}),
-        json!({}),
-    ))
-    .await;
-    peer.send(stateless_body(2, "tools/call", add(2), json!({})))
-        .await;
-    let Peer {
-        input,
-        mut output,
-        serving,
-    } = peer;
+    peer.send(stateless_body(1, "subscriptions/listen", json!({}), json!({}))).await;
+    peer.send(stateless_body(2, "tools/call", add(2), json!({}))).await;
+    let Peer { input, mut output, serving } = peer;
     drop(input);
     let mut heard = String::new();
     while let Some(line) = output.next_line().await.unwrap() {
@@ -181,8 +139,7 @@ async fn what_was_asked_before_the_end_of_input_is_answered() {
 async fn a_question_to_the_person_goes_over_the_same_lines() {
     let kit = kit();
     let mut peer = peer(&server(&kit).build().unwrap());
-    peer.ask(initialize("2025-11-25", json!({ "elicitation": {} })))
-        .await;
+    peer.ask(initialize("2025-11-25", json!({ "elicitation": {} }))).await;
     let params = json!({ "name": "erase", "arguments": { "path": "/x" } });
     peer.send(request(1, "tools/call", params)).await;
     let asked = peer.receive().await;

@@ -28,11 +28,7 @@ pub(crate) async fn serve(server: &McpServer) -> RunningServer {
             .await
             .unwrap();
     });
-    RunningServer {
-        addr,
-        end: Some(end),
-        running: Some(running),
-    }
+    RunningServer { addr, end: Some(end), running: Some(running) }
 }
 
 /// What came back.
@@ -68,10 +64,7 @@ pub(crate) struct RawConnection {
 impl RawConnection {
     pub(crate) async fn open(addr: SocketAddr) -> Self {
         let stream = TcpStream::connect(addr).await.unwrap();
-        Self {
-            stream,
-            read: Vec::new(),
-        }
+        Self { stream, read: Vec::new() }
     }
 
     pub(crate) async fn send(&mut self, bytes: impl AsRef<[u8]>) {
@@ -123,11 +116,7 @@ fn decode_chunked(mut body: &str) -> String {
 /// Writes a request whole.
 pub(crate) fn http_request(method: &str, headers: &[(&str, &str)], body: &str) -> String {
     let mut text = format!("{method} /mcp HTTP/1.1\r\nConnection: close\r\n");
-    let has_header = |name: &str| {
-        headers
-            .iter()
-            .any(|(known, _)| known.eq_ignore_ascii_case(name))
-    };
+    let has_header = |name: &str| headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name));
     for (name, value) in [
         ("Host", "localhost"),
         ("Content-Type", "application/json"),
@@ -168,14 +157,8 @@ pub(crate) fn stateless_request_with(
     capabilities: Value,
 ) -> String {
     let body = stateless_body(id, method, params, capabilities);
-    let name = body["params"]["name"]
-        .as_str()
-        .unwrap_or_default()
-        .to_owned();
-    let mut headers = vec![
-        ("MCP-Protocol-Version", "2026-07-28"),
-        ("Mcp-Method", method),
-    ];
+    let name = body["params"]["name"].as_str().unwrap_or_default().to_owned();
+    let mut headers = vec![("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", method)];
     if !name.is_empty() {
         headers.push(("Mcp-Name", &name));
     }

@@ -24,9 +24,7 @@ pub(crate) struct Sum {
 /// Adds numbers, and says so in JSON.
 #[tool(read_only, title = "Adder", icon = "https://example.com/sum.png")]
 pub(crate) fn sum(numbers: Vec<i64>) -> Json<Sum> {
-    Json(Sum {
-        total: numbers.iter().sum(),
-    })
+    Json(Sum { total: numbers.iter().sum() })
 }
 
 /// Lists the numbers below another.
@@ -124,17 +122,11 @@ pub(crate) fn kit() -> Kit {
     registry.add(all()).unwrap();
     let (sender, heard) = unbounded_channel();
     let invoker = Invoker::builder(&registry).state(sender).build().unwrap();
-    Kit {
-        registry,
-        invoker,
-        heard,
-    }
+    Kit { registry, invoker, heard }
 }
 
 pub(crate) fn server(kit: &Kit) -> McpServerBuilder {
-    McpServer::builder(kit.invoker.clone())
-        .name("test")
-        .version("1")
+    McpServer::builder(kit.invoker.clone()).name("test").version("1")
 }
 
 /// The text of a result's first item.

@@ -21,10 +21,7 @@ pub(super) struct Backoff {
 
 impl Backoff {
     pub(super) fn new(retries: u32) -> Self {
-        Self {
-            retries_left: retries,
-            next_delay: INITIAL_DELAY,
-        }
+        Self { retries_left: retries, next_delay: INITIAL_DELAY }
     }
 
     /// Returns the delay before the next retry; `None` if the request must not be retried.
@@ -98,10 +95,7 @@ mod tests {
             ]),
             Some(Duration::from_secs(30))
         );
-        assert_eq!(
-            seconds("Sun, 06 Nov 1994 08:50:07 GMT"),
-            Some(Duration::ZERO)
-        );
+        assert_eq!(seconds("Sun, 06 Nov 1994 08:50:07 GMT"), Some(Duration::ZERO));
     }
 
     #[test]

@@ -20,17 +20,14 @@ pub(super) fn redact_secrets(body: &mut Value, request: &ModelRequest) -> bool {
         })
         .collect();
     // Extra fields of the request may define further servers.
-    let has_extra_servers = ["tools", "mcp_servers"]
-        .iter()
-        .any(|name| request.options.extra.contains_key(*name));
+    let has_extra_servers =
+        ["tools", "mcp_servers"].iter().any(|name| request.options.extra.contains_key(*name));
     if secrets.is_empty() && !has_extra_servers {
         return false;
     }
-    for (list, field) in [
-        ("tools", "authorization"),
-        ("tools", "headers"),
-        ("mcp_servers", "authorization_token"),
-    ] {
+    for (list, field) in
+        [("tools", "authorization"), ("tools", "headers"), ("mcp_servers", "authorization_token")]
+    {
         let entries = body.get_mut(list).and_then(Value::as_array_mut);
         for entry in entries.into_iter().flatten() {
             if let Some(field) = entry.get_mut(field) {
@@ -61,12 +58,10 @@ fn redact_value(value: &mut Value) {
 fn replace_secret(value: &mut Value, secret: &str) {
     match value {
         Value::String(text) if text.contains(secret) => *text = text.replace(secret, REDACTED),
-        Value::Array(items) => items
-            .iter_mut()
-            .for_each(|item| replace_secret(item, secret)),
-        Value::Object(fields) => fields
-            .values_mut()
-            .for_each(|field| replace_secret(field, secret)),
+        Value::Array(items) => items.iter_mut().for_each(|item| replace_secret(item, secret)),
+        Value::Object(fields) => {
+            fields.values_mut().for_each(|field| replace_secret(field, secret))
+        }
         _ => {}
     }
 }
@@ -84,10 +79,7 @@ mod tests {
             {"type": "mcp", "authorization": "hunter2", "headers": {"x-key": "hunter3"}},
             {"type": "function", "parameters": {"properties": {"authorization": {"type": "string"}}}}
         ]);
-        request
-            .options
-            .extra
-            .insert("tools".to_owned(), tools.clone());
+        request.options.extra.insert("tools".to_owned(), tools.clone());
         let mut body = json!({"tools": tools, "mcp_servers": [{"authorization_token": "hunter4"}]});
         assert!(redact_secrets(&mut body, &request));
         assert_eq!(

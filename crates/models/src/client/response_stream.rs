@@ -101,10 +101,7 @@ impl<P: Protocol> ResponseStream<P> {
     /// Reads the rest of the body, so that the connection can be reused; gives up soon.
     async fn drain_connection(&mut self) {
         if let Some(response) = self.open_response.take() {
-            let rest = response
-                .chunks
-                .take(MAX_DRAINED_CHUNKS)
-                .for_each(|_| async {});
+            let rest = response.chunks.take(MAX_DRAINED_CHUNKS).for_each(|_| async {});
             let _ = timeout(DRAIN_TIMEOUT, rest).await;
         }
     }
@@ -175,9 +172,9 @@ impl<P: Protocol> ResponseStream<P> {
                     let data = replace_lone_surrogates(&frame.data);
                     response.parser.parse_frame(&frame.event_name, &data)?
                 }
-                DecodedPart::CompleteBody(json) => response
-                    .parser
-                    .parse_complete_body(&replace_lone_surrogates(&json))?,
+                DecodedPart::CompleteBody(json) => {
+                    response.parser.parse_complete_body(&replace_lone_surrogates(&json))?
+                }
             };
             self.emitted_counts.count_events(&events)?;
             self.events.extend(events);
@@ -191,10 +188,7 @@ impl<P: Protocol> ResponseStream<P> {
         }
         decoded?;
         if chunk.is_none() {
-            let rest = match (
-                response.parser.end_of_stream(),
-                response.decoder.no_frames_error(),
-            ) {
+            let rest = match (response.parser.end_of_stream(), response.decoder.no_frames_error()) {
                 // More precise than the parser's error, which is that the response is cut off.
                 (Err(_), Some(error)) => return Err(error),
                 (rest, _) => rest?,
@@ -273,11 +267,8 @@ mod tests {
     #[tokio::test]
     async fn a_key_across_the_end_of_a_truncated_error_body_is_redacted() {
         let key = format!("sk-{}", "Q7".repeat(20));
-        for place in [
-            MAX_ERROR_BODY_BYTES - 8,
-            MAX_ERROR_BODY_BYTES - 20,
-            MAX_ERROR_BODY_BYTES + 5,
-        ] {
+        for place in [MAX_ERROR_BODY_BYTES - 8, MAX_ERROR_BODY_BYTES - 20, MAX_ERROR_BODY_BYTES + 5]
+        {
             let body = format!("{}{key} end", " ".repeat(place));
             let response = WireResponse::new(500, body);
             let text = read_error_body(response, Duration::from_secs(1)).await;

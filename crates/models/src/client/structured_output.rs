@@ -14,10 +14,7 @@ pub(super) fn parse_structured_output(
     if text.trim().is_empty() {
         return Err("the answer is empty; expected JSON".to_owned());
     }
-    let limits = InputLimits {
-        bytes: MAX_RESPONSE_BYTES,
-        ..InputLimits::default()
-    };
+    let limits = InputLimits { bytes: MAX_RESPONSE_BYTES, ..InputLimits::default() };
     let mut value = match Tape::parse(text, &limits) {
         Ok(tape) => tape.to_value(),
         Err(_) => {

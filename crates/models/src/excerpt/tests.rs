@@ -56,10 +56,7 @@ fn leaked_messages<P: Protocol>(protocol: &P) -> Vec<String> {
             "message in a body",
             leaked_message(|text| refused(&json!({"error": {"message": text}}).to_string())),
         ),
-        (
-            "text in a body",
-            leaked_message(|text| refused(&json!({"error": text}).to_string())),
-        ),
+        ("text in a body", leaked_message(|text| refused(&json!({"error": text}).to_string()))),
         (
             "fields in a body that are not known",
             leaked_message(|text| refused(&json!({"error": {"reason": text}}).to_string())),
@@ -80,18 +77,13 @@ fn leaked_messages<P: Protocol>(protocol: &P) -> Vec<String> {
         ),
     ];
     let found = found.into_iter();
-    found
-        .filter_map(|(place, leak)| Some(format!("{}, {place}: {}", P::NAME, leak?)))
-        .collect()
+    found.filter_map(|(place, leak)| Some(format!("{}, {place}: {}", P::NAME, leak?))).collect()
 }
 
 #[test]
 fn a_key_across_the_end_of_a_truncated_error_is_redacted() {
-    let chat = OpenAiChat {
-        vendor: "openai-chat",
-        dialect: Dialect::OPENAI,
-        quirks: Quirks::OPENAI,
-    };
+    let chat =
+        OpenAiChat { vendor: "openai-chat", dialect: Dialect::OPENAI, quirks: Quirks::OPENAI };
     let leaks = [
         leaked_messages(&OpenAiResponses),
         leaked_messages(&chat),
@@ -106,10 +98,7 @@ fn a_key_across_the_end_of_a_truncated_error_is_redacted() {
 #[test]
 fn the_reason_of_a_blocked_prompt_is_redacted() {
     let frame = json!({"promptFeedback": {"blockReason": "OTHER", "blockReasonMessage": key()}});
-    let error = Gemini
-        .parser(no_tools())
-        .parse_frame("", &frame.to_string())
-        .unwrap_err();
+    let error = Gemini.parser(no_tools()).parse_frame("", &frame.to_string()).unwrap_err();
     assert_eq!(error.kind, ModelErrorKind::ContentFilter);
     assert!(!error.message.contains(KEY_PART), "{error}");
 }
@@ -120,20 +109,14 @@ fn an_excerpt_is_short() {
     assert!(excerpt(&"é ".repeat(1_000_000)).len() < 220);
     assert_eq!(excerpt(" short "), "short");
     assert_eq!(redact_and_truncate(&"é".repeat(10), 10), "é".repeat(10));
-    assert_eq!(
-        redact_and_truncate(&"é".repeat(11), 10),
-        "é".repeat(10) + "…"
-    );
+    assert_eq!(redact_and_truncate(&"é".repeat(11), 10), "é".repeat(10) + "…");
 }
 
 #[test]
 fn a_key_across_the_end_of_an_excerpt_is_redacted() {
     for place in 0..MAX_EXCERPT_BYTES + 50 {
         let text = format!("{} sk-{}", "x".repeat(place), "Q7".repeat(40));
-        for shown in [
-            excerpt(&text),
-            redact_and_truncate(&text, MAX_EXCERPT_BYTES),
-        ] {
+        for shown in [excerpt(&text), redact_and_truncate(&text, MAX_EXCERPT_BYTES)] {
             assert!(!shown.contains("Q7"), "key at {place}: {shown}");
         }
     }

@@ -13,10 +13,7 @@ fn decode_in_chunks(framing: Framing, text: &[u8], places: &[usize]) -> Vec<(Str
     let mut decoder = FrameDecoder::new(framing);
     let mut frames = Vec::new();
     let mut from = 0;
-    let mut places: Vec<usize> = places
-        .iter()
-        .map(|place| place % (text.len() + 1))
-        .collect();
+    let mut places: Vec<usize> = places.iter().map(|place| place % (text.len() + 1)).collect();
     places.sort_unstable();
     places.push(text.len());
     for to in places {
@@ -24,10 +21,7 @@ fn decode_in_chunks(framing: Framing, text: &[u8], places: &[usize]) -> Vec<(Str
         from = to;
     }
     decoder.finish(&mut frames).unwrap();
-    frames
-        .into_iter()
-        .map(|frame| (frame.event_name, frame.data))
-        .collect()
+    frames.into_iter().map(|frame| (frame.event_name, frame.data)).collect()
 }
 
 fn pair(name: &str, data: &str) -> (String, String) {
@@ -56,11 +50,7 @@ fn a_name_without_data_is_no_event() {
 fn a_line_is_a_frame_and_the_last_needs_no_end() {
     assert_eq!(
         decode_at_once(Framing::JsonLines, b"{\"a\":1}\n\n{\"b\":2}\r\n{\"c\":3}"),
-        [
-            pair("", "{\"a\":1}"),
-            pair("", "{\"b\":2}"),
-            pair("", "{\"c\":3}")
-        ]
+        [pair("", "{\"a\":1}"), pair("", "{\"b\":2}"), pair("", "{\"c\":3}")]
     );
 }
 

@@ -42,9 +42,7 @@ pub(crate) struct Anthropic {
 
 impl Default for Anthropic {
     fn default() -> Self {
-        Self {
-            prompt_caching: true,
-        }
+        Self { prompt_caching: true }
     }
 }
 
@@ -115,10 +113,7 @@ fn contains_mcp_blocks(message: &Message) -> bool {
     let Message::Step(step) = message else {
         return false;
     };
-    let raw = step
-        .items
-        .iter()
-        .filter_map(|item| item.raw_json(Anthropic::NAME));
+    let raw = step.items.iter().filter_map(|item| item.raw_json(Anthropic::NAME));
     raw.filter_map(|raw| serde_json::from_str::<Block<'_>>(raw.get()).ok())
         .any(|block| block.kind.starts_with("mcp_"))
 }

@@ -138,13 +138,8 @@ impl CallAssembler {
             calls = legacy;
         }
         let events = calls.take_new_events(true);
-        calls
-            .calls
-            .sort_by_key(|call| call.emitted_index.unwrap_or(usize::MAX));
-        let complete = calls
-            .calls
-            .into_iter()
-            .filter_map(PendingCall::into_complete_call);
+        calls.calls.sort_by_key(|call| call.emitted_index.unwrap_or(usize::MAX));
+        let complete = calls.calls.into_iter().filter_map(PendingCall::into_complete_call);
         (events, complete.collect())
     }
 }

@@ -23,9 +23,7 @@ pub(crate) fn valid_name(name: &str, fallback: &str) -> String {
 pub(crate) fn valid_chars(text: &str) -> String {
     let is_valid = |char: &char| char.is_ascii_alphanumeric() || matches!(char, '_' | '-');
     let chars = text.chars();
-    chars
-        .map(|char| Some(char).filter(is_valid).unwrap_or('_'))
-        .collect()
+    chars.map(|char| Some(char).filter(is_valid).unwrap_or('_')).collect()
 }
 
 /// The ids of the calls in one request, kept unique.
@@ -63,10 +61,7 @@ mod tests {
     #[test]
     fn a_name_that_an_api_would_reject_is_rewritten_and_another_stays() {
         assert_eq!(valid_tool_name("get_weather"), "get_weather");
-        assert_eq!(
-            valid_tool_name("functions.get weather:0"),
-            "functions_get_weather_0"
-        );
+        assert_eq!(valid_tool_name("functions.get weather:0"), "functions_get_weather_0");
         assert_eq!(valid_tool_name("für"), "f_r");
         assert_eq!(valid_tool_name(""), "unknown");
         assert_eq!(valid_tool_name(&"é".repeat(80)), "_".repeat(64));
@@ -78,10 +73,7 @@ mod tests {
         let long = "é".repeat(50);
         let given = ["call_1", "call_1", "call_1_2", "", "", &long, &long];
         let unique: Vec<String> = given.iter().map(|id| ids.unique_id(id, 64)).collect();
-        assert_eq!(
-            unique[..5],
-            ["call_1", "call_1_2", "call_1_2_2", "call", "call_2"]
-        );
+        assert_eq!(unique[..5], ["call_1", "call_1_2", "call_1_2_2", "call", "call_2"]);
         assert_ne!(unique[5], unique[6]);
         assert!(unique.iter().all(|id| id.len() <= 64), "{unique:?}");
     }

@@ -72,9 +72,7 @@ impl Protocol for Gemini {
 
 /// The path of a model, whose name may include its collection.
 fn model_path(model: &str) -> String {
-    let has_collection = ["models/", "tunedModels/"]
-        .iter()
-        .any(|name| model.starts_with(name));
+    let has_collection = ["models/", "tunedModels/"].iter().any(|name| model.starts_with(name));
     let collection = if has_collection { "" } else { "models/" };
     format!("/v1beta/{collection}{}", escape_path(model))
 }

@@ -131,11 +131,7 @@ impl ItemBuilder {
         self.call_ids.insert(call.id.as_str().to_owned());
         let delta = call.arguments.as_str().to_owned();
         let call = self.tools.lift(call);
-        events.push(ModelEvent::CallBegins {
-            index,
-            id: call.id.clone(),
-            name: call.name.clone(),
-        });
+        events.push(ModelEvent::CallBegins { index, id: call.id.clone(), name: call.name.clone() });
         if !delta.is_empty() {
             events.push(ModelEvent::CallDelta { index, delta });
         }

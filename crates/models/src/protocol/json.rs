@@ -96,15 +96,9 @@ mod tests {
     fn a_lone_surrogate_becomes_a_replacement_character() {
         for (json, replaced) in [
             (r#""plain""#, r#""plain""#),
-            (
-                r#""\ud83c\udf0d \n \\ud83c""#,
-                r#""\ud83c\udf0d \n \\ud83c""#,
-            ),
+            (r#""\ud83c\udf0d \n \\ud83c""#, r#""\ud83c\udf0d \n \\ud83c""#),
             (r#""a\ud83c""#, r#""a\ufffd""#),
-            (
-                r#""\uDF0D\ud83cé\ud83c\ud83c\udf0d""#,
-                r#""\ufffd\ufffdé\ufffd\ud83c\udf0d""#,
-            ),
+            (r#""\uDF0D\ud83cé\ud83c\ud83c\udf0d""#, r#""\ufffd\ufffdé\ufffd\ud83c\udf0d""#),
             (r#""\ud8"#, r#""\ud8"#),
             (r"\é\", r"\é\"),
         ] {
@@ -124,9 +118,6 @@ mod tests {
         assert_eq!(arguments_object(" "), json!({}));
         assert_eq!(arguments_object("{'a': 1,}"), json!({"a": 1}));
         assert_eq!(arguments_object("[1]"), json!({"malformed": "[1]"}));
-        assert_eq!(
-            arguments_object("{\"a\": "),
-            json!({"malformed": "{\"a\": "})
-        );
+        assert_eq!(arguments_object("{\"a\": "), json!({"malformed": "{\"a\": "}));
     }
 }

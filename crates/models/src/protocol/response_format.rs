@@ -14,7 +14,5 @@ pub(crate) fn strict_if_lossless(schema: &Schema, dialect: Dialect) -> Option<Di
 /// Lowers a schema; unchanged if there is no dialect.
 pub(crate) fn lower_schema(schema: &Schema, dialect: Option<Dialect>) -> Value {
     let lowered = dialect.and_then(|dialect| schema.lower(dialect).ok());
-    lowered
-        .map_or_else(|| schema.as_value(), |lowered| lowered.schema())
-        .clone()
+    lowered.map_or_else(|| schema.as_value(), |lowered| lowered.schema()).clone()
 }

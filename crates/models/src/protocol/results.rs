@@ -28,8 +28,6 @@ pub(crate) fn take_result<'a>(
     results: &mut Vec<&'a ToolResult>,
     call_id: &CallId,
 ) -> Option<&'a ToolResult> {
-    let index = results
-        .iter()
-        .position(|result| result.call_id == *call_id)?;
+    let index = results.iter().position(|result| result.call_id == *call_id)?;
     Some(results.remove(index))
 }

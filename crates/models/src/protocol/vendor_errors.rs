@@ -98,20 +98,10 @@ const ERROR_PATTERNS: &[(ModelErrorKind, &[ErrorPattern])] = &[
             MessageContains(&["token count", "exceeds"]),
         ],
     ),
-    (
-        ContentFilter,
-        &[MessageContains(&["content filtering policy"])],
-    ),
+    (ContentFilter, &[MessageContains(&["content filtering policy"])]),
     (Timeout, &[StatusRange(408, 408), StatusRange(504, 504)]),
     // 409 is a conflict that a retry resolves; 498 is Groq's: there is no capacity left.
-    (
-        Overloaded,
-        &[
-            StatusRange(409, 409),
-            StatusRange(498, 498),
-            StatusRange(500, u16::MAX),
-        ],
-    ),
+    (Overloaded, &[StatusRange(409, 409), StatusRange(498, 498), StatusRange(500, u16::MAX)]),
     // From here on the status is 0, or a 4xx without a meaning of its own.
     (
         Auth,

@@ -41,11 +41,7 @@ impl HttpTransport {
 
     fn client_for(&self, request: &WireRequest) -> Result<Client, ModelError> {
         let is_loopback = offline::is_loopback(&request.url);
-        let cell = if is_loopback {
-            &self.loopback_client
-        } else {
-            &self.remote_client
-        };
+        let cell = if is_loopback { &self.loopback_client } else { &self.remote_client };
         if let Some(client) = cell.get() {
             return Ok(client.clone());
         }
@@ -58,9 +54,8 @@ impl HttpTransport {
         if is_loopback {
             builder = builder.no_proxy();
         }
-        let client = builder
-            .build()
-            .map_err(|error| network_error("cannot set up connections", error))?;
+        let client =
+            builder.build().map_err(|error| network_error("cannot set up connections", error))?;
         // If another thread was faster its client is kept, and this one used once.
         let _ = cell.set(client.clone());
         Ok(client)
@@ -97,11 +92,7 @@ impl Transport for HttpTransport {
                 .bytes_stream()
                 .map(|chunk| chunk.map_err(|error| network_error("the answer was cut off", error)))
                 .boxed();
-            Ok(WireResponse {
-                status,
-                headers,
-                body,
-            })
+            Ok(WireResponse { status, headers, body })
         }
         .boxed()
     }
@@ -123,11 +114,7 @@ fn header_map(request: &WireRequest) -> Result<HeaderMap, ModelError> {
 }
 
 fn network_error(message: &str, error: reqwest::Error) -> ModelError {
-    let kind = if error.is_timeout() {
-        ModelErrorKind::Timeout
-    } else {
-        ModelErrorKind::Network
-    };
+    let kind = if error.is_timeout() { ModelErrorKind::Timeout } else { ModelErrorKind::Network };
     // The URL may contain a key.
     ModelError::new(kind, message).with_source(error.without_url())
 }

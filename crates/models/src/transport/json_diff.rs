@@ -17,20 +17,12 @@ fn difference_at(pointer: &str, recorded: Option<&Value>, sent: Option<&Value>) 
             names.extend(sent.keys().filter(|name| !recorded.contains_key(*name)));
             names.into_iter().find_map(|name| {
                 let token = name.replace('~', "~0").replace('/', "~1");
-                difference_at(
-                    &format!("{pointer}/{token}"),
-                    recorded.get(name),
-                    sent.get(name),
-                )
+                difference_at(&format!("{pointer}/{token}"), recorded.get(name), sent.get(name))
             })
         }
         (Some(Value::Array(recorded)), Some(Value::Array(sent))) => {
             (0..recorded.len().max(sent.len())).find_map(|index| {
-                difference_at(
-                    &format!("{pointer}/{index}"),
-                    recorded.get(index),
-                    sent.get(index),
-                )
+                difference_at(&format!("{pointer}/{index}"), recorded.get(index), sent.get(index))
             })
         }
         (Some(Value::String(recorded)), Some(Value::String(sent)))
@@ -40,11 +32,7 @@ fn difference_at(pointer: &str, recorded: Option<&Value>, sent: Option<&Value>) 
         }
         (Some(recorded), Some(sent)) if scalars_equal(recorded, sent) => None,
         (recorded, sent) => {
-            let pointer = if pointer.is_empty() {
-                "the root"
-            } else {
-                pointer
-            };
+            let pointer = if pointer.is_empty() { "the root" } else { pointer };
             Some(format!(
                 "at {pointer}: recorded {}, sent {}",
                 excerpt_of_value(recorded),
@@ -125,10 +113,7 @@ mod tests {
     #[test]
     fn redacted_text_matches_any_text() {
         let recorded = json!(["***", "Bearer ***!", "plain"]);
-        assert_eq!(
-            first_difference(&recorded, &json!(["x", "Bearer abc!", "plain"])),
-            None
-        );
+        assert_eq!(first_difference(&recorded, &json!(["x", "Bearer abc!", "plain"])), None);
         assert!(first_difference(&recorded, &json!(["x", "Basic abc!", "plain"])).is_some());
         assert!(first_difference(&recorded, &json!(["x", "Bearer abc!", "plain "])).is_some());
     }

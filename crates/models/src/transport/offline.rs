@@ -94,14 +94,9 @@ mod tests {
 
     #[test]
     fn a_blank_or_false_variable_forbids_nothing() {
-        for (value, expected) in [
-            ("1", true),
-            ("true", true),
-            ("", false),
-            (" ", false),
-            ("0", false),
-            ("False", false),
-        ] {
+        for (value, expected) in
+            [("1", true), ("true", true), ("", false), (" ", false), ("0", false), ("False", false)]
+        {
             assert_eq!(is_truthy(Some(OsStr::new(value))), expected, "{value:?}");
         }
         assert!(!is_truthy(None));

@@ -112,9 +112,7 @@ impl Recorder {
             ExchangeState::Complete(exchange) => Some((**exchange).clone()),
             _ => None,
         });
-        Recording {
-            exchanges: complete.collect(),
-        }
+        Recording { exchanges: complete.collect() }
     }
 
     /// Writes the recording to a file, atomically.
@@ -169,17 +167,9 @@ impl Transport for Recorder {
                 .iter()
                 .filter_map(|name| Some(((*name).to_owned(), response.header(name)?.to_owned())));
             capture.response_head = Some((response.status, headers.collect()));
-            let WireResponse {
-                status,
-                headers,
-                body,
-            } = response;
+            let WireResponse { status, headers, body } = response;
             let body = CapturedBody { body, capture }.boxed();
-            Ok(WireResponse {
-                status,
-                headers,
-                body,
-            })
+            Ok(WireResponse { status, headers, body })
         }
         .boxed()
     }

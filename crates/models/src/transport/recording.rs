@@ -72,10 +72,7 @@ fn post() -> String {
     "POST".to_owned()
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes a reference"
-)]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_false(value: &bool) -> bool {
     !value
 }
@@ -131,11 +128,7 @@ impl Recording {
 
 impl RecordedResponse {
     pub(super) fn new(status: u16, headers: BTreeMap<String, String>) -> Self {
-        Self {
-            status,
-            headers,
-            ..Self::default()
-        }
+        Self { status, headers, ..Self::default() }
     }
 
     /// Sets the body, redacted with `redact` if it is text.

@@ -60,9 +60,7 @@ impl Redactor {
 
     fn collect_secret_fields(&mut self, value: &Value) {
         match value {
-            Value::Array(items) => items
-                .iter()
-                .for_each(|item| self.collect_secret_fields(item)),
+            Value::Array(items) => items.iter().for_each(|item| self.collect_secret_fields(item)),
             Value::Object(fields) => {
                 for (name, value) in fields {
                     match value {
@@ -122,9 +120,7 @@ impl Redactor {
 
     fn replace_secrets(&self, text: &str) -> String {
         let secrets = self.secrets.iter();
-        secrets.fold(text.to_owned(), |text, secret| {
-            text.replace(secret.expose(), REDACTED)
-        })
+        secrets.fold(text.to_owned(), |text, secret| text.replace(secret.expose(), REDACTED))
     }
 }
 

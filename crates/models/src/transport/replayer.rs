@@ -63,9 +63,7 @@ impl Replayer {
     }
 
     fn lock_remaining(&self) -> MutexGuard<'_, VecDeque<Exchange>> {
-        self.remaining
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.remaining.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn respond(&self, request: &WireRequest) -> Result<WireResponse, ModelError> {
@@ -113,16 +111,10 @@ impl Replayer {
         let path = redactor.redacted_path(&request.url);
         let method = request.method.to_string();
         if method != recorded.method {
-            return Some(format!(
-                "in its method: recorded `{}`, sent `{method}`",
-                recorded.method
-            ));
+            return Some(format!("in its method: recorded `{}`, sent `{method}`", recorded.method));
         }
         if path != recorded.path {
-            return Some(format!(
-                "in its path: recorded `{}`, sent `{path}`",
-                recorded.path
-            ));
+            return Some(format!("in its path: recorded `{}`, sent `{path}`", recorded.path));
         }
         let text = || Value::String(request.body.to_string());
         let mut body = serde_json::from_str(&request.body).unwrap_or_else(|_| text());

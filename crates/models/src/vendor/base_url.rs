@@ -29,9 +29,7 @@ pub(super) fn parse_base_url(vendor: &Vendor, text: &str) -> Result<Url, ModelEr
     };
     if vendor.base_url.is_none() {
         let path = url.path().trim_end_matches('/');
-        let path = path
-            .strip_suffix(AZURE_PATH)
-            .or(path.strip_suffix("/openai"));
+        let path = path.strip_suffix(AZURE_PATH).or(path.strip_suffix("/openai"));
         let path = path.unwrap_or(url.path().trim_end_matches('/'));
         url.set_path(&format!("{path}{AZURE_PATH}"));
     }
@@ -95,11 +93,7 @@ mod tests {
             ("ollama.com", "https://ollama.com/"),
         ] {
             let vendor = Vendor::by_name("ollama").unwrap();
-            assert_eq!(
-                parse_base_url(vendor, text).unwrap().as_str(),
-                address,
-                "{text:?}"
-            );
+            assert_eq!(parse_base_url(vendor, text).unwrap().as_str(), address, "{text:?}");
         }
     }
 
@@ -112,11 +106,7 @@ mod tests {
             "https://mine.openai.azure.com/openai/v1/",
         ] {
             let address = parse_base_url(Vendor::by_name("azure-chat").unwrap(), text).unwrap();
-            assert_eq!(
-                address.as_str(),
-                "https://mine.openai.azure.com/openai/v1",
-                "{text}"
-            );
+            assert_eq!(address.as_str(), "https://mine.openai.azure.com/openai/v1", "{text}");
         }
     }
 

@@ -158,11 +158,7 @@ impl ModelBuilder {
             }
             ProtocolKind::OpenAiChat(dialect, quirks) => {
                 let vendor = self.vendor.name;
-                let protocol = OpenAiChat {
-                    vendor,
-                    dialect,
-                    quirks,
-                };
+                let protocol = OpenAiChat { vendor, dialect, quirks };
                 Arc::new(RemoteModel::new(id, protocol, connection)?)
             }
             ProtocolKind::Anthropic => {
@@ -176,9 +172,7 @@ impl ModelBuilder {
 
 #[cfg(feature = "http")]
 fn default_transport(timeouts: &Timeouts) -> Result<Arc<dyn Transport>, ModelError> {
-    Ok(Arc::new(
-        HttpTransport::new().connect_timeout(timeouts.connect),
-    ))
+    Ok(Arc::new(HttpTransport::new().connect_timeout(timeouts.connect)))
 }
 
 #[cfg(not(feature = "http"))]

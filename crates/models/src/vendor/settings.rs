@@ -31,10 +31,7 @@ impl ModelBuilder {
     /// Returns the base URL, and whether it is trusted: from the builder, Toolwright's settings or the vendor's row.
     pub(super) fn resolve_base_url(&self) -> Result<(Url, bool), ModelError> {
         let vendor = self.vendor;
-        let explicit = self
-            .base_url
-            .as_deref()
-            .filter(|base| !base.trim().is_empty());
+        let explicit = self.base_url.as_deref().filter(|base| !base.trim().is_empty());
         if let Some(explicit) = explicit {
             return Ok((parse_base_url(vendor, explicit)?, true));
         }
@@ -44,11 +41,8 @@ impl ModelBuilder {
             return Ok((parse_base_url(vendor, configured.expose())?, is_trusted));
         }
         let Some(base) = vendor.base_url else {
-            let message = format!(
-                "{} needs an address: {}",
-                vendor.name,
-                self.how_to_set("base_url")
-            );
+            let message =
+                format!("{} needs an address: {}", vendor.name, self.how_to_set("base_url"));
             return Err(ModelError::new(ModelErrorKind::BadRequest, message));
         };
         Ok((parse_base_url(vendor, base)?, true))
@@ -62,9 +56,8 @@ impl ModelBuilder {
         }
         let mut custom = self.configured_headers()?;
         custom.extend(self.headers.iter().cloned());
-        let has_key_header = custom
-            .iter()
-            .any(|(name, _)| name.eq_ignore_ascii_case(vendor.api_key_header));
+        let has_key_header =
+            custom.iter().any(|(name, _)| name.eq_ignore_ascii_case(vendor.api_key_header));
         match self.resolve_api_key()? {
             Some(key) if !has_key_header => {
                 let value = match vendor.api_key_header {
@@ -74,11 +67,8 @@ impl ModelBuilder {
                 headers.push(WireHeader::sensitive(vendor.api_key_header, value));
             }
             None if vendor.requires_api_key && !has_key_header => {
-                let message = format!(
-                    "{} needs a key: {}",
-                    vendor.name,
-                    self.how_to_set("api_key")
-                );
+                let message =
+                    format!("{} needs a key: {}", vendor.name, self.how_to_set("api_key"));
                 return Err(ModelError::new(ModelErrorKind::Auth, message));
             }
             _ => {}
@@ -114,11 +104,7 @@ impl ModelBuilder {
             return Ok(Vec::new());
         };
         let section = config.section(&format!("models.{}.headers", self.vendor.name));
-        let names: Vec<String> = section
-            .keys_under("")
-            .into_iter()
-            .map(str::to_owned)
-            .collect();
+        let names: Vec<String> = section.keys_under("").into_iter().map(str::to_owned).collect();
         let mut headers = Vec::new();
         for name in names {
             if let Some(value) = section.secret(&name).map_err(config_error)? {
@@ -139,10 +125,8 @@ impl ModelBuilder {
         };
         let key = self.setting_key(key);
         let setting = config.secret(&key).map_err(config_error)?;
-        let precedes_variable = matches!(
-            config.origin(&key),
-            Some(Origin::Environment { .. } | Origin::Flag { .. })
-        );
+        let precedes_variable =
+            matches!(config.origin(&key), Some(Origin::Environment { .. } | Origin::Flag { .. }));
         let from_variable = || Some((config.env_var(variable?)?, false));
         let setting = setting.map(|value| (value, true));
         Ok(match precedes_variable {
@@ -176,10 +160,7 @@ impl ModelBuilder {
 
 fn is_header_name(name: &str) -> bool {
     let is_symbol = |byte: u8| b"!#$%&'*+-.^_`|~".contains(&byte);
-    !name.is_empty()
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || is_symbol(byte))
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || is_symbol(byte))
 }
 
 fn is_header_value_byte(byte: u8) -> bool {

@@ -19,10 +19,7 @@ struct CapturingTransport {
 
 impl CapturingTransport {
     fn new(status: u16, body: &'static str) -> Self {
-        Self {
-            request: Arc::default(),
-            response: (status, body),
-        }
+        Self { request: Arc::default(), response: (status, body) }
     }
 
     fn take_request(&self) -> WireRequest {
@@ -45,10 +42,7 @@ fn sent_request(builder: ModelBuilder) -> WireRequest {
 fn sent_request_for(builder: ModelBuilder, request: ModelRequest) -> WireRequest {
     let transport = CapturingTransport::new(400, "no");
     let model = builder.transport(transport.clone()).build().unwrap();
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .build()
-        .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let events = model.stream(request).collect::<Vec<_>>();
     drop(runtime.block_on(events));
     transport.take_request()
@@ -59,12 +53,9 @@ fn build_error(builder: ModelBuilder) -> ModelError {
 }
 
 fn config(environment: &[(&str, &str)], defaults: &[(&str, &str)]) -> Config {
-    let environment = environment
-        .iter()
-        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    let sources = ConfigSources::new()
-        .defaults(defaults.iter().copied())
-        .environment(environment);
+    let environment =
+        environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    let sources = ConfigSources::new().defaults(defaults.iter().copied()).environment(environment);
     Config::load(sources).unwrap().config
 }
 
@@ -75,15 +66,9 @@ fn every_vendor_has_a_name_of_its_own_and_a_row_that_works() {
         assert!(later.into_iter().all(|other| other.name != vendor.name));
         assert_eq!(vendor.base_url.is_none(), vendor.name.starts_with("azure"));
         let base = vendor.base_url.unwrap_or("https://mine.openai.azure.com");
-        let model = vendor
-            .model("m")
-            .base_url(base)
-            .api_key(Secret::new("a key"));
+        let model = vendor.model("m").base_url(base).api_key(Secret::new("a key"));
         assert_eq!(model.build().unwrap().id().vendor, vendor.name);
-        if vendor
-            .base_url
-            .is_some_and(|base| base.starts_with("http:"))
-        {
+        if vendor.base_url.is_some_and(|base| base.starts_with("http:")) {
             assert!(!vendor.requires_api_key && vendor.model("m").build().is_ok());
         }
     }
@@ -97,21 +82,14 @@ fn an_unknown_vendor_is_an_error_that_lists_all() {
     assert!(
         ModelBuilder::for_model("gpt-5").is_err() && ModelBuilder::for_model("openai:").is_err()
     );
-    let model = ModelBuilder::for_model("ollama:qwen3:8b")
-        .unwrap()
-        .build()
-        .unwrap();
+    let model = ModelBuilder::for_model("ollama:qwen3:8b").unwrap().build().unwrap();
     assert_eq!(model.id().to_string(), "ollama:qwen3:8b");
 }
 
 #[test]
 fn a_missing_key_names_its_variable_and_its_setting() {
     let vendor = Vendor::by_name("anthropic").unwrap();
-    let error = build_error(
-        vendor
-            .model("m")
-            .config(&config(&[("ANTHROPIC_API_KEY", " ")], &[])),
-    );
+    let error = build_error(vendor.model("m").config(&config(&[("ANTHROPIC_API_KEY", " ")], &[])));
     assert_eq!(error.kind, ModelErrorKind::Auth);
     assert_eq!(
         error.message,
@@ -142,14 +120,8 @@ fn a_missing_base_url_names_its_variable_and_its_setting() {
 #[test]
 fn the_builder_precedes_our_variables_the_vendors_variables_and_the_file() {
     let groq = Vendor::by_name("groq").unwrap();
-    let file = [
-        ("models.groq.key", "from file"),
-        ("models.groq.base_url", "https://file.example"),
-    ];
-    let theirs = [
-        ("GROQ_API_KEY", "from theirs"),
-        ("GROQ_BASE_URL", "https://theirs.example"),
-    ];
+    let file = [("models.groq.key", "from file"), ("models.groq.base_url", "https://file.example")];
+    let theirs = [("GROQ_API_KEY", "from theirs"), ("GROQ_BASE_URL", "https://theirs.example")];
     let ours = [
         ("TOOLWRIGHT_MODELS_GROQ_KEY", "from ours"),
         ("TOOLWRIGHT_MODELS_GROQ_BASE_URL", "https://ours.example"),
@@ -162,21 +134,13 @@ fn the_builder_precedes_our_variables_the_vendors_variables_and_the_file() {
     };
     for (config, host, key) in [
         (config(&[], &file), "file.example", "Bearer from file"),
-        (
-            config(&theirs, &file),
-            "theirs.example",
-            "Bearer from theirs",
-        ),
+        (config(&theirs, &file), "theirs.example", "Bearer from theirs"),
         (config(&both, &file), "ours.example", "Bearer from ours"),
     ] {
         let builder = groq.model("m").config(&config);
-        assert_eq!(
-            host_and_key(builder.clone()),
-            (host.to_owned(), key.to_owned())
-        );
-        let explicit = builder
-            .base_url("https://explicit.example")
-            .api_key(Secret::new("explicit"));
+        assert_eq!(host_and_key(builder.clone()), (host.to_owned(), key.to_owned()));
+        let explicit =
+            builder.base_url("https://explicit.example").api_key(Secret::new("explicit"));
         assert_eq!(
             host_and_key(explicit),
             ("explicit.example".to_owned(), "Bearer explicit".to_owned())
@@ -194,11 +158,8 @@ fn each_vendor_has_its_header_for_the_key() {
         ("vllm", "authorization", "Bearer a key"),
     ] {
         let builder = Vendor::by_name(vendor).unwrap().model("m");
-        let request = sent_request(
-            builder
-                .api_key(Secret::new("a key\n"))
-                .base_url("https://there.example"),
-        );
+        let request =
+            sent_request(builder.api_key(Secret::new("a key\n")).base_url("https://there.example"));
         assert_eq!(request.header(header), Some(value), "{vendor}");
         assert!(!format!("{request:?}").contains("a key"), "{request:?}");
     }
@@ -207,16 +168,9 @@ fn each_vendor_has_its_header_for_the_key() {
 #[test]
 fn headers_come_from_settings_and_from_here() {
     let config = config(&[], &[("models.openai.headers.x-team", "blue")]);
-    let openai = Vendor::by_name("openai")
-        .unwrap()
-        .model("m")
-        .config(&config);
-    let request = sent_request(
-        openai
-            .clone()
-            .header("Authorization", "Basic abc")
-            .header("x-b", "1"),
-    );
+    let openai = Vendor::by_name("openai").unwrap().model("m").config(&config);
+    let request =
+        sent_request(openai.clone().header("Authorization", "Basic abc").header("x-b", "1"));
     assert_eq!(request.header("x-team"), Some("blue"));
     assert_eq!(request.header("x-b"), Some("1"));
     // An own header for the key replaces the key.
@@ -232,14 +186,9 @@ fn a_list_that_the_protocol_needs_is_added_to() {
     let mut request = ModelRequest::default();
     request.hosted_tools = vec![HostedTool::Mcp(group)];
     let builder = Vendor::by_name("anthropic").unwrap().model("m");
-    let builder = builder
-        .api_key(Secret::new("k"))
-        .header("Anthropic-Beta", "mine");
+    let builder = builder.api_key(Secret::new("k")).header("Anthropic-Beta", "mine");
     let beta = |request: &WireRequest| request.header("anthropic-beta").unwrap().to_owned();
-    assert_eq!(
-        beta(&sent_request_for(builder.clone(), request)),
-        "mcp-client-2025-11-20,mine"
-    );
+    assert_eq!(beta(&sent_request_for(builder.clone(), request)), "mcp-client-2025-11-20,mine");
     assert_eq!(beta(&sent_request(builder)), "mine");
 }
 
@@ -258,13 +207,7 @@ fn a_key_is_sent_unencrypted_only_to_a_trusted_base_url() {
     assert!(openai.clone().api_key(key()).config(&ours).build().is_ok());
     let near = config(&[("OPENAI_BASE_URL", "http://localhost:4000/v1")], &[]);
     assert!(openai.clone().api_key(key()).config(&near).build().is_ok());
-    assert!(
-        openai
-            .api_key(key())
-            .base_url("http://proxy:4000")
-            .build()
-            .is_ok()
-    );
+    assert!(openai.api_key(key()).base_url("http://proxy:4000").build().is_ok());
     // Without a key, plain HTTP is allowed.
     let host = config(&[("OLLAMA_HOST", "http://gpu-box:11434")], &[]);
     let ollama = Vendor::by_name("ollama").unwrap().model("m").config(&host);
@@ -274,9 +217,7 @@ fn a_key_is_sent_unencrypted_only_to_a_trusted_base_url() {
 #[test]
 fn a_base_may_have_a_query_and_a_slash_at_its_end() {
     let gemini = Vendor::by_name("gemini").unwrap().model("gemini-3-pro");
-    let gemini = gemini
-        .api_key(Secret::new("k"))
-        .base_url("https://proxy.example/g/?team=blue");
+    let gemini = gemini.api_key(Secret::new("k")).base_url("https://proxy.example/g/?team=blue");
     assert_eq!(
         sent_request(gemini.clone()).url.as_str(),
         "https://proxy.example/g/v1beta/models/gemini-3-pro:streamGenerateContent?team=blue&alt=sse"
@@ -290,9 +231,7 @@ fn a_base_may_have_a_query_and_a_slash_at_its_end() {
 #[test]
 fn nothing_is_shown_that_is_a_secret() {
     let builder = Vendor::by_name("openai").unwrap().model("m");
-    let builder = builder
-        .api_key(Secret::new("hunter2"))
-        .header("x-key", "hunter3");
+    let builder = builder.api_key(Secret::new("hunter2")).header("x-key", "hunter3");
     assert!(!format!("{builder:?}").contains("hunter"));
 }
 

@@ -30,11 +30,7 @@ pub(crate) struct CannedResponse {
 
 impl CannedResponse {
     pub(crate) fn ok(body: impl Into<Vec<u8>>) -> Self {
-        Self {
-            status: 200,
-            chunks: vec![body.into()],
-            ..Self::default()
-        }
+        Self { status: 200, chunks: vec![body.into()], ..Self::default() }
     }
 
     pub(crate) fn in_chunks(body: &[u8], at: &[usize]) -> Self {
@@ -42,18 +38,11 @@ impl CannedResponse {
         at.extend([0, body.len()]);
         at.sort_unstable();
         let chunks = at.windows(2).map(|cut| body[cut[0]..cut[1]].to_vec());
-        Self {
-            status: 200,
-            chunks: chunks.collect(),
-            ..Self::default()
-        }
+        Self { status: 200, chunks: chunks.collect(), ..Self::default() }
     }
 
     pub(crate) fn error(status: u16, body: &str) -> Self {
-        Self {
-            status,
-            ..Self::ok(body)
-        }
+        Self { status, ..Self::ok(body) }
     }
 
     pub(crate) fn header(mut self, name: &'static str, value: &'static str) -> Self {
@@ -95,10 +84,7 @@ impl CannedTransport {
     }
 
     fn drop_counter(&self) -> DropCounter {
-        DropCounter {
-            transport: self.clone(),
-            is_ended: false,
-        }
+        DropCounter { transport: self.clone(), is_ended: false }
     }
 }
 
@@ -170,9 +156,7 @@ impl Stream for CannedBody {
 pub(crate) fn builder(protocol: &dyn ProtocolFixture, transport: &CannedTransport) -> ModelBuilder {
     let (vendor, name) = protocol.model();
     let builder = Vendor::by_name(vendor).unwrap().model(name);
-    builder
-        .api_key(Secret::new("a key"))
-        .transport(transport.clone())
+    builder.api_key(Secret::new("a key")).transport(transport.clone())
 }
 
 pub(crate) fn model(protocol: &dyn ProtocolFixture, transport: &CannedTransport) -> Arc<dyn Model> {
@@ -186,9 +170,7 @@ static TOOLS: LazyLock<Arc<[RegisteredTool]>> = LazyLock::new(|| {
         .param::<String>("city", "Where.")
         .run(|_, _| "sunny")
         .unwrap();
-    let clock = Tool::builder("clock", "Tells the time.")
-        .run(|_, _| "noon")
-        .unwrap();
+    let clock = Tool::builder("clock", "Tells the time.").run(|_, _| "noon").unwrap();
     registry.add(vec![weather, clock]).unwrap();
     registry.snapshot().iter().cloned().collect()
 });
@@ -207,9 +189,7 @@ pub(crate) fn follow_up_request(
     results: Vec<ToolResult>,
 ) -> ModelRequest {
     let mut request = weather_request();
-    request
-        .messages
-        .push(Message::Step(Arc::new(collected.step())));
+    request.messages.push(Message::Step(Arc::new(collected.step())));
     request.messages.push(Message::Results(results));
     request
 }
@@ -221,11 +201,8 @@ pub(crate) fn result(call: &ToolCall, mut result: ToolResult) -> ToolResult {
 }
 
 pub(crate) async fn ask(model: &Arc<dyn Model>, request: ModelRequest) -> CollectedEvents {
-    let mut collected = CollectedEvents {
-        model: model.id().clone(),
-        events: Vec::new(),
-        error: None,
-    };
+    let mut collected =
+        CollectedEvents { model: model.id().clone(), events: Vec::new(), error: None };
     let mut stream = model.stream(request);
     while let Some(event) = stream.next().await {
         assert!(collected.error.is_none(), "nothing comes after an error");

@@ -70,10 +70,7 @@ impl CollectedEvents {
     /// Everything but the request, to compare.
     pub(crate) fn comparable(&self) -> String {
         let events = self.events.iter().skip(1);
-        let error = self
-            .error
-            .as_ref()
-            .map(|error| (error.kind, &error.message));
+        let error = self.error.as_ref().map(|error| (error.kind, &error.message));
         format!("{:#?}\n{error:?}", events.collect::<Vec<_>>())
     }
 

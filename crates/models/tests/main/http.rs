@@ -97,10 +97,7 @@ async fn models_are_listed_with_a_get_request() {
     let names = ollama.list_models(&config, &HttpTransport::new()).await;
     assert_eq!(names.unwrap(), ["qwen3:8b"]);
     let request = server.await.unwrap();
-    assert!(
-        request.starts_with("GET /api/tags HTTP/1.1\r\n"),
-        "{request}"
-    );
+    assert!(request.starts_with("GET /api/tags HTTP/1.1\r\n"), "{request}");
 }
 
 #[tokio::test]
@@ -119,28 +116,16 @@ async fn chunks_arrive_as_they_are_sent() {
         request
     });
     let mut stream = model(&base, Timeouts::default()).stream(weather_request());
-    assert!(matches!(
-        stream.next().await,
-        Some(Ok(ModelEvent::RequestSent(_)))
-    ));
+    assert!(matches!(stream.next().await, Some(Ok(ModelEvent::RequestSent(_)))));
     let first = stream.next().await.unwrap().unwrap();
     assert!(matches!(first, ModelEvent::Text(text) if text == "Hello"));
     first_read.send(()).unwrap();
     let rest: Vec<_> = stream.collect().await;
     assert!(matches!(rest.last(), Some(Ok(ModelEvent::Finished { .. }))));
     let request = server.await.unwrap();
-    assert!(
-        request.starts_with("POST /api/chat HTTP/1.1\r\n"),
-        "{request}"
-    );
-    assert!(
-        request.contains("authorization: Bearer hunter2\r\n"),
-        "{request}"
-    );
-    assert!(
-        request.contains("content-type: application/json\r\n"),
-        "{request}"
-    );
+    assert!(request.starts_with("POST /api/chat HTTP/1.1\r\n"), "{request}");
+    assert!(request.contains("authorization: Bearer hunter2\r\n"), "{request}");
+    assert!(request.contains("content-type: application/json\r\n"), "{request}");
     assert!(request.contains(r#""model":"qwen3""#), "{request}");
 }
 
@@ -159,10 +144,7 @@ async fn dropping_the_response_closes_the_connection() {
 async fn a_server_that_sends_nothing_times_out() {
     let (_listener, base) = listen().await;
     let timeouts = timeouts_with(|timeouts| &mut timeouts.first_byte);
-    let error = ask(&model(&base, timeouts), weather_request())
-        .await
-        .error
-        .unwrap();
+    let error = ask(&model(&base, timeouts), weather_request()).await.error.unwrap();
     assert_eq!(error.kind, ModelErrorKind::Timeout);
     assert!(error.message.starts_with("nothing was answered"), "{error}");
 }
@@ -199,10 +181,7 @@ async fn a_connection_that_fails_is_an_error() {
     let (listener, base) = listen().await;
     drop(listener);
     let timeouts = timeouts_with(|timeouts| &mut timeouts.idle);
-    let error = ask(&model(&base, timeouts), weather_request())
-        .await
-        .error
-        .unwrap();
+    let error = ask(&model(&base, timeouts), weather_request()).await.error.unwrap();
     assert_eq!(error.kind, ModelErrorKind::Network);
     assert!(!format!("{error:?}").contains("hunter2"));
 }
@@ -224,9 +203,7 @@ async fn a_key_is_not_sent_to_the_target_of_a_redirect() {
 async fn live() -> ModelErrorKind {
     let timeouts = timeouts_with(|timeouts| &mut timeouts.idle);
     let builder = Vendor::by_name("openai").unwrap().model("gpt-5");
-    let builder = builder
-        .base_url("http://0.0.0.0:1")
-        .api_key(Secret::new("a key"));
+    let builder = builder.base_url("http://0.0.0.0:1").api_key(Secret::new("a key"));
     let model = builder.timeouts(timeouts).build().unwrap();
     let error = ask(&model, weather_request()).await.error.unwrap();
     let helps = error.message.contains("`Replayer`") && error.message.contains("scripted model");

@@ -31,10 +31,7 @@ pub(crate) enum ReplyPart {
 
 impl ScenarioReply {
     pub(crate) fn new(parts: impl IntoIterator<Item = ReplyPart>) -> Self {
-        Self {
-            parts: parts.into_iter().collect(),
-            hits_token_limit: false,
-        }
+        Self { parts: parts.into_iter().collect(), hits_token_limit: false }
     }
 
     pub(crate) fn has_calls(&self) -> bool {
@@ -44,11 +41,7 @@ impl ScenarioReply {
 }
 
 pub(crate) fn call(id: &str, name: &'static str, arguments: &str) -> ReplyPart {
-    ReplyPart::Call {
-        id: id.to_owned(),
-        name,
-        arguments: arguments.to_owned(),
-    }
+    ReplyPart::Call { id: id.to_owned(), name, arguments: arguments.to_owned() }
 }
 
 /// Splits a text in two, as streams do.

@@ -76,12 +76,8 @@ async fn chunks_are_replayed_as_they_came() {
     ];
     for (body, cuts) in bodies {
         let canned = CannedResponse::in_chunks(body, cuts);
-        let sent: Vec<Vec<u8>> = canned
-            .chunks
-            .iter()
-            .filter(|chunk| !chunk.is_empty())
-            .cloned()
-            .collect();
+        let sent: Vec<Vec<u8>> =
+            canned.chunks.iter().filter(|chunk| !chunk.is_empty()).cloned().collect();
         let recording = recorded(request("/v1/x", "{}"), canned).await;
         let text = serde_json::to_string(&recording).unwrap();
         let replayer = Replayer::new(serde_json::from_str(&text).unwrap());
@@ -102,30 +98,18 @@ async fn no_secret_and_no_host_is_recorded() {
     body_chunks(&recorder, request("/v1/x?key=in-the-address&alt=sse", body)).await;
     recorder.save(&file).unwrap();
     let text = fs::read_to_string(&file).unwrap();
-    for secret in [
-        "hunter2",
-        "wiki-secret",
-        "in-the-address",
-        "pass-word",
-        "ada@",
-        "vendor.example",
-    ] {
+    for secret in
+        ["hunter2", "wiki-secret", "in-the-address", "pass-word", "ada@", "vendor.example"]
+    {
         assert!(!text.contains(secret), "{secret} is in {text}");
     }
-    for kept in [
-        "/v1/x?key=***&alt=sse",
-        "someone@example.org",
-        "keys: *** *** ***",
-    ] {
+    for kept in ["/v1/x?key=***&alt=sse", "someone@example.org", "keys: *** *** ***"] {
         assert!(text.contains(kept), "{kept} is not in {text}");
     }
     // A request with other secrets matches.
-    let replayer = Replayer::open(&file)
-        .unwrap()
-        .redact_with(|text| text.replace("ada@", "someone@"));
-    let body = body
-        .replace("wiki-secret", "other")
-        .replace("pass-word", "another");
+    let replayer =
+        Replayer::open(&file).unwrap().redact_with(|text| text.replace("ada@", "someone@"));
+    let body = body.replace("wiki-secret", "other").replace("pass-word", "another");
     body_chunks(&replayer, request("/v1/x?key=other&alt=sse", &body)).await;
 }
 
@@ -136,31 +120,18 @@ async fn the_key_of_a_hosted_server_is_not_recorded() {
         ("MCP.url", "https://wiki.example/mcp"),
         ("MCP.authorization", "Bearer hunter2-hunter2"),
     ]);
-    let group = Config::load(groups)
-        .unwrap()
-        .config
-        .mcp_servers()
-        .unwrap()
-        .remove(0);
+    let group = Config::load(groups).unwrap().config.mcp_servers().unwrap().remove(0);
     for vendor in ["openai", "anthropic"] {
         let recorder = Recorder::new(CannedTransport::new([CannedResponse::ok("")]));
-        let builder = Vendor::by_name(vendor)
-            .unwrap()
-            .model("m")
-            .api_key(Secret::new("a secret key"));
+        let builder =
+            Vendor::by_name(vendor).unwrap().model("m").api_key(Secret::new("a secret key"));
         let model = builder.transport(recorder.clone()).build().unwrap();
         let mut request = weather_request();
         request.hosted_tools = vec![HostedTool::Mcp(group.clone())];
         ask(&model, request).await;
         let text = serde_json::to_string(&recorder.recording()).unwrap();
-        assert!(
-            text.contains("wiki.example") && text.contains("***"),
-            "{text}"
-        );
-        assert!(
-            !text.contains("hunter2") && !text.contains("a secret key"),
-            "{text}"
-        );
+        assert!(text.contains("wiki.example") && text.contains("***"), "{text}");
+        assert!(!text.contains("hunter2") && !text.contains("a secret key"), "{text}");
     }
 }
 
@@ -169,10 +140,7 @@ async fn another_request_fails_with_the_first_difference() {
     let body = r#"{"model":"m","messages":[{"role":"user","content":"Hi"}]}"#;
     let recording = recorded(request("/v1/x", body), CannedResponse::ok("ok")).await;
     let error_message = async |request: WireRequest| {
-        let error = Replayer::new(recording.clone())
-            .send(request)
-            .await
-            .unwrap_err();
+        let error = Replayer::new(recording.clone()).send(request).await.unwrap_err();
         assert_eq!(error.kind, ModelErrorKind::Forbidden);
         assert!(!error.is_transient());
         error.message
@@ -184,24 +152,14 @@ async fn another_request_fails_with_the_first_difference() {
          record it again if it is right"
     );
     let elsewhere = error_message(request("/v2/x", body)).await;
-    assert!(
-        elsewhere.contains("in its path: recorded `/v1/x`, sent `/v2/x`"),
-        "{elsewhere}"
-    );
+    assert!(elsewhere.contains("in its path: recorded `/v1/x`, sent `/v2/x`"), "{elsewhere}");
     // The order of keys does not count.
     let replayer = Replayer::new(recording);
     let turned = r#"{"messages":[{"content":"Hi","role":"user"}],"model":"m"}"#;
-    assert_eq!(
-        body_chunks(&replayer, request("/v1/x", turned)).await,
-        ["ok"]
-    );
+    assert_eq!(body_chunks(&replayer, request("/v1/x", turned)).await, ["ok"]);
     let more = replayer.send(request("/v1/x", turned)).await.unwrap_err();
     assert_eq!(more.kind, ModelErrorKind::Forbidden);
-    assert!(
-        more.message
-            .contains("has 1 requests, and this is one more"),
-        "{more}"
-    );
+    assert!(more.message.contains("has 1 requests, and this is one more"), "{more}");
 }
 
 #[tokio::test]
@@ -218,10 +176,7 @@ async fn a_dropped_response_is_recorded_as_far_as_it_came() {
     let response = replayer.send(request("/v1/x", "{}")).await.unwrap();
     let chunks: Vec<_> = response.body.collect().await;
     assert_eq!(chunks[0].as_ref().unwrap().len(), 20);
-    assert_eq!(
-        chunks[1].as_ref().unwrap_err().kind,
-        ModelErrorKind::Network
-    );
+    assert_eq!(chunks[1].as_ref().unwrap_err().kind, ModelErrorKind::Network);
 }
 
 #[tokio::test]
@@ -262,10 +217,7 @@ async fn the_recording_at_hand_is_replayed_and_written_as_it_is() {
     let directory = tempfile::tempdir().unwrap();
     let again = directory.path().join("weather.json");
     recorder.save(&again).unwrap();
-    assert_eq!(
-        fs::read_to_string(again).unwrap(),
-        fs::read_to_string(weather()).unwrap()
-    );
+    assert_eq!(fs::read_to_string(again).unwrap(), fs::read_to_string(weather()).unwrap());
 }
 
 #[test]
@@ -276,8 +228,5 @@ fn a_file_that_is_no_recording_is_an_error_with_its_path() {
     assert!(message.contains("broken.json"), "{message}");
     fs::write(&file, "[{]").unwrap();
     let message = Recording::load(&file).unwrap_err().to_string();
-    assert!(
-        message.contains("broken.json") && message.contains("line 1"),
-        "{message}"
-    );
+    assert!(message.contains("broken.json") && message.contains("line 1"), "{message}");
 }

@@ -63,16 +63,11 @@ pub fn repair(text: &str, limits: &InputLimits) -> Result<Repaired, RepairError>
     let (inner, offset) = unwrap::strip_wrapping(text, &mut notes)?;
     if inner.is_empty() {
         notes.push("blank read as {}");
-        return Ok(Repaired {
-            text: "{}".to_owned(),
-            notes,
-        });
+        return Ok(Repaired { text: "{}".to_owned(), notes });
     }
     let repaired = match Tape::parse(inner, limits) {
         Ok(_) => inner.to_owned(),
-        Err(ParseError::Syntax {
-            truncated: true, ..
-        }) => return Err(RepairError::Truncated),
+        Err(ParseError::Syntax { truncated: true, .. }) => return Err(RepairError::Truncated),
         Err(ParseError::Syntax { .. }) => rewrite::rewrite(inner, limits, &mut notes)
             .map_err(|error| error.with_offset(offset))?,
         Err(error) => return Err(RepairError::Rejected(error)),
@@ -80,13 +75,10 @@ pub fn repair(text: &str, limits: &InputLimits) -> Result<Repaired, RepairError>
     let text = unwrap::decode_json_string(repaired, limits, &mut notes);
     match Tape::parse(&text, limits).map(drop) {
         Ok(()) => Ok(Repaired { text, notes }),
-        Err(ParseError::Syntax {
-            truncated: true, ..
-        }) => Err(RepairError::Truncated),
-        Err(ParseError::Syntax { message, .. }) => Err(RepairError::Ambiguous {
-            at: offset,
-            message,
-        }),
+        Err(ParseError::Syntax { truncated: true, .. }) => Err(RepairError::Truncated),
+        Err(ParseError::Syntax { message, .. }) => {
+            Err(RepairError::Ambiguous { at: offset, message })
+        }
         Err(error) => Err(RepairError::Rejected(error)),
     }
 }
@@ -94,10 +86,7 @@ pub fn repair(text: &str, limits: &InputLimits) -> Result<Repaired, RepairError>
 impl RepairError {
     fn with_offset(self, offset: usize) -> Self {
         match self {
-            Self::Ambiguous { at, message } => Self::Ambiguous {
-                at: at + offset,
-                message,
-            },
+            Self::Ambiguous { at, message } => Self::Ambiguous { at: at + offset, message },
             other => other,
         }
     }

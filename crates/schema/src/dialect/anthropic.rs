@@ -17,10 +17,7 @@ pub(super) static NON_STRICT: DialectRules = DialectRules {
     about: "Anthropic Messages, `strict: false`",
     passes: &[refs::keep_local, root::require_single_object],
     tool_name_rule: TOOL_NAMES,
-    strict_mode: StrictMode {
-        strict_dialect: Some(Dialect::ANTHROPIC_STRICT),
-        ..StrictMode::NONE
-    },
+    strict_mode: StrictMode { strict_dialect: Some(Dialect::ANTHROPIC_STRICT), ..StrictMode::NONE },
     ..ANY_JSON_SCHEMA
 };
 

@@ -26,9 +26,7 @@ pub(super) static RULES: DialectRules = DialectRules {
         root::move_annotations_out,
         nulls::run,
     ],
-    keywords: Some(&[
-        "anyOf", "description", "enum", "items", "properties", "required", "type",
-    ]),
+    keywords: Some(&["anyOf", "description", "enum", "items", "properties", "required", "type"]),
     formats: Some(&[]),
     ..ANY_JSON_SCHEMA
 };

@@ -11,10 +11,7 @@ pub(super) static NON_STRICT: DialectRules = DialectRules {
     about: "OpenAI, Responses and Chat Completions, `strict: false`",
     passes: &[refs::keep_local, root::require_single_object],
     max_tools: Some(128),
-    strict_mode: StrictMode {
-        strict_dialect: Some(Dialect::OPENAI_STRICT),
-        ..StrictMode::NONE
-    },
+    strict_mode: StrictMode { strict_dialect: Some(Dialect::OPENAI_STRICT), ..StrictMode::NONE },
     ..ANY_JSON_SCHEMA
 };
 
@@ -59,13 +56,9 @@ pub(super) static STRICT: DialectRules = DialectRules {
         max_characters: Some(120_000),
     },
     max_tools: Some(128),
-    strict_mode: StrictMode {
-        enabled: true,
-        ..StrictMode::NONE
-    },
+    strict_mode: StrictMode { enabled: true, ..StrictMode::NONE },
     ..ANY_JSON_SCHEMA
 };
 
-const STRICT_FORMATS: &[&str] = &[
-    "date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "time", "uuid",
-];
+const STRICT_FORMATS: &[&str] =
+    &["date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "time", "uuid"];

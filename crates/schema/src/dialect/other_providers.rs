@@ -45,10 +45,7 @@ pub(super) static DEEPSEEK: DialectRules = DialectRules {
     about: "DeepSeek; a limit of 128 tools is assumed",
     passes: &[refs::keep_local, root::require_single_object],
     max_tools: Some(128),
-    strict_mode: StrictMode {
-        strict_dialect: None,
-        ..StrictMode::NONE
-    },
+    strict_mode: StrictMode { strict_dialect: None, ..StrictMode::NONE },
     ..ANY_JSON_SCHEMA
 };
 
@@ -87,10 +84,7 @@ pub(super) static DEEPSEEK_STRICT: DialectRules = DialectRules {
     enum_values: EnumValues::Primitives,
     allows_empty_objects: false,
     max_tools: Some(128),
-    strict_mode: StrictMode {
-        enabled: true,
-        ..StrictMode::NONE
-    },
+    strict_mode: StrictMode { enabled: true, ..StrictMode::NONE },
     ..ANY_JSON_SCHEMA
 };
 

@@ -31,9 +31,7 @@ pub(super) static RULES: DialectRules = DialectRules {
         nulls::run,
         unions::isolate_any_of,
     ],
-    keywords: Some(&[
-        "anyOf", "description", "enum", "items", "properties", "required", "type",
-    ]),
+    keywords: Some(&["anyOf", "description", "enum", "items", "properties", "required", "type"]),
     formats: Some(&[]),
     null_style: NullStyle::Unsupported,
     enum_values: EnumValues::StringsOnly,

@@ -54,11 +54,7 @@ impl KeywordLookup for Map<String, Value> {
 impl KeywordLookupMut for Map<String, Value> {
     #[inline]
     fn remove_keyword(&mut self, keyword: &str) -> Option<Value> {
-        if self.has_keyword(keyword) {
-            self.shift_remove(keyword)
-        } else {
-            None
-        }
+        if self.has_keyword(keyword) { self.shift_remove(keyword) } else { None }
     }
 
     #[inline]

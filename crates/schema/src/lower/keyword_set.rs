@@ -29,11 +29,7 @@ impl KeywordSet {
     pub(crate) const ALL: Self = Self(u64::MAX);
 
     pub(crate) fn from_keywords(keywords: &[&str]) -> Self {
-        Self(
-            keywords
-                .iter()
-                .fold(0, |all, keyword| all | keyword_bit(keyword)),
-        )
+        Self(keywords.iter().fold(0, |all, keyword| all | keyword_bit(keyword)))
     }
 
     pub(crate) fn union(self, other: Self) -> Self {

@@ -115,21 +115,13 @@ impl LiftPlan {
 
     /// Converts from the dialect's form to the canonical one.
     pub(crate) fn lift(&self, schema: &Value, value: &mut Value) {
-        let way = LiftRun {
-            plan: self,
-            root_schema: schema,
-            lifting: true,
-        };
+        let way = LiftRun { plan: self, root_schema: schema, lifting: true };
         way.transform(&self.root_step, schema, value);
     }
 
     /// Converts from the canonical form to the dialect's.
     pub(crate) fn lower(&self, schema: &Value, value: &mut Value) {
-        let way = LiftRun {
-            plan: self,
-            root_schema: schema,
-            lifting: false,
-        };
+        let way = LiftRun { plan: self, root_schema: schema, lifting: false };
         way.transform(&self.root_step, schema, value);
     }
 }
@@ -157,12 +149,10 @@ impl LiftRun<'_> {
                 *value = Value::String(other.to_string())
             }
             (LiftStep::EnumAsText(texts), _) => {
-                let other = texts
-                    .iter()
-                    .find_map(|(wire, canonical)| match self.lifting {
-                        true => (wire == value).then_some(canonical),
-                        false => cmp::equal(canonical, value).then_some(wire),
-                    });
+                let other = texts.iter().find_map(|(wire, canonical)| match self.lifting {
+                    true => (wire == value).then_some(canonical),
+                    false => cmp::equal(canonical, value).then_some(wire),
+                });
                 if let Some(other) = other {
                     *value = other.clone();
                 }
@@ -178,9 +168,7 @@ impl LiftRun<'_> {
             }
             (LiftStep::KeyValuePairs(inner), Value::Object(members)) if !self.lifting => {
                 let subschema = build::pair_value_schema(schema).unwrap_or(&Value::Null);
-                members
-                    .values_mut()
-                    .for_each(|member| self.transform(inner, subschema, member));
+                members.values_mut().for_each(|member| self.transform(inner, subschema, member));
                 *value = std::mem::take(members)
                     .into_iter()
                     .map(|(key, value)| json!({"key": key, "value": value}))
@@ -252,9 +240,7 @@ impl LiftRun<'_> {
         }
         if !self.lifting {
             for member in members.iter().filter(|member| member.null_means_absent) {
-                object
-                    .entry(member.wire_name.as_str())
-                    .or_insert(Value::Null);
+                object.entry(member.wire_name.as_str()).or_insert(Value::Null);
             }
         }
     }
@@ -327,10 +313,7 @@ fn object_from_pairs(pairs: &[Value]) -> Option<Map<String, Value>> {
     for pair in pairs {
         let pair = pair.as_object().filter(|pair| pair.len() == 2)?;
         let key = pair.keyword("key")?.as_str()?;
-        if members
-            .insert(key.to_owned(), pair.keyword("value")?.clone())
-            .is_some()
-        {
+        if members.insert(key.to_owned(), pair.keyword("value")?.clone()).is_some() {
             return None;
         }
     }

@@ -46,11 +46,7 @@ impl fmt::Display for Severity {
 
 impl fmt::Display for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = if self.path.is_empty() {
-            "/"
-        } else {
-            &self.path
-        };
+        let path = if self.path.is_empty() { "/" } else { &self.path };
         write!(f, "{path}: {} ({})", self.keyword, self.severity)?;
         match &self.described_as {
             Some(text) => write!(f, ", described as \"{text}\""),
@@ -71,10 +67,7 @@ pub struct LowerError {
 
 impl LowerError {
     pub(crate) fn new(path: impl Into<String>, reason: impl Into<String>) -> Self {
-        Self {
-            path: path.into(),
-            reason: reason.into(),
-        }
+        Self { path: path.into(), reason: reason.into() }
     }
 }
 

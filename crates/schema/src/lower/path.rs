@@ -10,11 +10,7 @@ pub(crate) enum SchemaPath<'p> {
     /// A JSON pointer, empty for the root.
     Pointer(&'p str),
     /// One step below another path.
-    Below {
-        up: &'p SchemaPath<'p>,
-        keyword: &'p str,
-        subschema: PathSegment<'p>,
-    },
+    Below { up: &'p SchemaPath<'p>, keyword: &'p str, subschema: PathSegment<'p> },
 }
 
 /// Which of the subschemas of a keyword.
@@ -30,11 +26,7 @@ impl<'p> SchemaPath<'p> {
 
     /// The path one step below.
     pub(crate) fn child(&'p self, keyword: &'p str, subschema: PathSegment<'p>) -> Self {
-        Self::Below {
-            up: self,
-            keyword,
-            subschema,
-        }
+        Self::Below { up: self, keyword, subschema }
     }
 
     pub(crate) fn is_root(&self) -> bool {
@@ -57,11 +49,7 @@ impl<'p> SchemaPath<'p> {
     fn estimated_len(&self) -> usize {
         match self {
             Self::Pointer(written) => written.len(),
-            Self::Below {
-                up,
-                keyword,
-                subschema,
-            } => {
+            Self::Below { up, keyword, subschema } => {
                 let subschema = match subschema {
                     PathSegment::Single => 0,
                     PathSegment::Index(_) => "/00".len(),
@@ -75,11 +63,7 @@ impl<'p> SchemaPath<'p> {
     fn write(&self, pointer: &mut String) {
         let (up, keyword, subschema) = match self {
             Self::Pointer(written) => return pointer.push_str(written),
-            Self::Below {
-                up,
-                keyword,
-                subschema,
-            } => (up, keyword, subschema),
+            Self::Below { up, keyword, subschema } => (up, keyword, subschema),
         };
         up.write(pointer);
         pointer.push('/');

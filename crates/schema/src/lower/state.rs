@@ -54,12 +54,7 @@ impl SchemaCursor<'_> {
         severity: Severity,
         spilled: Option<String>,
     ) {
-        let loss = Loss {
-            path,
-            keyword: keyword.to_owned(),
-            severity,
-            described_as: spilled,
-        };
+        let loss = Loss { path, keyword: keyword.to_owned(), severity, described_as: spilled };
         // A schema that was copied into several branches is reported once.
         if !self.losses.contains(&loss) {
             self.losses.push(loss);
@@ -121,11 +116,8 @@ impl LoweringState {
 
     /// The whole schema, and a cursor at its root.
     pub(crate) fn root(&mut self) -> (&mut Value, SchemaCursor<'_>) {
-        let cursor = SchemaCursor {
-            path: SchemaPath::ROOT,
-            rules: self.rules,
-            losses: &mut self.losses,
-        };
+        let cursor =
+            SchemaCursor { path: SchemaPath::ROOT, rules: self.rules, losses: &mut self.losses };
         (&mut self.schema, cursor)
     }
 
@@ -247,18 +239,12 @@ pub(crate) fn for_each_subschema(
             }
             (SubschemaShape::List | SubschemaShape::SingleOrList, Value::Array(subschemas)) => {
                 for (at, subschema) in subschemas.iter_mut().enumerate() {
-                    visit(
-                        subschema,
-                        &mut cursor.child(keyword, PathSegment::Index(at)),
-                    );
+                    visit(subschema, &mut cursor.child(keyword, PathSegment::Index(at)));
                 }
             }
             (SubschemaShape::Map, Value::Object(subschemas)) => {
                 for (name, subschema) in subschemas {
-                    visit(
-                        subschema,
-                        &mut cursor.child(keyword, PathSegment::Name(name)),
-                    );
+                    visit(subschema, &mut cursor.child(keyword, PathSegment::Name(name)));
                 }
             }
             _ => {}
@@ -279,10 +265,7 @@ pub(crate) fn subschemas_of<'s>(
         _ => (None, None, None),
     };
     let map = map.into_iter().flat_map(|map| map.values());
-    single
-        .into_iter()
-        .chain(list.into_iter().flatten())
-        .chain(map)
+    single.into_iter().chain(list.into_iter().flatten()).chain(map)
 }
 
 /// How a keyword holds subschemas.

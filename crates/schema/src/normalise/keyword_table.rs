@@ -68,6 +68,5 @@ pub(super) fn keyword_value(keyword: &str) -> Option<KeywordValue> {
 }
 
 /// Keywords that imply the type of the values.
-pub(super) const IMPLIED_TYPE_KEYWORDS: [&str; 10] = [
-    "$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "not", "if", "const", "enum", "prefixItems",
-];
+pub(super) const IMPLIED_TYPE_KEYWORDS: [&str; 10] =
+    ["$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "not", "if", "const", "enum", "prefixItems"];

@@ -84,9 +84,7 @@ fn to_prose(value: &Value) -> Option<Value> {
         Value::Null | Value::String(_) => None,
         // It may be a schema, for a parameter with that name.
         Value::Object(members) if members.keys().any(|key| keyword_value(key).is_some()) => None,
-        _ => Some(Value::from(
-            lines(value).unwrap_or_else(|| value.to_string()),
-        )),
+        _ => Some(Value::from(lines(value).unwrap_or_else(|| value.to_string()))),
     }
 }
 

@@ -48,10 +48,8 @@ fn remove_schema_keyword(normaliser: &mut Normaliser, members: &mut Members) -> 
     };
     // Any other dialect is custom: `Schema::check` rejects it if it is unknown.
     if known && let Some(name) = members.shift_remove("$schema") {
-        normaliser.add_fix(format!(
-            "`$schema: {}` dropped: read as 2020-12",
-            normaliser.excerpt(&name)
-        ));
+        normaliser
+            .add_fix(format!("`$schema: {}` dropped: read as 2020-12", normaliser.excerpt(&name)));
     }
     Ok(())
 }

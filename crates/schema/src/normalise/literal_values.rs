@@ -17,9 +17,7 @@ pub(super) fn normalise_lists(
         None => {}
         Some(Value::Array(options)) if !options.is_empty() => {}
         Some(given @ (Value::Null | Value::Array(_))) => {
-            normaliser.add_fix(format!(
-                "`enum: {given}` dropped: no value would be admitted"
-            ));
+            normaliser.add_fix(format!("`enum: {given}` dropped: no value would be admitted"));
             members.shift_remove("enum");
         }
         // `a, b` is several options or one: ambiguous.
@@ -32,10 +30,8 @@ pub(super) fn normalise_lists(
             return Err(normaliser.error_at("enum", message));
         }
         Some(given) => {
-            normaliser.add_fix(format!(
-                "`enum: {}` read as a list of one",
-                normaliser.excerpt(given)
-            ));
+            normaliser
+                .add_fix(format!("`enum: {}` read as a list of one", normaliser.excerpt(given)));
             *given = json!([given.take()]);
         }
     }
@@ -58,10 +54,9 @@ pub(super) fn convert_to_type(
     }
     let types: Vec<String> = match members.get("type") {
         Some(Value::String(word)) => vec![word.clone()],
-        Some(Value::Array(words)) => words
-            .iter()
-            .filter_map(|word| word.as_str().map(str::to_owned))
-            .collect(),
+        Some(Value::Array(words)) => {
+            words.iter().filter_map(|word| word.as_str().map(str::to_owned)).collect()
+        }
         _ => return Ok(()),
     };
     if let Some(Value::Array(options)) = members.get_mut("enum") {
@@ -69,10 +64,7 @@ pub(super) fn convert_to_type(
         if unfit == options.len() {
             return move_enum_to_items(normaliser, members, &types);
         }
-        for option in options
-            .iter()
-            .filter(|option| !matches_type(option, &types))
-        {
+        for option in options.iter().filter(|option| !matches_type(option, &types)) {
             let (option, types) = (normaliser.excerpt(option), types.join(" or "));
             normaliser.add_fix(format!(
                 "`enum` names {option}, which is no {types}: it can never be sent"
@@ -88,16 +80,11 @@ pub(super) fn convert_to_type(
     let shown = normaliser.excerpt(default);
     match convert(default, &types) {
         Some(read) => {
-            normaliser.add_fix(format!(
-                "`default: {shown}` read as {}",
-                normaliser.excerpt(&read)
-            ));
+            normaliser.add_fix(format!("`default: {shown}` read as {}", normaliser.excerpt(&read)));
             *default = read;
         }
-        None => normaliser.add_fix(format!(
-            "`default: {shown}` kept, though it is no {}",
-            types.join(" or ")
-        )),
+        None => normaliser
+            .add_fix(format!("`default: {shown}` kept, though it is no {}", types.join(" or "))),
     }
     Ok(())
 }
@@ -105,10 +92,7 @@ pub(super) fn convert_to_type(
 /// Returns how many options have the wrong type and cannot be converted.
 fn convert_options(normaliser: &mut Normaliser, options: &mut [Value], types: &[String]) -> usize {
     let mut unfit = 0;
-    for option in options
-        .iter_mut()
-        .filter(|option| !matches_type(option, types))
-    {
+    for option in options.iter_mut().filter(|option| !matches_type(option, types)) {
         match convert(option, types) {
             Some(read) => {
                 let (from, to) = (normaliser.excerpt(option), normaliser.excerpt(&read));
@@ -135,10 +119,7 @@ fn move_enum_to_items(
         return none_fits(normaliser);
     }
     let items = members.entry("items").or_insert_with(|| json!({}));
-    let Some(items) = items
-        .as_object()
-        .filter(|items| !items.contains_key("enum"))
-    else {
+    let Some(items) = items.as_object().filter(|items| !items.contains_key("enum")) else {
         return none_fits(normaliser);
     };
     let mut items = items.clone();
@@ -147,9 +128,7 @@ fn move_enum_to_items(
     };
     items.insert("enum".to_owned(), options);
     normaliser.add_fix("`enum` read as the options of the elements");
-    normaliser.with_path_segment("items", |normaliser| {
-        convert_to_type(normaliser, &mut items)
-    })?;
+    normaliser.with_path_segment("items", |normaliser| convert_to_type(normaliser, &mut items))?;
     members.insert("items".to_owned(), Value::Object(items));
     Ok(())
 }
@@ -162,16 +141,9 @@ fn matches_type(value: &Value, types: &[String]) -> bool {
 /// The only conversion of a value to one of these types.
 fn convert(value: &Value, types: &[String]) -> Option<Value> {
     let readings = match value {
-        Value::String(text) => [
-            parse_number(value),
-            parse_bool(value),
-            parse_json_container(text),
-        ],
+        Value::String(text) => [parse_number(value), parse_bool(value), parse_json_container(text)],
         Value::Number(_) | Value::Bool(_) => [Some(Value::from(value.to_string())), None, None],
         _ => return None,
     };
-    readings
-        .into_iter()
-        .flatten()
-        .find(|read| matches_type(read, types))
+    readings.into_iter().flatten().find(|read| matches_type(read, types))
 }

@@ -54,11 +54,7 @@ pub(super) fn normalise_subschemas(
                 })
             }
             (_, other) => {
-                let wanted = if holds == KeywordValue::SchemaMap {
-                    "an object"
-                } else {
-                    "a list"
-                };
+                let wanted = if holds == KeywordValue::SchemaMap { "an object" } else { "a list" };
                 let shown = normaliser.excerpt(other);
                 Err(normaliser.error(format!("expected {wanted} of schemas, got {shown}")))
             }

@@ -22,11 +22,7 @@ fn assert_normalises(before: Value, after: Value, notes: &[&str]) {
     assert_eq!(found, notes, "from {before}");
     Schema::check(schema.clone()).unwrap_or_else(|error| panic!("{schema} refused: {error}"));
     normalise(&mut schema).expect("a schema that was read once");
-    assert_eq!(
-        schema.to_string(),
-        after.to_string(),
-        "from {before}, twice"
-    );
+    assert_eq!(schema.to_string(), after.to_string(), "from {before}, twice");
 }
 
 /// The same for a schema in the place of a property.

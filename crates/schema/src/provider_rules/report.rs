@@ -16,10 +16,7 @@ impl<'o, 'a> RejectionReport<'o, 'a> {
     pub(super) const MAX_REJECTIONS: usize = 100;
 
     pub(super) fn new(subschemas: &'o SubschemaList<'a>) -> Self {
-        Self {
-            subschemas,
-            rejections: Vec::new(),
-        }
+        Self { subschemas, rejections: Vec::new() }
     }
 
     pub(super) fn subschemas(&self) -> &'o SubschemaList<'a> {
@@ -39,10 +36,7 @@ impl<'o, 'a> RejectionReport<'o, 'a> {
     }
 
     pub(super) fn reject_at(&mut self, path: String, rule: impl Into<String>) {
-        let refusal = Rejection {
-            path,
-            rule: rule.into(),
-        };
+        let refusal = Rejection { path, rule: rule.into() };
         if self.rejections.len() < Self::MAX_REJECTIONS && !self.rejections.contains(&refusal) {
             self.rejections.push(refusal);
         }

@@ -13,9 +13,7 @@ pub(super) fn exceeded_limit(schema: &Value) -> Option<String> {
     while let Some((value, depth_of_parent)) = stack.pop() {
         seen += 1;
         if seen + stack.len() > MAX_VALUES {
-            return Some(format!(
-                "a schema may have no more than {MAX_VALUES} values"
-            ));
+            return Some(format!("a schema may have no more than {MAX_VALUES} values"));
         }
         let depth = depth_of_parent + 1;
         if depth > MAX_DEPTH && (value.is_object() || value.is_array()) {

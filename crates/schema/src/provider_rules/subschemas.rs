@@ -44,11 +44,8 @@ impl<'a> SubschemaList<'a> {
     }
 
     fn collect(root: &'a Value, enters: impl Fn(&str) -> bool) -> Self {
-        let mut subschemas = vec![Subschema {
-            schema: root,
-            segment: PathSegment::Root,
-            parent_index: None,
-        }];
+        let mut subschemas =
+            vec![Subschema { schema: root, segment: PathSegment::Root, parent_index: None }];
         let mut next = 0;
         while let Some(schema) = subschemas.get(next).map(|subschema| subschema.schema) {
             let members = schema.as_object().into_iter().flatten();
@@ -62,10 +59,7 @@ impl<'a> SubschemaList<'a> {
             }
             next += 1;
         }
-        Self {
-            entries: subschemas,
-            root,
-        }
+        Self { entries: subschemas, root }
     }
 
     pub(super) fn root(&self) -> &'a Value {
@@ -152,9 +146,7 @@ fn direct_subschemas<'a>(keyword: &'a str, value: &'a Value) -> Vec<(PathSegment
         ) => Vec::new(),
         ("anyOf" | "oneOf" | "allOf" | "prefixItems" | "items", Value::Array(list)) => {
             let numbered = list.iter().enumerate();
-            numbered
-                .map(|(number, schema)| (PathSegment::Index(keyword, number), schema))
-                .collect()
+            numbered.map(|(number, schema)| (PathSegment::Index(keyword, number), schema)).collect()
         }
         (
             "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas"
@@ -165,9 +157,7 @@ fn direct_subschemas<'a>(keyword: &'a str, value: &'a Value) -> Vec<(PathSegment
             let named = members
                 .iter()
                 .filter(|(_, schema)| keyword != "dependencies" || !schema.is_array());
-            named
-                .map(|(name, schema)| (PathSegment::Name(keyword, name), schema))
-                .collect()
+            named.map(|(name, schema)| (PathSegment::Name(keyword, name), schema)).collect()
         }
         (
             "items"

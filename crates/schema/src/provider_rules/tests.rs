@@ -15,16 +15,8 @@ mod tool_names;
 #[test]
 fn every_dialect_is_known() {
     for dialect in Dialect::ALL {
-        assert!(
-            check_for_dialect(dialect.name()).is_some(),
-            "{}",
-            dialect.name()
-        );
-        let schema = if dialect.name().ends_with("-strict") {
-            closed_object
-        } else {
-            open_object
-        };
+        assert!(check_for_dialect(dialect.name()).is_some(), "{}", dialect.name());
+        let schema = if dialect.name().ends_with("-strict") { closed_object } else { open_object };
         assert_accepts(dialect, [schema(json!({"type": "string"}))]);
     }
 }
@@ -35,16 +27,10 @@ fn a_refusal_reads_as_path_and_rule() {
         path: path.to_owned(),
         rule: "`oneOf` is not accepted".to_owned(),
     };
-    assert_eq!(
-        refusal("/properties/a").to_string(),
-        "/properties/a: `oneOf` is not accepted"
-    );
+    assert_eq!(refusal("/properties/a").to_string(), "/properties/a: `oneOf` is not accepted");
     assert_eq!(refusal("").to_string(), "root: `oneOf` is not accepted");
     let written = serde_json::to_value(refusal("/items")).unwrap();
-    assert_eq!(
-        written,
-        json!({"path": "/items", "rule": "`oneOf` is not accepted"})
-    );
+    assert_eq!(written, json!({"path": "/items", "rule": "`oneOf` is not accepted"}));
 }
 
 /// A closed object with the one property `a`, required.
@@ -80,11 +66,7 @@ fn many_properties(count: usize, schema: &Value) -> Value {
 fn assert_accepts(dialect: Dialect, rows: impl IntoIterator<Item = Value>) {
     for schema in rows {
         let refusals = validate_for(dialect, &schema);
-        assert!(
-            refusals.is_empty(),
-            "{} refuses {schema}\n{refusals:#?}",
-            dialect.name()
-        );
+        assert!(refusals.is_empty(), "{} refuses {schema}\n{refusals:#?}", dialect.name());
     }
 }
 
@@ -94,17 +76,9 @@ fn assert_rejects<'w>(dialect: Dialect, rows: impl IntoIterator<Item = (Value, &
     for (schema, path, words) in rows {
         let refusals = validate_for(dialect, &schema);
         let [refusal] = refusals.as_slice() else {
-            panic!(
-                "{} finds {} faults in {schema}\n{refusals:#?}",
-                dialect.name(),
-                refusals.len()
-            );
+            panic!("{} finds {} faults in {schema}\n{refusals:#?}", dialect.name(), refusals.len());
         };
         assert_eq!(refusal.path, path, "{refusal} in {schema}");
-        assert!(
-            refusal.rule.contains(words),
-            "{} reports {refusal} for {schema}",
-            dialect.name()
-        );
+        assert!(refusal.rule.contains(words), "{} reports {refusal} for {schema}", dialect.name());
     }
 }

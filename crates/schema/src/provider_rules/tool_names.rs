@@ -23,32 +23,23 @@ const fn name_rule(
     max: usize,
     written: &'static str,
 ) -> ToolNameRule {
-    ToolNameRule {
-        is_valid_first: first,
-        is_valid_rest: rest,
-        max_length: max,
-        pattern: written,
-    }
+    ToolNameRule { is_valid_first: first, is_valid_rest: rest, max_length: max, pattern: written }
 }
 
-const WORD_OR_DASH: ToolNameRule = name_rule(
-    is_word_or_dash, is_word_or_dash, 64, "^[a-zA-Z0-9_-]{1,64}$",
-);
-const ANTHROPIC: ToolNameRule = name_rule(
-    is_word_or_dash, is_word_or_dash, 128, "^[a-zA-Z0-9_-]{1,128}$",
-);
+const WORD_OR_DASH: ToolNameRule =
+    name_rule(is_word_or_dash, is_word_or_dash, 64, "^[a-zA-Z0-9_-]{1,64}$");
+const ANTHROPIC: ToolNameRule =
+    name_rule(is_word_or_dash, is_word_or_dash, 128, "^[a-zA-Z0-9_-]{1,128}$");
 const GEMINI: ToolNameRule = name_rule(
     is_letter_or_underscore,
     |c| is_word_or_dash(c) || ".:".contains(c),
     128,
     "^[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}$",
 );
-const MCP: ToolNameRule = name_rule(
-    is_word_dash_or_dot, is_word_dash_or_dot, 128, "^[a-zA-Z0-9_.-]{1,128}$",
-);
-const PORTABLE: ToolNameRule = name_rule(
-    is_letter_or_underscore, is_word_or_dash, 64, "^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$",
-);
+const MCP: ToolNameRule =
+    name_rule(is_word_dash_or_dot, is_word_dash_or_dot, 128, "^[a-zA-Z0-9_.-]{1,128}$");
+const PORTABLE: ToolNameRule =
+    name_rule(is_letter_or_underscore, is_word_or_dash, 64, "^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$");
 /// No documented rule, but a tool without a name cannot be called.
 const ANY: ToolNameRule = name_rule(|_| true, |_| true, usize::MAX, "^.+$");
 
@@ -108,15 +99,9 @@ pub fn validate_tools_for<'n>(
     dialect: Dialect,
     names: impl IntoIterator<Item = &'n str>,
 ) -> Vec<Rejection> {
-    let whole = |rule| Rejection {
-        path: String::new(),
-        rule,
-    };
+    let whole = |rule| Rejection { path: String::new(), rule };
     let Some((rule, min, max)) = tool_rules(dialect.name()) else {
-        return vec![whole(format!(
-            "nothing is known about the dialect `{}`",
-            dialect.name()
-        ))];
+        return vec![whole(format!("nothing is known about the dialect `{}`", dialect.name()))];
     };
     let mut refusals = Vec::new();
     let mut seen = HashSet::new();
@@ -129,11 +114,7 @@ pub fn validate_tools_for<'n>(
             }
         };
         if !rule.is_valid(name) {
-            refuse(format!(
-                "the name `{}` does not match `{}`",
-                excerpt(name),
-                rule.pattern
-            ));
+            refuse(format!("the name `{}` does not match `{}`", excerpt(name), rule.pattern));
         }
         if !seen.insert(name) {
             refuse(format!("the name `{}` is taken", excerpt(name)));
@@ -141,16 +122,11 @@ pub fn validate_tools_for<'n>(
         count += 1;
     }
     if count < min {
-        refusals.insert(
-            0,
-            whole("an empty list of tools is not accepted: leave it out".to_owned()),
-        );
+        refusals
+            .insert(0, whole("an empty list of tools is not accepted: leave it out".to_owned()));
     }
     if count > max {
-        refusals.insert(
-            0,
-            whole(format!("{count} tools, and at most {max} are accepted")),
-        );
+        refusals.insert(0, whole(format!("{count} tools, and at most {max} are accepted")));
     }
     refusals
 }

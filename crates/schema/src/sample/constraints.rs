@@ -35,17 +35,12 @@ pub(super) struct ValueConstraints<'s> {
 impl<'s> ValueConstraints<'s> {
     /// The values of a keyword in all schemas.
     pub(super) fn keyword_values(&self, keyword: &str) -> impl Iterator<Item = &'s Value> {
-        self.schemas
-            .iter()
-            .filter_map(move |schema| schema.get(keyword))
+        self.schemas.iter().filter_map(move |schema| schema.get(keyword))
     }
 
     /// The tightest lower limit on a length.
     pub(super) fn min_limit(&self, keyword: &str) -> usize {
-        self.keyword_values(keyword)
-            .filter_map(as_length)
-            .max()
-            .unwrap_or(0)
+        self.keyword_values(keyword).filter_map(as_length).max().unwrap_or(0)
     }
 
     /// The tightest upper limit on a length.
@@ -81,9 +76,9 @@ impl<'s> ValueConstraints<'s> {
 
     /// The types that the keywords imply.
     pub(super) fn implied_types(&self) -> TypeSet {
-        self.schemas.iter().fold(TypeSet::NONE, |types, schema| {
-            types.union(TypeSet::implied_by(schema))
-        })
+        self.schemas
+            .iter()
+            .fold(TypeSet::NONE, |types, schema| types.union(TypeSet::implied_by(schema)))
     }
 
     /// Adds what `not` excludes, for simple schemas.
@@ -103,8 +98,7 @@ impl<'s> ValueConstraints<'s> {
                 }
                 ("required", Value::Array(names)) => {
                     // It is enough that one of them is absent.
-                    self.avoided_properties
-                        .extend(names.last().and_then(Value::as_str));
+                    self.avoided_properties.extend(names.last().and_then(Value::as_str));
                 }
                 _ => {}
             },
@@ -151,11 +145,7 @@ impl<'s> Generator<'_, 's> {
             Value::Object(object) => object,
             _ => return None,
         };
-        if constraints
-            .schemas
-            .iter()
-            .any(|schema| std::ptr::eq(*schema, object))
-        {
+        if constraints.schemas.iter().any(|schema| std::ptr::eq(*schema, object)) {
             return Some(());
         }
         constraints.schemas.push(object);
@@ -164,9 +154,8 @@ impl<'s> Generator<'_, 's> {
             match (keyword.as_str(), value) {
                 ("type", names) => {
                     constraints.has_type = true;
-                    constraints.types = constraints
-                        .types
-                        .intersection(TypeSet::from_type_keyword(names));
+                    constraints.types =
+                        constraints.types.intersection(TypeSet::from_type_keyword(names));
                 }
                 ("$ref" | "$dynamicRef" | "$recursiveRef", _) => {
                     let target = self.cache.refs.resolve(value)?;
@@ -272,10 +261,7 @@ impl<'s> Generator<'_, 's> {
 pub(super) fn list_strings<'s>(
     lists: impl Iterator<Item = &'s Value>,
 ) -> impl Iterator<Item = &'s str> {
-    lists
-        .filter_map(Value::as_array)
-        .flatten()
-        .filter_map(Value::as_str)
+    lists.filter_map(Value::as_array).flatten().filter_map(Value::as_str)
 }
 
 /// A limit on a length, which may be written `3.0`.

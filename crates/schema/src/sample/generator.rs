@@ -77,10 +77,7 @@ impl<'d, 's> Generator<'d, 's> {
             cache,
             plan,
             edge_case_rate: if varied { 3 } else { 0 },
-            stats: AttemptStats {
-                remaining_work: work,
-                ..AttemptStats::default()
-            },
+            stats: AttemptStats { remaining_work: work, ..AttemptStats::default() },
             path: Vec::new(),
             mutation: None,
         }
@@ -103,14 +100,12 @@ impl<'d, 's> Generator<'d, 's> {
         let at = self.stats.locations.len();
         self.stats.locations.push(location.path_hash);
         self.path.push(location.path_hash);
-        let value = self
-            .unmutated_value(schemas, location)
-            .map(|(value, constraints)| match self.mutation {
-                Some((index, seed)) if index == at => {
-                    mutate(value, &constraints, &mut Rng::new(seed))
-                }
-                _ => value,
-            });
+        let value = self.unmutated_value(schemas, location).map(|(value, constraints)| match self
+            .mutation
+        {
+            Some((index, seed)) if index == at => mutate(value, &constraints, &mut Rng::new(seed)),
+            _ => value,
+        });
         // Only the innermost failure is recorded.
         if value.is_none() && !self.stats.failed_path.starts_with(&self.path) {
             self.stats.failed_path.clone_from(&self.path);
@@ -133,9 +128,7 @@ impl<'d, 's> Generator<'d, 's> {
         self.stats.validator_visits = self.stats.validator_visits.saturating_add(visits);
         self.use_work(usize::try_from(visits / VISITS_PER_WORK_UNIT).unwrap_or(usize::MAX))?;
         let location = ValueLocation {
-            validator_visits: location
-                .validator_visits
-                .saturating_mul(toll.child_visits.max(1)),
+            validator_visits: location.validator_visits.saturating_mul(toll.child_visits.max(1)),
             ..location.with_salt(self.plan.retry_count(location.path_hash))
         };
         let mut rng = Rng::new(location.seed);
@@ -159,11 +152,7 @@ impl<'d, 's> Generator<'d, 's> {
 
     /// Returns true if optional parts may be generated.
     pub(super) fn allows_optional(&self, location: ValueLocation) -> bool {
-        let depth = if self.plan.is_natural() {
-            MAX_NATURAL_DEPTH
-        } else {
-            MAX_OPTIONAL_DEPTH
-        };
+        let depth = if self.plan.is_natural() { MAX_NATURAL_DEPTH } else { MAX_OPTIONAL_DEPTH };
         !self.plan.required_only()
             && location.depth < depth
             && location.validator_visits < MAX_OPTIONAL_VISITS
@@ -236,11 +225,7 @@ impl<'d, 's> Generator<'d, 's> {
         if is_untyped && simply && each.iter().any(scalar) {
             each.retain(scalar);
         }
-        let chosen = if self.is_natural(location) {
-            each.first()
-        } else {
-            rng.pick(&each)
-        };
+        let chosen = if self.is_natural(location) { each.first() } else { rng.pick(&each) };
         chosen.copied().unwrap_or(TypeSet::NONE)
     }
 }

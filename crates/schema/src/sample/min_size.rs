@@ -31,13 +31,8 @@ pub(super) struct MinSizes {
 
 impl MinSizes {
     pub(super) fn min_size<'s>(&mut self, schema: &'s Value, refs: &mut RefResolver<'s>) -> u32 {
-        let mut count = MinSizePass {
-            sizes: self,
-            refs,
-            seen: HashSet::new(),
-            visited: 0,
-            changed: false,
-        };
+        let mut count =
+            MinSizePass { sizes: self, refs, seen: HashSet::new(), visited: 0, changed: false };
         for _ in 0..MAX_ROUNDS {
             count.changed = false;
             count.seen.clear();
@@ -92,9 +87,7 @@ impl<'s> MinSizePass<'_, 's> {
         }
         for keyword in ["anyOf", "oneOf"] {
             if let Some(Value::Array(branches)) = object.get(keyword) {
-                let sizes = branches
-                    .iter()
-                    .map(|branch| self.schema_size(branch, depth));
+                let sizes = branches.iter().map(|branch| self.schema_size(branch, depth));
                 min = min.max(sizes.min().unwrap_or(UNBOUNDED));
             }
         }
@@ -106,12 +99,7 @@ impl<'s> MinSizePass<'_, 's> {
             return UNBOUNDED;
         };
         let name = std::ptr::from_ref(target).addr();
-        let current = self
-            .sizes
-            .by_address
-            .get(&name)
-            .copied()
-            .unwrap_or(UNBOUNDED);
+        let current = self.sizes.by_address.get(&name).copied().unwrap_or(UNBOUNDED);
         if self.sizes.final_sizes.contains(&name) || !self.seen.insert(name) {
             return current;
         }
@@ -125,9 +113,7 @@ impl<'s> MinSizePass<'_, 's> {
 
     /// The minimum size that the schema's own keywords require.
     fn keywords_size(&mut self, object: &'s Map<String, Value>, depth: usize) -> u32 {
-        let types = object
-            .get("type")
-            .map_or(TypeSet::ALL, TypeSet::from_type_keyword);
+        let types = object.get("type").map_or(TypeSet::ALL, TypeSet::from_type_keyword);
         if types.intersects(TypeSet::ALL.difference(TypeSet::ARRAY.union(TypeSet::OBJECT))) {
             return 1;
         }

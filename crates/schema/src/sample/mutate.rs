@@ -9,10 +9,7 @@ use crate::sample::{
 
 /// Introduces one mistake, preferably one that violates the constraints.
 pub(super) fn mutate(value: Value, constraints: &ValueConstraints<'_>, rng: &mut Rng) -> Value {
-    let mut mistakes = Mutator {
-        constraints,
-        mutations: Vec::new(),
-    };
+    let mut mistakes = Mutator { constraints, mutations: Vec::new() };
     match &value {
         Value::Object(members) => mistakes.mutate_members(members, rng),
         Value::Array(elements) => mistakes.mutate_elements(elements),
@@ -42,15 +39,8 @@ impl Mutator<'_, '_> {
             Value::Array(elements) => elements.first().cloned().unwrap_or_default(),
             other => json!(other.to_string()),
         };
-        let others = [
-            json!(null),
-            json!(true),
-            json!(7),
-            json!(0.5),
-            json!("text"),
-            json!([]),
-            json!({}),
-        ];
+        let others =
+            [json!(null), json!(true), json!(7), json!(0.5), json!("text"), json!([]), json!({})];
         let options = self.constraints.enum_lists();
         let refused = |other: &&Value| {
             let fits = |options: &[&[Value]]| options.iter().all(|list| list.contains(other));
@@ -59,33 +49,23 @@ impl Mutator<'_, '_> {
         };
         let others: Vec<&Value> = others.iter().filter(refused).collect();
         let other = rng.pick(&others).map(|other| (*other).clone());
-        self.mutations
-            .extend(Some(alike).filter(|alike| refused(&alike)));
+        self.mutations.extend(Some(alike).filter(|alike| refused(&alike)));
         self.mutations.extend(other);
     }
 
     fn mutate_text(&mut self, text: &str) {
-        let Self {
-            constraints,
-            mutations: found,
-        } = self;
+        let Self { constraints, mutations: found } = self;
         let count = text.chars().count();
         let min = constraints.min_limit("minLength");
         if min > 0 {
             found.push(text.chars().take(min - 1).collect::<String>().into());
         }
-        if let Some(max) = constraints
-            .max_limit("maxLength")
-            .filter(|max| *max < 100_000)
-        {
+        if let Some(max) = constraints.max_limit("maxLength").filter(|max| *max < 100_000) {
             let more = "x".repeat(max.saturating_sub(count) + 1);
             found.push(format!("{text}{more}").into());
         }
         let judged = ["enum", "const", "pattern", "format"];
-        if judged
-            .iter()
-            .any(|keyword| constraints.keyword_values(keyword).next().is_some())
-        {
+        if judged.iter().any(|keyword| constraints.keyword_values(keyword).next().is_some()) {
             let mut shorter = text.to_owned();
             shorter.pop();
             let turned = if text.chars().any(char::is_lowercase) {
@@ -100,10 +80,7 @@ impl Mutator<'_, '_> {
     }
 
     fn mutate_number(&mut self, value: &Value) {
-        let Self {
-            constraints,
-            mutations: found,
-        } = self;
+        let Self { constraints, mutations: found } = self;
         let bounds = NumberRange::of(constraints);
         for (end, away) in [(bounds.low, -1), (bounds.high, 1)] {
             let Some(end) = end else { continue };
@@ -116,10 +93,8 @@ impl Mutator<'_, '_> {
         if constraints.enum_lists().is_some() {
             found.push(offset_number(value, 1));
         }
-        if let Some(step) = constraints
-            .keyword_values("multipleOf")
-            .filter_map(Value::as_f64)
-            .next()
+        if let Some(step) =
+            constraints.keyword_values("multipleOf").filter_map(Value::as_f64).next()
         {
             found.push(json!(value.as_f64().unwrap_or_default() + step / 2.0));
         }
@@ -129,10 +104,7 @@ impl Mutator<'_, '_> {
     }
 
     fn mutate_elements(&mut self, elements: &[Value]) {
-        let Self {
-            constraints,
-            mutations: found,
-        } = self;
+        let Self { constraints, mutations: found } = self;
         let shape = ArrayShape::of(constraints);
         if let Some(fewer) = shape.min_length.checked_sub(1) {
             found.push(elements.iter().take(fewer).cloned().collect());
@@ -156,10 +128,7 @@ impl Mutator<'_, '_> {
     }
 
     fn mutate_members(&mut self, members: &Map<String, Value>, rng: &mut Rng) {
-        let Self {
-            constraints,
-            mutations: found,
-        } = self;
+        let Self { constraints, mutations: found } = self;
         let required: Vec<&str> = constraints
             .keyword_strings("required")
             .filter(|name| members.contains_key(*name))
@@ -178,9 +147,8 @@ impl Mutator<'_, '_> {
             });
             found.push(Value::Object(renamed.collect()));
         }
-        let has_property_rules = [
-            "additionalProperties", "unevaluatedProperties", "propertyNames", "maxProperties",
-        ];
+        let has_property_rules =
+            ["additionalProperties", "unevaluatedProperties", "propertyNames", "maxProperties"];
         if has_property_rules
             .iter()
             .any(|keyword| constraints.keyword_values(keyword).next().is_some())

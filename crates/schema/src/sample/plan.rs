@@ -19,12 +19,7 @@ pub(super) struct SamplePlan {
 
 impl SamplePlan {
     pub(super) fn new(seed: u64, natural: bool) -> Self {
-        Self {
-            seed,
-            prefer_natural: natural,
-            attempt: 0,
-            retry_counts: HashMap::new(),
-        }
+        Self { seed, prefer_natural: natural, attempt: 0, retry_counts: HashMap::new() }
     }
 
     pub(super) fn seed(&self) -> u64 {
@@ -80,9 +75,6 @@ impl SamplePlan {
     pub(super) fn retry_location(&mut self, trail: &[u64]) {
         let up = (self.attempt + 1).trailing_zeros() as usize;
         let path = trail.iter().rev().nth(up).or(trail.first());
-        *self
-            .retry_counts
-            .entry(path.copied().unwrap_or(ROOT_PATH))
-            .or_default() += 1;
+        *self.retry_counts.entry(path.copied().unwrap_or(ROOT_PATH)).or_default() += 1;
     }
 }

@@ -15,10 +15,7 @@ pub(super) struct RefResolver<'s> {
 
 impl<'s> RefResolver<'s> {
     pub(super) fn new(root: &'s Value) -> Self {
-        Self {
-            root,
-            anchors: None,
-        }
+        Self { root, anchors: None }
     }
 
     pub(super) fn resolve(&mut self, reference: &'s Value) -> Option<&'s Value> {
@@ -58,9 +55,9 @@ fn collect_anchors<'s>(schema: &'s Value, named: &mut HashMap<&'s str, &'s Value
                 }
             }
         }
-        Value::Array(elements) => elements
-            .iter()
-            .for_each(|element| collect_anchors(element, named)),
+        Value::Array(elements) => {
+            elements.iter().for_each(|element| collect_anchors(element, named))
+        }
         _ => {}
     }
 }
@@ -76,9 +73,7 @@ fn percent_decode(fragment: &str) -> String {
             .and_then(|digits| std::str::from_utf8(digits).ok())
             .and_then(|digits| u8::from_str_radix(digits, 16).ok());
         bytes.push(code.unwrap_or(*first));
-        rest = after
-            .get(if code.is_some() { 2 } else { 0 }..)
-            .unwrap_or_default();
+        rest = after.get(if code.is_some() { 2 } else { 0 }..).unwrap_or_default();
     }
     String::from_utf8_lossy(&bytes).into_owned()
 }

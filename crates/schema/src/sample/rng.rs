@@ -59,12 +59,7 @@ pub(super) struct ValueLocation {
 
 impl ValueLocation {
     pub(super) fn root(seed: u64) -> Self {
-        Self {
-            path_hash: ROOT_PATH,
-            seed: mix(seed),
-            depth: 0,
-            validator_visits: 1,
-        }
+        Self { path_hash: ROOT_PATH, seed: mix(seed), depth: 0, validator_visits: 1 }
     }
 
     /// The location of a member or element; another `turn` gives the same path another seed.

@@ -39,11 +39,9 @@ impl<'s> SchemaCache<'s> {
     }
 
     pub(super) fn validation_cost(&mut self, schemas: &[&'s Value]) -> ValidationCost {
-        schemas
-            .iter()
-            .fold(ValidationCost::default(), |toll, schema| {
-                toll.plus(self.costs.cost(schema, &mut self.refs))
-            })
+        schemas.iter().fold(ValidationCost::default(), |toll, schema| {
+            toll.plus(self.costs.cost(schema, &mut self.refs))
+        })
     }
 
     pub(super) fn matches(&mut self, pattern: &'s str, text: &str) -> bool {

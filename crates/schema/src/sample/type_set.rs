@@ -19,14 +19,8 @@ impl TypeSet {
     pub(super) const ALL: Self = Self(127);
 
     /// The JSON types, most informative first.
-    pub(super) const JSON_TYPES: [Self; 6] = [
-        Self::OBJECT,
-        Self::ARRAY,
-        Self::STRING,
-        Self::NUMBER,
-        Self::BOOLEAN,
-        Self::NULL,
-    ];
+    pub(super) const JSON_TYPES: [Self; 6] =
+        [Self::OBJECT, Self::ARRAY, Self::STRING, Self::NUMBER, Self::BOOLEAN, Self::NULL];
 
     pub(super) fn intersection(self, other: Self) -> Self {
         Self(self.0 & other.0)
@@ -71,9 +65,9 @@ impl TypeSet {
                 "object" => Self::OBJECT,
                 _ => Self::NONE,
             },
-            Value::Array(names) => names.iter().fold(Self::NONE, |types, name| {
-                types.union(Self::from_type_keyword(name))
-            }),
+            Value::Array(names) => names
+                .iter()
+                .fold(Self::NONE, |types, name| types.union(Self::from_type_keyword(name))),
             _ => Self::ALL,
         }
     }
@@ -83,9 +77,7 @@ impl TypeSet {
         let Value::Object(object) = schema else {
             return Self::ALL;
         };
-        let typed = object
-            .get("type")
-            .map_or(Self::ALL, Self::from_type_keyword);
+        let typed = object.get("type").map_or(Self::ALL, Self::from_type_keyword);
         typed.intersection(object.get("const").map_or(Self::ALL, Self::type_of))
     }
 

@@ -21,10 +21,7 @@ pub(super) struct ValidationCost {
 }
 
 impl ValidationCost {
-    const UNBOUNDED: Self = Self {
-        schema_visits: u64::MAX,
-        child_visits: u64::MAX,
-    };
+    const UNBOUNDED: Self = Self { schema_visits: u64::MAX, child_visits: u64::MAX };
 
     pub(super) fn plus(self, other: Self) -> Self {
         Self {
@@ -76,17 +73,13 @@ impl CostCache {
         let Some(depth) = depth.checked_sub(1) else {
             return ValidationCost::UNBOUNDED;
         };
-        let mut toll = ValidationCost {
-            schema_visits: 1,
-            child_visits: 0,
-        };
+        let mut toll = ValidationCost { schema_visits: 1, child_visits: 0 };
         for (keyword, value) in object {
             match (keyword.as_str(), value) {
                 ("$ref" | "$dynamicRef" | "$recursiveRef", _) => {
                     let target = refs.resolve(value);
-                    toll = target.map_or(toll, |target| {
-                        toll.plus(self.cached_cost(target, refs, depth))
-                    });
+                    toll = target
+                        .map_or(toll, |target| toll.plus(self.cached_cost(target, refs, depth)));
                 }
                 ("allOf" | "anyOf" | "oneOf", Value::Array(schemas)) => {
                     for schema in schemas {

@@ -10,14 +10,12 @@ use crate::escape_pointer_token;
 use crate::schema::violation::resolve_local_ref;
 
 /// Keywords whose subschemas apply to the same value as the schema that contains them.
-const SAME_VALUE_KEYWORDS: [&str; 8] = [
-    "allOf", "anyOf", "oneOf", "if", "then", "else", "dependentSchemas", "$ref",
-];
+const SAME_VALUE_KEYWORDS: [&str; 8] =
+    ["allOf", "anyOf", "oneOf", "if", "then", "else", "dependentSchemas", "$ref"];
 
 /// Keywords that constrain properties.
-const PROPERTY_KEYWORDS: [&str; 4] = [
-    "properties", "patternProperties", "additionalProperties", "unevaluatedProperties",
-];
+const PROPERTY_KEYWORDS: [&str; 4] =
+    ["properties", "patternProperties", "additionalProperties", "unevaluatedProperties"];
 
 /// Closes every struct-like object of a schema, so that an unknown property is invalid.
 ///
@@ -39,10 +37,8 @@ pub fn close_objects(schema: &mut Value) {
             .and_then(Value::as_object)
             .is_some_and(is_open_struct)
     };
-    let shared: Vec<(String, bool)> = shared
-        .iter()
-        .map(|name| (name.clone(), reopened(name)))
-        .collect();
+    let shared: Vec<(String, bool)> =
+        shared.iter().map(|name| (name.clone(), reopened(name))).collect();
     close(schema, "#", false, &shared);
 }
 
@@ -105,9 +101,7 @@ fn is_open_struct(object: &Map<String, Value>) -> bool {
     };
     let composed_of_structs = || {
         SAME_VALUE_KEYWORDS.iter().any(|keyword| {
-            object
-                .get(*keyword)
-                .is_some_and(|value| subschemas(keyword, value).any(named))
+            object.get(*keyword).is_some_and(|value| subschemas(keyword, value).any(named))
         })
     };
     has_no_additional_properties_rule(object)
@@ -120,19 +114,11 @@ fn has_no_additional_properties_rule(object: &Map<String, Value>) -> bool {
 
 /// Returns true if the properties come from more than one subschema.
 fn is_composed(object: &Map<String, Value>) -> bool {
-    let own = usize::from(
-        PROPERTY_KEYWORDS
-            .iter()
-            .any(|keyword| object.contains_key(*keyword)),
-    );
-    let in_place = SAME_VALUE_KEYWORDS
-        .iter()
-        .filter(|keyword| object.contains_key(**keyword))
-        .count();
-    let several = object
-        .get("allOf")
-        .and_then(Value::as_array)
-        .is_some_and(|schemas| schemas.len() > 1);
+    let own = usize::from(PROPERTY_KEYWORDS.iter().any(|keyword| object.contains_key(*keyword)));
+    let in_place =
+        SAME_VALUE_KEYWORDS.iter().filter(|keyword| object.contains_key(**keyword)).count();
+    let several =
+        object.get("allOf").and_then(Value::as_array).is_some_and(|schemas| schemas.len() > 1);
     own + in_place + usize::from(several) > 1
 }
 

@@ -11,11 +11,7 @@ use crate::schema::violation::resolve_local_ref;
 /// Correct for derived types; it cannot see hand-written `Deserialize` code, `deserialize_with`, or an `alias` that the
 /// schema does not mention.
 pub fn is_enforced_by_type(schema: &Value) -> bool {
-    TypeCoverage {
-        root: schema,
-        visited_refs: Vec::new(),
-    }
-    .covers(schema)
+    TypeCoverage { root: schema, visited_refs: Vec::new() }.covers(schema)
 }
 
 /// Keywords that determine the type of a value.
@@ -32,13 +28,9 @@ impl<'s> TypeCoverage<'s> {
         match schema {
             // A schema without a type accepts any value, which is not read strictly, so the validator has to check it.
             Value::Object(object)
-                if TYPE_KEYWORDS
-                    .iter()
-                    .any(|keyword| object.contains_key(*keyword)) =>
+                if TYPE_KEYWORDS.iter().any(|keyword| object.contains_key(*keyword)) =>
             {
-                object
-                    .iter()
-                    .all(|(keyword, value)| self.covers_keyword(object, keyword, value))
+                object.iter().all(|(keyword, value)| self.covers_keyword(object, keyword, value))
             }
             _ => false,
         }
@@ -70,21 +62,17 @@ impl<'s> TypeCoverage<'s> {
                 .is_some_and(|(_, max)| integer(value).is_some_and(|limit| limit >= max)),
             "enum" => all_elements(value, |option| option.is_string()),
             "properties" => {
-                matches!(
-                    object.get("additionalProperties"),
-                    None | Some(Value::Bool(false))
-                ) && value.as_object().is_some_and(|properties| {
-                    properties.values().all(|property| self.covers(property))
-                })
+                matches!(object.get("additionalProperties"), None | Some(Value::Bool(false)))
+                    && value.as_object().is_some_and(|properties| {
+                        properties.values().all(|property| self.covers(property))
+                    })
             }
             "additionalProperties" => match value {
                 Value::Bool(false) => object.contains_key("properties"),
                 _ => !object.contains_key("properties") && self.covers(value),
             },
             "required" => all_elements(value, |name| {
-                let property = name
-                    .as_str()
-                    .and_then(|name| object.get("properties")?.get(name));
+                let property = name.as_str().and_then(|name| object.get("properties")?.get(name));
                 property.is_some_and(|property| {
                     property.get("default").is_none() && !self.may_be_null(property, 8)
                 })
@@ -125,9 +113,7 @@ impl<'s> TypeCoverage<'s> {
         let typed = match object.get("type") {
             Some(Value::String(name)) => name == "null",
             Some(Value::Array(names)) => names.iter().any(|name| name == "null"),
-            _ => !TYPE_KEYWORDS
-                .iter()
-                .any(|keyword| object.contains_key(*keyword)),
+            _ => !TYPE_KEYWORDS.iter().any(|keyword| object.contains_key(*keyword)),
         };
         typed
             || object.get("anyOf").is_some_and(|branches| {
@@ -140,9 +126,7 @@ impl<'s> TypeCoverage<'s> {
 }
 
 fn all_elements(value: &Value, holds: impl FnMut(&Value) -> bool) -> bool {
-    value
-        .as_array()
-        .is_some_and(|elements| elements.iter().all(holds))
+    value.as_array().is_some_and(|elements| elements.iter().all(holds))
 }
 
 fn is_null(schema: &Value) -> bool {
@@ -155,15 +139,13 @@ fn is_null(schema: &Value) -> bool {
 fn is_string_constant(schema: &Value) -> bool {
     schema.as_object().is_some_and(|object| {
         (object.contains_key("const") || object.contains_key("enum"))
-            && object
-                .iter()
-                .all(|(keyword, value)| match keyword.as_str() {
-                    "const" => value.is_string(),
-                    "enum" => all_elements(value, Value::is_string),
-                    "title" | "description" | "deprecated" => true,
-                    "type" => value == "string",
-                    _ => false,
-                })
+            && object.iter().all(|(keyword, value)| match keyword.as_str() {
+                "const" => value.is_string(),
+                "enum" => all_elements(value, Value::is_string),
+                "title" | "description" | "deprecated" => true,
+                "type" => value == "string",
+                _ => false,
+            })
     })
 }
 
@@ -186,10 +168,7 @@ fn integer_format_range(format: &Value) -> Option<(i128, i128)> {
 }
 
 fn integer(value: &Value) -> Option<i128> {
-    value
-        .as_i64()
-        .map(i128::from)
-        .or_else(|| value.as_u64().map(i128::from))
+    value.as_i64().map(i128::from).or_else(|| value.as_u64().map(i128::from))
 }
 
 #[cfg(test)]
@@ -252,15 +231,9 @@ mod tests {
         assert!(!enforced::<HashSet<String>>());
         assert!(!enforced::<(u8, u8)>());
         assert!(!enforced::<char>());
-        assert!(!is_enforced_by_type(
-            &json!({"type": "string", "format": "date"})
-        ));
-        assert!(!is_enforced_by_type(
-            &json!({"type": "string", "pattern": "a"})
-        ));
-        assert!(!is_enforced_by_type(
-            &json!({"type": "integer", "minimum": 0})
-        ));
+        assert!(!is_enforced_by_type(&json!({"type": "string", "format": "date"})));
+        assert!(!is_enforced_by_type(&json!({"type": "string", "pattern": "a"})));
+        assert!(!is_enforced_by_type(&json!({"type": "integer", "minimum": 0})));
         assert!(!is_enforced_by_type(&json!(false)));
         assert!(!enforced::<Value>());
     }
@@ -269,12 +242,8 @@ mod tests {
     fn a_required_property_that_serde_would_fill_in_needs_the_validator() {
         let with = |property: Value| json!({"type": "object", "properties": {"a": property}, "required": ["a"]});
         assert!(is_enforced_by_type(&with(json!({"type": "string"}))));
-        assert!(!is_enforced_by_type(&with(
-            json!({"type": ["string", "null"]})
-        )));
-        assert!(!is_enforced_by_type(&with(
-            json!({"type": "string", "default": "x"})
-        )));
+        assert!(!is_enforced_by_type(&with(json!({"type": ["string", "null"]}))));
+        assert!(!is_enforced_by_type(&with(json!({"type": "string", "default": "x"}))));
         assert!(!is_enforced_by_type(&with(
             json!({"anyOf": [{"type": "string"}, {"type": "null"}]})
         )));
@@ -292,8 +261,6 @@ mod tests {
         let list = json!({"$ref": "#/$defs/L", "$defs": {"L": {"type": "object", "properties": {"next": {"$ref": "#/$defs/L"}}}}});
         assert!(is_enforced_by_type(&list));
         assert!(!is_enforced_by_type(&json!({"$ref": "#/$defs/none"})));
-        assert!(!is_enforced_by_type(
-            &json!({"$ref": "https://example.com/"})
-        ));
+        assert!(!is_enforced_by_type(&json!({"$ref": "https://example.com/"})));
     }
 }

@@ -134,8 +134,7 @@ impl ViolationCollector<'_> {
                 .map(|v| v.pointer.clone())
                 .collect();
             if !decided.is_empty() {
-                self.violations
-                    .retain(|v| v.keyword == keyword || !decided.contains(&v.pointer));
+                self.violations.retain(|v| v.keyword == keyword || !decided.contains(&v.pointer));
             }
         }
         let mut unique = Vec::<Violation>::with_capacity(self.violations.len());
@@ -154,11 +153,9 @@ fn single_value_message(error: &ValidationError<'_>) -> String {
     let got = || excerpt(value, error.instance_path().as_str());
     match error.kind() {
         Kind::Type { kind } => format!("expected {}, got {}", type_names(kind), got()),
-        Kind::Enum { options } => enum_message(
-            options.as_array().map(Vec::as_slice).unwrap_or_default(),
-            value,
-            &got(),
-        ),
+        Kind::Enum { options } => {
+            enum_message(options.as_array().map(Vec::as_slice).unwrap_or_default(), value, &got())
+        }
         Kind::Constant { expected_value } => {
             enum_message(std::slice::from_ref(&**expected_value), value, &got())
         }
@@ -202,10 +199,7 @@ fn size_message(bound: &str, limit: u64, noun: &str, value: &Value) -> String {
         Value::Object(members) => members.len(),
         _ => 0,
     };
-    format!(
-        "expected at {bound} {}, got {size}",
-        count_noun(limit, noun)
-    )
+    format!("expected at {bound} {}, got {size}", count_noun(limit, noun))
 }
 
 #[cfg(test)]

@@ -15,10 +15,7 @@ pub(super) struct Elements<'t> {
 
 impl<'t> Elements<'t> {
     pub(super) fn new(remaining: Children<'t>) -> Self {
-        Self {
-            remaining,
-            next_index: 0,
-        }
+        Self { remaining, next_index: 0 }
     }
 
     /// Rejects elements that were not read.
@@ -45,9 +42,7 @@ impl<'t> SeqAccess<'t> for Elements<'t> {
         };
         let at = self.next_index;
         self.next_index += 1;
-        seed.deserialize(node)
-            .map(Some)
-            .map_err(|error| error.prefix_pointer(at))
+        seed.deserialize(node).map(Some).map_err(|error| error.prefix_pointer(at))
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -64,11 +59,7 @@ pub(super) struct Fields<'t> {
 
 impl<'t> Fields<'t> {
     pub(super) fn new(remaining: Members<'t>, deny_unknown: bool) -> Self {
-        Self {
-            remaining,
-            pending_value: None,
-            deny_unknown,
-        }
+        Self { remaining, pending_value: None, deny_unknown }
     }
 
     /// Rejects members that were not read.
@@ -91,20 +82,16 @@ impl<'t> MapAccess<'t> for Fields<'t> {
         let Some((name, _)) = self.pending_value else {
             return Ok(None);
         };
-        seed.deserialize(Key {
-            name,
-            deny_unknown: self.deny_unknown,
-        })
-        .map(Some)
-        .map_err(|error| error.prefix_pointer(name))
+        seed.deserialize(Key { name, deny_unknown: self.deny_unknown })
+            .map(Some)
+            .map_err(|error| error.prefix_pointer(name))
     }
 
     fn next_value_seed<V: DeserializeSeed<'t>>(&mut self, seed: V) -> Result<V::Value, ReadError> {
         let Some((name, node)) = self.pending_value.take() else {
             return Err(ReadError::custom("a value was asked for before its key"));
         };
-        seed.deserialize(node)
-            .map_err(|error| error.prefix_pointer(name))
+        seed.deserialize(node).map_err(|error| error.prefix_pointer(name))
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -140,9 +127,7 @@ impl<'t> Deserializer<'t> for Key<'t> {
     fn deserialize_identifier<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, ReadError> {
         // A struct with a flattened field asks for a map and then for field names, and ignores unknown names.
         if self.deny_unknown {
-            return Err(ReadError::custom(
-                "a flattened struct cannot be read strictly",
-            ));
+            return Err(ReadError::custom("a flattened struct cannot be read strictly"));
         }
         visitor.visit_borrowed_str(self.name)
     }

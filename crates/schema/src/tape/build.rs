@@ -20,18 +20,12 @@ pub(super) fn from_text<'t>(
 ) -> Result<Vec<Item<'t>>, ParseError> {
     let limit = limits.bytes.min(u32::MAX as usize);
     if text.len() > limit {
-        return Err(ParseError::TooLong {
-            bytes: text.len(),
-            limit,
-        });
+        return Err(ParseError::TooLong { bytes: text.len(), limit });
     }
     // serde_json itself fails at the next level, with a less specific error.
     let depth = limits.depth.min(126);
-    let mut builder = Builder {
-        items: buffer_pool::acquire(),
-        remaining_depth: depth,
-        rejection: None,
-    };
+    let mut builder =
+        Builder { items: buffer_pool::acquire(), remaining_depth: depth, rejection: None };
     let mut source = serde_json::Deserializer::from_str(text);
     let read = PushValue(&mut builder).deserialize(&mut source);
     match read.and_then(|()| source.end()) {
@@ -52,12 +46,7 @@ fn syntax_error(error: &serde_json::Error) -> ParseError {
         .strip_suffix(&format!(" at line {line} column {column}"))
         .unwrap_or(&whole)
         .to_owned();
-    ParseError::Syntax {
-        message,
-        line,
-        column,
-        truncated: error.is_eof(),
-    }
+    ParseError::Syntax { message, line, column, truncated: error.is_eof() }
 }
 
 struct Builder<'t> {
@@ -206,11 +195,7 @@ impl<'t> Visitor<'t> for PushValue<'_, 't> {
         }
         let end = self.0.items.len() as u32;
         self.0.close_container(at, Item::Object { len, end });
-        let object = Node {
-            items: &self.0.items,
-            index: at as u32,
-            deny_unknown_fields: true,
-        };
+        let object = Node { items: &self.0.items, index: at as u32, deny_unknown_fields: true };
         match suspect.then(|| duplicate_key(object)).flatten() {
             None => Ok(()),
             Some(key) => Err(self.0.reject(Rejection::DuplicateKey(key))),
@@ -258,14 +243,9 @@ fn push_value<'t>(value: &'t Value, items: &mut Vec<Item<'t>>) {
         Value::Array(elements) => {
             let at = items.len();
             items.push(Item::Null);
-            elements
-                .iter()
-                .for_each(|element| push_value(element, items));
+            elements.iter().for_each(|element| push_value(element, items));
             let (len, end) = (elements.len() as u32, items.len() as u32);
-            items
-                .get_mut(at)
-                .into_iter()
-                .for_each(|slot| *slot = Item::Array { len, end });
+            items.get_mut(at).into_iter().for_each(|slot| *slot = Item::Array { len, end });
         }
         Value::Object(members) => {
             let at = items.len();
@@ -275,10 +255,7 @@ fn push_value<'t>(value: &'t Value, items: &mut Vec<Item<'t>>) {
                 push_value(member, items);
             }
             let (len, end) = (members.len() as u32, items.len() as u32);
-            items
-                .get_mut(at)
-                .into_iter()
-                .for_each(|slot| *slot = Item::Object { len, end });
+            items.get_mut(at).into_iter().for_each(|slot| *slot = Item::Object { len, end });
         }
     }
 }

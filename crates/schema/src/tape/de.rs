@@ -64,9 +64,7 @@ impl<'t> Deserializer<'t> for Node<'t> {
     fn deserialize_any<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, ReadError> {
         // Untagged and internally tagged enums read from a copy of the object, which is not strict.
         if self.deny_unknown_fields && matches!(self.item(), Item::Object { .. }) {
-            return Err(ReadError::custom(
-                "an object of any shape cannot be read strictly",
-            ));
+            return Err(ReadError::custom("an object of any shape cannot be read strictly"));
         }
         self.deserialize_item(visitor)
     }
@@ -108,9 +106,7 @@ impl<'t> Deserializer<'t> for Node<'t> {
         match self.item() {
             Item::Text(text) => visitor.visit_enum(BorrowedStrDeserializer::new(text)),
             Item::Object { len: 1, .. } => visitor.visit_enum(self),
-            _ => Err(ReadError::custom(
-                "expected a string, or an object with one key",
-            )),
+            _ => Err(ReadError::custom("expected a string, or an object with one key")),
         }
     }
 
@@ -168,10 +164,7 @@ impl<'t> EnumAccess<'t> for Node<'t> {
         let key = self.at_index(self.index + 1);
         Ok((
             seed.deserialize(key)?,
-            VariantPayload {
-                name: key.text(),
-                node: key.at_index(key.end_index()),
-            },
+            VariantPayload { name: key.text(), node: key.at_index(key.end_index()) },
         ))
     }
 }
@@ -190,14 +183,11 @@ impl<'t> VariantAccess<'t> for VariantPayload<'t> {
     }
 
     fn newtype_variant_seed<T: DeserializeSeed<'t>>(self, seed: T) -> Result<T::Value, ReadError> {
-        seed.deserialize(self.node)
-            .map_err(|error| error.prefix_pointer(self.name))
+        seed.deserialize(self.node).map_err(|error| error.prefix_pointer(self.name))
     }
 
     fn tuple_variant<V: Visitor<'t>>(self, _: usize, visitor: V) -> Result<V::Value, ReadError> {
-        self.node
-            .deserialize_item(visitor)
-            .map_err(|error| error.prefix_pointer(self.name))
+        self.node.deserialize_item(visitor).map_err(|error| error.prefix_pointer(self.name))
     }
 
     fn struct_variant<V: Visitor<'t>>(

@@ -54,17 +54,8 @@ impl fmt::Display for ParseError {
             Self::TooDeep { limit } => write!(f, "JSON nested deeper than {limit} levels"),
             Self::DuplicateKey { key } => write!(f, "key `{key}` is named twice in one object"),
             Self::ReservedKey { key } => write!(f, "key `{key}` is reserved"),
-            Self::Syntax {
-                message,
-                line,
-                column,
-                truncated,
-            } => {
-                let cut = if *truncated {
-                    ", the text ends too early"
-                } else {
-                    ""
-                };
+            Self::Syntax { message, line, column, truncated } => {
+                let cut = if *truncated { ", the text ends too early" } else { "" };
                 write!(f, "not JSON: {message} at line {line} column {column}{cut}")
             }
         }
@@ -117,24 +108,15 @@ impl std::error::Error for ReadError {}
 
 impl de::Error for ReadError {
     fn custom<T: fmt::Display>(message: T) -> Self {
-        Self(Box::new(Inner {
-            message: message.to_string(),
-            pointer: String::new(),
-        }))
+        Self(Box::new(Inner { message: message.to_string(), pointer: String::new() }))
     }
 
     fn invalid_type(unexpected: de::Unexpected<'_>, expected: &dyn de::Expected) -> Self {
-        Self::custom(format_args!(
-            "expected {expected}, got {}",
-            kind(&unexpected)
-        ))
+        Self::custom(format_args!("expected {expected}, got {}", kind(&unexpected)))
     }
 
     fn invalid_value(unexpected: de::Unexpected<'_>, expected: &dyn de::Expected) -> Self {
-        Self::custom(format_args!(
-            "expected {expected}, got another {}",
-            kind(&unexpected)
-        ))
+        Self::custom(format_args!("expected {expected}, got another {}", kind(&unexpected)))
     }
 
     fn unknown_variant(_: &str, expected: &'static [&'static str]) -> Self {

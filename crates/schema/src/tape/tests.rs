@@ -17,12 +17,8 @@ fn strict<T: DeserializeOwned>(text: &str) -> Result<T, String> {
 }
 
 fn lenient<T: DeserializeOwned>(text: &str) -> Result<T, String> {
-    T::deserialize(
-        Tape::parse(text, &InputLimits::default())
-            .unwrap()
-            .root_lenient(),
-    )
-    .map_err(|error| error.to_string())
+    T::deserialize(Tape::parse(text, &InputLimits::default()).unwrap().root_lenient())
+        .map_err(|error| error.to_string())
 }
 
 #[test]
@@ -41,39 +37,20 @@ fn long_text_is_refused_unread() {
 
 #[test]
 fn depth_counts_arrays_and_objects() {
-    let limits = InputLimits {
-        bytes: 1 << 20,
-        depth: 2,
-    };
+    let limits = InputLimits { bytes: 1 << 20, depth: 2 };
     assert!(Tape::parse(r#"[{"a":1},[2]]"#, &limits).is_ok());
-    assert_eq!(
-        Tape::parse("[[[]]]", &limits).unwrap_err(),
-        ParseError::TooDeep { limit: 2 }
-    );
+    assert_eq!(Tape::parse("[[[]]]", &limits).unwrap_err(), ParseError::TooDeep { limit: 2 });
     assert!(Tape::parse("1", &InputLimits { bytes: 9, depth: 0 }).is_ok());
     let bottomless = "[".repeat(500_000);
-    assert!(matches!(
-        parse(&bottomless),
-        Err(ParseError::TooDeep { .. })
-    ));
-    let vast = InputLimits {
-        bytes: 1 << 20,
-        depth: usize::MAX,
-    };
-    assert!(matches!(
-        Tape::parse(&bottomless, &vast),
-        Err(ParseError::TooDeep { limit: 126 })
-    ));
+    assert!(matches!(parse(&bottomless), Err(ParseError::TooDeep { .. })));
+    let vast = InputLimits { bytes: 1 << 20, depth: usize::MAX };
+    assert!(matches!(Tape::parse(&bottomless, &vast), Err(ParseError::TooDeep { limit: 126 })));
 }
 
 #[test]
 fn a_key_named_twice_is_refused_at_any_depth_and_size() {
     let twice = |text: &str| {
-        assert_eq!(
-            parse(text),
-            Err(ParseError::DuplicateKey { key: "a".into() }),
-            "{text}"
-        )
+        assert_eq!(parse(text), Err(ParseError::DuplicateKey { key: "a".into() }), "{text}")
     };
     twice(r#"{"a":1,"a":1}"#);
     twice(r#"[{"x":{"a":1,"b":2,"\u0061":3}}]"#);
@@ -96,24 +73,9 @@ fn keys_that_serde_json_would_not_read_as_data_are_refused() {
 #[test]
 fn syntax_errors_have_a_position_and_truncation_is_distinguished() {
     let error = parse("{\n \"a\": ?}").unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "not JSON: expected value at line 2 column 7"
-    );
-    assert!(matches!(
-        parse("{\"a\":"),
-        Err(ParseError::Syntax {
-            truncated: true,
-            ..
-        })
-    ));
-    assert!(matches!(
-        parse("{} x"),
-        Err(ParseError::Syntax {
-            truncated: false,
-            ..
-        })
-    ));
+    assert_eq!(error.to_string(), "not JSON: expected value at line 2 column 7");
+    assert!(matches!(parse("{\"a\":"), Err(ParseError::Syntax { truncated: true, .. })));
+    assert!(matches!(parse("{} x"), Err(ParseError::Syntax { truncated: false, .. })));
     assert!(matches!(parse("1e999"), Err(ParseError::Syntax { .. })));
 }
 
@@ -146,23 +108,14 @@ fn structs_borrow_from_the_text() {
     )
     .unwrap();
     let trip = Trip::deserialize(tape.root()).unwrap();
-    assert_eq!(
-        trip,
-        Trip {
-            to: "Rome",
-            days: None,
-            stops: vec![Stop { at: "Pisa".into() }]
-        }
-    );
+    assert_eq!(trip, Trip { to: "Rome", days: None, stops: vec![Stop { at: "Pisa".into() }] });
 }
 
 #[test]
 fn errors_say_where_and_never_what() {
-    let tape = Tape::parse(
-        r#"{"to":"Rome","stops":[{"at":"a"},{"at":7}]}"#,
-        &InputLimits::default(),
-    )
-    .unwrap();
+    let tape =
+        Tape::parse(r#"{"to":"Rome","stops":[{"at":"a"},{"at":7}]}"#, &InputLimits::default())
+            .unwrap();
     let error = Trip::deserialize(tape.root()).unwrap_err();
     assert_eq!(error.pointer(), "/stops/1/at");
     assert_eq!(error.message(), "expected a string, got integer");
@@ -170,10 +123,7 @@ fn errors_say_where_and_never_what() {
         strict::<HashMap<String, u8>>(r#"{"a/b":"hunter2"}"#).unwrap_err(),
         "/a~1b: expected u8, got string"
     );
-    assert_eq!(
-        strict::<u8>("300").unwrap_err(),
-        "expected u8, got another integer"
-    );
+    assert_eq!(strict::<u8>("300").unwrap_err(), "expected u8, got another integer");
 }
 
 #[test]
@@ -195,10 +145,7 @@ fn a_struct_is_not_read_from_an_array() {
 fn enums_are_read_in_their_one_form() {
     assert_eq!(strict(r#""Walk""#), Ok(Mode::Walk));
     assert_eq!(strict(r#"{"Ride":"bus"}"#), Ok(Mode::Ride("bus".into())));
-    assert_eq!(
-        strict(r#"{"Drive":{"seats":2}}"#),
-        Ok(Mode::Drive { seats: 2 })
-    );
+    assert_eq!(strict(r#"{"Drive":{"seats":2}}"#), Ok(Mode::Drive { seats: 2 }));
     assert_eq!(strict(r#"{"Pair":[1,2]}"#), Ok(Mode::Pair(1, 2)));
     for text in [
         r#"{"Walk":null}"#, r#""Ride""#, r#"{"Drive":[2]}"#, r#"{"Pair":[1,2,3]}"#,
@@ -228,10 +175,7 @@ fn integers_are_not_taken_from_floats_nor_text() {
 fn map_keys_may_spell_numbers_but_only_plainly() {
     assert_eq!(
         strict(r#"{"1":"a","2":"b"}"#),
-        Ok(BTreeMap::from([
-            (1u32, "a".to_owned()),
-            (2, "b".to_owned())
-        ]))
+        Ok(BTreeMap::from([(1u32, "a".to_owned()), (2, "b".to_owned())]))
     );
     assert!(strict::<BTreeMap<u32, String>>(r#"{"01":"a"}"#).is_err());
     assert!(strict::<BTreeMap<u32, String>>(r#"{"+1":"a"}"#).is_err());
@@ -259,8 +203,5 @@ fn what_serde_would_read_out_of_our_sight_is_refused_strictly() {
     assert!(strict::<Either>(r#"{"at":"b"}"#).is_err());
     assert!(lenient::<Either>(r#"{"at":"b"}"#).is_ok());
     assert!(strict::<Value>(r#"{"at":"b"}"#).is_err());
-    assert_eq!(
-        lenient::<Value>(r#"{"at":["b"]}"#),
-        Ok(json!({"at": ["b"]}))
-    );
+    assert_eq!(lenient::<Value>(r#"{"at":["b"]}"#), Ok(json!({"at": ["b"]})));
 }

@@ -27,11 +27,7 @@ impl json::Json for TapeJson {
 
     fn with_string_node<T>((): &mut (), text: &str, with: impl FnOnce(Node<'_>) -> T) -> T {
         let items = [Item::Text(Cow::Borrowed(text))];
-        with(Node {
-            items: &items,
-            index: 0,
-            deny_unknown_fields: false,
-        })
+        with(Node { items: &items, index: 0, deny_unknown_fields: false })
     }
 }
 
@@ -102,10 +98,7 @@ impl<'a> json::Node<'a, TapeJson> for Node<'a> {
     }
 
     fn identity(&self) -> Option<json::NodeIdentity> {
-        Some(json::NodeIdentity::tagged(
-            self.items.as_ptr() as usize,
-            self.index,
-        ))
+        Some(json::NodeIdentity::tagged(self.items.as_ptr() as usize, self.index))
     }
 }
 
@@ -119,9 +112,7 @@ impl<'a> json::Object<'a, TapeJson> for Node<'a> {
     }
 
     fn get(&self, key: &Box<str>) -> Option<Self> {
-        self.members()
-            .find(|(name, _)| *name == &**key)
-            .map(|(_, value)| value)
+        self.members().find(|(name, _)| *name == &**key).map(|(_, value)| value)
     }
 
     fn members(&self) -> Members<'a> {

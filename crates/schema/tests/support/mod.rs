@@ -6,10 +6,7 @@ use toolwright_schema::{Dialect, InputLimits, Lowered, Schema, Tape};
 /// Whether a schema admits a value.
 pub(crate) fn admits(schema: &Schema, value: &Value) -> bool {
     let text = value.to_string();
-    let limits = InputLimits {
-        depth: 120,
-        ..InputLimits::default()
-    };
+    let limits = InputLimits { depth: 120, ..InputLimits::default() };
     Tape::parse(&text, &limits).is_ok_and(|tape| schema.is_valid(tape.root()))
 }
 
@@ -20,10 +17,7 @@ pub(crate) fn meant(schema: &Value, dialect: Dialect) -> Schema {
     if let Value::Object(members) = &mut schema
         && dialect == Dialect::MISTRAL
     {
-        members.insert(
-            "$schema".to_owned(),
-            json!("http://json-schema.org/draft-07/schema#"),
-        );
+        members.insert("$schema".to_owned(), json!("http://json-schema.org/draft-07/schema#"));
     }
     Schema::trusted(schema)
 }
@@ -69,9 +63,7 @@ pub(crate) fn opened(schema: &Value) -> Value {
                 "$defs" | "definitions" | "dependentSchemas" | "patternProperties" | "properties",
                 Value::Object(parts),
             ) => {
-                let parts = parts
-                    .iter()
-                    .map(|(name, part)| (name.clone(), opened(part)));
+                let parts = parts.iter().map(|(name, part)| (name.clone(), opened(part)));
                 open.insert(keyword.clone(), parts.collect());
             }
             (

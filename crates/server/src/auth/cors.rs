@@ -30,10 +30,7 @@ pub(super) fn preflight_response(method: &Method, headers: &HeaderMap) -> Option
         let headers = [
             (header::ACCESS_CONTROL_ALLOW_METHODS, ALLOWED_METHODS),
             (header::ACCESS_CONTROL_ALLOW_HEADERS, ALLOWED_HEADERS),
-            (
-                header::ACCESS_CONTROL_MAX_AGE,
-                HeaderValue::from_static("600"),
-            ),
+            (header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600")),
         ];
         (StatusCode::NO_CONTENT, headers).into_response()
     })

@@ -34,10 +34,9 @@ impl LoginAttempts {
         counts.retain(|_, count| count.resets_at > now);
         let from =
             from.filter(|_| counts.len() < MAX_TRACKED_ADDRESSES || counts.contains_key(&from));
-        let count = counts.entry(from).or_insert(AttemptCount {
-            failures: 0,
-            resets_at: now + FAILURE_WINDOW,
-        });
+        let count = counts
+            .entry(from)
+            .or_insert(AttemptCount { failures: 0, resets_at: now + FAILURE_WINDOW });
         if count.failures >= MAX_FAILURES {
             return Err(count.resets_at.saturating_duration_since(now));
         }
@@ -83,9 +82,6 @@ mod tests {
             let _ = attempts.record_attempt(Some(IpAddr::from(at.to_be_bytes())));
         }
         assert!(attempts.0.lock().unwrap().len() <= MAX_TRACKED_ADDRESSES + 1);
-        assert_eq!(
-            attempts.record_attempt(Some([255, 0, 0, 1].into())),
-            Err(FAILURE_WINDOW)
-        );
+        assert_eq!(attempts.record_attempt(Some([255, 0, 0, 1].into())), Err(FAILURE_WINDOW));
     }
 }

@@ -26,9 +26,7 @@ pub(crate) async fn authenticate(
     // MCP clients send tokens; accepting cookies would expose `/mcp` to requests of pages.
     let session = match is_path_under(request.uri().path(), "/mcp") {
         true => None,
-        false => app
-            .cookie_sessions
-            .insert_authorization(request.headers_mut()),
+        false => app.cookie_sessions.insert_authorization(request.headers_mut()),
     };
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let origin = cors::allowed_origin(&app.allowed_origins, request.headers());
@@ -42,9 +40,7 @@ pub(crate) async fn authenticate(
         (header::X_FRAME_OPTIONS, "DENY"),
         (header::REFERRER_POLICY, "no-referrer"),
     ] {
-        headers
-            .entry(name)
-            .or_insert(HeaderValue::from_static(value));
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
     if let Some(origin) = origin {
         cors::add_cors_headers(origin, headers);
@@ -83,13 +79,8 @@ async fn authenticate_and_run(
         Ok(principal) => {
             // Handlers see a principal, not its token; long-lived connections verify the credential again by themselves.
             let authorization = request.headers_mut().remove(header::AUTHORIZATION);
-            let credential = Credential {
-                authorization,
-                cookie_session: session,
-            };
-            request
-                .extensions_mut()
-                .insert(RequestContext::new(principal, credential));
+            let credential = Credential { authorization, cookie_session: session };
+            request.extensions_mut().insert(RequestContext::new(principal, credential));
             next.run(request).await
         }
         // Public paths need no credential, among them the page that asks for the token.

@@ -40,11 +40,7 @@ pub(crate) struct Credential {
 
 impl RequestContext {
     pub(crate) fn new(principal: Principal, credential: Credential) -> Self {
-        Self {
-            principal,
-            credential: Arc::new(credential),
-            client_tools: Arc::default(),
-        }
+        Self { principal, credential: Arc::new(credential), client_tools: Arc::default() }
     }
 
     /// The operator, on whose behalf the server itself acts.
@@ -62,9 +58,7 @@ impl RequestContext {
                 let expires = record.expires.map(Duration::from_millis);
                 let expires = expires.map(|since| UNIX_EPOCH + since);
                 let scopes = record.scopes.iter().cloned();
-                app.auth
-                    .restore_principal(&record.subject, scopes, expires)
-                    .ok()
+                app.auth.restore_principal(&record.subject, scopes, expires).ok()
             }
         };
         principal.map(|principal| Self::new(principal, Credential::default()))
@@ -170,9 +164,7 @@ impl RequestContext {
         request: TurnRequest,
         endpoint: &EndpointRuntime,
     ) -> TurnRequest {
-        let mut request = request
-            .caller(self.caller().clone())
-            .principal(self.principal_record());
+        let mut request = request.caller(self.caller().clone()).principal(self.principal_record());
         if !self.client_tools.is_empty() {
             request = request.tools(self.client_tools.to_vec());
         }
@@ -187,7 +179,5 @@ impl RequestContext {
 
 fn unix_millis_of(time: SystemTime) -> u64 {
     let since = time.duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| {
-        u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-    })
+    since.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }

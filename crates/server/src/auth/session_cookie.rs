@@ -91,18 +91,10 @@ impl CookieSessions {
                 "too many people are signed in: try again later",
             ));
         }
-        let session = CookieSession {
-            expires_at: now + COOKIE_LIFETIME,
-            revoked: CancellationToken::new(),
-        };
-        sessions.insert(
-            name.clone(),
-            StoredSession {
-                owner,
-                authorization,
-                cookie_session: session,
-            },
-        );
+        let session =
+            CookieSession { expires_at: now + COOKIE_LIFETIME, revoked: CancellationToken::new() };
+        sessions
+            .insert(name.clone(), StoredSession { owner, authorization, cookie_session: session });
         Ok(set_cookie_value(&name, COOKIE_LIFETIME))
     }
 
@@ -126,9 +118,7 @@ impl CookieSessions {
         let name = session_cookie(headers)?;
         let (authorization, session) = {
             let sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            let stored = sessions
-                .get(name)
-                .filter(|stored| !stored.cookie_session.is_expired())?;
+            let stored = sessions.get(name).filter(|stored| !stored.cookie_session.is_expired())?;
             (stored.authorization.clone(), stored.cookie_session.clone())
         };
         headers.insert(header::AUTHORIZATION, authorization);
@@ -144,8 +134,6 @@ fn set_cookie_value(value: &str, life: Duration) -> String {
 /// The session cookie of a request.
 fn session_cookie(headers: &HeaderMap) -> Option<&str> {
     let all = headers.get_all(header::COOKIE).iter();
-    let mut pairs = all
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(';'));
+    let mut pairs = all.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(';'));
     pairs.find_map(|pair| pair.trim().strip_prefix(COOKIE_NAME)?.strip_prefix('='))
 }

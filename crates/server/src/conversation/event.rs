@@ -127,11 +127,7 @@ impl SequencedEvent {
             event: &'a ConversationEvent,
         }
         let at = unix_millis_now();
-        let wire = Wire {
-            seq,
-            at,
-            event: &event,
-        };
+        let wire = Wire { seq, at, event: &event };
         let mut frame = format!("id: {seq}\ndata: ").into_bytes();
         let begin = frame.len();
         // Events always serialize; if not, an empty frame is better than a panic that ends the turn.
@@ -140,14 +136,7 @@ impl SequencedEvent {
         frame.extend_from_slice(b"\n\n");
         // Thousands of frames are kept until their turn ends.
         frame.shrink_to_fit();
-        Self {
-            seq,
-            at,
-            event,
-            recipient: to,
-            sse_frame: frame.into(),
-            json,
-        }
+        Self { seq, at, event, recipient: to, sse_frame: frame.into(), json }
     }
 
     /// The JSON that is sent: `{"seq": …, "at": …, "event": {…}}`; serialized once for all subscribers.
@@ -169,7 +158,5 @@ impl SequencedEvent {
 /// Milliseconds since 1970.
 pub(crate) fn unix_millis_now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| {
-        u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-    })
+    since.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }

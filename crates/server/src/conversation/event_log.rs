@@ -96,11 +96,7 @@ impl EventLog {
             evicted_up_to: begin,
             events: VecDeque::new(),
             bytes: 0,
-            turn: TurnMarker {
-                seq_before: begin,
-                answer_id: begin,
-                ..TurnMarker::default()
-            },
+            turn: TurnMarker { seq_before: begin, answer_id: begin, ..TurnMarker::default() },
             pending: PendingApprovals::default(),
             partial: PartialStep::default(),
         }
@@ -151,10 +147,7 @@ impl EventLog {
                 EndpointEvent::Message { .. } | EndpointEvent::Error { .. },
             ) => {
                 self.partial = PartialStep::default();
-                if !matches!(
-                    event,
-                    ConversationEvent::Endpoint(EndpointEvent::Error { .. })
-                ) {
+                if !matches!(event, ConversationEvent::Endpoint(EndpointEvent::Error { .. })) {
                     self.pending.0.clear();
                 }
             }
@@ -173,11 +166,7 @@ impl EventLog {
             turn_number: self.turn.turn_number + 1,
             running: true,
             seq_before: after,
-            answer_id: if is_new_answer {
-                after
-            } else {
-                self.turn.answer_id
-            },
+            answer_id: if is_new_answer { after } else { self.turn.answer_id },
             entry_before: entry,
         };
         after
@@ -307,9 +296,6 @@ mod tests {
         let newest = log.newest_seq();
         log.clear();
         assert!(matches!(log.events_after(newest, 1), LogRead::Gap));
-        assert!(matches!(
-            log.events_after(log.newest_seq(), 1),
-            LogRead::UpToDate
-        ));
+        assert!(matches!(log.events_after(log.newest_seq(), 1), LogRead::UpToDate));
     }
 }

@@ -36,10 +36,7 @@ impl ExternalTranscript {
                 if !self.calls.is_empty() {
                     self.finish_step(StopReason::Calls, Usage::default(), None);
                 }
-                let known = self
-                    .open_calls
-                    .iter()
-                    .position(|(call, _)| *call == result.call_id);
+                let known = self.open_calls.iter().position(|(call, _)| *call == result.call_id);
                 if let Some(at) = known {
                     self.open_calls.remove(at);
                     let result = result.clone();
@@ -69,10 +66,7 @@ impl ExternalTranscript {
         });
         let metadata: Vec<CallMetadata> = metadata.collect();
         self.close_open_calls();
-        self.open_calls = calls
-            .iter()
-            .map(|call| (call.id.clone(), call.name.clone()))
-            .collect();
+        self.open_calls = calls.iter().map(|call| (call.id.clone(), call.name.clone())).collect();
         items.extend(calls.into_iter().map(Item::call));
         if items.is_empty() {
             return;

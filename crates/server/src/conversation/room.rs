@@ -113,9 +113,7 @@ impl Room {
     }
 
     pub(crate) fn event_log(&self) -> MutexGuard<'_, EventLog> {
-        self.event_log
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.event_log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn queue(&self) -> MutexGuard<'_, TurnQueue> {
@@ -172,11 +170,7 @@ impl Room {
         let mut queue = self.queue();
         let is_message = matches!(command.kind, CommandKind::Message(_));
         // Decisions are accepted even if the queue of messages is full.
-        let max = if is_message {
-            MAX_QUEUED_MESSAGES
-        } else {
-            2 * MAX_QUEUED_MESSAGES
-        };
+        let max = if is_message { MAX_QUEUED_MESSAGES } else { 2 * MAX_QUEUED_MESSAGES };
         if queue.waiting.len() >= max {
             let message = "too many messages wait for this conversation already";
             return Err(ErrorResponse::too_many_requests(message));
@@ -192,10 +186,7 @@ impl Room {
         queue.running = Some(cancel);
         drop(queue);
         let room = Arc::clone(self);
-        self.endpoint
-            .server
-            .running_turns
-            .spawn(async move { room.run_queue().await });
+        self.endpoint.server.running_turns.spawn(async move { room.run_queue().await });
         Ok(false)
     }
 
@@ -242,12 +233,7 @@ impl Room {
             return Ok(true);
         }
         let has_open_turn = self.has_open_turn()
-            || (!*recovered
-                && self
-                    .endpoint
-                    .load_unfinished_turn(&self.id)
-                    .await?
-                    .is_some());
+            || (!*recovered && self.endpoint.load_unfinished_turn(&self.id).await?.is_some());
         if !has_open_turn {
             return Ok(false);
         }
@@ -352,33 +338,23 @@ impl Room {
             snapshot.entries = entries;
             return Ok(snapshot);
         }
-        Err(StoreError::new(
-            "the conversation changes too fast to be shown; try again",
-        ))
+        Err(StoreError::new("the conversation changes too fast to be shown; try again"))
     }
 
     /// The queued messages, except those whose answers are for one peer only.
     fn queued_messages(&self) -> Vec<Vec<MessagePart>> {
         let queue = self.queue();
-        let messages = queue
-            .waiting
-            .iter()
-            .filter_map(|command| match &command.kind {
-                CommandKind::Message(message)
-                    if self
-                        .endpoint
-                        .event_recipient(command.peer.as_ref())
-                        .is_none() =>
-                {
-                    Some(message)
-                }
-                _ => None,
-            });
+        let messages = queue.waiting.iter().filter_map(|command| match &command.kind {
+            CommandKind::Message(message)
+                if self.endpoint.event_recipient(command.peer.as_ref()).is_none() =>
+            {
+                Some(message)
+            }
+            _ => None,
+        });
         let parts = messages.map(|message| {
             let parts = message.parts.iter().cloned();
-            parts
-                .map(|(role, content)| MessagePart { role, content })
-                .collect()
+            parts.map(|(role, content)| MessagePart { role, content }).collect()
         });
         parts.collect()
     }
@@ -390,25 +366,17 @@ impl Room {
     pub(crate) async fn begin_turn(&self, is_new_answer: bool) -> Result<u64, StoreError> {
         let last = self.endpoint.store.tail(&self.id, None, 1).await?;
         let last = last.into_iter().next_back();
-        Ok(self
-            .event_log()
-            .begin_turn(last.map(|entry| entry.id), is_new_answer))
+        Ok(self.event_log().begin_turn(last.map(|entry| entry.id), is_new_answer))
     }
 
     /// Sets the model that the message chose.
     pub(crate) fn set_chosen_model(&self, model: Option<Arc<dyn Model>>) {
-        *self
-            .chosen_model
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = model;
+        *self.chosen_model.lock().unwrap_or_else(PoisonError::into_inner) = model;
     }
 
     /// Resumes a turn with the model that its message chose.
     pub(crate) fn with_chosen_model(&self, ask: TurnRequest) -> TurnRequest {
-        let chosen = self
-            .chosen_model
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let chosen = self.chosen_model.lock().unwrap_or_else(PoisonError::into_inner);
         match &*chosen {
             Some(model) => ask.model(self.endpoint.with_guardrails(Arc::clone(model))),
             None => ask,

@@ -52,18 +52,12 @@ impl IncomingMessage {
 
     /// A message with content of one role.
     pub fn with_role(role: Role, content: Vec<Content>) -> Self {
-        Self {
-            parts: vec![(role, content)],
-            model: None,
-        }
+        Self { parts: vec![(role, content)], model: None }
     }
 
     /// A message without parts, for handlers that are not called with one.
     pub(crate) fn empty() -> Self {
-        Self {
-            parts: Vec::new(),
-            model: None,
-        }
+        Self { parts: Vec::new(), model: None }
     }
 
     /// The text of all parts, joined by newlines.

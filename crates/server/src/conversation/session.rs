@@ -73,9 +73,7 @@ impl Session {
     pub async fn history(&self) -> Result<Vec<toolwright_chat::Message>, StoreError> {
         let endpoint = &self.0.room.endpoint;
         let window = &endpoint.window;
-        let entries = window
-            .load_entries(&endpoint.store, self.conversation_id())
-            .await?;
+        let entries = window.load_entries(&endpoint.store, self.conversation_id()).await?;
         Ok(window.select_messages(&entries))
     }
 
@@ -120,11 +118,7 @@ impl Session {
     /// Publishes progress.
     pub fn send_progress(&self, done: Option<f64>, total: Option<f64>, message: impl Into<String>) {
         let message = Some(message.into()).filter(|message| !message.is_empty());
-        let event = EndpointEvent::Status {
-            done,
-            total,
-            message,
-        };
+        let event = EndpointEvent::Status { done, total, message };
         self.0.room.publish(event, self.0.recipient.clone());
     }
 
@@ -189,10 +183,7 @@ impl Session {
     pub(crate) fn with_session_settings(&self, request: TurnRequest) -> TurnRequest {
         let room = &self.0.room;
         let request = request.conversation(&*room.id);
-        let request = self
-            .0
-            .request_context
-            .apply_to_turn(request, &room.endpoint);
+        let request = self.0.request_context.apply_to_turn(request, &room.endpoint);
         request.cancel_on(self.0.cancel.clone())
     }
 
@@ -227,10 +218,7 @@ impl Session {
             metrics.on_chat_event(&event);
             let mut event = event;
             match &mut event {
-                ChatEvent::TurnStarted {
-                    conversation,
-                    model,
-                } => {
+                ChatEvent::TurnStarted { conversation, model } => {
                     conversation.clone_from(&self.0.room.name);
                     self.turn_state().model = Some(model.clone());
                 }
@@ -266,9 +254,6 @@ impl Session {
     }
 
     pub(crate) fn turn_state(&self) -> MutexGuard<'_, TurnState> {
-        self.0
-            .turn_state
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.0.turn_state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

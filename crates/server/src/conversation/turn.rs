@@ -45,16 +45,12 @@ pub(crate) async fn run_command(room: &Arc<Room>, command: RoomCommand) {
         CommandKind::Decisions(decided) => {
             let request = session
                 .with_session_settings(room.endpoint.chat.submit_approvals(&*room.id, decided));
-            session
-                .run_turn(room.with_chosen_model(request), command.started)
-                .await
+            session.run_turn(room.with_chosen_model(request), command.started).await
         }
         CommandKind::Resume => match room.begin_turn(false).await.map_err(TurnError::from) {
             Ok(_) => {
                 let request = session.with_session_settings(room.endpoint.chat.resume(&*room.id));
-                session
-                    .run_turn(room.with_chosen_model(request), None)
-                    .await
+                session.run_turn(room.with_chosen_model(request), None).await
             }
             Err(error) => Err(error),
         },
@@ -76,8 +72,7 @@ async fn answer_message(
     }
     for (role, content) in &turn.message.parts {
         let (role, content) = (*role, content.clone());
-        turn.session
-            .publish_endpoint_event(EndpointEvent::Message { role, content });
+        turn.session.publish_endpoint_event(EndpointEvent::Message { role, content });
     }
     turn.conversation_usage = room.usage().await?;
     for interceptor in &room.endpoint.interceptors {
@@ -146,9 +141,7 @@ async fn append_external_transcript(
     let ended = EntryBody::TurnEnded { end: end.clone() };
     let entries = parts.chain(entries).chain([ended]);
     let entries = entries.collect();
-    room.endpoint
-        .append_entries(&room.id, principal, entries)
-        .await?;
+    room.endpoint.append_entries(&room.id, principal, entries).await?;
     let mut state = turn.session.turn_state();
     state.end.get_or_insert_with(|| ChatEvent::TurnEnded {
         end,
@@ -174,11 +167,7 @@ pub(crate) async fn finish_turn(
             return;
         }
         room.endpoint.server.metrics.record_turn_error(&error.kind);
-        tracing::warn!(
-            conversation = room.id,
-            kind = error.kind,
-            "a turn failed: {error}"
-        );
+        tracing::warn!(conversation = room.id, kind = error.kind, "a turn failed: {error}");
     } else if paused {
         return;
     }
@@ -195,13 +184,7 @@ pub(crate) async fn finish_turn(
         cost: None,
         latency,
     };
-    if let Some(ChatEvent::TurnEnded {
-        end,
-        content,
-        usage,
-        cost,
-    }) = &ended
-    {
+    if let Some(ChatEvent::TurnEnded { end, content, usage, cost }) = &ended {
         room.add_usage(*usage, *cost).await;
         turn.conversation_usage = room.usage().await.unwrap_or_default();
         let texts = content.iter().filter_map(crate::protocols::content_text);
@@ -215,14 +198,10 @@ pub(crate) async fn finish_turn(
     for interceptor in room.endpoint.interceptors.iter().rev() {
         interceptor.before_completion(&mut turn).await;
     }
-    turn.session
-        .publish_metadata(std::mem::take(&mut turn.metadata));
+    turn.session.publish_metadata(std::mem::take(&mut turn.metadata));
     room.endpoint.delete_if_ephemeral(&room.id).await;
     if let Some(ended) = ended {
-        if let ChatEvent::TurnEnded {
-            end, usage, cost, ..
-        } = &ended
-        {
+        if let ChatEvent::TurnEnded { end, usage, cost, .. } = &ended {
             room.endpoint.server.metrics.record_turn(end, latency);
             tracing::info!(
                 conversation = room.id,
@@ -237,8 +216,7 @@ pub(crate) async fn finish_turn(
         turn.session.publish(ended);
     }
     if let Err(TurnError { kind, message, .. }) = result {
-        turn.session
-            .publish_endpoint_event(EndpointEvent::Error { kind, message });
+        turn.session.publish_endpoint_event(EndpointEvent::Error { kind, message });
     }
     for interceptor in room.endpoint.interceptors.iter().rev() {
         interceptor.after(&turn).await;

@@ -17,11 +17,7 @@ pub struct ConversationUsage {
 
 impl Default for ConversationUsage {
     fn default() -> Self {
-        Self {
-            turns: 0,
-            usage: Usage::default(),
-            cost: Some(0.0),
-        }
+        Self { turns: 0, usage: Usage::default(), cost: Some(0.0) }
     }
 }
 

@@ -13,19 +13,13 @@ pub(crate) fn parse_client_tools(
     definition: &[Value],
     endpoint: &EndpointRuntime,
 ) -> Result<Vec<Tool>, (usize, String)> {
-    let snapshot = endpoint
-        .invoker
-        .snapshot()
-        .map_err(|error| (0, error.to_string()))?;
+    let snapshot = endpoint.invoker.snapshot().map_err(|error| (0, error.to_string()))?;
     let mut tools: Vec<Tool> = Vec::new();
     for (at, definition) in definition.iter().enumerate() {
         let tool = parse_client_tool(definition).map_err(|why| (at, why))?;
         let name = tool.name();
         if snapshot.get(name.as_str()).is_some() {
-            return Err((
-                at,
-                format!("the server has a tool `{name}` itself, and runs it"),
-            ));
+            return Err((at, format!("the server has a tool `{name}` itself, and runs it")));
         }
         if tools.iter().any(|known| known.name() == name) {
             return Err((at, format!("`{name}` is there twice")));
@@ -48,10 +42,7 @@ fn parse_client_tool(definition: &Value) -> Result<Tool, String> {
     }
     let read = wire::import_definitions(&json!([definition]).to_string())
         .map_err(|error| error.to_string())?;
-    let read = read
-        .into_iter()
-        .next()
-        .ok_or("it is no definition of a tool")?;
+    let read = read.into_iter().next().ok_or("it is no definition of a tool")?;
     let parsed = read.map_err(|refused| refused.to_string())?;
     let tool = Tool::builder(parsed.name, parsed.description)
         .imported(true)

@@ -142,10 +142,9 @@ fn replace_step_text(events: Vec<ModelEvent>, text: String, rejected: bool) -> V
                 kept.push(event);
             }
             // Without the provider's item, which contains the original text.
-            ModelEvent::Item(Item {
-                kind: kind @ ItemKind::Call { .. },
-                ..
-            }) if !rejected => kept.push(ModelEvent::Item(Item::new(kind))),
+            ModelEvent::Item(Item { kind: kind @ ItemKind::Call { .. }, .. }) if !rejected => {
+                kept.push(ModelEvent::Item(Item::new(kind)))
+            }
             _ => {}
         }
     }

@@ -142,11 +142,7 @@ pub(crate) struct HandlerSignature {
 
 impl HandlerSignature {
     pub(crate) fn of<Args, H: Handler<Args>>(event: &'static str, _: &H) -> Self {
-        Self {
-            event,
-            name: std::any::type_name::<H>(),
-            check: H::check_params,
-        }
+        Self { event, name: std::any::type_name::<H>(), check: H::check_params }
     }
 
     /// Checks that the handler fits a path with these parameters.

@@ -24,10 +24,7 @@ pub(crate) fn deserialize_params<T: DeserializeOwned>(
 /// When no values can: the type wants other parameters, or another number of them.
 pub(crate) fn check_params_type<T: DeserializeOwned>(names: &[String]) -> Result<(), String> {
     for sample in PROBE_VALUES {
-        let params: Vec<_> = names
-            .iter()
-            .map(|name| (name.clone(), sample.to_owned()))
-            .collect();
+        let params: Vec<_> = names.iter().map(|name| (name.clone(), sample.to_owned())).collect();
         match T::deserialize(ParamsDeserializer::new(&params)) {
             Ok(_) => return Ok(()),
             Err(ProbeError::WrongShape(reason)) => return Err(reason),
@@ -120,10 +117,7 @@ struct ParamsDeserializer<'a, E> {
 
 impl<'a, E: ParamError> ParamsDeserializer<'a, E> {
     fn new(params: &'a [(String, String)]) -> Self {
-        Self {
-            params,
-            error: PhantomData,
-        }
+        Self { params, error: PhantomData }
     }
 
     fn single(self) -> Result<ValueDeserializer<'a, E>, E> {
@@ -182,9 +176,9 @@ impl<'de, E: ParamError> Deserializer<'de> for ParamsDeserializer<'_, E> {
     fn deserialize_tuple<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, E> {
         match self.params.len() {
             there if there == len => self.visit_in_order(visitor),
-            there => Err(E::wrong_shape(format!(
-                "it wants {len} values, and the path has {there}"
-            ))),
+            there => {
+                Err(E::wrong_shape(format!("it wants {len} values, and the path has {there}")))
+            }
         }
     }
 
@@ -219,10 +213,7 @@ struct ValueDeserializer<'a, E> {
 
 impl<'a, E> ValueDeserializer<'a, E> {
     fn new(text: &'a str) -> Self {
-        Self {
-            text,
-            error: PhantomData,
-        }
+        Self { text, error: PhantomData }
     }
 }
 
@@ -307,10 +298,7 @@ mod tests {
 
     #[test]
     fn one_value_is_a_text_or_a_number_and_several_are_a_struct() {
-        assert_eq!(
-            deserialize_params::<String>(&[pair("room", "7")]).unwrap(),
-            "7"
-        );
+        assert_eq!(deserialize_params::<String>(&[pair("room", "7")]).unwrap(), "7");
         assert_eq!(deserialize_params::<u64>(&[pair("room", "7")]).unwrap(), 7);
         let both = [pair("room", "lobby"), pair("floor", "3")];
         let place: Place = deserialize_params(&both).unwrap();
@@ -326,14 +314,8 @@ mod tests {
         let both = [pair("room", "lobby"), pair("floor", "3")];
         let place: (String, u8) = deserialize_params(&both).unwrap();
         assert_eq!(place, ("lobby".to_owned(), 3));
-        assert_eq!(
-            deserialize_params::<Spot>(&both).unwrap(),
-            Spot("lobby".to_owned(), 3)
-        );
-        assert_eq!(
-            deserialize_params::<Vec<String>>(&both).unwrap(),
-            ["lobby", "3"]
-        );
+        assert_eq!(deserialize_params::<Spot>(&both).unwrap(), Spot("lobby".to_owned(), 3));
+        assert_eq!(deserialize_params::<Vec<String>>(&both).unwrap(), ["lobby", "3"]);
         assert_eq!(deserialize_params::<(u8,)>(&both[1..]).unwrap(), (3,));
         assert!(deserialize_params::<(String,)>(&both).is_err());
         assert!(deserialize_params::<(String, String, String)>(&both).is_err());
@@ -361,16 +343,10 @@ mod tests {
         }
         let both = ["room".to_owned(), "floor".to_owned()];
         assert_eq!(check_params_type::<(String, bool)>(&both), Ok(()));
-        assert_eq!(
-            check_params_type::<(char, std::num::NonZeroU8)>(&both),
-            Ok(())
-        );
+        assert_eq!(check_params_type::<(char, std::num::NonZeroU8)>(&both), Ok(()));
         assert_eq!(check_params_type::<Place>(&both), Ok(()));
         assert_eq!(check_params_type::<Wide>(&both), Ok(()));
-        assert_eq!(
-            check_params_type::<std::collections::HashMap<String, String>>(&both),
-            Ok(())
-        );
+        assert_eq!(check_params_type::<std::collections::HashMap<String, String>>(&both), Ok(()));
         assert_eq!(check_params_type::<Kind>(&both[..1]), Ok(()));
         assert_eq!(check_params_type::<std::net::IpAddr>(&both[..1]), Ok(()));
         assert_eq!(
@@ -381,11 +357,7 @@ mod tests {
             check_params_type::<(String, String, String)>(&both).unwrap_err(),
             "it wants 3 values, and the path has 2"
         );
-        assert!(
-            check_params_type::<String>(&both)
-                .unwrap_err()
-                .contains("one value")
-        );
+        assert!(check_params_type::<String>(&both).unwrap_err().contains("one value"));
         assert!(check_params_type::<Exact>(&both).is_err());
         assert!(check_params_type::<(String, Vec<String>)>(&both).is_err());
         let _ = Kind::Kitchen;

@@ -21,18 +21,12 @@ pub(crate) type PathParams = Vec<(String, String)>;
 pub(crate) const ID_PARAM: &str = "id";
 
 /// The characters that are percent-encoded in the name of a conversation: all but the unreserved ones of RFC 3986.
-const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'.')
-    .remove(b'_')
-    .remove(b'~');
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 impl PathTemplate {
     /// Parses a path; appends [`ID_PARAM`] to one without parameters.
     pub(crate) fn parse(path: &str) -> Result<Self, String> {
-        let rest = path
-            .strip_prefix('/')
-            .ok_or("it has to begin with a slash")?;
+        let rest = path.strip_prefix('/').ok_or("it has to begin with a slash")?;
         if rest.starts_with('{') {
             return Err("it has to begin with a word of its own".to_owned());
         }
@@ -43,17 +37,13 @@ impl PathTemplate {
             }
             let Some(name) = param_name(segment) else {
                 if segment.contains(['{', '}', '?', '#', '%', '*']) {
-                    return Err(format!(
-                        "`{segment}` is neither a name in braces nor plain text"
-                    ));
+                    return Err(format!("`{segment}` is neither a name in braces nor plain text"));
                 }
                 continue;
             };
             let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
             if name.is_empty() || !name.chars().all(plain) {
-                return Err(format!(
-                    "`{segment}` has to be a name of letters, as {{room}}"
-                ));
+                return Err(format!("`{segment}` has to be a name of letters, as {{room}}"));
             }
             if names.iter().any(|known| known == name) {
                 return Err(format!("`{segment}` is there twice"));
@@ -68,12 +58,7 @@ impl PathTemplate {
         if by_client {
             names.push(ID_PARAM.to_owned());
         }
-        Ok(Self {
-            path,
-            param_names: names,
-            unprefixed: false,
-            adds_id_param: by_client,
-        })
+        Ok(Self { path, param_names: names, unprefixed: false, adds_id_param: by_client })
     }
 
     /// The template whose conversations are named by the `id` parameter alone.
@@ -131,11 +116,7 @@ impl PathTemplate {
             let found = params.iter().find(|(known, _)| known == name);
             found.map(|(_, value)| value.as_str()).unwrap_or_default()
         };
-        if let Some(name) = self
-            .param_names
-            .iter()
-            .find(|name| !is_valid_value(value(name)))
-        {
+        if let Some(name) = self.param_names.iter().find(|name| !is_valid_value(value(name))) {
             return Err(format!(
                 "`{name}` has to have 1 to 128 characters, and none that cannot be seen"
             ));
@@ -186,10 +167,7 @@ mod tests {
     fn named(path: &str, values: &[(&str, &str)]) -> String {
         let own = |(name, value): &(&str, &str)| (String::from(*name), String::from(*value));
         let values: Vec<_> = values.iter().map(own).collect();
-        PathTemplate::parse(path)
-            .unwrap()
-            .conversation_name(&values)
-            .unwrap()
+        PathTemplate::parse(path).unwrap().conversation_name(&values).unwrap()
     }
 
     #[test]
@@ -203,16 +181,9 @@ mod tests {
 
     #[test]
     fn a_malformed_path_is_refused() {
-        for wrong in [
-            "chat",
-            "/chat/",
-            "/{}",
-            "/{a}",
-            "/x/{a}/{a}",
-            "/x/{a b}",
-            "/x{a}",
-            "/x/{*rest}",
-        ] {
+        for wrong in
+            ["chat", "/chat/", "/{}", "/{a}", "/x/{a}/{a}", "/x/{a b}", "/x{a}", "/x/{*rest}"]
+        {
             assert!(PathTemplate::parse(wrong).is_err(), "{wrong}");
         }
     }

@@ -64,8 +64,7 @@ impl RoomMap {
     fn evict_idle(&mut self, max: usize) {
         if self.by_id.len() >= self.sweep_threshold.min(max) {
             // A room with another reference is about to be used.
-            self.by_id
-                .retain(|_, room| Arc::strong_count(room) > 1 || !room.is_evictable());
+            self.by_id.retain(|_, room| Arc::strong_count(room) > 1 || !room.is_evictable());
             self.sweep_threshold = MIN_SWEEP_THRESHOLD.max(2 * self.by_id.len());
         }
     }
@@ -102,18 +101,12 @@ impl Endpoint {
             }
         };
         let invoker = self.select_tools(&shared.server.invoker)?;
-        let model = self
-            .model
-            .clone()
-            .unwrap_or_else(|| Arc::clone(&shared.model));
+        let model = self.model.clone().unwrap_or_else(|| Arc::clone(&shared.model));
         let model = with_guardrails(model, &self.output_guardrails);
         let (store, window) = match self.memory {
             true => (Arc::clone(&shared.store), self.window),
             // Stored until the turn ends, so that a paused turn can resume and a client can reconnect.
-            false => (
-                Arc::new(MemoryStore::new()) as _,
-                HistoryWindow::all().turns(0),
-            ),
+            false => (Arc::new(MemoryStore::new()) as _, HistoryWindow::all().turns(0)),
         };
         let mut chat = (shared.configure_chat)(Chat::builder(Arc::clone(&model), &invoker));
         if let Some(system) = system {
@@ -125,10 +118,7 @@ impl Endpoint {
         if self.approve_every_call {
             chat = chat.ask_before_each_call();
         }
-        let chat = chat
-            .store(Arc::clone(&store))
-            .node(&shared.server.node)
-            .window(window);
+        let chat = chat.store(Arc::clone(&store)).node(&shared.server.node).window(window);
         Ok(EndpointRuntime {
             template,
             chat: chat.build(),
@@ -137,14 +127,9 @@ impl Endpoint {
             store,
             window,
             endpoint_tools: Arc::new(
-                self.added_tools
-                    .iter()
-                    .map(|item| item.name().to_string())
-                    .collect(),
+                self.added_tools.iter().map(|item| item.name().to_string()).collect(),
             ),
-            heartbeat: self
-                .heartbeat
-                .unwrap_or(shared.server.limits.heartbeat_interval),
+            heartbeat: self.heartbeat.unwrap_or(shared.server.limits.heartbeat_interval),
             idle_timeout: self.idle_timeout,
             persistent: self.memory,
             broadcast: self.broadcast,
@@ -187,9 +172,7 @@ impl Endpoint {
             all || names.contains(spec.name.as_str()) || bundles.contains(&*spec.bundle)
         };
         let narrowed = invoker.with_view(|view| {
-            view.filter(keep)
-                .with(self.added_tools.clone())
-                .exclude(&self.excluded_tools)
+            view.filter(keep).with(self.added_tools.clone()).exclude(&self.excluded_tools)
         });
         narrowed.map_err(|error| self.build_error(error.to_string()))
     }
@@ -223,9 +206,7 @@ impl EndpointRuntime {
         }
         rooms.evict_idle(self.server.limits.max_rooms);
         if rooms.by_id.len() >= self.server.limits.max_rooms {
-            return Err(ErrorResponse::too_many_requests(
-                "too many conversations are under way",
-            ));
+            return Err(ErrorResponse::too_many_requests("too many conversations are under way"));
         }
         let room = Room::new(Arc::clone(self), id.clone(), name, params);
         let room = Arc::new(room);
@@ -258,10 +239,7 @@ impl EndpointRuntime {
     /// Returns true if a turn of this conversation runs in this process.
     pub(crate) fn is_turn_running(&self, id: &str) -> bool {
         let rooms = self.rooms();
-        rooms
-            .by_id
-            .get(id)
-            .is_some_and(|room| room.is_turn_running())
+        rooms.by_id.get(id).is_some_and(|room| room.is_turn_running())
     }
 
     /// The peer that receives the events of a message; `None` broadcasts to all.
@@ -327,8 +305,7 @@ impl EndpointRuntime {
             })
             .collect();
         let entries = entries?;
-        self.with_lease(id, async |lease| self.store.append(lease, &entries).await)
-            .await
+        self.with_lease(id, async |lease| self.store.append(lease, &entries).await).await
     }
 
     /// Deletes a conversation; returns false if it did not exist.
@@ -345,9 +322,8 @@ impl EndpointRuntime {
     /// Deletes a conversation after its turn if the endpoint does not store conversations.
     pub(crate) async fn delete_if_ephemeral(&self, id: &str) {
         if !self.persistent
-            && let Err(error) = self
-                .with_lease(id, async |lease| self.store.delete(lease).await)
-                .await
+            && let Err(error) =
+                self.with_lease(id, async |lease| self.store.delete(lease).await).await
         {
             tracing::warn!(conversation = id, "it could not be forgotten: {error}");
         }

@@ -92,9 +92,7 @@ impl ModelCatalog {
         match found {
             Some(Ok(model)) => Ok(model),
             Some(Err(why)) => Err(ErrorResponse::bad_request(why)),
-            None => Err(ErrorResponse::bad_request(
-                "the model cannot be chosen here",
-            )),
+            None => Err(ErrorResponse::bad_request("the model cannot be chosen here")),
         }
     }
 }

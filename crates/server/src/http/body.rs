@@ -33,11 +33,7 @@ pub(crate) async fn read_json_up_to<T: DeserializeOwned>(
     let kind = kind.split(';').next().unwrap_or_default().trim();
     if !kind.eq_ignore_ascii_case("application/json") {
         let message = "send JSON, with `Content-Type: application/json`";
-        return Err(ErrorResponse::new(
-            StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            "media_type",
-            message,
-        ));
+        return Err(ErrorResponse::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "media_type", message));
     }
     let body = read_bytes(limits, max, body).await?;
     serde_json::from_slice(&body)
@@ -54,15 +50,8 @@ pub(crate) fn arguments_or_empty(given: Value) -> Value {
 
 async fn read_bytes(limits: &ServerLimits, max: usize, body: Body) -> Result<Bytes, ErrorResponse> {
     let Ok(read) = timeout(limits.read_timeout, to_bytes(body, max)).await else {
-        let message = format!(
-            "the body took more than {} seconds",
-            limits.read_timeout.as_secs()
-        );
-        return Err(ErrorResponse::new(
-            StatusCode::REQUEST_TIMEOUT,
-            "slow",
-            message,
-        ));
+        let message = format!("the body took more than {} seconds", limits.read_timeout.as_secs());
+        return Err(ErrorResponse::new(StatusCode::REQUEST_TIMEOUT, "slow", message));
     };
     read.map_err(|error| {
         let large = std::error::Error::source(&error).is_some_and(|it| it.is::<LengthLimitError>());

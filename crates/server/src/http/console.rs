@@ -26,11 +26,7 @@ const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; st
 static ETAGS: LazyLock<Vec<HeaderValue>> = LazyLock::new(|| {
     let etags = FILES.iter().map(|(_, bytes)| {
         let digest = Sha256::digest(bytes);
-        let digits: String = digest
-            .iter()
-            .take(12)
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let digits: String = digest.iter().take(12).map(|byte| format!("{byte:02x}")).collect();
         HeaderValue::try_from(format!("\"{digits}\"")).unwrap_or(HeaderValue::from_static("\"\""))
     });
     etags.collect()
@@ -74,15 +70,9 @@ async fn serve_file(uri: Uri, headers: HeaderMap) -> Response {
         _ => Body::from(*bytes).into_response(),
     };
     let file_headers = [
-        (
-            header::CONTENT_TYPE,
-            HeaderValue::from_static(content_type(name)),
-        ),
+        (header::CONTENT_TYPE, HeaderValue::from_static(content_type(name))),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
-        (
-            header::CONTENT_SECURITY_POLICY,
-            HeaderValue::from_static(CONTENT_SECURITY_POLICY),
-        ),
+        (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(CONTENT_SECURITY_POLICY)),
         (header::ETAG, etag.clone()),
     ];
     let headers = response.headers_mut();
@@ -90,10 +80,7 @@ async fn serve_file(uri: Uri, headers: HeaderMap) -> Response {
     for (name, value) in [
         ("cross-origin-opener-policy", "same-origin"),
         ("cross-origin-resource-policy", "same-origin"),
-        (
-            "permissions-policy",
-            "camera=(), geolocation=(), microphone=()",
-        ),
+        ("permissions-policy", "camera=(), geolocation=(), microphone=()"),
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }

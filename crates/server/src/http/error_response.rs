@@ -26,13 +26,7 @@ pub(crate) struct ErrorResponse {
 
 impl ErrorResponse {
     pub(crate) fn new(status: StatusCode, kind: &'static str, message: impl Into<String>) -> Self {
-        Self {
-            status,
-            kind,
-            message: message.into(),
-            www_authenticate: None,
-            retry_after: None,
-        }
+        Self { status, kind, message: message.into(), www_authenticate: None, retry_after: None }
     }
 
     /// 400: the request is malformed or incomplete.

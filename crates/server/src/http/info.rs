@@ -17,11 +17,8 @@ pub(super) async fn show_info(
 ) -> Result<Response, ErrorResponse> {
     let info = &state.server.info;
     let dialects: Vec<&str> = Dialect::ALL.iter().map(|dialect| dialect.name()).collect();
-    let endpoints: Vec<&str> = state
-        .endpoints
-        .iter()
-        .map(|endpoint| endpoint.template.path.as_str())
-        .collect();
+    let endpoints: Vec<&str> =
+        state.endpoints.iter().map(|endpoint| endpoint.template.path.as_str()).collect();
     // Warnings name tools that these principals may not see.
     let warnings = match context.is_scoped() {
         true => Vec::new(),

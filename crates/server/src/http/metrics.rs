@@ -10,9 +10,8 @@ use toolwright_chat::{ChatEvent, TurnEnd};
 use toolwright_core::ToolResult;
 
 /// The upper bounds of the histogram buckets, in seconds.
-const BUCKET_BOUNDS: [f64; 12] = [
-    0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0, 120.0,
-];
+const BUCKET_BOUNDS: [f64; 12] =
+    [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0, 120.0];
 
 /// The metrics of a server.
 #[derive(Default)]
@@ -92,66 +91,28 @@ impl Metrics {
     pub(crate) fn to_prometheus(&self, rooms: usize) -> String {
         let mut out = String::new();
         let plain = [
-            (
-                "sockets",
-                "gauge",
-                "connections that are open",
-                self.open_connections.get(),
-            ),
-            (
-                "readers",
-                "gauge",
-                "those who read a conversation",
-                self.subscribers.get(),
-            ),
-            (
-                "rooms",
-                "gauge",
-                "conversations under way",
-                rooms.to_string(),
-            ),
+            ("sockets", "gauge", "connections that are open", self.open_connections.get()),
+            ("readers", "gauge", "those who read a conversation", self.subscribers.get()),
+            ("rooms", "gauge", "conversations under way", rooms.to_string()),
             (
                 "prompts_refused_total",
                 "counter",
                 "prompts refused by an interceptor",
                 self.rejected_messages.get(),
             ),
-            (
-                "cost_total",
-                "counter",
-                "what models cost, where the price is known",
-                { format!("{:.6}", self.cost.0.load(Ordering::Relaxed) as f64 / 1e6) },
-            ),
+            ("cost_total", "counter", "what models cost, where the price is known", {
+                format!("{:.6}", self.cost.0.load(Ordering::Relaxed) as f64 / 1e6)
+            }),
         ];
         for (name, kind, help, value) in plain {
             write_header(&mut out, name, kind, help);
             write_sample(&mut out, name, "", &value);
         }
-        write_header(
-            &mut out,
-            "tokens_total",
-            "counter",
-            "tokens that models read and wrote",
-        );
-        write_sample(
-            &mut out,
-            "tokens_total",
-            r#"{direction="in"}"#,
-            &self.tokens_in.get(),
-        );
-        write_sample(
-            &mut out,
-            "tokens_total",
-            r#"{direction="out"}"#,
-            &self.tokens_out.get(),
-        );
+        write_header(&mut out, "tokens_total", "counter", "tokens that models read and wrote");
+        write_sample(&mut out, "tokens_total", r#"{direction="in"}"#, &self.tokens_in.get());
+        write_sample(&mut out, "tokens_total", r#"{direction="out"}"#, &self.tokens_out.get());
         let labelled = [
-            (
-                "requests_total",
-                "status",
-                "requests answered",
-                &self.requests,
-            ),
+            ("requests_total", "status", "requests answered", &self.requests),
             ("turns_total", "end", "turns that are over", &self.turns),
             ("calls_total", "outcome", "calls of tools", &self.calls),
             ("errors_total", "kind", "turns that failed", &self.errors),
@@ -162,11 +123,7 @@ impl Metrics {
         }
         let timed = [
             ("turn_seconds", "how long turns take", &self.turn_seconds),
-            (
-                "call_seconds",
-                "how long calls of tools take",
-                &self.call_seconds,
-            ),
+            ("call_seconds", "how long calls of tools take", &self.call_seconds),
         ];
         for (name, help, histogram) in timed {
             write_header(&mut out, name, "histogram", help);
@@ -178,10 +135,7 @@ impl Metrics {
 
 fn write_header(out: &mut String, name: &str, kind: &str, help: &str) {
     // Writing to a `String` cannot fail, here and below.
-    let _ = write!(
-        out,
-        "# HELP toolwright_{name} {help}\n# TYPE toolwright_{name} {kind}\n"
-    );
+    let _ = write!(out, "# HELP toolwright_{name} {help}\n# TYPE toolwright_{name} {kind}\n");
 }
 
 fn write_sample(out: &mut String, name: &str, labels: &str, value: &str) {
@@ -236,12 +190,7 @@ impl LabelledCounter {
     fn write(&self, out: &mut String, name: &str, label: &str) {
         let counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         for (value, count) in &*counts {
-            write_sample(
-                out,
-                name,
-                &format!("{{{label}={value:?}}}"),
-                &count.to_string(),
-            );
+            write_sample(out, name, &format!("{{{label}={value:?}}}"), &count.to_string());
         }
     }
 }
@@ -270,12 +219,7 @@ impl Histogram {
     fn write(&self, out: &mut String, name: &str) {
         for (end, count) in BUCKET_BOUNDS.iter().zip(&self.bucket_counts) {
             let count = count.load(Ordering::Relaxed).to_string();
-            write_sample(
-                out,
-                &format!("{name}_bucket"),
-                &format!("{{le=\"{end}\"}}"),
-                &count,
-            );
+            write_sample(out, &format!("{name}_bucket"), &format!("{{le=\"{end}\"}}"), &count);
         }
         let all = self.count.load(Ordering::Relaxed).to_string();
         write_sample(out, &format!("{name}_bucket"), r#"{le="+Inf"}"#, &all);

@@ -27,31 +27,17 @@ pub(super) async fn show_openapi(
     let tools = context.invoker().list(&context.call_scope());
     let tools = tools.map_err(super::tools::registry_error)?;
     let info = &state.server.info;
-    answer(
-        StatusCode::OK,
-        &build_document(&info.name, &info.version, &tools),
-    )
+    answer(StatusCode::OK, &build_document(&info.name, &info.version, &tools))
 }
 
 fn build_document(name: &str, version: &str, tools: &[RegisteredTool]) -> Value {
     let mut document = BASE_DOCUMENT.clone();
-    document.insert(
-        "info".to_owned(),
-        json!({ "title": name, "version": version }),
-    );
+    document.insert("info".to_owned(), json!({ "title": name, "version": version }));
     for tool in tools {
         let path = format!("/api/tools/{}", tool.spec().name);
-        insert_at(
-            &mut document,
-            &["paths"],
-            path,
-            json!({ "post": tool_operation(tool) }),
-        );
+        insert_at(&mut document, &["paths"], path, json!({ "post": tool_operation(tool) }));
         let spec = tool.spec();
-        for (part, schema) in [
-            ("input", Some(&spec.input)),
-            ("output", spec.output.as_ref()),
-        ] {
+        for (part, schema) in [("input", Some(&spec.input)), ("output", spec.output.as_ref())] {
             let Some(schema) = schema else { continue };
             let key = schema_key(tool, part);
             let schema = embed_schema(schema, &key);
@@ -94,9 +80,8 @@ fn tool_operation(tool: &RegisteredTool) -> Value {
             "const": true,
             "description": "The person has seen what will run, and wants it to; without, nothing runs.",
         });
-        if let Some(properties) = body_schema
-            .pointer_mut("/properties")
-            .and_then(Value::as_object_mut)
+        if let Some(properties) =
+            body_schema.pointer_mut("/properties").and_then(Value::as_object_mut)
         {
             properties.insert("confirmed".to_owned(), confirmed);
         }
@@ -127,10 +112,7 @@ fn tool_operation(tool: &RegisteredTool) -> Value {
     });
     if let Some(operation) = operation.as_object_mut() {
         operation.insert("x-toolwright-hints".to_owned(), json!(spec.hints));
-        operation.insert(
-            "x-toolwright-approval".to_owned(),
-            tool.needs_approval().into(),
-        );
+        operation.insert("x-toolwright-approval".to_owned(), tool.needs_approval().into());
     }
     operation
 }
@@ -167,9 +149,7 @@ fn rewrite_refs(schema: &mut Value, key: &str) {
                         "properties" | "patternProperties" | "$defs" | "definitions"
                         | "dependentSchemas",
                         Value::Object(named),
-                    ) => named
-                        .values_mut()
-                        .for_each(|schema| rewrite_refs(schema, key)),
+                    ) => named.values_mut().for_each(|schema| rewrite_refs(schema, key)),
                     _ => rewrite_refs(value, key),
                 }
             }

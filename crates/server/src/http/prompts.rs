@@ -51,17 +51,11 @@ pub(super) async fn render_prompt(
     let request: RenderRequest = body::read_json(&state.server.limits, &headers, body).await?;
     let arguments = body::arguments_or_empty(request.arguments);
     let scope = context.call_scope();
-    let rendered = context
-        .invoker()
-        .render_prompt_in(&scope, name, &arguments)
-        .await;
+    let rendered = context.invoker().render_prompt_in(&scope, name, &arguments).await;
     match rendered {
         Ok(rendered) => {
             let message = json!({ "role": rendered.role, "text": rendered.text, "content": rendered.content });
-            answer(
-                StatusCode::OK,
-                &json!({ "messages": [message], "notes": rendered.notes }),
-            )
+            answer(StatusCode::OK, &json!({ "messages": [message], "notes": rendered.notes }))
         }
         Err(failure) => {
             let message = failure.text().into_owned();

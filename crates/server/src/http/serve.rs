@@ -60,8 +60,7 @@ impl Server {
         let connections = Arc::new(Semaphore::new(max));
         let open = TaskTracker::new();
         let mut http = http1::Builder::new();
-        http.timer(TokioTimer::new())
-            .header_read_timeout(limits.read_timeout);
+        http.timer(TokioTimer::new()).header_read_timeout(limits.read_timeout);
         let mut shutdown = pin!(shutdown);
         loop {
             let accept = async {

@@ -54,9 +54,8 @@ pub(super) async fn show_lowered_schema(
     Path(name): Path<String>,
     Query(DialectQuery { r#for }): Query<DialectQuery>,
 ) -> Result<Response, ErrorResponse> {
-    let dialect: Dialect = r#for
-        .parse()
-        .map_err(|error| ErrorResponse::bad_request(format!("for: {error}")))?;
+    let dialect: Dialect =
+        r#for.parse().map_err(|error| ErrorResponse::bad_request(format!("for: {error}")))?;
     let snapshot = context.invoker().snapshot().map_err(registry_error)?;
     let entry = snapshot.get(&name).ok_or_else(|| unknown_tool(&name))?;
     match entry.spec().input.lower(dialect) {
@@ -66,11 +65,7 @@ pub(super) async fn show_lowered_schema(
         }
         Err(impossible) => {
             let message = impossible.to_string();
-            Err(ErrorResponse::new(
-                StatusCode::UNPROCESSABLE_ENTITY,
-                "impossible",
-                message,
-            ))
+            Err(ErrorResponse::new(StatusCode::UNPROCESSABLE_ENTITY, "impossible", message))
         }
     }
 }
@@ -105,19 +100,12 @@ pub(super) async fn call_tool(
     if let Some(pending) = invoker.pending_call(&scope, &call) {
         if !request.confirmed {
             let message = "the call needs approval: send `confirmed: true` with it";
-            return Err(ErrorResponse::new(
-                StatusCode::CONFLICT,
-                "approval",
-                message,
-            ));
+            return Err(ErrorResponse::new(StatusCode::CONFLICT, "approval", message));
         }
         scope = scope.approval_token(pending.request().issue_token());
     }
     let started_at = Instant::now();
     let result = invoker.invoke_in(&scope, &call).await;
-    state
-        .server
-        .metrics
-        .record_call(&result, started_at.elapsed());
+    state.server.metrics.record_call(&result, started_at.elapsed());
     answer(StatusCode::OK, &result)
 }

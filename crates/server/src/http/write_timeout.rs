@@ -20,12 +20,7 @@ pub(crate) struct WriteTimeoutStream {
 
 impl WriteTimeoutStream {
     pub(crate) fn new(stream: TcpStream, timeout: Duration) -> Self {
-        Self {
-            stream,
-            timeout,
-            deadline: Box::pin(sleep(timeout)),
-            write_pending: false,
-        }
+        Self { stream, timeout, deadline: Box::pin(sleep(timeout)), write_pending: false }
     }
 
     /// Polls a write; fails with `TimedOut` if it has been pending for longer than the timeout.

@@ -110,11 +110,7 @@ async fn start_run(
 
 fn new_encoder(input: &RunAgentInput) -> Result<AgUiEncoder, StoreError> {
     let name = format!("message-{}", random_id()?);
-    Ok(AgUiEncoder::new(
-        input.thread_id.clone(),
-        input.run_id.clone(),
-        name,
-    ))
+    Ok(AgUiEncoder::new(input.thread_id.clone(), input.run_id.clone(), name))
 }
 
 /// The command of a run; `None` if the input has neither new messages nor decisions.
@@ -153,9 +149,7 @@ async fn command_for_input(
         content.splice(0..0, input.context_content());
     }
     let model = input.chosen_model();
-    let model = model
-        .map(|name| endpoint.server.models.find(name))
-        .transpose()?;
+    let model = model.map(|name| endpoint.server.models.find(name)).transpose()?;
     let mut message = IncomingMessage::empty();
     (message.parts, message.model) = (parts, model);
     Ok(Some(CommandKind::Message(message)))
@@ -166,11 +160,8 @@ fn resume_decisions(
     resume: &[ResumeEntry],
     pending: &[&PendingApproval],
 ) -> Result<Vec<ApprovalResponse>, RunError> {
-    let known = |entry: &&ResumeEntry| {
-        pending
-            .iter()
-            .any(|it| interrupt_id(it) == entry.interrupt_id)
-    };
+    let known =
+        |entry: &&ResumeEntry| pending.iter().any(|it| interrupt_id(it) == entry.interrupt_id);
     if let Some(unknown) = resume.iter().find(|entry| !known(entry)) {
         let id = &unknown.interrupt_id;
         let message =
@@ -200,9 +191,7 @@ fn client_result_calls(command_kind: &CommandKind) -> Vec<CallId> {
     let CommandKind::Decisions(decided) = command_kind else {
         return Vec::new();
     };
-    let answered = decided
-        .iter()
-        .filter(|it| matches!(it.verdict, ApprovalVerdict::Answer { .. }));
+    let answered = decided.iter().filter(|it| matches!(it.verdict, ApprovalVerdict::Answer { .. }));
     answered.map(|decided| decided.call.clone()).collect()
 }
 
@@ -231,8 +220,6 @@ async fn replay_thread(
 
 /// A stream of these events only.
 fn complete_stream_response(events: &[Value]) -> Response {
-    let frames = events
-        .iter()
-        .map(|event| Bytes::from(format!("data: {event}\n\n")));
+    let frames = events.iter().map(|event| Bytes::from(format!("data: {event}\n\n")));
     sse::sse_response(stream::iter(frames.collect::<Vec<_>>()), [])
 }

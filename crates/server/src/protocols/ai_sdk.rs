@@ -88,14 +88,8 @@ pub(crate) async fn post_chat(
 ) -> Result<Response, ErrorResponse> {
     let request: UiChatRequest = body::read_json(&endpoint.server.limits, &headers, body).await?;
     let params = params.map(|Path(params)| params).unwrap_or_default();
-    let submitted = submit_chat(
-        &endpoint,
-        context.clone(),
-        params,
-        request,
-        random_peer_id()?,
-    )
-    .await?;
+    let submitted =
+        submit_chat(&endpoint, context.clone(), params, request, random_peer_id()?).await?;
     let stream = submitted.into_stream().await?;
     Ok(stream_response(&endpoint, context, stream))
 }
@@ -110,10 +104,8 @@ fn stream_response(
     context: RequestContext,
     stream: ProtocolStream<AiSdkEncoder>,
 ) -> Response {
-    let version = (
-        HeaderName::from_static("x-vercel-ai-ui-message-stream"),
-        HeaderValue::from_static("v1"),
-    );
+    let version =
+        (HeaderName::from_static("x-vercel-ai-ui-message-stream"), HeaderValue::from_static("v1"));
     sse::stream_response(stream, endpoint, None, context, [version])
 }
 
@@ -175,13 +167,9 @@ impl SubmittedTurn {
         let gone = |_| ErrorResponse::conflict("the conversation went on without it");
         let after = self.started.await.map_err(gone)??;
         let answer = self.room.event_log().turn().answer_id;
-        let message = self
-            .continued_message_id
-            .unwrap_or_else(|| answer_message_id(answer));
-        let calls = self
-            .pending_approvals
-            .into_iter()
-            .map(|pending_approval| pending_approval.call);
+        let message = self.continued_message_id.unwrap_or_else(|| answer_message_id(answer));
+        let calls =
+            self.pending_approvals.into_iter().map(|pending_approval| pending_approval.call);
         let encoder = AiSdkEncoder::new(message, calls.collect(), self.known_calls);
         let subscriber = Subscriber::new(self.room, Some(after), Some(self.peer));
         Ok(ProtocolStream::new(subscriber, encoder))
@@ -199,11 +187,7 @@ fn last_user_message(last: Option<&UiMessage>) -> Result<IncomingMessage, ErrorR
         ErrorResponse::bad_request("the last of `messages` has to be a user message with content")
     };
     let last = last.filter(|message| message.role == "user");
-    let content = last
-        .ok_or_else(no_message)?
-        .parts
-        .iter()
-        .filter_map(part_content);
+    let content = last.ok_or_else(no_message)?.parts.iter().filter_map(part_content);
     let content: Vec<Content> = content.collect();
     match content.is_empty() {
         true => Err(no_message()),
@@ -235,10 +219,8 @@ fn approval_responses(
 ) -> Result<Vec<ApprovalResponse>, ErrorResponse> {
     let mut responses = Vec::new();
     for part in &message.parts {
-        let Some(approval) = part
-            .approval
-            .as_ref()
-            .filter(|_| part.state.as_deref() == Some("approval-responded"))
+        let Some(approval) =
+            part.approval.as_ref().filter(|_| part.state.as_deref() == Some("approval-responded"))
         else {
             continue;
         };
@@ -260,9 +242,7 @@ fn approval_responses(
         });
     }
     match responses.is_empty() {
-        true => Err(ErrorResponse::conflict(
-            "nothing of what was decided waits for a decision",
-        )),
+        true => Err(ErrorResponse::conflict("nothing of what was decided waits for a decision")),
         false => Ok(responses),
     }
 }
@@ -289,10 +269,7 @@ pub(crate) fn running_turn_stream(room: &Arc<Room>) -> Option<ProtocolStream<AiS
     if !turn.running {
         return None;
     }
-    let calls = pending
-        .into_iter()
-        .map(|pending_approval| pending_approval.call)
-        .collect();
+    let calls = pending.into_iter().map(|pending_approval| pending_approval.call).collect();
     let encoder = AiSdkEncoder::new(answer_message_id(turn.answer_id), calls, Vec::new());
     let subscriber = Subscriber::for_all_recipients(Arc::clone(room), turn.seq_before);
     Some(ProtocolStream::new(subscriber, encoder))

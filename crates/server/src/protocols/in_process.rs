@@ -32,10 +32,7 @@ impl Server {
             Some((endpoint, params))
         });
         let (endpoint, params) = found.ok_or_else(|| {
-            TurnError::new(
-                "unknown",
-                format!("no endpoint has conversations at `{path}`"),
-            )
+            TurnError::new("unknown", format!("no endpoint has conversations at `{path}`"))
         })?;
         let room = endpoint.open_room(params, &Owner::Operator)?;
         let mut command = RoomCommand::new(

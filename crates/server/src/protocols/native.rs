@@ -92,13 +92,7 @@ pub(crate) async fn subscribe_events(
     let endpoint = Arc::clone(&subscriber.room.endpoint);
     let frames = EventFrames::new(subscriber, presence);
     let idle_timeout = endpoint.idle_timeout;
-    Ok(sse::stream_response(
-        frames,
-        &endpoint,
-        idle_timeout,
-        context,
-        [],
-    ))
+    Ok(sse::stream_response(frames, &endpoint, idle_timeout, context, []))
 }
 
 /// A message: a text, a prompt of the registry, or both.
@@ -154,9 +148,7 @@ impl MessageRequest {
             parts.push((Role::User, vec![Content::text(text)]));
         }
         if parts.is_empty() {
-            return Err(ErrorResponse::bad_request(
-                "the message is empty: send `text`",
-            ));
+            return Err(ErrorResponse::bad_request("the message is empty: send `text`"));
         }
         let model = self.model.map(|name| endpoint.server.models.find(&name));
         let model = model.transpose()?;
@@ -174,10 +166,7 @@ pub(crate) async fn post_message(
     let room = endpoint.open_room(params, &context.owner())?;
     let request: MessageRequest = body::read_json(&endpoint.server.limits, &headers, body).await?;
     let (queued, seq) = request.submit(&room, context, None).await?;
-    answer(
-        StatusCode::ACCEPTED,
-        &json!({ "queued": queued, "seq": seq }),
-    )
+    answer(StatusCode::ACCEPTED, &json!({ "queued": queued, "seq": seq }))
 }
 
 /// A decision about a pending call.
@@ -228,9 +217,7 @@ impl DecisionRequest {
         room.admit(command).await?;
         match started.await {
             Ok(started) => Ok(started?),
-            Err(_) => Err(ErrorResponse::conflict(
-                "the conversation went on without the decision",
-            )),
+            Err(_) => Err(ErrorResponse::conflict("the conversation went on without the decision")),
         }
     }
 
@@ -246,18 +233,14 @@ impl DecisionRequest {
                     let arguments = arguments.clone();
                     Ok(ApprovalVerdict::Edit { arguments })
                 }
-                _ => Err(ErrorResponse::bad_request(
-                    "`edit` needs `arguments`, an object",
-                )),
+                _ => Err(ErrorResponse::bad_request("`edit` needs `arguments`, an object")),
             },
             "answer" => match &self.answer {
                 Some(answer) => {
                     let content = vec![Content::text(answer)];
                     Ok(ApprovalVerdict::Answer { content })
                 }
-                None => Err(ErrorResponse::bad_request(
-                    "`answer` needs `answer`, a text",
-                )),
+                None => Err(ErrorResponse::bad_request("`answer` needs `answer`, a text")),
             },
             other => Err(ErrorResponse::bad_request(format!(
                 "`{other}` is no verdict: send approve, deny, edit or answer"
@@ -304,9 +287,7 @@ pub(crate) async fn delete_conversation(
 ) -> Result<Response, ErrorResponse> {
     let room = endpoint.open_room(params, &context.owner())?;
     if room.is_turn_running() {
-        return Err(ErrorResponse::conflict(
-            "a turn runs in this conversation: stop it first",
-        ));
+        return Err(ErrorResponse::conflict("a turn runs in this conversation: stop it first"));
     }
     match room.endpoint.delete_conversation(&room.id).await? {
         true => Ok(StatusCode::NO_CONTENT.into_response()),
@@ -329,10 +310,7 @@ pub(crate) async fn export_journal(
         ErrorResponse::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
     })?;
     let headers = [
-        (
-            header::CONTENT_TYPE,
-            HeaderValue::from_static("application/jsonl"),
-        ),
+        (header::CONTENT_TYPE, HeaderValue::from_static("application/jsonl")),
         (
             header::CONTENT_DISPOSITION,
             HeaderValue::from_static(r#"attachment; filename="conversation.jsonl""#),

@@ -95,10 +95,7 @@ fn model_json(name: &str) -> Value {
 pub(crate) async fn list_models(State(state): State<ApiState>) -> Result<Response, OpenAiError> {
     let names = model_names(&state.assistant_endpoint);
     let models: Vec<Value> = names.iter().map(|name| model_json(name)).collect();
-    Ok(answer(
-        StatusCode::OK,
-        &json!({ "object": "list", "data": models }),
-    )?)
+    Ok(answer(StatusCode::OK, &json!({ "object": "list", "data": models }))?)
 }
 
 pub(crate) async fn show_model(

@@ -108,17 +108,12 @@ async fn send(server: &TestServer) -> Vec<HttpResponse> {
     let path = "/api/conversations/c";
     let mut socket = Socket::open(server, path).await;
     let (hello, snapshot) = (socket.next().await.unwrap(), socket.next().await.unwrap());
-    assert_eq!(
-        (&hello["type"], &snapshot["event"]["type"]),
-        (&json!("hello"), &json!("snapshot"))
-    );
+    assert_eq!((&hello["type"], &snapshot["event"]["type"]), (&json!("hello"), &json!("snapshot")));
     socket.send(json!({ "type": "prompt", "text": "Hi" })).await;
     let refused = socket.next().await.unwrap();
     assert_eq!(refused["type"], "refused", "{refused}");
     vec![
-        server
-            .post(&format!("{path}/prompt"), json!({ "text": "Hi" }))
-            .await,
+        server.post(&format!("{path}/prompt"), json!({ "text": "Hi" })).await,
         server.post("/api/chat", sdk()).await,
         server.post("/agui", run).await,
         server.get("/readyz").await,
@@ -127,10 +122,7 @@ async fn send(server: &TestServer) -> Vec<HttpResponse> {
 
 #[tokio::test]
 async fn a_message_that_cannot_be_stored_is_refused_in_every_protocol() {
-    let (store, model) = (
-        CheckedStore::default(),
-        ScriptedModel::new().replies("Hello."),
-    );
+    let (store, model) = (CheckedStore::default(), ScriptedModel::new().replies("Hello."));
     let server = ServerBuilder::new(no_tools(), model.clone()).store(store.clone(), "checked");
     let in_process = server.build().unwrap();
     let server = serve_built(in_process.clone()).await;

@@ -28,10 +28,7 @@ fn input(more: Value) -> Value {
     let mut input = json!({
         "threadId": "t", "runId": "r", "messages": [], "tools": [], "context": [], "state": {}, "forwardedProps": {},
     });
-    input
-        .as_object_mut()
-        .unwrap()
-        .extend(more.as_object().unwrap().clone());
+    input.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     input
 }
 
@@ -57,19 +54,13 @@ fn of<'a>(events: &'a [Value], wanted: &str) -> &'a Value {
 
 /// The text of an answer.
 fn text(events: &[Value]) -> String {
-    let deltas = events
-        .iter()
-        .filter(|event| event_type(event) == "TEXT_MESSAGE_CONTENT");
-    deltas
-        .map(|event| event["delta"].as_str().unwrap())
-        .collect()
+    let deltas = events.iter().filter(|event| event_type(event) == "TEXT_MESSAGE_CONTENT");
+    deltas.map(|event| event["delta"].as_str().unwrap()).collect()
 }
 
 #[tokio::test]
 async fn a_run_has_steps_calls_results_and_text() {
-    let model = ScriptedModel::new()
-        .calls("add", r#"{"a": 2, "b": 3}"#)
-        .replies("It is 5.");
+    let model = ScriptedModel::new().calls("add", r#"{"a": 2, "b": 3}"#).replies("It is 5.");
     let server = serve(ServerBuilder::new(invoker(adder()), model)).await;
     let events = run(&server, json!({ "messages": [user("What is 2 + 3?")] })).await;
     let expected = [
@@ -92,10 +83,7 @@ async fn a_run_has_steps_calls_results_and_text() {
     assert_eq!(kinds, expected);
     assert_eq!(text(&events), "It is 5.");
     assert_eq!(of(&events, "RUN_STARTED")["protocolVersion"], "1.0");
-    assert_eq!(
-        of(&events, "TOOL_CALL_ARGS")["delta"],
-        r#"{"a": 2, "b": 3}"#
-    );
+    assert_eq!(of(&events, "TOOL_CALL_ARGS")["delta"], r#"{"a": 2, "b": 3}"#);
     assert_eq!(of(&events, "TOOL_CALL_RESULT")["content"], "5");
     let finished = of(&events, "RUN_FINISHED");
     assert_eq!(finished["outcome"], json!({ "type": "success" }));
@@ -105,37 +93,21 @@ async fn a_run_has_steps_calls_results_and_text() {
 #[tokio::test]
 async fn a_call_that_waits_interrupts_the_run_and_another_run_decides() {
     let paid = Payments::default();
-    let server = serve(ServerBuilder::new(
-        invoker(payment_tool(&paid)),
-        paying_model(),
-    ))
-    .await;
+    let server = serve(ServerBuilder::new(invoker(payment_tool(&paid)), paying_model())).await;
     let events = run(&server, json!({ "messages": [user("Pay Bob.")] })).await;
     let outcome = &of(&events, "RUN_FINISHED")["outcome"];
     assert_eq!(outcome["type"], "interrupt");
     let interrupt = &outcome["interrupts"][0];
     assert_eq!(interrupt["reason"], "tool_call");
-    assert_eq!(
-        interrupt["toolCallId"],
-        of(&events, "TOOL_CALL_START")["toolCallId"]
-    );
-    assert_eq!(
-        interrupt["metadata"]["toolwright"]["arguments"],
-        json!({ "euros": 100 })
-    );
+    assert_eq!(interrupt["toolCallId"], of(&events, "TOOL_CALL_START")["toolCallId"]);
+    assert_eq!(interrupt["metadata"]["toolwright"]["arguments"], json!({ "euros": 100 }));
     let resume = |payload: Value| json!({ "resume": [{ "interruptId": interrupt["id"], "status": "resolved", "payload": payload }] });
 
     let wrong = [
         (json!({ "messages": [user("Never mind.")] }), "interrupted"),
-        (
-            json!({ "resume": [{ "interruptId": "x", "status": "cancelled" }] }),
-            "unknown_interrupt",
-        ),
+        (json!({ "resume": [{ "interruptId": "x", "status": "cancelled" }] }), "unknown_interrupt"),
         (resume(json!({ "approved": "yes" })), "invalid_payload"),
-        (
-            resume(json!({ "approved": true, "editedArgs": 7 })),
-            "invalid_payload",
-        ),
+        (resume(json!({ "approved": true, "editedArgs": 7 })), "invalid_payload"),
     ];
     for (more, code) in wrong {
         let events = run(&server, more).await;
@@ -153,23 +125,13 @@ async fn a_call_that_waits_interrupts_the_run_and_another_run_decides() {
 
     let edited = resume(json!({ "approved": true, "editedArgs": { "euros": 7 } }));
     let events = run(&server, edited.clone()).await;
-    assert!(
-        !event_types(&events).contains(&"TOOL_CALL_START"),
-        "{events:#?}"
-    );
+    assert!(!event_types(&events).contains(&"TOOL_CALL_START"), "{events:#?}");
     assert_eq!(of(&events, "TOOL_CALL_RESULT")["content"], "paid 7");
-    assert_eq!(
-        of(&events, "RUN_FINISHED")["outcome"],
-        json!({ "type": "success" })
-    );
+    assert_eq!(of(&events, "RUN_FINISHED")["outcome"], json!({ "type": "success" }));
 
     let again = run(&server, edited).await;
     assert_eq!(again[0]["code"], "unknown_interrupt");
-    assert_eq!(
-        *paid.lock().unwrap(),
-        [7],
-        "what was decided is not decided again"
-    );
+    assert_eq!(*paid.lock().unwrap(), [7], "what was decided is not decided again");
 }
 
 #[tokio::test]
@@ -179,11 +141,7 @@ async fn a_call_that_is_denied_or_cancelled_does_not_run() {
         json!({ "status": "resolved", "payload": { "approved": false } }),
     ] {
         let paid = Payments::default();
-        let server = serve(ServerBuilder::new(
-            invoker(payment_tool(&paid)),
-            paying_model(),
-        ))
-        .await;
+        let server = serve(ServerBuilder::new(invoker(payment_tool(&paid)), paying_model())).await;
         let events = run(&server, json!({ "messages": [user("Pay Bob.")] })).await;
         let mut entry = entry;
         entry["interruptId"] =
@@ -197,21 +155,13 @@ async fn a_call_that_is_denied_or_cancelled_does_not_run() {
 
 #[tokio::test]
 async fn a_run_without_messages_shows_the_thread() {
-    let model = ScriptedModel::new()
-        .calls("add", r#"{"a": 2, "b": 3}"#)
-        .replies("It is 5.");
+    let model = ScriptedModel::new().calls("add", r#"{"a": 2, "b": 3}"#).replies("It is 5.");
     let server = serve(ServerBuilder::new(invoker(adder()), model)).await;
     run(&server, json!({ "messages": [user("What is 2 + 3?")] })).await;
     let events = run(&server, json!({})).await;
-    assert_eq!(
-        event_types(&events),
-        ["RUN_STARTED", "MESSAGES_SNAPSHOT", "RUN_FINISHED"]
-    );
+    assert_eq!(event_types(&events), ["RUN_STARTED", "MESSAGES_SNAPSHOT", "RUN_FINISHED"]);
     let messages = events[1]["messages"].as_array().unwrap();
-    let roles: Vec<&str> = messages
-        .iter()
-        .map(|it| it["role"].as_str().unwrap())
-        .collect();
+    let roles: Vec<&str> = messages.iter().map(|it| it["role"].as_str().unwrap()).collect();
     assert_eq!(roles, ["user", "assistant", "tool", "assistant"]);
     assert_eq!(messages[1]["toolCalls"][0]["function"]["name"], "add");
     assert_eq!(messages[2]["toolCallId"], messages[1]["toolCalls"][0]["id"]);
@@ -279,17 +229,11 @@ async fn a_thread_that_began_elsewhere_starts_with_the_messages_of_the_client() 
 
 #[tokio::test]
 async fn a_tool_of_the_front_end_is_run_there() {
-    let model = ScriptedModel::new()
-        .calls("blink", r#"{"times": 2}"#)
-        .replies("I blinked.");
+    let model = ScriptedModel::new().calls("blink", r#"{"times": 2}"#).replies("I blinked.");
     let server = serve(ServerBuilder::new(invoker(adder()), model)).await;
     let parameters = json!({ "type": "object", "properties": { "times": { "type": "integer" } } });
     let tools = json!([{ "name": "blink", "description": "Blinks.", "parameters": parameters }]);
-    let events = run(
-        &server,
-        json!({ "messages": [user("Blink!")], "tools": tools }),
-    )
-    .await;
+    let events = run(&server, json!({ "messages": [user("Blink!")], "tools": tools })).await;
     let call = &of(&events, "TOOL_CALL_START")["toolCallId"];
     let outcome = json!({ "type": "success", "pendingToolCallIds": [call] });
     assert_eq!(of(&events, "RUN_FINISHED")["outcome"], outcome);
@@ -302,10 +246,7 @@ async fn a_tool_of_the_front_end_is_run_there() {
         { "id": "t", "role": "tool", "toolCallId": call, "content": "blinked twice" },
     ]);
     let events = run(&server, json!({ "messages": messages, "tools": tools })).await;
-    assert!(
-        !event_types(&events).contains(&"TOOL_CALL_RESULT"),
-        "the client has it already"
-    );
+    assert!(!event_types(&events).contains(&"TOOL_CALL_RESULT"), "the client has it already");
     assert_eq!(text(&events), "I blinked.");
     let thread = server.get("/api/conversations/t").await;
     assert!(thread.text().contains("blinked twice"));
@@ -322,10 +263,7 @@ async fn errors_are_reported_in_the_protocol() {
     // The script is empty: the model fails.
     let events = run(&server, json!({ "messages": [user("Hi")] })).await;
     assert_eq!(event_type(events.last().unwrap()), "RUN_ERROR");
-    for wrong in [
-        json!({}),
-        json!({ "threadId": "", "runId": "r", "messages": [] }),
-    ] {
+    for wrong in [json!({}), json!({ "threadId": "", "runId": "r", "messages": [] })] {
         assert_eq!(server.post("/agui", wrong).await.status, 400);
     }
 }

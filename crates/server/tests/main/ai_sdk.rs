@@ -46,15 +46,7 @@ async fn a_question_is_answered_in_the_parts_of_one_message() {
     let parts = parts(events).await;
     assert_eq!(
         event_types(&parts),
-        [
-            "start",
-            "start-step",
-            "text-start",
-            "text-delta",
-            "text-end",
-            "finish-step",
-            "finish"
-        ]
+        ["start", "start-step", "text-start", "text-delta", "text-end", "finish-step", "finish"]
     );
     assert_eq!(parts[3]["delta"], "Hi");
     assert_eq!(parts[6]["finishReason"], "stop");
@@ -92,24 +84,16 @@ async fn calls_and_results_are_parts_of_their_step() {
             "finish"
         ]
     );
-    let output = parts
-        .iter()
-        .find(|part| part["type"] == "tool-output-available");
+    let output = parts.iter().find(|part| part["type"] == "tool-output-available");
     assert_eq!(output.unwrap()["output"], "seen");
 }
 
 #[tokio::test]
 async fn an_approval_goes_to_the_page_and_back_in_the_message() {
     let paid = Payments::default();
-    let server = serve(ServerBuilder::new(
-        invoker(payment_tool(&paid)),
-        paying_model(),
-    ))
-    .await;
+    let server = serve(ServerBuilder::new(invoker(payment_tool(&paid)), paying_model())).await;
     let first = parts(send(&server, "/api/chat", json!([user("Pay")])).await).await;
-    let asked = first
-        .iter()
-        .find(|part| part["type"] == "tool-approval-request");
+    let asked = first.iter().find(|part| part["type"] == "tool-approval-request");
     let asked = asked.unwrap().clone();
     assert_eq!(first.last().unwrap()["finishReason"], "tool-calls");
     let message = |approved: bool, signature: &Value| {
@@ -120,22 +104,16 @@ async fn an_approval_goes_to_the_page_and_back_in_the_message() {
         }] })
     };
     let forged = message(true, &json!("{\"forged\": true}"));
-    let refused = server
-        .post("/api/chat", body(json!([user("Pay"), forged])))
-        .await;
+    let refused = server.post("/api/chat", body(json!([user("Pay"), forged]))).await;
     assert_eq!(refused.status, 409, "{refused:?}");
     let approved = message(true, &asked["signature"]);
     let second = send(&server, "/api/chat", json!([user("Pay"), approved.clone()])).await;
     let second = parts(second).await;
     assert_eq!(second[0]["messageId"], first[0]["messageId"]);
-    let output = second
-        .iter()
-        .find(|part| part["type"] == "tool-output-available");
+    let output = second.iter().find(|part| part["type"] == "tool-output-available");
     assert_eq!(output.unwrap()["output"], "paid 100");
     assert_eq!(*paid.lock().unwrap(), [100]);
-    let again = server
-        .post("/api/chat", body(json!([user("Pay"), approved])))
-        .await;
+    let again = server.post("/api/chat", body(json!([user("Pay"), approved]))).await;
     assert_eq!(again.status, 409, "{again:?}");
 }
 
@@ -153,10 +131,7 @@ async fn a_client_that_reconnects_receives_the_whole_message_and_nothing_when_no
     strings.send("an answer.".to_owned()).unwrap();
     strings.send(String::new()).unwrap();
     let parts = parts(second).await;
-    let text: String = parts
-        .iter()
-        .filter_map(|part| part["delta"].as_str())
-        .collect();
+    let text: String = parts.iter().filter_map(|part| part["delta"].as_str()).collect();
     assert_eq!(text, "Half an answer.");
     assert_eq!(server.get("/api/chat/c/stream").await.status, 204);
 }
@@ -175,10 +150,7 @@ async fn a_client_that_reconnects_without_broadcast_receives_it_too() {
     strings.send("of it.".to_owned()).unwrap();
     strings.send(String::new()).unwrap();
     let parts = parts(second).await;
-    let text: String = parts
-        .iter()
-        .filter_map(|part| part["delta"].as_str())
-        .collect();
+    let text: String = parts.iter().filter_map(|part| part["delta"].as_str()).collect();
     assert_eq!(text, "All of it.");
 }
 
@@ -220,20 +192,10 @@ async fn a_websocket_carries_several_requests_and_comes_back_to_one() {
     let (model, strings) = ManualModel::new();
     let server = serve(ServerBuilder::new(no_tools(), model)).await;
     let mut socket = Socket::open(&server, "/api/chat").await;
-    socket
-        .send(frame("resume", "r0", json!({ "id": "c" })))
-        .await;
-    assert_eq!(
-        socket.next().await.unwrap(),
-        json!({ "type": "no-active", "requestId": "r0" })
-    );
-    socket
-        .send(frame("send", "r1", body(json!([user("Go")]))))
-        .await;
-    assert_eq!(
-        socket.next().await.unwrap(),
-        json!({ "type": "start", "requestId": "r1" })
-    );
+    socket.send(frame("resume", "r0", json!({ "id": "c" }))).await;
+    assert_eq!(socket.next().await.unwrap(), json!({ "type": "no-active", "requestId": "r0" }));
+    socket.send(frame("send", "r1", body(json!([user("Go")])))).await;
+    assert_eq!(socket.next().await.unwrap(), json!({ "type": "start", "requestId": "r1" }));
     strings.send("Half ".to_owned()).unwrap();
     let mut sequence = 0;
     loop {
@@ -246,9 +208,7 @@ async fn a_websocket_carries_several_requests_and_comes_back_to_one() {
     }
     drop(socket);
     let mut socket = Socket::open(&server, "/api/chat").await;
-    socket
-        .send(frame("resume", "r2", json!({ "id": "c" })))
-        .await;
+    socket.send(frame("resume", "r2", json!({ "id": "c" }))).await;
     assert_eq!(socket.next().await.unwrap()["type"], "start");
     strings.send("an answer.".to_owned()).unwrap();
     strings.send(String::new()).unwrap();
@@ -261,9 +221,7 @@ async fn a_websocket_carries_several_requests_and_comes_back_to_one() {
         text.push_str(chunk["chunk"]["delta"].as_str().unwrap_or_default());
     }
     assert_eq!(text, "Half an answer.");
-    socket
-        .send(json!({ "type": "dance", "requestId": "r3" }))
-        .await;
+    socket.send(json!({ "type": "dance", "requestId": "r3" })).await;
     assert_eq!(socket.next().await.unwrap()["type"], "error");
 }
 
@@ -272,17 +230,10 @@ async fn a_websocket_may_stop_its_turn() {
     let (model, strings) = ManualModel::new();
     let server = serve(ServerBuilder::new(no_tools(), model)).await;
     let mut socket = Socket::open(&server, "/api/chat").await;
-    socket
-        .send(frame("send", "r1", body(json!([user("Go")]))))
-        .await;
+    socket.send(frame("send", "r1", body(json!([user("Go")])))).await;
     strings.send("Half ".to_owned()).unwrap();
     while socket.next().await.unwrap()["chunk"]["type"] != "text-delta" {}
     let mut events = server.events("/api/conversations/c", None).await;
-    socket
-        .send(json!({ "type": "abort", "requestId": "r1" }))
-        .await;
-    assert_eq!(
-        events.read_until("ended").await["event"]["end"],
-        "cancelled"
-    );
+    socket.send(json!({ "type": "abort", "requestId": "r1" })).await;
+    assert_eq!(events.read_until("ended").await["event"]["end"], "cancelled");
 }

@@ -31,17 +31,11 @@ pub(crate) fn payment_tool(paid: &Payments) -> Tool {
 }
 
 pub(crate) fn paying_model() -> ScriptedModel {
-    ScriptedModel::new()
-        .calls("pay", r#"{"euros": 100}"#)
-        .replies("It is done.")
+    ScriptedModel::new().calls("pay", r#"{"euros": 100}"#).replies("It is done.")
 }
 
 async fn start_paused_turn(paid: &Payments) -> (TestServer, Value) {
-    let server = serve(ServerBuilder::new(
-        invoker(payment_tool(paid)),
-        paying_model(),
-    ))
-    .await;
+    let server = serve(ServerBuilder::new(invoker(payment_tool(paid)), paying_model())).await;
     let events = server.post_and_collect(PATH, "Pay Bob.").await;
     assert_eq!(event_type(events.last().unwrap()), "paused");
     (server, find_event(&events, "asked").clone())
@@ -87,10 +81,7 @@ async fn edited_arguments_are_the_ones_that_run() {
     let decided = decide(&server, &asked, edit).await;
     let events = read_to_end(&server, &decided).await;
     assert_eq!(*paid.lock().unwrap(), [5]);
-    assert_eq!(
-        find_event(&events, "result")["result"]["content"][0]["text"],
-        "paid 5"
-    );
+    assert_eq!(find_event(&events, "result")["result"]["content"][0]["text"], "paid 5");
 }
 
 #[tokio::test]
@@ -100,10 +91,7 @@ async fn edited_arguments_that_do_not_fit_run_nothing() {
     let edit = json!({ "verdict": "edit", "arguments": { "euros": "plenty" } });
     let decided = decide(&server, &asked, edit).await;
     let events = read_to_end(&server, &decided).await;
-    assert_eq!(
-        find_event(&events, "result")["result"]["outcome"],
-        "invalid_arguments"
-    );
+    assert_eq!(find_event(&events, "result")["result"]["outcome"], "invalid_arguments");
     assert!(paid.lock().unwrap().is_empty());
 }
 
@@ -164,10 +152,7 @@ async fn a_turn_that_waits_can_be_stopped() {
     let stopped = server.post(&format!("{PATH}/stop"), json!({})).await;
     assert_eq!(stopped.json()["stopped"], true);
     let mut events = server.events(PATH, after).await;
-    assert_eq!(
-        events.read_until("ended").await["event"]["end"],
-        "cancelled"
-    );
+    assert_eq!(events.read_until("ended").await["event"]["end"], "cancelled");
     let late = decide(&server, &asked, json!({ "verdict": "approve" })).await;
     assert_eq!(late.status, 409, "{late:?}");
     // The turn that was stopped may be a moment from being over.
@@ -183,10 +168,7 @@ async fn a_new_message_denies_pending_calls() {
     let paid = Payments::default();
     let (server, asked) = start_paused_turn(&paid).await;
     let events = server.post_and_collect(PATH, "Never mind.").await;
-    assert_eq!(
-        event_types(&events),
-        ["said", "began", "text", "step", "ended"]
-    );
+    assert_eq!(event_types(&events), ["said", "began", "text", "step", "ended"]);
     assert_eq!(server.get(PATH).await.json()["pending"], json!([]));
     let late = decide(&server, &asked, json!({ "verdict": "approve" })).await;
     assert_eq!(late.status, 409);
@@ -225,10 +207,7 @@ async fn a_message_sent_before_the_approval_request_does_not_answer_it() {
     assert_eq!(decided.status, 202, "{decided:?}");
     assert_eq!(joined_text(&events.collect_turn().await), "It is done.");
     let next = events.collect_turn().await;
-    assert_eq!(
-        find_event(&next, "said")["content"][0]["text"],
-        "And water the plants."
-    );
+    assert_eq!(find_event(&next, "said")["content"][0]["text"], "And water the plants.");
     assert_eq!(*paid.lock().unwrap(), [100]);
 }
 
@@ -254,10 +233,7 @@ async fn pending_approvals_outlive_their_room() {
     });
     let waiting = waiting.await;
     let decided = decide(&server, &waiting, json!({ "verdict": "approve" })).await;
-    assert_eq!(
-        joined_text(&read_to_end(&server, &decided).await),
-        "It is done."
-    );
+    assert_eq!(joined_text(&read_to_end(&server, &decided).await), "It is done.");
     assert_eq!(*paid.lock().unwrap(), [100]);
 }
 

@@ -46,9 +46,7 @@ async fn serve_with(invoker: Invoker, claims: &Arc<Mutex<Option<Claims>>>) -> Te
 }
 
 async fn answer(socket: &mut Socket) -> String {
-    socket
-        .send(json!({ "type": "prompt", "text": "Which tools?" }))
-        .await;
+    socket.send(json!({ "type": "prompt", "text": "Which tools?" })).await;
     let ended = socket.until("ended").await;
     let text = &ended["event"]["content"][0]["text"];
     text.as_str().unwrap().to_owned()
@@ -62,9 +60,7 @@ async fn a_tool_that_appears_later_is_denied_to_a_socket_whose_scopes_do_not_ope
     let server = serve_with(Invoker::new(&registry).unwrap(), &claims).await;
     let mut socket = Socket::open_as(&server, PATH, &token("ada")).await;
     assert_eq!(answer(&mut socket).await, "look");
-    registry
-        .add(vec![tool("pay", false), tool("list", true)])
-        .unwrap();
+    registry.add(vec![tool("pay", false), tool("list", true)]).unwrap();
     assert_eq!(answer(&mut socket).await, "look list");
 }
 
@@ -121,10 +117,7 @@ async fn a_stream_of_any_protocol_ends_when_the_token_is_revoked() {
     ]);
     for (path, body) in [
         ("/api/chat", json!({ "id": "c", "messages": messages })),
-        (
-            "/agui",
-            json!({ "threadId": "c", "runId": "r", "messages": messages }),
-        ),
+        ("/agui", json!({ "threadId": "c", "runId": "r", "messages": messages })),
         (
             "/v1/chat/completions",
             json!({ "model": "puppet", "stream": true, "messages": messages }),
@@ -141,9 +134,8 @@ async fn a_stream_of_any_protocol_ends_when_the_token_is_revoked() {
                 .limits(|limits| limits.heartbeat_interval = Duration::from_millis(10)),
         )
         .await;
-        let request = server
-            .request_as("ada", "POST", path)
-            .header("content-type", "application/json");
+        let request =
+            server.request_as("ada", "POST", path).header("content-type", "application/json");
         let mut events = SseEvents::new(server.open(request, &body.to_string()).await);
         assert!(events.next().await.is_some(), "{path}");
         *claims.lock().unwrap() = None;
@@ -172,23 +164,17 @@ async fn connections_end_when_the_cookie_session_does() {
     let shared = "a-token-that-everybody-shares";
     let server = ServerBuilder::new(invoker(tool("look", true)), names_tools());
     let server = serve(server.token(Secret::new(shared))).await;
-    let given = server
-        .post("/api/session", json!({ "token": shared }))
-        .await;
+    let given = server.post("/api/session", json!({ "token": shared })).await;
     let cookie = given.header("set-cookie").split(';').next().unwrap();
     let cookie = cookie.to_owned();
     let headers = [("cookie", cookie.as_str())];
     let mut native = Socket::open_with(&server, PATH, &headers).await;
     native.until("snapshot").await;
     let mut ai_sdk = Socket::open_with(&server, "/api/chat", &headers).await;
-    let request = server
-        .request("GET", &format!("{PATH}/events"))
-        .header("cookie", &cookie);
+    let request = server.request("GET", &format!("{PATH}/events")).header("cookie", &cookie);
     let mut events = SseEvents::new(server.open(request, "").await);
     assert_eq!(events.next().await.unwrap()["event"]["type"], "snapshot");
-    let end = server
-        .request("DELETE", "/api/session")
-        .header("cookie", &cookie);
+    let end = server.request("DELETE", "/api/session").header("cookie", &cookie);
     assert_eq!(server.send(end, "").await.status, 204);
     rest(&mut native).await;
     rest(&mut ai_sdk).await;
@@ -218,9 +204,7 @@ async fn a_verifier_that_is_away_for_a_while_ends_no_connection() {
     let mut socket = Socket::open_as(&server, PATH, &token("ada")).await;
     assert_eq!(answer(&mut socket).await, "look");
     *away.lock().unwrap() = true;
-    socket
-        .send(json!({ "type": "prompt", "text": "Which tools?" }))
-        .await;
+    socket.send(json!({ "type": "prompt", "text": "Which tools?" })).await;
     let refused = socket.next().await.unwrap();
     assert_eq!(refused["error"]["kind"], "unavailable", "{refused}");
     *away.lock().unwrap() = false;

@@ -20,9 +20,7 @@ fn server() -> ServerBuilder {
 
 /// Sends a request through a router as a client at `peer`, with `Host: localhost`.
 async fn status(router: Router, peer: Option<&str>, headers: &[(&str, &str)]) -> (u16, String) {
-    let mut request = Request::builder()
-        .uri("/api/tools")
-        .header("host", "localhost");
+    let mut request = Request::builder().uri("/api/tools").header("host", "localhost");
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
@@ -47,26 +45,10 @@ async fn without_credentials_only_a_client_on_this_machine_is_let_in() {
         (Some("192.0.2.7:4000"), vec![], 403),
         (Some("[2001:db8::7]:4000"), vec![], 403),
         (None, vec![], 403),
-        (
-            Some("127.0.0.1:4000"),
-            vec![("x-forwarded-for", "192.0.2.7")],
-            403,
-        ),
-        (
-            Some("127.0.0.1:4000"),
-            vec![("forwarded", "for=192.0.2.7")],
-            403,
-        ),
-        (
-            Some("127.0.0.1:4000"),
-            vec![("x-real-ip", "192.0.2.7")],
-            403,
-        ),
-        (
-            Some("127.0.0.1:4000"),
-            vec![("x-forwarded-host", "example.com")],
-            403,
-        ),
+        (Some("127.0.0.1:4000"), vec![("x-forwarded-for", "192.0.2.7")], 403),
+        (Some("127.0.0.1:4000"), vec![("forwarded", "for=192.0.2.7")], 403),
+        (Some("127.0.0.1:4000"), vec![("x-real-ip", "192.0.2.7")], 403),
+        (Some("127.0.0.1:4000"), vec![("x-forwarded-host", "example.com")], 403),
     ] {
         let (found, body) = status(router.clone(), peer, &headers).await;
         assert_eq!(found, expected, "{peer:?} {headers:?}: {body}");
@@ -93,9 +75,7 @@ async fn with_a_token_a_client_of_another_machine_is_let_in() {
 #[tokio::test]
 async fn a_program_of_its_own_serves_the_routes_on_loopback() {
     let site = server().build().unwrap();
-    let app = Router::new()
-        .route("/own", axum::routing::get(async || "mine"))
-        .merge(site.router());
+    let app = Router::new().route("/own", axum::routing::get(async || "mine")).merge(site.router());
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let addr = listener.local_addr().unwrap();
     let app = app.into_make_service_with_connect_info::<SocketAddr>();

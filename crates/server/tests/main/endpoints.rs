@@ -26,15 +26,10 @@ async fn a_message_is_answered_and_a_follow_up_has_its_history() {
     let model = ScriptedModel::new().replies("Hello.").replies("Again.");
     let server = serve(ServerBuilder::new(no_tools(), model.clone())).await;
     let events = server.post_and_collect("/api/conversations/a", "Hi").await;
-    assert_eq!(
-        event_types(&events),
-        ["said", "began", "text", "step", "ended"]
-    );
+    assert_eq!(event_types(&events), ["said", "began", "text", "step", "ended"]);
     assert_eq!(joined_text(&events), "Hello.");
     assert_eq!(find_event(&events, "said")["content"][0]["text"], "Hi");
-    server
-        .post_and_collect("/api/conversations/a", "Once more")
-        .await;
+    server.post_and_collect("/api/conversations/a", "Once more").await;
     assert_eq!(model.requests()[1].messages.len(), 3);
     server.post_and_collect("/api/conversations/b", "Hi").await;
 }
@@ -55,9 +50,7 @@ async fn an_endpoint_without_memory_sends_no_history_to_the_model() {
 #[tokio::test]
 async fn a_window_limits_the_history_that_the_model_receives() {
     let model = FnModel::new(|request| format!("{} messages", request.messages.len()));
-    let endpoint = Endpoint::new("/chat/{room}")
-        .memory(true)
-        .window(HistoryWindow::all().turns(1));
+    let endpoint = Endpoint::new("/chat/{room}").memory(true).window(HistoryWindow::all().turns(1));
     let server = serve(ServerBuilder::new(no_tools(), model).endpoint(endpoint)).await;
     for expected in ["1 messages", "3 messages", "3 messages"] {
         let events = server.post_and_collect("/chat/x", "Hi").await;
@@ -73,27 +66,16 @@ async fn the_system_prompt_may_be_a_file() {
     let model = FnModel::new(|request| request.system.clone().unwrap_or_default());
     let endpoint = Endpoint::new("/chat/{room}").system_file(&file);
     let server = serve(ServerBuilder::new(no_tools(), model.clone()).endpoint(endpoint)).await;
-    assert_eq!(
-        joined_text(&server.post_and_collect("/chat/x", "Hi").await),
-        "Be brief."
-    );
+    assert_eq!(joined_text(&server.post_and_collect("/chat/x", "Hi").await), "Be brief.");
     let missing = Endpoint::new("/chat/{room}").system_file(folder.path().join("nowhere"));
-    let built = ServerBuilder::new(no_tools(), model)
-        .endpoint(missing)
-        .build();
-    assert!(matches!(
-        built.err(),
-        Some(ServerBuildError::Endpoint { .. })
-    ));
+    let built = ServerBuilder::new(no_tools(), model).endpoint(missing).build();
+    assert!(matches!(built.err(), Some(ServerBuildError::Endpoint { .. })));
 }
 
 #[tokio::test]
 async fn tools_are_named_excluded_and_added_per_endpoint() {
     let model = FnModel::new(|request| {
-        let names = request
-            .tools
-            .iter()
-            .map(|tool| tool.spec().name.to_string());
+        let names = request.tools.iter().map(|tool| tool.spec().name.to_string());
         names.collect::<Vec<_>>().join(" ")
     });
     let server = ServerBuilder::new(invoker(tools()), model)
@@ -110,11 +92,7 @@ async fn tools_are_named_excluded_and_added_per_endpoint() {
         ("/more/x", "first second third own"),
         ("/own/x", "own"),
     ] {
-        assert_eq!(
-            joined_text(&server.post_and_collect(path, "Hi").await),
-            expected,
-            "{path}"
-        );
+        assert_eq!(joined_text(&server.post_and_collect(path, "Hi").await), expected, "{path}");
     }
 }
 
@@ -126,10 +104,7 @@ fn what_is_not_there_fails_when_the_server_is_built() {
         built.err().unwrap().to_string()
     };
     let error = build(Endpoint::new("/chat/{r}").exclude(["frist"]));
-    assert!(
-        error.contains("no tool `frist`; did you mean `first`?"),
-        "{error}"
-    );
+    assert!(error.contains("no tool `frist`; did you mean `first`?"), "{error}");
     let error = build(Endpoint::new("/chat/{r}").only_tools_named(["fourth"]));
     assert!(error.contains("no tool `fourth`"), "{error}");
     let error = build(Endpoint::new("/chat/{r}").bundles(["nobody"]));
@@ -140,9 +115,8 @@ fn what_is_not_there_fails_when_the_server_is_built() {
         build(Endpoint::new(taken));
     }
     let server = ServerBuilder::new(no_tools(), FnModel::echo());
-    let twice = server
-        .endpoint(Endpoint::new("/chat/{r}"))
-        .endpoint(Endpoint::new("/chat/{other}"));
+    let twice =
+        server.endpoint(Endpoint::new("/chat/{r}")).endpoint(Endpoint::new("/chat/{other}"));
     assert!(twice.build().is_err());
 }
 
@@ -153,37 +127,21 @@ fn a_handler_that_no_path_of_the_endpoint_fits_fails_when_the_server_is_built() 
     }
     let build = |endpoint| {
         let server = ServerBuilder::new(no_tools(), FnModel::echo());
-        server
-            .endpoint(endpoint)
-            .build()
-            .err()
-            .map(|error| error.to_string())
+        server.endpoint(endpoint).build().err().map(|error| error.to_string())
     };
     let error = build(Endpoint::new("/chat/{room}").on_message(handler)).unwrap();
-    for part in [
-        "`/chat/{room}`",
-        "`room`",
-        "on_message",
-        "handler",
-        "String, alloc",
-    ] {
+    for part in ["`/chat/{room}`", "`room`", "on_message", "handler", "String, alloc"] {
         assert!(error.contains(part), "{part:?} in {error}");
     }
     let error = build(Endpoint::new("/chat/{room}").on_ready(|_: Path<Place>| async {})).unwrap();
-    assert!(
-        error.contains("on_ready") && error.contains("`floor`"),
-        "{error}"
-    );
+    assert!(error.contains("on_ready") && error.contains("`floor`"), "{error}");
     let error =
         build(Endpoint::new("/house/{floor}/{room}").on_disconnect(|_: Path<u64>| async {}));
     assert!(error.unwrap().contains("on_disconnect"));
     // Values can only be checked at run time.
     let endpoint = Endpoint::new("/house/{floor}/{room}");
     assert_eq!(build(endpoint.on_message(|_: Path<Place>| async {})), None);
-    assert_eq!(
-        build(Endpoint::new("/help").on_message(|_: Path<u64>| async {})),
-        None
-    );
+    assert_eq!(build(Endpoint::new("/help").on_message(|_: Path<u64>| async {})), None);
 }
 
 #[tokio::test]
@@ -196,10 +154,7 @@ async fn a_handler_may_read_the_path_into_a_tuple() {
     let server =
         serve(ServerBuilder::new(no_tools(), ScriptedModel::new()).endpoint(endpoint)).await;
     let events = server.post_and_collect("/house/3/kitchen", "Hi").await;
-    assert_eq!(
-        find_event(&events, "ended")["content"][0]["text"],
-        "kitchen on 3"
-    );
+    assert_eq!(find_event(&events, "ended")["content"][0]["text"], "kitchen on 3");
 }
 
 #[derive(serde::Deserialize)]
@@ -210,30 +165,22 @@ struct Place {
 
 #[tokio::test]
 async fn a_handler_receives_its_arguments_and_may_answer_itself() {
-    let endpoint = Endpoint::new("/house/{floor}/{room}")
-        .memory(true)
-        .on_message(
-            |message: IncomingMessage,
-             session: Session,
-             Path(place): Path<Place>,
-             PeerCount(peers): PeerCount| async move {
-                session.send_progress(Some(1.0), Some(2.0), "thinking");
-                session.send_metadata("peers", peers);
-                session.send_text(format!("{} on {}: ", place.room, place.floor));
-                session.send_text(message.text());
-            },
-        );
+    let endpoint = Endpoint::new("/house/{floor}/{room}").memory(true).on_message(
+        |message: IncomingMessage,
+         session: Session,
+         Path(place): Path<Place>,
+         PeerCount(peers): PeerCount| async move {
+            session.send_progress(Some(1.0), Some(2.0), "thinking");
+            session.send_metadata("peers", peers);
+            session.send_text(format!("{} on {}: ", place.room, place.floor));
+            session.send_text(message.text());
+        },
+    );
     let server =
         serve(ServerBuilder::new(no_tools(), ScriptedModel::new()).endpoint(endpoint)).await;
     let events = server.post_and_collect("/house/3/kitchen", "Hi").await;
-    assert_eq!(
-        event_types(&events),
-        ["said", "status", "metadata", "text", "ended"]
-    );
-    assert_eq!(
-        find_event(&events, "ended")["content"][0]["text"],
-        "kitchen on 3: Hi"
-    );
+    assert_eq!(event_types(&events), ["said", "status", "metadata", "text", "ended"]);
+    assert_eq!(find_event(&events, "ended")["content"][0]["text"], "kitchen on 3: Hi");
     let shown = server.get("/house/3/kitchen").await.json();
     assert_eq!(shown["id"], "/house/3/kitchen");
     let whats: Vec<String> = shown["entries"]
@@ -251,16 +198,11 @@ async fn a_handler_receives_its_arguments_and_may_answer_itself() {
 async fn a_handler_may_hand_the_prompt_on_changed() {
     let endpoint = Endpoint::new("/loud").on_message(
         |message: IncomingMessage, session: Session| async move {
-            session
-                .answer_with_model(message.text().to_uppercase())
-                .await
+            session.answer_with_model(message.text().to_uppercase()).await
         },
     );
     let server = serve(ServerBuilder::new(no_tools(), FnModel::echo()).endpoint(endpoint)).await;
-    assert_eq!(
-        joined_text(&server.post_and_collect("/loud/7", "hello").await),
-        "HELLO"
-    );
+    assert_eq!(joined_text(&server.post_and_collect("/loud/7", "hello").await), "HELLO");
 }
 
 #[tokio::test]
@@ -274,10 +216,7 @@ async fn a_handler_that_fails_or_panics_ends_its_turn_and_nothing_else() {
     let server = serve(ServerBuilder::new(no_tools(), FnModel::echo()).endpoint(endpoint)).await;
     let failed = server.post_and_collect("/clumsy/1", "fail").await;
     let error = find_event(&failed, "error")["message"].as_str().unwrap();
-    assert!(
-        error.contains("no luck") && !error.contains("0123456789"),
-        "{error}"
-    );
+    assert!(error.contains("no luck") && !error.contains("0123456789"), "{error}");
     let panicked = server.post_and_collect("/clumsy/1", "panic").await;
     assert_eq!(find_event(&panicked, "error")["kind"], "internal");
     server.post_and_collect("/clumsy/1", "fail").await;
@@ -286,18 +225,11 @@ async fn a_handler_that_fails_or_panics_ends_its_turn_and_nothing_else() {
 #[tokio::test]
 async fn a_quiet_stream_shows_that_it_is_alive_and_ends_when_it_was_quiet_for_too_long() {
     let beat = Duration::from_millis(10);
-    let endpoint = Endpoint::new("/quiet/{r}")
-        .heartbeat(beat)
-        .idle_timeout(3 * beat);
+    let endpoint = Endpoint::new("/quiet/{r}").heartbeat(beat).idle_timeout(3 * beat);
     let server = ServerBuilder::new(no_tools(), FnModel::echo()).endpoint(endpoint);
     let server = serve(server).await;
     let answer = server.get("/quiet/x/events").await;
-    assert_eq!(
-        answer.text().matches(": still here").count(),
-        3,
-        "{}",
-        answer.text()
-    );
+    assert_eq!(answer.text().matches(": still here").count(), 3, "{}", answer.text());
 }
 
 #[tokio::test]

@@ -20,15 +20,9 @@ fn agent(question: String) -> Vec<ChatEvent> {
             model: ModelId::new("mine", "agent"),
         },
         ChatEvent::Call { call },
-        ChatEvent::Step {
-            stop: StopReason::Calls,
-            usage: Usage::new(3, 2),
-            cost: None,
-        },
+        ChatEvent::Step { stop: StopReason::Calls, usage: Usage::new(3, 2), cost: None },
         ChatEvent::Result { result, millis: 1 },
-        ChatEvent::Text {
-            delta: format!("{question} It is wet."),
-        },
+        ChatEvent::Text { delta: format!("{question} It is wet.") },
     ]
 }
 
@@ -42,26 +36,15 @@ async fn events_of_another_agent_are_published_and_stored_like_those_of_a_model(
     let server = ServerBuilder::new(no_tools(), ScriptedModel::new()).endpoint(endpoint);
     let server = serve(server).await;
     let events = server.post_and_collect("/agent/x", "Rain?").await;
-    assert_eq!(
-        event_types(&events),
-        ["said", "began", "call", "step", "result", "text", "ended"]
-    );
+    assert_eq!(event_types(&events), ["said", "began", "call", "step", "result", "text", "ended"]);
     assert_eq!(joined_text(&events), "Rain? It is wet.");
     let shown = server.get("/agent/x").await.json();
     let entries = shown["entries"].as_array().unwrap();
-    let whats: Vec<&String> = entries
-        .iter()
-        .flat_map(|entry| entry["what"].as_object().unwrap().keys())
-        .collect();
+    let whats: Vec<&String> =
+        entries.iter().flat_map(|entry| entry["what"].as_object().unwrap().keys()).collect();
     assert_eq!(whats, ["user", "step", "finished", "step", "ended"]);
-    assert_eq!(
-        entries[1]["what"]["step"]["step"]["model"]["vendor"],
-        "mine"
-    );
-    assert_eq!(
-        entries[4]["what"]["ended"]["end"],
-        json!({ "end": "answered" })
-    );
+    assert_eq!(entries[1]["what"]["step"]["step"]["model"]["vendor"], "mine");
+    assert_eq!(entries[4]["what"]["ended"]["end"], json!({ "end": "answered" }));
 }
 
 #[tokio::test]
@@ -98,29 +81,21 @@ async fn an_agent_sets_the_end_of_its_turn() {
     let server = serve(server).await;
     let events = server.post_and_collect("/agent/x", "Go").await;
     let ended = events.last().unwrap();
-    assert_eq!(
-        (&ended["end"], &ended["cost"]),
-        (&json!("length"), &json!(0.5))
-    );
+    assert_eq!((&ended["end"], &ended["cost"]), (&json!("length"), &json!(0.5)));
 }
 
 #[tokio::test]
 async fn an_agent_that_never_ends_is_stopped() {
     let endpoint =
-        Endpoint::new("/agent/{r}")
-            .memory(true)
-            .on_message(|session: Session| async move {
-                session.send_text("Let me think.");
-                session.forward(stream::pending()).await;
-            });
+        Endpoint::new("/agent/{r}").memory(true).on_message(|session: Session| async move {
+            session.send_text("Let me think.");
+            session.forward(stream::pending()).await;
+        });
     let server = ServerBuilder::new(no_tools(), ScriptedModel::new()).endpoint(endpoint);
     let server = serve(server).await;
     let after = server.post_message("/agent/x", "Go").await;
     let mut events = server.events("/agent/x", Some(after)).await;
     events.read_until("text").await;
     server.post("/agent/x/stop", json!({})).await;
-    assert_eq!(
-        events.read_until("ended").await["event"]["end"],
-        "cancelled"
-    );
+    assert_eq!(events.read_until("ended").await["event"]["end"], "cancelled");
 }

@@ -27,62 +27,35 @@ fn server() -> ServerBuilder {
 async fn with(server: &TestServer, name: &str, value: &str) -> u16 {
     let request = server.request("POST", &format!("{PATH}/prompt"));
     let request = request.header("content-type", "application/json");
-    let answer = server
-        .send(request.header(name, value), r#"{"text":"Hi"}"#)
-        .await;
+    let answer = server.send(request.header(name, value), r#"{"text":"Hi"}"#).await;
     answer.status
 }
 
 #[tokio::test]
 async fn pages_of_other_origins_are_refused_at_every_path() {
     let server = serve(server()).await;
-    for path in [
-        "/",
-        "/api/info",
-        "/api/tools",
-        PATH,
-        "/chat/x",
-        "/mcp",
-        "/metrics",
-        "/nowhere",
-    ] {
-        let request = server
-            .request("GET", path)
-            .header("origin", "https://evil.example");
+    for path in ["/", "/api/info", "/api/tools", PATH, "/chat/x", "/mcp", "/metrics", "/nowhere"] {
+        let request = server.request("GET", path).header("origin", "https://evil.example");
         assert_eq!(server.send(request, "").await.status, 403, "{path}");
-        let request = hyper::Request::builder()
-            .uri(path)
-            .header("host", "evil.example");
+        let request = hyper::Request::builder().uri(path).header("host", "evil.example");
         assert_eq!(server.send(request, "").await.status, 403, "{path}");
     }
     assert_eq!(with(&server, "origin", "https://evil.example").await, 403);
     assert_eq!(with(&server, "origin", "null").await, 403);
-    assert_eq!(
-        with(&server, "origin", "http://localhost.evil.example").await,
-        403
-    );
+    assert_eq!(with(&server, "origin", "http://localhost.evil.example").await, 403);
     assert_eq!(with(&server, "sec-fetch-site", "cross-site").await, 403);
     assert_eq!(with(&server, "sec-fetch-site", "same-site").await, 403);
-    assert_eq!(
-        with(&server, "origin", &format!("http://{}", server.addr)).await,
-        202
-    );
+    assert_eq!(with(&server, "origin", &format!("http://{}", server.addr)).await, 202);
 }
 
 #[tokio::test]
 async fn a_websocket_from_another_origin_is_refused() {
     let server = serve(server()).await;
     for path in [PATH, "/chat/x", "/api/chat"] {
-        let mut request = format!("ws://{}{path}", server.addr)
-            .into_client_request()
-            .unwrap();
+        let mut request = format!("ws://{}{path}", server.addr).into_client_request().unwrap();
         let evil = "https://evil.example".parse().unwrap();
         request.headers_mut().insert("origin", evil);
-        let refused = within_timeout(connect_async(request))
-            .await
-            .err()
-            .unwrap()
-            .to_string();
+        let refused = within_timeout(connect_async(request)).await.err().unwrap().to_string();
         assert!(refused.contains("403"), "{path}: {refused}");
     }
 }
@@ -90,18 +63,10 @@ async fn a_websocket_from_another_origin_is_refused() {
 #[tokio::test]
 async fn what_a_form_on_some_page_could_send_is_refused() {
     let server = serve(server()).await;
-    for kind in [
-        "text/plain",
-        "application/x-www-form-urlencoded",
-        "multipart/form-data",
-    ] {
+    for kind in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"] {
         let request = server.request("POST", &format!("{PATH}/prompt"));
         let request = request.header("content-type", kind);
-        assert_eq!(
-            server.send(request, r#"{"text":"Hi"}"#).await.status,
-            415,
-            "{kind}"
-        );
+        assert_eq!(server.send(request, r#"{"text":"Hi"}"#).await.status, 415, "{kind}");
     }
 }
 
@@ -123,16 +88,11 @@ async fn only_pages_of_origins_that_were_named_may_read() {
     let server = serve(locked().allowed_origins(["https://app.example"])).await;
     let preflight = |origin: &str| {
         let request = server.request("OPTIONS", &format!("{PATH}/prompt"));
-        request
-            .header("origin", origin)
-            .header("access-control-request-method", "POST")
+        request.header("origin", origin).header("access-control-request-method", "POST")
     };
     let asked = server.send(preflight("https://app.example"), "").await;
     assert_eq!(asked.status, 204);
-    assert_eq!(
-        asked.header("access-control-allow-origin"),
-        "https://app.example"
-    );
+    assert_eq!(asked.header("access-control-allow-origin"), "https://app.example");
     for other in ["https://evil.example", "http://localhost:3000"] {
         let asked = server.send(preflight(other), "").await;
         assert_ne!(asked.status, 204, "{other}");
@@ -183,10 +143,7 @@ async fn clients_that_never_read_do_not_delay_others() {
         let events = server.post_and_collect(PATH, &long).await;
         assert_eq!(joined_text(&events), long);
     }
-    assert_eq!(
-        joined_text(&server.post_and_collect("/chat/x", "Hi").await),
-        "Hi"
-    );
+    assert_eq!(joined_text(&server.post_and_collect("/chat/x", "Hi").await), "Hi");
 }
 
 #[tokio::test]
@@ -207,11 +164,7 @@ async fn a_client_that_reads_too_slowly_receives_a_snapshot() {
         let count = within_timeout(stream.read(&mut buffer)).await.unwrap();
         assert!(count > 0, "it was cut");
         let from = tail.len().saturating_sub(20);
-        tail = format!(
-            "{}{}",
-            &tail[from..],
-            String::from_utf8_lossy(&buffer[..count])
-        );
+        tail = format!("{}{}", &tail[from..], String::from_utf8_lossy(&buffer[..count]));
         snapshots += tail.matches(r#""type":"snapshot""#).count();
     }
     assert!(snapshots >= 2, "{snapshots}");
@@ -258,56 +211,34 @@ fn locked() -> ServerBuilder {
 #[tokio::test]
 async fn a_token_has_to_be_brought_everywhere_but_to_the_page_that_asks_for_it() {
     let server = serve(locked()).await;
-    for path in [
-        "/api/info",
-        "/api/tools",
-        "/api/conversations",
-        PATH,
-        "/chat/x",
-        "/metrics",
-        "/mcp",
-    ] {
+    for path in
+        ["/api/info", "/api/tools", "/api/conversations", PATH, "/chat/x", "/metrics", "/mcp"]
+    {
         let refused = server.get(path).await;
         assert_eq!(refused.status, 401, "{path}");
-        assert!(
-            refused.header("www-authenticate").starts_with("Bearer"),
-            "{path}"
-        );
+        assert!(refused.header("www-authenticate").starts_with("Bearer"), "{path}");
         assert!(!refused.text().contains(TOKEN));
     }
     for path in ["/", "/healthz", "/readyz"] {
         assert_eq!(server.get(path).await.status, 200, "{path}");
     }
-    assert_eq!(
-        with(&server, "authorization", "Bearer wrong-token-altogether").await,
-        401
-    );
-    assert_eq!(
-        with(&server, "authorization", &format!("Bearer {TOKEN}")).await,
-        202
-    );
+    assert_eq!(with(&server, "authorization", "Bearer wrong-token-altogether").await, 401);
+    assert_eq!(with(&server, "authorization", &format!("Bearer {TOKEN}")).await, 202);
 }
 
 #[tokio::test]
 async fn a_page_gets_a_pass_for_the_token_until_it_gives_it_back() {
     let server = serve(locked()).await;
-    let wrong = server
-        .post("/api/session", json!({ "token": "wrong-token-altogether" }))
-        .await;
+    let wrong = server.post("/api/session", json!({ "token": "wrong-token-altogether" })).await;
     assert_eq!(wrong.status, 401);
     let given = server.post("/api/session", json!({ "token": TOKEN })).await;
     assert_eq!(given.status, 204);
     let cookie = given.header("set-cookie").to_owned();
-    assert!(
-        cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"),
-        "{cookie}"
-    );
+    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"), "{cookie}");
     assert!(!cookie.contains(TOKEN));
     let pair = cookie.split(';').next().unwrap();
     assert_eq!(with(&server, "cookie", pair).await, 202);
-    let back = server
-        .request("DELETE", "/api/session")
-        .header("cookie", pair);
+    let back = server.request("DELETE", "/api/session").header("cookie", pair);
     assert_eq!(server.send(back, "").await.status, 204);
     assert_eq!(with(&server, "cookie", pair).await, 401);
 }
@@ -320,21 +251,16 @@ async fn an_address_that_other_machines_reach_needs_a_token() {
     assert!(matches!(served, Err(ListenError::NotLoopback { .. })));
     let listener = TcpListener::bind("0.0.0.0:0").await.unwrap();
     let closed = locked().build().unwrap();
-    closed
-        .serve(listener, std::future::ready(()))
-        .await
-        .unwrap();
+    closed.serve(listener, std::future::ready(())).await.unwrap();
 }
 
 #[tokio::test]
 async fn names_that_are_too_long_or_cannot_be_seen_are_refused() {
     let server = serve(server()).await;
     let long = "x".repeat(200);
-    for path in [
-        format!("/api/conversations/{long}"),
-        "/chat/a%00b".to_owned(),
-        "/chat/%0a".to_owned(),
-    ] {
+    for path in
+        [format!("/api/conversations/{long}"), "/chat/a%00b".to_owned(), "/chat/%0a".to_owned()]
+    {
         assert_eq!(server.get(&path).await.status, 400, "{path}");
     }
 }
@@ -362,9 +288,7 @@ async fn a_page_on_another_port_or_scheme_of_the_same_host_is_another_origin() {
             .header("origin", origin);
         let found = server.send(request, r#"{"text":"Hi"}"#).await;
         assert_eq!(found.status, status, "{origin}: {found:?}");
-        let mut upgrade = format!("ws://{}{PATH}", server.addr)
-            .into_client_request()
-            .unwrap();
+        let mut upgrade = format!("ws://{}{PATH}", server.addr).into_client_request().unwrap();
         let headers = upgrade.headers_mut();
         headers.insert("host", host.parse().unwrap());
         headers.insert("cookie", cookie.parse().unwrap());
@@ -378,10 +302,7 @@ async fn a_page_on_another_port_or_scheme_of_the_same_host_is_another_origin() {
 async fn pages_of_an_origin_that_was_named_may_call_from_another_port() {
     let server = serve(locked().allowed_origins(["http://localhost:3000"])).await;
     let bearer = format!("Bearer {TOKEN}");
-    for (origin, status) in [
-        ("http://localhost:3000", 200),
-        ("http://localhost:3001", 403),
-    ] {
+    for (origin, status) in [("http://localhost:3000", 200), ("http://localhost:3001", 403)] {
         let request = server
             .request("GET", "/api/tools")
             .header("authorization", &bearer)
@@ -407,9 +328,7 @@ async fn a_request_with_two_hosts_or_two_origins_is_malformed() {
 async fn a_sign_in_takes_four_kilobytes_and_not_a_byte_more() {
     let server = serve(locked()).await;
     let large = format!(r#"{{"token":"{}"}}"#, "x".repeat(5000));
-    let request = server
-        .request("POST", "/api/session")
-        .header("content-type", "application/json");
+    let request = server.request("POST", "/api/session").header("content-type", "application/json");
     assert_eq!(server.send(request, &large).await.status, 413);
     // A body whose end never comes is refused where it is too long.
     let endless = format!(
@@ -440,10 +359,7 @@ async fn whoever_guesses_tokens_has_to_wait() {
     // Even the right token is rejected now, and existing sessions stay valid.
     let right = server.post("/api/session", json!({ "token": TOKEN })).await;
     assert_eq!(right.status, 429);
-    assert_eq!(
-        with(&server, "authorization", &format!("Bearer {TOKEN}")).await,
-        202
-    );
+    assert_eq!(with(&server, "authorization", &format!("Bearer {TOKEN}")).await, 202);
 }
 
 #[tokio::test]
@@ -458,23 +374,16 @@ async fn guesses_that_come_all_at_once_are_counted_too() {
 
 #[tokio::test]
 async fn a_subject_that_signs_in_again_and_again_ends_only_its_own_sessions() {
-    let table = ["ada", "bob"]
-        .iter()
-        .fold(StaticTokens::new(), |table, subject| {
-            table.token(&Secret::new(token(subject)), Claims::new(*subject, [HERE]))
-        });
+    let table = ["ada", "bob"].iter().fold(StaticTokens::new(), |table, subject| {
+        table.token(&Secret::new(token(subject)), Claims::new(*subject, [HERE]))
+    });
     let oauth = resource_server(table);
     let server = serve(server().configure_auth(|guard| guard.oauth(oauth))).await;
     let sign_in = async |subject: &str| {
         let token = json!({ "token": token(subject) });
         let given = server.post("/api/session", token).await;
         assert_eq!(given.status, 204, "{given:?}");
-        given
-            .header("set-cookie")
-            .split(';')
-            .next()
-            .unwrap()
-            .to_owned()
+        given.header("set-cookie").split(';').next().unwrap().to_owned()
     };
     let ada = sign_in("ada").await;
     let first = sign_in("bob").await;

@@ -38,44 +38,19 @@ async fn a_server_shows_its_name_and_model() {
 #[tokio::test]
 async fn tools_are_listed_lowered_and_tried_and_approval_is_honoured() {
     let paid = Payments::default();
-    let server = serve(ServerBuilder::new(
-        invoker(payment_tool(&paid)),
-        FnModel::echo(),
-    ))
-    .await;
+    let server = serve(ServerBuilder::new(invoker(payment_tool(&paid)), FnModel::echo())).await;
     let tools = server.get("/api/tools").await.json();
     assert_eq!(tools[0]["name"], "pay");
     assert_eq!(tools[0]["approval"], true);
-    assert_eq!(
-        tools[0]["parameters"]["properties"]["euros"]["type"],
-        "integer"
-    );
-    let lowered = server
-        .get("/api/tools/pay/lowered?for=openai-strict")
-        .await
-        .json();
+    assert_eq!(tools[0]["parameters"]["properties"]["euros"]["type"], "integer");
+    let lowered = server.get("/api/tools/pay/lowered?for=openai-strict").await.json();
     assert_eq!(lowered["schema"]["additionalProperties"], false);
     assert!(lowered["losses"].is_array());
-    assert_eq!(
-        server
-            .get("/api/tools/pay/lowered?for=klingon")
-            .await
-            .status,
-        400
-    );
-    assert_eq!(
-        server
-            .get("/api/tools/nobody/lowered?for=openai")
-            .await
-            .status,
-        404
-    );
+    assert_eq!(server.get("/api/tools/pay/lowered?for=klingon").await.status, 400);
+    assert_eq!(server.get("/api/tools/nobody/lowered?for=openai").await.status, 404);
     let arguments = json!({ "arguments": { "euros": 7 } });
     let refused = server.post("/api/tools/pay", arguments).await;
-    assert_eq!(
-        (refused.status, refused.json()["error"]["kind"].clone()),
-        (409, json!("approval"))
-    );
+    assert_eq!((refused.status, refused.json()["error"]["kind"].clone()), (409, json!("approval")));
     assert!(paid.lock().unwrap().is_empty());
     let confirmed = json!({ "arguments": { "euros": 7 }, "confirmed": true });
     let result = server.post("/api/tools/pay", confirmed).await.json();
@@ -87,10 +62,7 @@ async fn tools_are_listed_lowered_and_tried_and_approval_is_honoured() {
     let result = server.post("/api/tools/pay", wrong).await.json();
     assert_eq!(result["outcome"], "invalid_arguments");
     assert_eq!(*paid.lock().unwrap(), [7]);
-    assert_eq!(
-        server.post("/api/tools/nobody", json!({})).await.status,
-        404
-    );
+    assert_eq!(server.post("/api/tools/nobody", json!({})).await.status, 404);
 }
 
 /// Asks for a translation.
@@ -106,24 +78,12 @@ async fn prompts_are_listed_rendered_and_sent() {
     let invoker = Invoker::new(&registry).unwrap();
     let server = serve(ServerBuilder::new(invoker, FnModel::echo())).await;
     let prompts = server.get("/api/prompts").await.json();
-    assert_eq!(
-        (&prompts[0]["name"], &prompts[0]["role"]),
-        (&json!("translate"), &json!("user"))
-    );
+    assert_eq!((&prompts[0]["name"], &prompts[0]["role"]), (&json!("translate"), &json!("user")));
     let filled = json!({ "arguments": { "text": "Tag" } });
     let filled = server.post("/api/prompts/translate", filled).await.json();
     assert_eq!(filled["messages"][0]["text"], "Translate: Tag");
-    assert_eq!(
-        server
-            .post("/api/prompts/translate", json!({}))
-            .await
-            .status,
-        422
-    );
-    assert_eq!(
-        server.post("/api/prompts/nobody", json!({})).await.status,
-        404
-    );
+    assert_eq!(server.post("/api/prompts/translate", json!({})).await.status, 422);
+    assert_eq!(server.post("/api/prompts/nobody", json!({})).await.status, 404);
     let path = "/api/conversations/c";
     let named = json!({ "prompt": { "name": "translate", "arguments": { "text": "Tag" } } });
     let after = server.post(&format!("{path}/prompt"), named).await.json()["seq"].as_u64();
@@ -144,34 +104,20 @@ async fn prompts_are_listed_rendered_and_sent() {
 async fn conversations_are_listed_exported_and_deleted() {
     let server = serve(ServerBuilder::new(no_tools(), FnModel::echo())).await;
     assert_eq!(server.get("/api/conversations").await.json(), json!([]));
-    server
-        .post_and_collect("/api/conversations/a%20b", "What is new?")
-        .await;
+    server.post_and_collect("/api/conversations/a%20b", "What is new?").await;
     let listed = server.get("/api/conversations").await.json();
-    assert_eq!(
-        (&listed[0]["id"], &listed[0]["title"]),
-        (&json!("a b"), &json!("What is new?"))
-    );
+    assert_eq!((&listed[0]["id"], &listed[0]["title"]), (&json!("a b"), &json!("What is new?")));
     let exported = server.get("/api/conversations/a%20b/export").await;
     let lines: Vec<&str> = exported.text().lines().collect();
-    assert_eq!(
-        lines[0],
-        r#"{"toolwright":"journal","version":1,"conversation":"a b"}"#
-    );
+    assert_eq!(lines[0], r#"{"toolwright":"journal","version":1,"conversation":"a b"}"#);
     assert_eq!(lines.len(), 4);
     let mut events = server.events("/api/conversations/a%20b", None).await;
     events.read_until("snapshot").await;
     assert_eq!(server.delete("/api/conversations/a%20b").await.status, 204);
     // A subscriber receives an empty snapshot.
-    assert_eq!(
-        events.read_until("snapshot").await["event"]["entries"],
-        json!([])
-    );
+    assert_eq!(events.read_until("snapshot").await["event"]["entries"], json!([]));
     assert_eq!(server.delete("/api/conversations/a%20b").await.status, 404);
-    assert_eq!(
-        server.get("/api/conversations/a%20b/export").await.status,
-        404
-    );
+    assert_eq!(server.get("/api/conversations/a%20b/export").await.status, 404);
     let shown = server.get("/api/conversations/a%20b").await.json();
     assert_eq!(shown["entries"], json!([]));
 }
@@ -194,11 +140,7 @@ async fn health_and_metrics_are_for_machines() {
         "toolwright_turn_seconds_count 1",
         "toolwright_rooms 1",
     ] {
-        assert!(
-            metrics.text().lines().any(|it| it == line),
-            "{line}\n{}",
-            metrics.text()
-        );
+        assert!(metrics.text().lines().any(|it| it == line), "{line}\n{}", metrics.text());
     }
 }
 
@@ -209,14 +151,9 @@ async fn the_console_is_served_with_a_policy_and_not_sent_twice() {
     assert_eq!(page.status, 200);
     assert_eq!(page.header("content-type"), "text/html; charset=utf-8");
     let policy = page.header("content-security-policy");
-    assert!(
-        policy.contains("default-src 'none'") && !policy.contains("unsafe"),
-        "{policy}"
-    );
+    assert!(policy.contains("default-src 'none'") && !policy.contains("unsafe"), "{policy}");
     assert_eq!(page.header("x-content-type-options"), "nosniff");
-    let request = server
-        .request("GET", "/")
-        .header("if-none-match", page.header("etag"));
+    let request = server.request("GET", "/").header("if-none-match", page.header("etag"));
     let again = server.send(request, "").await;
     assert_eq!((again.status, again.body.len()), (304, 0));
     let without = serve(ServerBuilder::new(no_tools(), FnModel::echo()).console(false)).await;

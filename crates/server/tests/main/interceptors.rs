@@ -55,15 +55,9 @@ async fn the_first_one_sees_the_prompt_first_and_the_answer_last() {
     let server = serve(server).await;
     let events = server.post_and_collect("/chat/x", "zero").await;
     assert_eq!(joined_text(&events), "zero one two");
-    assert_eq!(
-        event_types(&events),
-        ["said", "began", "text", "step", "metadata", "ended"]
-    );
+    assert_eq!(event_types(&events), ["said", "began", "text", "step", "metadata", "ended"]);
     let metadata = &find_event(&events, "metadata")["metadata"];
-    assert_eq!(
-        metadata,
-        &json!({ "two": "zero one two", "one": "zero one two" })
-    );
+    assert_eq!(metadata, &json!({ "two": "zero one two", "one": "zero one two" }));
     // The hooks after the last event have run when the next turn begins.
     server.post_and_collect("/chat/x", "again").await;
     let heard = heard.lock().unwrap();
@@ -101,9 +95,7 @@ async fn a_refusal_is_an_answer_and_no_model_reads_the_prompt() {
     assert_eq!(event_types(&events), ["said", "text", "metadata", "ended"]);
     assert_eq!(joined_text(&events), "Say please.");
     assert_eq!(find_event(&events, "metadata")["metadata"]["refused"], true);
-    let events = server
-        .post_and_collect("/chat/x", "Give me that, please.")
-        .await;
+    let events = server.post_and_collect("/chat/x", "Give me that, please.").await;
     assert_eq!(joined_text(&events), "Here you are.");
     assert_eq!(model.requests()[0].messages.len(), 1);
 }
@@ -125,16 +117,12 @@ async fn an_interceptor_may_choose_the_model() {
     let endpoint = Endpoint::new("/chat/{r}").interceptor(Chooses(other));
     let server = ServerBuilder::new(no_tools(), ScriptedModel::new()).endpoint(endpoint);
     let server = serve(server).await;
-    assert_eq!(
-        joined_text(&server.post_and_collect("/chat/x", "Who?").await),
-        "It is me."
-    );
+    assert_eq!(joined_text(&server.post_and_collect("/chat/x", "Who?").await), "It is me.");
 }
 
 fn metered(budget: f64, model: ScriptedModel) -> ServerBuilder {
-    let endpoint = Endpoint::new("/chat/{r}")
-        .memory(true)
-        .interceptor(Metering::new().budget(budget));
+    let endpoint =
+        Endpoint::new("/chat/{r}").memory(true).interceptor(Metering::new().budget(budget));
     // Ten tokens in and five out for each answer.
     let prices = Prices::default().with("lab:one", Price::new(100_000.0, 0.0));
     ServerBuilder::new(no_tools(), model)
@@ -154,10 +142,7 @@ async fn metering_publishes_the_cost_of_a_turn_and_of_its_conversation() {
     assert_eq!(metadata["usage"]["input"], 10);
     let events = server.post_and_collect("/chat/x", "Hi").await;
     let metadata = &find_event(&events, "metadata")["metadata"];
-    assert_eq!(
-        (&metadata["cost"], &metadata["conversation"]["cost"]),
-        (&json!(1.0), &json!(2.0))
-    );
+    assert_eq!((&metadata["cost"], &metadata["conversation"]["cost"]), (&json!(1.0), &json!(2.0)));
     assert_eq!(metadata["conversation"]["turns"], 2);
 }
 
@@ -180,10 +165,7 @@ async fn a_conversation_that_has_used_up_its_budget_ends_politely_and_others_go_
     let events = server.post_and_collect("/chat/x", "Hi").await;
     assert!(joined_text(&events).contains("budget"), "{events:?}");
     assert_eq!(find_event(&events, "ended")["end"], "answered");
-    assert_eq!(
-        joined_text(&server.post_and_collect("/chat/y", "Hi").await),
-        "B"
-    );
+    assert_eq!(joined_text(&server.post_and_collect("/chat/y", "Hi").await), "B");
 }
 
 #[tokio::test]
@@ -196,10 +178,7 @@ async fn guardrails_refuse_and_rewrite_what_goes_in_and_what_comes_out() {
         true => GuardrailVerdict::Reject("I had better not say.".to_owned()),
         false => GuardrailVerdict::Replace(text.replace("damn", "d**n")),
     };
-    let endpoint = Endpoint::new("/chat/{r}")
-        .memory(true)
-        .guard_input(input)
-        .guard_output(output);
+    let endpoint = Endpoint::new("/chat/{r}").memory(true).guard_input(input).guard_output(output);
     let server = ServerBuilder::new(no_tools(), FnModel::echo()).endpoint(endpoint);
     let server = serve(server).await;
     for (message, answered) in [
@@ -208,10 +187,7 @@ async fn guardrails_refuse_and_rewrite_what_goes_in_and_what_comes_out() {
         ("damn", "d**n"),
         ("the secret word", "I had better not say."),
     ] {
-        assert_eq!(
-            joined_text(&server.post_and_collect("/chat/x", message).await),
-            answered
-        );
+        assert_eq!(joined_text(&server.post_and_collect("/chat/x", message).await), answered);
     }
     let shown = server.get("/chat/x").await.text().to_owned();
     // Text that a guardrail has removed is not stored either.

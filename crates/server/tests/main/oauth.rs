@@ -26,10 +26,7 @@ async fn a_read_only_scope_lists_and_calls_only_read_only_tools() {
     let look = Tool::builder("look", "Looks.").read_only(true);
     let look = look.run(|_, _| Ok::<_, ToolError>("seen")).unwrap();
     let model = FnModel::new(|request| {
-        let names = request
-            .tools
-            .iter()
-            .map(|tool| tool.spec().name.to_string());
+        let names = request.tools.iter().map(|tool| tool.spec().name.to_string());
         names.collect::<Vec<_>>().join(" ")
     });
     let paid = Payments::default();
@@ -43,27 +40,14 @@ async fn a_read_only_scope_lists_and_calls_only_read_only_tools() {
     };
     assert_eq!(server.get("/api/tools").await.status, 401);
     let tools = server.send(with("GET", "/api/tools"), "").await.json();
-    let names: Vec<_> = tools
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|it| &it["name"])
-        .collect();
+    let names: Vec<_> = tools.as_array().unwrap().iter().map(|it| &it["name"]).collect();
     assert_eq!(names, [&json!("look")]);
     let info = server.send(with("GET", "/api/info"), "").await.json();
     assert_eq!(info["warnings"], json!([]), "they name tools of others");
     let pay = r#"{"arguments":{"euros":5},"confirmed":true}"#;
-    assert_eq!(
-        server
-            .send(with("POST", "/api/tools/pay"), pay)
-            .await
-            .status,
-        404
-    );
+    assert_eq!(server.send(with("POST", "/api/tools/pay"), pay).await.status, 404);
     let path = "/api/conversations/c";
-    let response = server
-        .send(with("POST", &format!("{path}/prompt")), r#"{"text":"Hi"}"#)
-        .await;
+    let response = server.send(with("POST", &format!("{path}/prompt")), r#"{"text":"Hi"}"#).await;
     let after = response.json()["seq"].as_u64().unwrap();
     let events = with("GET", &format!("{path}/events?after={after}"));
     let mut events = SseEvents::new(server.open(events, "").await);

@@ -20,10 +20,7 @@ const PATH: &str = "/v1/chat/completions";
 
 fn request(messages: Value, more: Value) -> Value {
     let mut request = json!({ "model": "script", "messages": messages });
-    request
-        .as_object_mut()
-        .unwrap()
-        .extend(more.as_object().unwrap().clone());
+    request.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     request
 }
 
@@ -58,18 +55,12 @@ async fn the_servers_tools_run_inside() {
     assert!(choice["message"].get("tool_calls").is_none());
     assert_eq!(whole["usage"]["prompt_tokens"], 20);
     assert_eq!(whole["usage"]["total_tokens"], 30);
-    assert_eq!(
-        server.get("/api/conversations").await.json(),
-        json!([]),
-        "nothing is kept"
-    );
+    assert_eq!(server.get("/api/conversations").await.json(), json!([]), "nothing is kept");
 }
 
 async fn streamed(server: &TestServer, messages: Value, mut more: Value) -> Vec<Value> {
     more["stream"] = true.into();
-    let request_ = server
-        .request("POST", PATH)
-        .header("content-type", "application/json");
+    let request_ = server.request("POST", PATH).header("content-type", "application/json");
     let body = request(messages, more).to_string();
     let mut events = SseEvents::new(server.open(request_, &body).await);
     let mut chunks = Vec::new();
@@ -93,16 +84,11 @@ async fn an_answer_comes_in_chunks_and_is_counted_on_request() {
             assert_eq!(last["choices"], json!([]));
             assert_eq!(last["usage"]["completion_tokens"], 10);
         }
-        assert!(
-            chunks
-                .iter()
-                .all(|chunk| chunk["object"] == "chat.completion.chunk")
-        );
+        assert!(chunks.iter().all(|chunk| chunk["object"] == "chat.completion.chunk"));
         assert!(chunks.iter().all(|chunk| chunk["id"] == chunks[0]["id"]));
         assert_eq!(chunks[0]["choices"][0]["delta"]["role"], "assistant");
-        let pieces = chunks
-            .iter()
-            .filter_map(|chunk| chunk["choices"][0]["delta"]["content"].as_str());
+        let pieces =
+            chunks.iter().filter_map(|chunk| chunk["choices"][0]["delta"]["content"].as_str());
         assert_eq!(pieces.collect::<String>(), "Let me see.\n\nIt is 5.");
         let last = chunks.last().unwrap();
         assert_eq!(last["choices"][0]["finish_reason"], "stop");
@@ -113,10 +99,7 @@ async fn an_answer_comes_in_chunks_and_is_counted_on_request() {
 #[tokio::test]
 async fn the_callers_own_tools_are_the_callers_to_run() {
     let model = ScriptedModel::new()
-        .calls_all([
-            ("blink", r#"{"times": "2"}"#),
-            ("add", r#"{"a": 2, "b": 3}"#),
-        ])
+        .calls_all([("blink", r#"{"times": "2"}"#), ("add", r#"{"a": 2, "b": 3}"#)])
         .replies("I blinked.");
     let server = serve(ServerBuilder::new(invoker(adder()), model.clone())).await;
     let parameters = json!({ "type": "object", "properties": { "times": { "type": "integer" } }, "required": ["times"] });
@@ -128,15 +111,8 @@ async fn the_callers_own_tools_are_the_callers_to_run() {
     assert_eq!(choice["finish_reason"], "tool_calls");
     assert_eq!(choice["message"]["content"], Value::Null);
     let calls = choice["message"]["tool_calls"].as_array().unwrap();
-    assert_eq!(
-        calls.len(),
-        1,
-        "the server's own are none of the caller's business"
-    );
-    assert_eq!(
-        calls[0]["function"],
-        json!({ "name": "blink", "arguments": r#"{"times":2}"# })
-    );
+    assert_eq!(calls.len(), 1, "the server's own are none of the caller's business");
+    assert_eq!(calls[0]["function"], json!({ "name": "blink", "arguments": r#"{"times":2}"# }));
 
     let mut messages = asks("Blink!");
     let messages_ = messages.as_array_mut().unwrap();
@@ -148,11 +124,8 @@ async fn the_callers_own_tools_are_the_callers_to_run() {
     assert_eq!(second["choices"][0]["message"]["content"], "I blinked.");
     assert_eq!(second["choices"][0]["finish_reason"], "stop");
     let requests = model.requests();
-    let [
-        chat::Message::User(_),
-        chat::Message::Step(step),
-        chat::Message::Results(results),
-    ] = &*requests[1].messages
+    let [chat::Message::User(_), chat::Message::Step(step), chat::Message::Results(results)] =
+        &*requests[1].messages
     else {
         panic!("{:#?}", requests[1].messages);
     };
@@ -178,11 +151,8 @@ async fn the_history_is_sent_in_order() {
     answer(&server, messages, more).await;
     let request = &model.requests()[0];
     assert_eq!(request.system.as_deref(), Some("Be short."));
-    let [
-        chat::Message::User(one),
-        chat::Message::Assistant(_),
-        chat::Message::User(two),
-    ] = &*request.messages
+    let [chat::Message::User(one), chat::Message::Assistant(_), chat::Message::User(two)] =
+        &*request.messages
     else {
         panic!("{:#?}", request.messages);
     };
@@ -195,11 +165,7 @@ async fn the_history_is_sent_in_order() {
 async fn a_call_that_needs_approval_is_denied_and_the_model_reads_why() {
     let paid = Payments::default();
     let model = paying_model();
-    let server = serve(ServerBuilder::new(
-        invoker(payment_tool(&paid)),
-        model.clone(),
-    ))
-    .await;
+    let server = serve(ServerBuilder::new(invoker(payment_tool(&paid)), model.clone())).await;
     let whole = answer(&server, asks("Pay Bob."), json!({})).await;
     assert_eq!(whole["choices"][0]["message"]["content"], "It is done.");
     assert!(paid.lock().unwrap().is_empty());
@@ -207,11 +173,7 @@ async fn a_call_that_needs_approval_is_denied_and_the_model_reads_why() {
     let Some(chat::Message::Results(results)) = requests[1].messages.last() else {
         panic!("{:#?}", requests[1].messages);
     };
-    assert!(
-        results[0].text().contains("nobody can be asked"),
-        "{}",
-        results[0].text()
-    );
+    assert!(results[0].text().contains("nobody can be asked"), "{}", results[0].text());
 }
 
 #[tokio::test]
@@ -240,24 +202,14 @@ async fn an_invalid_request_names_its_invalid_parameter() {
     ]);
     let wrong = [
         (asks("Hi"), json!({ "model": "gpt-5" }), 404, "model"),
-        (
-            json!([{ "role": "system", "content": "Hi" }]),
-            json!({}),
-            400,
-            "messages",
-        ),
+        (json!([{ "role": "system", "content": "Hi" }]), json!({}), 400, "messages"),
         (
             json!([{ "role": "wizard", "content": "Hi" }, { "role": "user", "content": "Hi" }]),
             json!({}),
             400,
             "messages[0].role",
         ),
-        (
-            json!([{ "role": "user", "content": 7 }]),
-            json!({}),
-            400,
-            "messages[0].content",
-        ),
+        (json!([{ "role": "user", "content": 7 }]), json!({}), 400, "messages[0].content"),
         (called, json!({}), 400, "messages[1].tool_calls"),
         (asks("Hi"), json!({ "n": 2 }), 400, "n"),
         (asks("Hi"), json!({ "stop": ["\n"] }), 400, "stop"),
@@ -267,18 +219,8 @@ async fn an_invalid_request_names_its_invalid_parameter() {
             400,
             "response_format",
         ),
-        (
-            asks("Hi"),
-            json!({ "tool_choice": "perhaps" }),
-            400,
-            "tool_choice",
-        ),
-        (
-            asks("Hi"),
-            json!({ "tools": named("add") }),
-            400,
-            "tools[0]",
-        ),
+        (asks("Hi"), json!({ "tool_choice": "perhaps" }), 400, "tool_choice"),
+        (asks("Hi"), json!({ "tools": named("add") }), 400, "tools[0]"),
         (
             asks("Hi"),
             json!({ "tools": [{ "type": "function", "function": { "name": "f", "parameters": 7 } }] }),
@@ -293,10 +235,7 @@ async fn an_invalid_request_names_its_invalid_parameter() {
         assert_eq!(error["param"], param, "{error}");
         assert_eq!(error["type"], "invalid_request_error");
     }
-    assert_eq!(
-        server.post(PATH, json!({})).await.json()["error"]["type"],
-        "invalid_request_error"
-    );
+    assert_eq!(server.post(PATH, json!({})).await.json()["error"]["type"], "invalid_request_error");
 }
 
 #[tokio::test]
@@ -351,10 +290,7 @@ struct EndRecorder(mpsc::UnboundedSender<Option<TurnEnd>>);
 
 impl Interceptor for EndRecorder {
     fn after<'a>(&'a self, turn: &'a TurnContext) -> BoxFuture<'a, ()> {
-        let end = turn
-            .outcome
-            .as_ref()
-            .and_then(|outcome| outcome.end.clone());
+        let end = turn.outcome.as_ref().and_then(|outcome| outcome.end.clone());
         self.0.send(end).unwrap();
         Box::pin(async {})
     }
@@ -366,19 +302,14 @@ async fn a_client_that_leaves_ends_the_turn() {
     let (model, strings) = ManualModel::new();
     let assistant = Endpoint::assistant().interceptor(EndRecorder(sender));
     let server = serve(ServerBuilder::new(no_tools(), model).endpoint(assistant)).await;
-    let opened = server
-        .request("POST", PATH)
-        .header("content-type", "application/json");
+    let opened = server.request("POST", PATH).header("content-type", "application/json");
     let mut body = request(asks("Go."), json!({ "stream": true }));
     body["model"] = "puppet".into();
     let mut events = SseEvents::new(server.open(opened, &body.to_string()).await);
     strings.send("Half ".to_owned()).unwrap();
     while events.next().await.unwrap()["choices"][0]["delta"]["content"] != "Half " {}
     drop(events);
-    assert_eq!(
-        within_timeout(ends.recv()).await.unwrap(),
-        Some(TurnEnd::Cancelled)
-    );
+    assert_eq!(within_timeout(ends.recv()).await.unwrap(), Some(TurnEnd::Cancelled));
 }
 
 #[tokio::test]
@@ -413,10 +344,7 @@ async fn models_are_listed_and_shown() {
     let listed = server.get("/v1/models").await.json();
     assert_eq!(listed["object"], "list");
     assert_eq!(listed["data"][0]["id"], "script");
-    assert_eq!(
-        server.get("/v1/models/script").await.json()["object"],
-        "model"
-    );
+    assert_eq!(server.get("/v1/models/script").await.json()["object"], "model");
     let unknown = server.get("/v1/models/gpt-5").await;
     assert_eq!(unknown.status, 404);
     assert_eq!(unknown.json()["error"]["code"], "model_not_found");

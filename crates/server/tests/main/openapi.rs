@@ -18,10 +18,7 @@ async fn every_tool_is_described_with_its_own_schemas() {
     let add = &document["paths"]["/api/tools/add"]["post"];
     assert_eq!(add["description"], "Adds two numbers.");
     let body = &add["requestBody"]["content"]["application/json"]["schema"];
-    assert_eq!(
-        body["properties"]["arguments"]["$ref"],
-        "#/components/schemas/add.input"
-    );
+    assert_eq!(body["properties"]["arguments"]["$ref"], "#/components/schemas/add.input");
     let input = &document["components"]["schemas"]["add.input"];
     assert_eq!(input["required"], json!(["a", "b"]));
     let pay = &document["paths"]["/api/tools/pay"]["post"];
@@ -48,12 +45,7 @@ async fn every_documented_route_exists() {
     let paths = document["paths"].as_object().unwrap();
     assert!(paths.len() > 15);
     for (path, methods) in paths {
-        for method in methods
-            .as_object()
-            .unwrap()
-            .keys()
-            .filter(|it| *it != "parameters")
-        {
+        for method in methods.as_object().unwrap().keys().filter(|it| *it != "parameters") {
             let method = method.to_uppercase();
             assert!(has(&server, &method, path).await, "{method} {path}");
         }

@@ -30,12 +30,10 @@ pub(crate) fn resource_server(table: StaticTokens) -> ResourceServer {
 
 /// An OAuth server that three subjects can sign in to.
 fn oauth() -> ResourceServer {
-    let table = ["ada", "bob", "eve"]
-        .into_iter()
-        .fold(StaticTokens::new(), |table, subject| {
-            let claims = Claims::new(subject, [HERE]);
-            table.token(&Secret::new(token(subject)), claims)
-        });
+    let table = ["ada", "bob", "eve"].into_iter().fold(StaticTokens::new(), |table, subject| {
+        let claims = Claims::new(subject, [HERE]);
+        table.token(&Secret::new(token(subject)), claims)
+    });
     resource_server(table)
 }
 
@@ -52,8 +50,7 @@ impl TestServer {
             Value::Null => String::new(),
             body => body.to_string(),
         };
-        self.send(self.request_as(subject, method, path), &body)
-            .await
+        self.send(self.request_as(subject, method, path), &body).await
     }
 
     pub(crate) fn request_as(
@@ -71,15 +68,10 @@ impl TestServer {
     pub(crate) async fn turn_as(&self, subject: &str, path: &str, text: &str) -> Vec<Value> {
         let message = json!({ "text": text });
         let path = path.to_owned();
-        let accepted = self
-            .send_as(subject, "POST", &format!("{path}/prompt"), message)
-            .await;
+        let accepted = self.send_as(subject, "POST", &format!("{path}/prompt"), message).await;
         assert_eq!(accepted.status, 202, "{accepted:?}");
         let seq = accepted.json()["seq"].as_u64().unwrap();
-        self.events_as(subject, &path, seq)
-            .await
-            .collect_turn()
-            .await
+        self.events_as(subject, &path, seq).await.collect_turn().await
     }
 
     pub(crate) async fn events_as(&self, subject: &str, path: &str, after: u64) -> SseEvents {
@@ -195,10 +187,7 @@ fn attempts(server: &Arc<TestServer>, who: &'static str, id: &str, asked: &Value
     }
     let mut send = chat;
     (send["type"], send["requestId"]) = ("send".into(), "1".into());
-    for frame in [
-        send,
-        json!({ "type": "resume", "requestId": "1", "id": id }),
-    ] {
+    for frame in [send, json!({ "type": "resume", "requestId": "1", "id": id })] {
         let server = Arc::clone(server);
         all.push((
             "AI SDK over WebSocket",
@@ -213,9 +202,7 @@ fn attempts(server: &Arc<TestServer>, who: &'static str, id: &str, asked: &Value
     let run = |more: Value| {
         let mut run =
             json!({ "threadId": id, "runId": "r", "messages": [], "tools": [], "context": [] });
-        run.as_object_mut()
-            .unwrap()
-            .extend(more.as_object().unwrap().clone());
+        run.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         run
     };
     let interrupt = format!("approval-{}", asked["call"]["id"].as_str().unwrap());
@@ -295,14 +282,8 @@ async fn a_conversation_of_another_subject_does_not_exist_on_any_route() {
         assert_eq!(event_type(events.last().unwrap()), "paused");
         asked.push(find_event(&events, "asked").clone());
     }
-    let before = server
-        .send_as(
-            "ada",
-            "GET",
-            "/api/conversations/adas-secret/export",
-            Value::Null,
-        )
-        .await;
+    let before =
+        server.send_as("ada", "GET", "/api/conversations/adas-secret/export", Value::Null).await;
     println!("| protocol | request | answer to bob and eve |\n|---|---|---|");
     for who in ["bob", "eve"] {
         for asked in &asked {
@@ -311,40 +292,23 @@ async fn a_conversation_of_another_subject_does_not_exist_on_any_route() {
             for ((protocol, name, tried), (_, _, unknown)) in tried.into_iter().zip(unknown) {
                 let (tried, unknown) = (within_timeout(tried).await, within_timeout(unknown).await);
                 let tried = normalised(&tried, "adas-secret");
-                assert_eq!(
-                    tried,
-                    normalised(&unknown, "never-begun"),
-                    "{who}: {protocol} {name}"
-                );
+                assert_eq!(tried, normalised(&unknown, "never-begun"), "{who}: {protocol} {name}");
                 assert!(!tried.contains("ransom"), "{who}: {protocol} {name}");
-                assert!(
-                    !tried.starts_with("403"),
-                    "{who}: {protocol} {name}: {tried}"
-                );
+                assert!(!tried.starts_with("403"), "{who}: {protocol} {name}: {tried}");
                 let shown: String = tried.chars().take(90).collect();
                 let shown = shown.replace(['\n', '|'], " ");
                 println!("| {protocol} | {name} | `{shown}` |");
             }
         }
-        let listed = server
-            .send_as(who, "GET", "/api/conversations", Value::Null)
-            .await;
+        let listed = server.send_as(who, "GET", "/api/conversations", Value::Null).await;
         assert_eq!(listed.json(), json!([]), "{who}");
     }
     // Nothing of it was changed, and ada can still decide.
-    let after = server
-        .send_as(
-            "ada",
-            "GET",
-            "/api/conversations/adas-secret/export",
-            Value::Null,
-        )
-        .await;
+    let after =
+        server.send_as("ada", "GET", "/api/conversations/adas-secret/export", Value::Null).await;
     assert_eq!(after.text(), before.text());
     assert!(paid.lock().unwrap().is_empty());
-    let listed = server
-        .send_as("ada", "GET", "/api/conversations", Value::Null)
-        .await;
+    let listed = server.send_as("ada", "GET", "/api/conversations", Value::Null).await;
     let mut ids: Vec<String> = listed
         .json()
         .as_array()
@@ -354,33 +318,19 @@ async fn a_conversation_of_another_subject_does_not_exist_on_any_route() {
         .collect();
     ids.sort();
     assert_eq!(ids, ["/help/adas-secret", "adas-secret"]);
-    for (base, asked) in ["/api/conversations/adas-secret", "/help/adas-secret"]
-        .iter()
-        .zip(&asked)
+    for (base, asked) in ["/api/conversations/adas-secret", "/help/adas-secret"].iter().zip(&asked)
     {
         let approve = decision(asked, json!({ "verdict": "approve" }));
-        let decided = server
-            .send_as("ada", "POST", &format!("{base}/decide"), approve)
-            .await;
+        let decided = server.send_as("ada", "POST", &format!("{base}/decide"), approve).await;
         assert_eq!(decided.status, 202, "{decided:?}");
         let seq = decided.json()["seq"].as_u64().unwrap();
-        let events = server
-            .events_as("ada", base, seq)
-            .await
-            .collect_turn()
-            .await;
+        let events = server.events_as("ada", base, seq).await.collect_turn().await;
         assert_eq!(joined_text(&events), "It is done.");
     }
     assert_eq!(*paid.lock().unwrap(), [100, 100]);
     // What another begins under the same id is a conversation of its own.
-    let mine = server
-        .send_as(
-            "bob",
-            "GET",
-            "/api/conversations/adas-secret/export",
-            Value::Null,
-        )
-        .await;
+    let mine =
+        server.send_as("bob", "GET", "/api/conversations/adas-secret/export", Value::Null).await;
     assert_eq!(mine.status, 404);
 }
 
@@ -396,11 +346,7 @@ async fn an_mcp_task_of_another_subject_does_not_exist() {
             let tried = mcp(&server, who, method, json!({ "taskId": task })).await;
             let unknown = mcp(&server, who, method, json!({ "taskId": "never" })).await;
             let tried = tried.text().replace(task, "ID");
-            assert_eq!(
-                tried,
-                unknown.text().replace("never", "ID"),
-                "{who} {method}"
-            );
+            assert_eq!(tried, unknown.text().replace("never", "ID"), "{who} {method}");
             println!("| MCP | {method} | `{tried}` |");
         }
     }
@@ -418,10 +364,7 @@ async fn two_subjects_may_use_the_same_id_for_conversations_of_their_own() {
     for (who, text) in [("ada", "From Ada."), ("bob", "From Bob.")] {
         let shown = server.send_as(who, "GET", path, Value::Null).await.json();
         assert_eq!(shown["id"], "notes");
-        assert_eq!(
-            shown["entries"][0]["what"]["user"]["content"][0]["text"],
-            text
-        );
+        assert_eq!(shown["entries"][0]["what"]["user"]["content"][0]["text"], text);
         assert_eq!(shown["entries"].as_array().unwrap().len(), 3);
     }
     let gone = server.send_as("bob", "DELETE", path, Value::Null).await;
@@ -439,35 +382,21 @@ async fn the_operator_keeps_conversations_from_before_there_were_subjects() {
             .node_name("one")
     };
     let before = serve(server(FnModel::echo())).await;
-    before
-        .post_and_collect("/api/conversations/old", "From before.")
-        .await;
+    before.post_and_collect("/api/conversations/old", "From before.").await;
     before.end().await;
     let with_subjects =
         serve(server(FnModel::echo()).configure_auth(|guard| guard.oauth(oauth()))).await;
     let path = "/api/conversations/old";
-    let seen = with_subjects
-        .send_as("ada", "GET", path, Value::Null)
-        .await
-        .json();
+    let seen = with_subjects.send_as("ada", "GET", path, Value::Null).await.json();
     assert_eq!(seen["entries"], json!([]));
     with_subjects.turn_as("ada", path, "From Ada.").await;
     with_subjects.end().await;
     // A shared token has no subject: it is the operator's.
     let locked = server(FnModel::echo()).token(Secret::new(token("everybody")));
     let locked = serve(locked).await;
-    let seen = locked
-        .send_as("everybody", "GET", path, Value::Null)
-        .await
-        .json();
-    assert_eq!(
-        seen["entries"][0]["what"]["user"]["content"][0]["text"],
-        "From before."
-    );
-    let listed = locked
-        .send_as("everybody", "GET", "/api/conversations", Value::Null)
-        .await
-        .json();
+    let seen = locked.send_as("everybody", "GET", path, Value::Null).await.json();
+    assert_eq!(seen["entries"][0]["what"]["user"]["content"][0]["text"], "From before.");
+    let listed = locked.send_as("everybody", "GET", "/api/conversations", Value::Null).await.json();
     assert_eq!(listed.as_array().unwrap().len(), 1);
     // Nor does an id reach what belongs to a subject.
     for path in ["@ada%2Fold", "@ada%2fold"] {
@@ -481,27 +410,19 @@ async fn the_operator_keeps_conversations_from_before_there_were_subjects() {
 async fn a_subject_named_operator_is_not_the_operator() {
     let store = Arc::<MemoryStore>::default();
     let server = |server: ServerBuilder| {
-        server
-            .store(Arc::clone(&store) as Arc<dyn Store>, "memory")
-            .node_name("one")
+        server.store(Arc::clone(&store) as Arc<dyn Store>, "memory").node_name("one")
     };
     let model = || ServerBuilder::new(invoker(Vec::<Tool>::new()), FnModel::echo());
     let before = serve(server(model())).await;
-    before
-        .post_and_collect("/api/conversations/old", "From before.")
-        .await;
+    before.post_and_collect("/api/conversations/old", "From before.").await;
     before.end().await;
     let claims = Claims::new("operator", [HERE]);
     let table = StaticTokens::new().token(&Secret::new(token("operator")), claims);
     let guarded = server(model()).configure_auth(|guard| guard.oauth(resource_server(table)));
     let guarded = serve(guarded).await;
-    let seen = guarded
-        .send_as("operator", "GET", "/api/conversations/old", Value::Null)
-        .await;
+    let seen = guarded.send_as("operator", "GET", "/api/conversations/old", Value::Null).await;
     assert_eq!(seen.json()["entries"], json!([]));
-    let listed = guarded
-        .send_as("operator", "GET", "/api/conversations", Value::Null)
-        .await;
+    let listed = guarded.send_as("operator", "GET", "/api/conversations", Value::Null).await;
     assert_eq!(listed.json(), json!([]));
 }
 
@@ -524,27 +445,16 @@ async fn in_a_room_only_the_subject_that_was_asked_may_decide() {
         json!({ "verdict": "answer", "answer": "forged" }),
     ] {
         let tried = server
-            .send_as(
-                "bob",
-                "POST",
-                &format!("{path}/decide"),
-                decision(&asked, verdict.clone()),
-            )
+            .send_as("bob", "POST", &format!("{path}/decide"), decision(&asked, verdict.clone()))
             .await;
         assert_eq!(tried.status, 403, "{verdict}: {tried:?}");
     }
     // The question is still open, with the same token.
     let approve = decision(&asked, json!({ "verdict": "approve" }));
-    let decided = server
-        .send_as("ada", "POST", &format!("{path}/decide"), approve)
-        .await;
+    let decided = server.send_as("ada", "POST", &format!("{path}/decide"), approve).await;
     assert_eq!(decided.status, 202, "{decided:?}");
     let seq = decided.json()["seq"].as_u64().unwrap();
-    let events = server
-        .events_as("ada", path, seq)
-        .await
-        .collect_turn()
-        .await;
+    let events = server.events_as("ada", path, seq).await.collect_turn().await;
     assert_eq!(joined_text(&events), "It is done.");
     assert_eq!(*paid.lock().unwrap(), [100]);
 }
@@ -574,10 +484,7 @@ fn scoped(store: &Arc<MemoryStore>, model: impl Model, ada: Claims) -> ServerBui
 /// A model that answers with the names of the tools it is offered.
 pub(crate) fn names_tools() -> FnModel {
     FnModel::new(|request| {
-        let names = request
-            .tools
-            .iter()
-            .map(|tool| tool.spec().name.to_string());
+        let names = request.tools.iter().map(|tool| tool.spec().name.to_string());
         names.collect::<Vec<_>>().join(" ")
     })
 }
@@ -589,16 +496,10 @@ async fn interrupt(store: &Arc<MemoryStore>, ada: Claims) {
     let (model, strings) = ManualModel::new();
     let server = serve(scoped(store, model, ada)).await;
     let message = json!({ "text": "Go." });
-    let accepted = server
-        .send_as("ada", "POST", &format!("{ROOM}/prompt"), message)
-        .await;
+    let accepted = server.send_as("ada", "POST", &format!("{ROOM}/prompt"), message).await;
     let seq = accepted.json()["seq"].as_u64().unwrap();
     strings.send("Half".to_owned()).unwrap();
-    server
-        .events_as("ada", ROOM, seq)
-        .await
-        .read_until("text")
-        .await;
+    server.events_as("ada", ROOM, seq).await.read_until("text").await;
     server.end().await;
 }
 
@@ -617,9 +518,7 @@ async fn an_interrupted_turn_resumes_with_the_rights_of_the_subject_that_began_i
     // What the journal records of a principal is not for the others in the room.
     let shown = server.send_as("bob", "GET", ROOM, Value::Null).await;
     assert!(!shown.text().contains("scopes"), "{shown:?}");
-    let exported = server
-        .send_as("bob", "GET", &format!("{ROOM}/export"), Value::Null)
-        .await;
+    let exported = server.send_as("bob", "GET", &format!("{ROOM}/export"), Value::Null).await;
     assert!(!exported.text().contains("scopes"), "{exported:?}");
 }
 
@@ -631,12 +530,7 @@ async fn an_interrupted_turn_whose_credential_has_expired_waits_for_its_subject(
     let content = vec![Content::text("Go.")];
     let message = Entry::new("1", 1, EntryBody::User { content }).with_principal(Some(expired));
     let lease = Lease::new(ROOM, "one");
-    assert!(
-        store
-            .acquire(&lease, Duration::from_secs(60))
-            .await
-            .unwrap()
-    );
+    assert!(store.acquire(&lease, Duration::from_secs(60)).await.unwrap());
     store.append(&lease, &[message]).await.unwrap();
     let server = serve(scoped(&store, names_tools(), ada())).await;
     for _ in 0..3 {
@@ -677,9 +571,7 @@ async fn a_completion_over_the_openai_api_is_in_no_list_of_conversations() {
     let server = serve(server.configure_auth(|guard| guard.oauth(oauth()))).await;
     let request =
         json!({ "model": "function", "messages": [{ "role": "user", "content": "A secret." }] });
-    let completed = server
-        .send_as("ada", "POST", "/v1/chat/completions", request)
-        .await;
+    let completed = server.send_as("ada", "POST", "/v1/chat/completions", request).await;
     assert_eq!(completed.status, 200, "{completed:?}");
     let id = completed.json()["id"].as_str().unwrap().to_owned();
     for who in ["ada", "bob", "eve"] {
@@ -687,9 +579,7 @@ async fn a_completion_over_the_openai_api_is_in_no_list_of_conversations() {
         let shown = server.send_as(who, "GET", &path, Value::Null).await;
         assert_eq!(shown.json()["entries"], json!([]), "{who}");
         println!("| OpenAI | GET /api/conversations/ID of a completion, {who} | no entries |");
-        let listed = server
-            .send_as(who, "GET", "/api/conversations", Value::Null)
-            .await;
+        let listed = server.send_as(who, "GET", "/api/conversations", Value::Null).await;
         assert_eq!(listed.json(), json!([]), "{who}");
     }
 }

@@ -14,28 +14,18 @@ use crate::support::{
 
 fn kept(server: ServerBuilder, store: &Arc<MemoryStore>) -> ServerBuilder {
     // Restarted under the same name, a node takes its conversations back at once.
-    server
-        .store(Arc::clone(store) as Arc<dyn Store>, "memory")
-        .node_name("one")
+    server.store(Arc::clone(store) as Arc<dyn Store>, "memory").node_name("one")
 }
 
 #[tokio::test]
 async fn a_subscriber_from_before_the_restart_receives_a_snapshot_and_then_events() {
     let store = Arc::<MemoryStore>::default();
-    let before = serve(kept(
-        ServerBuilder::new(no_tools(), FnModel::echo()),
-        &store,
-    ))
-    .await;
+    let before = serve(kept(ServerBuilder::new(no_tools(), FnModel::echo()), &store)).await;
     let mut events = before.events(PATH, None).await;
     before.post_message(PATH, "Hi").await;
     let last = events.read_until("ended").await["seq"].as_u64();
     before.end().await;
-    let after = serve(kept(
-        ServerBuilder::new(no_tools(), FnModel::echo()),
-        &store,
-    ))
-    .await;
+    let after = serve(kept(ServerBuilder::new(no_tools(), FnModel::echo()), &store)).await;
     let mut events = after.events(PATH, last).await;
     let first = events.next().await.unwrap();
     assert_eq!(first["event"]["type"], "snapshot");
@@ -55,11 +45,7 @@ async fn interrupted(store: &Arc<MemoryStore>) {
     let running: TestServer = crate::support::serve_built(server).await;
     let after = running.post_message(PATH, "Go.").await;
     strings.send("Half".to_owned()).unwrap();
-    running
-        .events(PATH, Some(after))
-        .await
-        .read_until("text")
-        .await;
+    running.events(PATH, Some(after)).await.read_until("text").await;
     running.end().await;
 }
 
@@ -82,28 +68,17 @@ async fn an_interrupted_turn_resumes_when_the_conversation_is_opened() {
 async fn a_call_that_waited_still_waits_and_can_be_decided() {
     let store = Arc::<MemoryStore>::default();
     let paid = Payments::default();
-    let before = serve(kept(
-        ServerBuilder::new(invoker(payment_tool(&paid)), paying_model()),
-        &store,
-    ))
-    .await;
+    let before =
+        serve(kept(ServerBuilder::new(invoker(payment_tool(&paid)), paying_model()), &store)).await;
     before.post_and_collect(PATH, "Pay Bob.").await;
     before.end().await;
     let model = ScriptedModel::new().replies("Bob has his money.");
-    let server = serve(kept(
-        ServerBuilder::new(invoker(payment_tool(&paid)), model),
-        &store,
-    ))
-    .await;
+    let server = serve(kept(ServerBuilder::new(invoker(payment_tool(&paid)), model), &store)).await;
     let mut events = server.events(PATH, None).await;
     let asked = events.collect_turn().await;
     let asked = match event_type(&asked[0]) {
         // The approval may have been requested again before the snapshot was taken.
-        "snapshot"
-            if asked[0]["pending"]
-                .as_array()
-                .is_some_and(|it| !it.is_empty()) =>
-        {
+        "snapshot" if asked[0]["pending"].as_array().is_some_and(|it| !it.is_empty()) => {
             asked[0]["pending"][0].clone()
         }
         _ => find_event(&asked, "asked").clone(),
@@ -112,10 +87,7 @@ async fn a_call_that_waited_still_waits_and_can_be_decided() {
         json!({ "call": asked["call"]["id"], "token": asked["token"], "verdict": "approve" });
     let decided = server.post(&format!("{PATH}/decide"), decision).await;
     assert_eq!(decided.status, 202, "{decided:?}");
-    assert_eq!(
-        joined_text(&events.collect_turn().await),
-        "Bob has his money."
-    );
+    assert_eq!(joined_text(&events.collect_turn().await), "Bob has his money.");
     assert_eq!(*paid.lock().unwrap(), [100]);
 }
 
@@ -124,26 +96,19 @@ async fn the_first_look_after_a_restart_shows_the_call_that_waits() {
     for _ in 0..20 {
         let store = Arc::<MemoryStore>::default();
         let paid = Payments::default();
-        let before = serve(kept(
-            ServerBuilder::new(invoker(payment_tool(&paid)), paying_model()),
-            &store,
-        ))
-        .await;
+        let before =
+            serve(kept(ServerBuilder::new(invoker(payment_tool(&paid)), paying_model()), &store))
+                .await;
         before.post_and_collect(PATH, "Pay Bob.").await;
         before.end().await;
         let model = ScriptedModel::new().replies("Bob has his money.");
-        let server = serve(kept(
-            ServerBuilder::new(invoker(payment_tool(&paid)), model),
-            &store,
-        ))
-        .await;
+        let server =
+            serve(kept(ServerBuilder::new(invoker(payment_tool(&paid)), model), &store)).await;
         let looks = (0..4).map(|_| server.get(PATH));
         let stale = json!({ "call": "x", "token": { "id": "", "digest": "", "expires": 0, "signature": "" }, "verdict": "approve" });
         let decide = format!("{PATH}/decide");
-        let (looks, refused) = tokio::join!(
-            futures::future::join_all(looks),
-            server.post(&decide, stale)
-        );
+        let (looks, refused) =
+            tokio::join!(futures::future::join_all(looks), server.post(&decide, stale));
         assert_eq!(refused.status, 409, "{refused:?}");
         for shown in looks {
             let shown = shown.json();
@@ -163,9 +128,7 @@ async fn a_turn_that_an_earlier_process_left_can_be_stopped_at_once() {
     let mut events = server.events(PATH, None).await;
     let mut last = events.next().await.unwrap();
     while last["event"]["type"] != "ended"
-        && last["event"]["entries"]
-            .as_array()
-            .is_none_or(|it| it.len() < 2)
+        && last["event"]["entries"].as_array().is_none_or(|it| it.len() < 2)
     {
         last = events.next().await.unwrap();
     }

@@ -29,11 +29,7 @@ async fn read_in_pieces(server: &TestServer, mut after: u64, cuts: &[usize]) -> 
 }
 
 fn runtime() -> tokio::runtime::Runtime {
-    tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .unwrap()
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
 }
 
 proptest! {
@@ -139,10 +135,7 @@ async fn a_lost_connection_ends_nothing_and_stop_does() {
     let stopped = server.post(&format!("{PATH}/stop"), json!({})).await;
     assert_eq!(stopped.json()["stopped"], true);
     let mut events = server.events(PATH, Some(after)).await;
-    assert_eq!(
-        events.read_until("ended").await["event"]["end"],
-        "cancelled"
-    );
+    assert_eq!(events.read_until("ended").await["event"]["end"], "cancelled");
     events.read_until("said").await;
     strings.send("Done.".to_owned()).unwrap();
     strings.send(String::new()).unwrap();

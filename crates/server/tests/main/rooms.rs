@@ -67,9 +67,7 @@ impl Socket {
 }
 
 fn room(broadcast: bool) -> ServerBuilder {
-    let endpoint = Endpoint::new("/chat/{room}")
-        .memory(true)
-        .broadcast(broadcast);
+    let endpoint = Endpoint::new("/chat/{room}").memory(true).broadcast(broadcast);
     ServerBuilder::new(no_tools(), FnModel::echo()).endpoint(endpoint)
 }
 
@@ -89,9 +87,7 @@ async fn everybody_hears_an_answer_that_is_broadcast() {
         assert_eq!(socket.until("text").await["event"]["delta"], "Hi");
         socket.until("ended").await;
     }
-    elsewhere
-        .send(json!({ "type": "prompt", "text": "Alone" }))
-        .await;
+    elsewhere.send(json!({ "type": "prompt", "text": "Alone" })).await;
     assert_eq!(elsewhere.until("text").await["event"]["delta"], "Alone");
 }
 
@@ -149,18 +145,14 @@ async fn handlers_are_called_when_clients_connect_and_disconnect() {
     let (heard, mut hears) = tokio::sync::mpsc::unbounded_channel();
     let left = heard.clone();
     let endpoint = Endpoint::new("/chat/{room}")
-        .on_ready(
-            move |Path(room): Path<String>, PeerCount(peers): PeerCount| {
-                let _ = heard.send(format!("{room} +{peers}"));
-                async {}
-            },
-        )
-        .on_disconnect(
-            move |Path(room): Path<String>, PeerCount(peers): PeerCount| {
-                let _ = left.send(format!("{room} -{peers}"));
-                async {}
-            },
-        );
+        .on_ready(move |Path(room): Path<String>, PeerCount(peers): PeerCount| {
+            let _ = heard.send(format!("{room} +{peers}"));
+            async {}
+        })
+        .on_disconnect(move |Path(room): Path<String>, PeerCount(peers): PeerCount| {
+            let _ = left.send(format!("{room} -{peers}"));
+            async {}
+        });
     let server = ServerBuilder::new(no_tools(), FnModel::echo()).endpoint(endpoint);
     let server = serve(server).await;
     let mut ada = Socket::open(&server, "/chat/lobby").await;
@@ -178,9 +170,7 @@ async fn handlers_are_called_when_clients_connect_and_disconnect() {
 #[tokio::test]
 async fn a_room_is_the_same_wherever_it_is_entered_from() {
     let refuse = |_: &str| toolwright_server::GuardrailVerdict::Reject("Not here.".to_owned());
-    let endpoint = Endpoint::new("/chat/{room}")
-        .memory(true)
-        .guard_input(refuse);
+    let endpoint = Endpoint::new("/chat/{room}").memory(true).guard_input(refuse);
     let server = ServerBuilder::new(no_tools(), FnModel::echo()).endpoint(endpoint);
     let server = serve(server).await;
     // The settings of the endpoint hold for clients that use the console's routes, too.
@@ -188,13 +178,7 @@ async fn a_room_is_the_same_wherever_it_is_entered_from() {
         let events = server.post_and_collect(path, "Hi").await;
         assert_eq!(crate::support::joined_text(&events), "Not here.", "{path}");
     }
-    assert_eq!(
-        server
-            .get("/api/conversations/%2Fchat%2Flobby")
-            .await
-            .json()["id"],
-        "/chat/lobby"
-    );
+    assert_eq!(server.get("/api/conversations/%2Fchat%2Flobby").await.json()["id"], "/chat/lobby");
 }
 
 /// The session that a handler was called with.
@@ -206,10 +190,7 @@ async fn a_message_of_one_room_is_not_published_in_another() {
     let hears = Arc::clone(&heard);
     let endpoint = Endpoint::new("/chat/{room}").on_message(
         move |message: toolwright_server::IncomingMessage, Path(room): Path<String>| {
-            hears
-                .lock()
-                .unwrap()
-                .push(format!("{room}: {}", message.text()));
+            hears.lock().unwrap().push(format!("{room}: {}", message.text()));
             async {}
         },
     );

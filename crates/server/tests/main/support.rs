@@ -26,9 +26,7 @@ const TEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Waits for a future; panics after [`TEST_TIMEOUT`].
 pub(crate) async fn within_timeout<T>(future: impl Future<Output = T>) -> T {
-    timeout(TEST_TIMEOUT, future)
-        .await
-        .expect("it did not come")
+    timeout(TEST_TIMEOUT, future).await.expect("it did not come")
 }
 
 pub(crate) fn invoker(tools: impl Bundle) -> Invoker {
@@ -60,21 +58,13 @@ pub(crate) async fn serve_built(server: Server) -> TestServer {
         let ended = async { drop(ended.await) };
         server.serve(listener, ended).await.unwrap();
     });
-    TestServer {
-        addr,
-        shut_down: Some(end),
-        served: Some(served),
-    }
+    TestServer { addr, shut_down: Some(end), served: Some(served) }
 }
 
 impl TestServer {
     /// A server that the test itself serves.
     pub(crate) fn at(addr: SocketAddr) -> Self {
-        Self {
-            addr,
-            shut_down: None,
-            served: None,
-        }
+        Self { addr, shut_down: None, served: None }
     }
 
     /// Shuts the server down, and waits until it has ended.
@@ -100,10 +90,7 @@ impl TestServer {
     }
 
     pub(crate) fn request(&self, method: &str, path: &str) -> hyper::http::request::Builder {
-        Request::builder()
-            .method(method)
-            .uri(path)
-            .header("host", self.addr.to_string())
+        Request::builder().method(method).uri(path).header("host", self.addr.to_string())
     }
 
     pub(crate) async fn send(
@@ -114,11 +101,7 @@ impl TestServer {
         let response = self.open(request, body).await;
         let (head, body) = response.into_parts();
         let body = within_timeout(body.collect()).await.unwrap().to_bytes();
-        HttpResponse {
-            status: head.status.as_u16(),
-            headers: head.headers,
-            body,
-        }
+        HttpResponse { status: head.status.as_u16(), headers: head.headers, body }
     }
 
     /// Sends a request, and returns the response with its body unread.
@@ -148,9 +131,7 @@ impl TestServer {
 
     /// Sends a message, and returns the sequence number before its first event.
     pub(crate) async fn post_message(&self, path: &str, text: &str) -> u64 {
-        let answer = self
-            .post(&format!("{path}/prompt"), json!({ "text": text }))
-            .await;
+        let answer = self.post(&format!("{path}/prompt"), json!({ "text": text })).await;
         assert_eq!(answer.status, 202, "{answer:?}");
         answer.json()["seq"].as_u64().unwrap()
     }
@@ -180,9 +161,7 @@ impl HttpResponse {
     }
 
     pub(crate) fn header(&self, name: &str) -> &str {
-        self.headers
-            .get(name)
-            .map_or("", |value| value.to_str().unwrap())
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 }
 
@@ -199,12 +178,7 @@ impl SseEvents {
     pub(crate) fn new(response: Response<Incoming>) -> Self {
         assert_eq!(response.status(), 200);
         let (head, body) = response.into_parts();
-        Self {
-            headers: head.headers,
-            _open: head.extensions,
-            body,
-            read: String::new(),
-        }
+        Self { headers: head.headers, _open: head.extensions, body, read: String::new() }
     }
 
     /// The data of the next event; `None` when the stream has ended.
@@ -290,10 +264,7 @@ impl ManualModel {
     /// A model and its sender: each text is a delta of the answer, an empty text ends it.
     pub(crate) fn new() -> (Self, ManualModelSender) {
         let (sender, words) = mpsc::unbounded_channel();
-        let model = Self {
-            id: ModelId::new("puppet", ""),
-            words: Arc::new(Mutex::new(words)),
-        };
+        let model = Self { id: ModelId::new("puppet", ""), words: Arc::new(Mutex::new(words)) };
         (model, sender)
     }
 }
@@ -318,10 +289,7 @@ impl Model for ManualModel {
             }
             1 => {
                 let usage = Usage::new(10, 5);
-                let finished = ModelEvent::Finished {
-                    stop: StopReason::End,
-                    usage,
-                };
+                let finished = ModelEvent::Finished { stop: StopReason::End, usage };
                 Some((Ok(finished), (words, text, 2)))
             }
             _ => None,

@@ -57,11 +57,7 @@ impl PostgresStore {
                 })
             })
             .connect_lazy_with(options);
-        let store = Self {
-            pool,
-            label,
-            load: WriteLoad::default(),
-        };
+        let store = Self { pool, label, load: WriteLoad::default() };
         schema::prepare_schema(&store).await?;
         Ok(store)
     }
@@ -72,10 +68,8 @@ fn label(options: &PgConnectOptions) -> String {
     let database = options.get_database().unwrap_or(options.get_username());
     match options.get_socket() {
         Some(socket) => format!("the database `{database}` at `{}`", socket.display()),
-        None => format!(
-            "the database `{database}` at `{}:{}`",
-            options.get_host(),
-            options.get_port()
-        ),
+        None => {
+            format!("the database `{database}` at `{}:{}`", options.get_host(), options.get_port())
+        }
     }
 }

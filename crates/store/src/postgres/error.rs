@@ -4,24 +4,15 @@ use toolwright_chat::StoreError;
 
 /// Prefixes of SQLSTATE codes, and what each means for the operator who configured the database; the first match counts.
 const ERROR_MESSAGES: &[(&str, &str)] = &[
-    (
-        "28",
-        "refuses the user: check the name, the password and `pg_hba.conf`",
-    ),
+    ("28", "refuses the user: check the name, the password and `pg_hba.conf`"),
     ("3D000", "is not there: make it with `createdb`"),
     (
         "42501",
         "denies permission: grant the user access to the tables, or start this program once as the owner of the database",
     ),
-    (
-        "25006",
-        "is read-only: connect to the primary, not to a standby",
-    ),
+    ("25006", "is read-only: connect to the primary, not to a standby"),
     ("53100", "has no room on its disk: make room and try again"),
-    (
-        "53300",
-        "has too many connections: allow more, or try again",
-    ),
+    ("53300", "has too many connections: allow more, or try again"),
     ("57P03", UNREACHABLE),
     ("57P", CONNECTION_LOST),
     ("08", CONNECTION_LOST),

@@ -83,9 +83,7 @@ impl PostgresStore {
         };
         let mut query = sqlx::query(query).bind(to_sql(limit));
         if let Some(names) = owner.map(Owner::stored_name_range) {
-            query = query
-                .bind(names.start.into_bytes())
-                .bind(names.end.into_bytes());
+            query = query.bind(names.start.into_bytes()).bind(names.end.into_bytes());
         }
         let rows = query.fetch_all(&self.pool).await?;
         let summaries = rows.iter().map(|row| {
@@ -149,9 +147,7 @@ impl PostgresStore {
             .bind(new_key)
             .execute(&self.pool)
             .await?;
-        sqlx::query_scalar("SELECT key FROM toolwright_key")
-            .fetch_one(&self.pool)
-            .await
+        sqlx::query_scalar("SELECT key FROM toolwright_key").fetch_one(&self.pool).await
     }
 }
 

@@ -119,12 +119,10 @@ const MIGRATIONS: &[&str] = &["
 
 /// Migrates a database to the current version; other nodes may do the same at the same time.
 pub(super) async fn prepare_schema(store: &PostgresStore) -> Result<(), StoreError> {
-    migrate(&store.pool, &store.label, MIGRATIONS)
-        .await
-        .map_err(|error| match error {
-            PrepareError::Driver(error) => store.store_error(error),
-            PrepareError::Rejected(error) => error,
-        })
+    migrate(&store.pool, &store.label, MIGRATIONS).await.map_err(|error| match error {
+        PrepareError::Driver(error) => store.store_error(error),
+        PrepareError::Rejected(error) => error,
+    })
 }
 
 /// Applies the pending steps in one transaction.
@@ -134,9 +132,8 @@ async fn migrate(
     steps: &'static [&'static str],
 ) -> Result<(), PrepareError> {
     let mut transaction = pool.begin().await?;
-    let encoding: String = query_scalar("SHOW server_encoding")
-        .fetch_one(&mut *transaction)
-        .await?;
+    let encoding: String =
+        query_scalar("SHOW server_encoding").fetch_one(&mut *transaction).await?;
     if encoding != "UTF8" {
         return Err(PrepareError::Rejected(StoreError::new(format!(
             "{label} has the encoding {encoding}, which cannot store all characters: create another with `CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0`"

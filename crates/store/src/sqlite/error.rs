@@ -6,35 +6,14 @@ use toolwright_chat::StoreError;
 
 /// SQLite's primary result codes, and what each means for the operator who configured the file.
 const ERROR_MESSAGES: &[(i32, &str)] = &[
-    (
-        BUSY,
-        "is in use by another program: try again when it is done",
-    ),
-    (
-        LOCKED,
-        "is in use by another program: try again when it is done",
-    ),
-    (
-        8,
-        "cannot be written: allow it for the file and its directory",
-    ),
-    (
-        10,
-        "cannot be read or written: see whether the disk is in order",
-    ),
-    (
-        11,
-        "is damaged: restore a backup, or recover what is left with `sqlite3 FILE .recover`",
-    ),
+    (BUSY, "is in use by another program: try again when it is done"),
+    (LOCKED, "is in use by another program: try again when it is done"),
+    (8, "cannot be written: allow it for the file and its directory"),
+    (10, "cannot be read or written: see whether the disk is in order"),
+    (11, "is damaged: restore a backup, or recover what is left with `sqlite3 FILE .recover`"),
     (13, "does not fit on its disk: make room and try again"),
-    (
-        14,
-        "cannot be opened: see that it is there and may be read and written",
-    ),
-    (
-        26,
-        "is no database: name another file, or move this one out of the way",
-    ),
+    (14, "cannot be opened: see that it is there and may be read and written"),
+    (26, "is no database: name another file, or move this one out of the way"),
 ];
 
 const BUSY: i32 = 5;

@@ -10,9 +10,7 @@ use toolwright_chat::StoreError;
 pub(super) fn create(path: &Path) -> Result<(), StoreError> {
     let shown = path.display();
     if path.is_dir() {
-        return Err(StoreError::new(format!(
-            "`{shown}` is a directory: name a file in it"
-        )));
+        return Err(StoreError::new(format!("`{shown}` is a directory: name a file in it")));
     }
     let directory = path.parent().filter(|it| !it.as_os_str().is_empty());
     if let Some(directory) = directory
@@ -26,9 +24,7 @@ pub(super) fn create(path: &Path) -> Result<(), StoreError> {
             .with_source(error)
         })?;
     }
-    open(path)
-        .map(drop)
-        .map_err(|error| store_error(path, error))
+    open(path).map(drop).map_err(|error| store_error(path, error))
 }
 
 /// Describes why a file cannot be created or opened, and what to do about it.

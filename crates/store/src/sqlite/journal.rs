@@ -142,9 +142,7 @@ impl SqliteStore {
         .await?;
         transaction.commit().await?;
         // The write-ahead log still contains the entries; a concurrent reader may delay its truncation.
-        let _ = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)")
-            .execute(&mut *connection)
-            .await;
+        let _ = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut *connection).await;
         Ok(Some(deleted.rows_affected() > 0))
     }
 
@@ -157,9 +155,7 @@ impl SqliteStore {
         )
         .execute(&mut *connection)
         .await?;
-        sqlx::query("DELETE FROM entries WHERE conversation = 0")
-            .execute(&mut *connection)
-            .await?;
+        sqlx::query("DELETE FROM entries WHERE conversation = 0").execute(&mut *connection).await?;
         Ok(())
     }
 
@@ -169,8 +165,6 @@ impl SqliteStore {
             .bind(new_key)
             .execute(&self.writer)
             .await?;
-        sqlx::query_scalar("SELECT key FROM key")
-            .fetch_one(&self.writer)
-            .await
+        sqlx::query_scalar("SELECT key FROM key").fetch_one(&self.writer).await
     }
 }

@@ -64,10 +64,7 @@ impl SqliteStore {
         duration: Duration,
     ) -> Result<bool, sqlx::Error> {
         let mut connection = self.writer.acquire().await?;
-        if self
-            .write_lease(&mut connection, lease, duration, None)
-            .await?
-        {
+        if self.write_lease(&mut connection, lease, duration, None).await? {
             return Ok(true);
         }
         let row =
@@ -82,21 +79,14 @@ impl SqliteStore {
         let seen = ForeignLease { holder, until };
         let process: Option<String> = row.try_get(1)?;
         let seen_duration: Option<i64> = row.try_get(3)?;
-        let seen_duration = seen_duration.map_or(DEFAULT_LEASE_DURATION, |millis| {
-            Duration::from_millis(from_sql(millis))
-        });
+        let seen_duration = seen_duration
+            .map_or(DEFAULT_LEASE_DURATION, |millis| Duration::from_millis(from_sql(millis)));
         let is_gone =
             process.is_some_and(|process| process_lock::is_process_gone(&self.path, &process));
-        if !is_gone
-            && !self
-                .lease_watch
-                .has_expired(&lease.conversation, &seen, seen_duration)
-        {
+        if !is_gone && !self.lease_watch.has_expired(&lease.conversation, &seen, seen_duration) {
             return Ok(false);
         }
-        let acquired = self
-            .write_lease(&mut connection, lease, duration, Some(&seen))
-            .await;
+        let acquired = self.write_lease(&mut connection, lease, duration, Some(&seen)).await;
         self.lease_watch.unwatch(&lease.conversation);
         acquired
     }

@@ -34,11 +34,7 @@ impl ProcessLock {
             // Between the two calls another process may have taken the file for a stale one and removed it.
             let locked = !matches!(file.try_lock(), Err(TryLockError::WouldBlock));
             if locked && path.exists() {
-                return Ok(Self {
-                    name,
-                    path,
-                    _file: file,
-                });
+                return Ok(Self { name, path, _file: file });
             }
         }
     }

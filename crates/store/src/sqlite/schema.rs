@@ -81,9 +81,7 @@ pub(super) async fn migrate(
     apply_pending(path, &mut connection, steps).await?;
     // Reads and a write can then run at the same time; the file keeps the mode. Where it is unavailable, they wait for each
     // other.
-    sqlx::query("PRAGMA journal_mode = wal")
-        .fetch_one(&mut connection)
-        .await?;
+    sqlx::query("PRAGMA journal_mode = wal").fetch_one(&mut connection).await?;
     connection.close().await?;
     Ok(())
 }
@@ -95,15 +93,11 @@ async fn apply_pending(
     steps: &'static [&'static str],
 ) -> Result<(), PrepareError> {
     let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
-    let application: i32 = query_scalar("PRAGMA application_id")
-        .fetch_one(&mut *transaction)
-        .await?;
-    let current: i64 = query_scalar("PRAGMA user_version")
-        .fetch_one(&mut *transaction)
-        .await?;
-    let tables: i64 = query_scalar("SELECT count(*) FROM sqlite_schema")
-        .fetch_one(&mut *transaction)
-        .await?;
+    let application: i32 =
+        query_scalar("PRAGMA application_id").fetch_one(&mut *transaction).await?;
+    let current: i64 = query_scalar("PRAGMA user_version").fetch_one(&mut *transaction).await?;
+    let tables: i64 =
+        query_scalar("SELECT count(*) FROM sqlite_schema").fetch_one(&mut *transaction).await?;
     let shown = path.display();
     if application != APPLICATION_ID && (application, current, tables) != (0, 0, 0) {
         return Err(PrepareError::Rejected(StoreError::new(format!(
@@ -120,9 +114,7 @@ async fn apply_pending(
     if let Some(version) = reached {
         let pragmas =
             format!("PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {version}");
-        sqlx::raw_sql(AssertSqlSafe(pragmas))
-            .execute(&mut *transaction)
-            .await?;
+        sqlx::raw_sql(AssertSqlSafe(pragmas)).execute(&mut *transaction).await?;
     }
     transaction.commit().await?;
     Ok(())

@@ -37,28 +37,18 @@ async fn a_full_disk_is_a_clear_error_and_nothing_is_half_written() {
     for lease in [&room, &other] {
         assert!(store.acquire(lease, LONG).await.unwrap());
     }
-    store
-        .append(&other, &[user_entry("a".into(), "here")])
-        .await
-        .unwrap();
+    store.append(&other, &[user_entry("a".into(), "here")]).await.unwrap();
     // Each entry fits; not all of them do.
-    let batch: Vec<Entry> = (0..200)
-        .map(|n| user_entry(format!("{n}"), &"x".repeat(900)))
-        .collect();
+    let batch: Vec<Entry> =
+        (0..200).map(|n| user_entry(format!("{n}"), &"x".repeat(900))).collect();
     for _ in 0..3 {
         let error = store.append(&room, &batch).await.unwrap_err().to_string();
-        assert!(
-            error.contains("journals.db` does not fit on its disk: make room"),
-            "{error}"
-        );
+        assert!(error.contains("journals.db` does not fit on its disk: make room"), "{error}");
         assert!(store.load("room").await.unwrap().is_empty());
         // Others are read, and written where there is room.
         assert_eq!(store.list(9).await.unwrap().len(), 1);
     }
-    store
-        .append(&other, &[user_entry("b".into(), "and there")])
-        .await
-        .unwrap();
+    store.append(&other, &[user_entry("b".into(), "and there")]).await.unwrap();
     assert_eq!(store.load("other").await.unwrap().len(), 2);
     // Without the limit, as after space was freed.
     let store = SqliteStore::open(&file).await.unwrap();
@@ -95,28 +85,16 @@ async fn a_turn_that_failed_on_a_full_disk_resumes_when_there_is_space() {
     let chat = |model: ScriptedModel, store: Arc<SqliteStore>| {
         Chat::builder(model, &invoker).store(store).build()
     };
-    let model = ScriptedModel::new()
-        .replies("x".repeat(200_000))
-        .replies("Short.");
+    let model = ScriptedModel::new().replies("x".repeat(200_000)).replies("Short.");
     let first = chat(model, Arc::clone(&store));
-    let request = first
-        .message()
-        .conversation("room")
-        .user("List everything!");
+    let request = first.message().conversation("room").user("List everything!");
     let error = request.call().await.unwrap_err();
     assert!(matches!(error, ChatError::Store(_)), "{error:?}");
-    assert!(
-        error.to_string().contains("does not fit on its disk"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("does not fit on its disk"), "{error}");
     let elsewhere = first.message().conversation("other").user("And you?");
     assert_eq!(elsewhere.call().await.unwrap().text(), "Short.");
     let stored = store.load("room").await.unwrap();
-    assert_eq!(
-        stored.len(),
-        1,
-        "the user's message is stored, nothing of the answer"
-    );
+    assert_eq!(stored.len(), 1, "the user's message is stored, nothing of the answer");
     let unlimited = Arc::new(SqliteStore::open(&file).await.unwrap());
     let again = chat(ScriptedModel::new().replies("Again."), unlimited);
     let done = again.resume("room").call().await.unwrap();
@@ -125,11 +103,8 @@ async fn a_turn_that_failed_on_a_full_disk_resumes_when_there_is_space() {
 
 #[tokio::test]
 async fn migration_steps_are_applied_all_or_none() {
-    const MORE: &[&str] = &[
-        schema::MIGRATIONS[0],
-        schema::MIGRATIONS[1],
-        "CREATE TABLE second (a TEXT) STRICT",
-    ];
+    const MORE: &[&str] =
+        &[schema::MIGRATIONS[0], schema::MIGRATIONS[1], "CREATE TABLE second (a TEXT) STRICT"];
     const BROKEN: &[&str] = &[
         schema::MIGRATIONS[0],
         schema::MIGRATIONS[1],
@@ -140,10 +115,7 @@ async fn migration_steps_are_applied_all_or_none() {
     let store = SqliteStore::open(&file).await.unwrap();
     let room = Lease::new("room", "me");
     assert!(store.acquire(&room, LONG).await.unwrap());
-    store
-        .append(&room, &[user_entry("a".into(), "here")])
-        .await
-        .unwrap();
+    store.append(&room, &[user_entry("a".into(), "here")]).await.unwrap();
     let options = SqliteConnectOptions::new().filename(&file);
     assert!(schema::migrate(&file, &options, BROKEN).await.is_err());
     let tables = async || {
@@ -159,8 +131,5 @@ async fn migration_steps_are_applied_all_or_none() {
     // A store that is open continues to work; an older version cannot open the file any more.
     assert_eq!(store.load("room").await.unwrap().len(), 1);
     let error = SqliteStore::open(&file).await.unwrap_err().to_string();
-    assert!(
-        error.contains("version 3, and") && error.contains("up to version 2:"),
-        "{error}"
-    );
+    assert!(error.contains("version 3, and") && error.contains("up to version 2:"), "{error}");
 }

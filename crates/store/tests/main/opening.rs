@@ -3,34 +3,19 @@
 use toolwright_store::open;
 
 async fn open_error(url: &str) -> String {
-    open(url)
-        .await
-        .err()
-        .expect("there is no such store")
-        .to_string()
+    open(url).await.err().expect("there is no such store").to_string()
 }
 
 #[tokio::test]
 async fn an_unknown_store_is_an_error_that_lists_those_there_are() {
-    for url in [
-        "papyrus:roll",
-        "",
-        "memory",
-        "memory:x",
-        "mysql://me:secret@host/x",
-        "x.db",
-    ] {
+    for url in ["papyrus:roll", "", "memory", "memory:x", "mysql://me:secret@host/x", "x.db"] {
         if url == "memory" {
             // Accepted without its colon: it has no other meaning.
             assert!(open(url).await.is_ok());
             continue;
         }
         let error = open_error(url).await;
-        for known in [
-            "`memory:`",
-            "`sqlite:FILE`",
-            "`postgres://USER@HOST/DATABASE`",
-        ] {
+        for known in ["`memory:`", "`sqlite:FILE`", "`postgres://USER@HOST/DATABASE`"] {
             assert!(error.contains(known), "{url}: {error}");
         }
         assert!(!error.contains("secret"), "{error}");
@@ -42,10 +27,7 @@ async fn an_unknown_store_is_an_error_that_lists_those_there_are() {
 async fn a_file_is_named_with_and_without_slashes() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("a.db");
-    for url in [
-        format!("sqlite:{}", file.display()),
-        format!("sqlite://{}", file.display()),
-    ] {
+    for url in [format!("sqlite:{}", file.display()), format!("sqlite://{}", file.display())] {
         let store = open(&url).await.unwrap();
         let key = store.signing_key().await.unwrap();
         assert!(!key.expose().is_empty(), "{url}");

@@ -16,9 +16,7 @@ async fn execute(url: &str, sql: &str) {
 }
 
 async fn connect_error(url: &str) -> String {
-    let error = PostgresStore::connect(url)
-        .await
-        .expect_err("it cannot be used");
+    let error = PostgresStore::connect(url).await.expect_err("it cannot be used");
     error.to_string()
 }
 
@@ -110,11 +108,7 @@ async fn a_user_needs_no_right_to_create_tables() {
     let store = PostgresStore::connect(&worker).await.unwrap();
     append(&store, "room", &numbered_entries(0, 2)).await;
     // Without any rights the error states the remedy.
-    execute(
-        &url,
-        &format!("REVOKE ALL ON ALL TABLES IN SCHEMA public FROM {role}"),
-    )
-    .await;
+    execute(&url, &format!("REVOKE ALL ON ALL TABLES IN SCHEMA public FROM {role}")).await;
     let error = store.load("room").await.unwrap_err().to_string();
     assert!(error.contains("denies permission: grant"), "{error}");
 }
@@ -127,24 +121,14 @@ async fn errors_about_a_url_omit_its_password() {
     let url = server.url("nowhere");
     let error = connect_error(&url).await;
     assert!(error.contains("the database `nowhere` at "), "{error}");
-    assert!(
-        error.contains("is not there: make it with `createdb`"),
-        "{error}"
-    );
+    assert!(error.contains("is not there: make it with `createdb`"), "{error}");
     let url = url.replace("user=toolwright", "user=unknown&password=hunter2");
     let error = PostgresStore::connect(&url).await.unwrap_err();
     assert!(error.to_string().contains("refuses the user"), "{error}");
     assert!(!format!("{error:?}").contains("hunter2"));
-    for url in [
-        "postgres:",
-        "postgres://me:hunter2@[x/y",
-        "postgres://h:hunter2:1/x",
-    ] {
+    for url in ["postgres:", "postgres://me:hunter2@[x/y", "postgres://h:hunter2:1/x"] {
         let error = PostgresStore::connect(url).await.unwrap_err();
-        assert!(
-            !format!("{error} {error:?}").contains("hunter2"),
-            "{error:?}"
-        );
+        assert!(!format!("{error} {error:?}").contains("hunter2"), "{error:?}");
     }
 }
 
@@ -155,10 +139,7 @@ async fn a_database_without_unicode_is_refused() {
     };
     let mut connection = server.connect("postgres").await;
     let create = "CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0";
-    sqlx::raw_sql(create)
-        .execute(&mut connection)
-        .await
-        .unwrap();
+    sqlx::raw_sql(create).execute(&mut connection).await.unwrap();
     let error = connect_error(&server.url("latin")).await;
     assert!(error.contains("has the encoding LATIN1"), "{error}");
 }

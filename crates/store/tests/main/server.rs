@@ -48,9 +48,7 @@ struct Supervisor {
 pub(crate) fn shared() -> Option<&'static Server> {
     static SHARED: OnceLock<Option<Server>> = OnceLock::new();
     // Faster; a crash of the machine ends the tests, too.
-    SHARED
-        .get_or_init(|| Server::start(&["-c", "fsync=off"]))
-        .as_ref()
+    SHARED.get_or_init(|| Server::start(&["-c", "fsync=off"])).as_ref()
 }
 
 impl Server {
@@ -76,11 +74,7 @@ impl Server {
         let output = BufReader::new(child.stdout.take().unwrap());
         let server = Self {
             directory,
-            supervisor: Mutex::new(Supervisor {
-                child,
-                input,
-                output,
-            }),
+            supervisor: Mutex::new(Supervisor { child, input, output }),
             databases: AtomicUsize::new(0),
         };
         server.run("start");
@@ -113,10 +107,7 @@ impl Server {
         let name = format!("t{}", self.databases.fetch_add(1, Ordering::SeqCst));
         let mut connection = self.connect("postgres").await;
         let create = AssertSqlSafe(format!("CREATE DATABASE {name}"));
-        sqlx::raw_sql(create)
-            .execute(&mut connection)
-            .await
-            .unwrap();
+        sqlx::raw_sql(create).execute(&mut connection).await.unwrap();
         self.url(&name)
     }
 }
@@ -136,10 +127,7 @@ fn programs() -> Option<PathBuf> {
         let path = version.ok()?.path();
         let number: u32 = path.file_name()?.to_str()?.parse().ok()?;
         let programs = path.join("bin");
-        programs
-            .join("initdb")
-            .is_file()
-            .then_some((number, programs))
+        programs.join("initdb").is_file().then_some((number, programs))
     });
     programs.max().map(|(_, programs)| programs)
 }
@@ -150,17 +138,9 @@ fn unprivileged_shell(directory: &tempfile::TempDir) -> Option<Command> {
     if id.stdout.trim_ascii() != b"0" {
         return None;
     }
-    let owned = Command::new("chown")
-        .arg("postgres")
-        .arg(directory.path())
-        .status();
+    let owned = Command::new("chown").arg("postgres").arg(directory.path()).status();
     assert!(owned.unwrap().success());
     let mut command = Command::new("setpriv");
-    command.args([
-        "--reuid=postgres",
-        "--regid=postgres",
-        "--clear-groups",
-        "sh",
-    ]);
+    command.args(["--reuid=postgres", "--regid=postgres", "--clear-groups", "sh"]);
     Some(command)
 }

@@ -23,9 +23,7 @@ fn temporary_file() -> (TempDir, PathBuf) {
 
 /// Returns the message of the error when a file is opened.
 async fn open_error(file: &Path) -> String {
-    let error = SqliteStore::open(file)
-        .await
-        .expect_err("it cannot be opened");
+    let error = SqliteStore::open(file).await.expect_err("it cannot be opened");
     assert!(!error.to_string().contains("sqlx"), "{error}");
     error.to_string()
 }
@@ -96,12 +94,7 @@ async fn an_entry_is_on_the_disk_when_the_append_returns() {
 async fn a_deleted_conversation_is_overwritten() {
     let (_directory, file) = temporary_file();
     let store = SqliteStore::open(&file).await.unwrap();
-    append(
-        &store,
-        "room",
-        &[user_entry("a", 1, "a secret of the user")],
-    )
-    .await;
+    append(&store, "room", &[user_entry("a", 1, "a secret of the user")]).await;
     let room = acquire(&store, "room").await;
     assert!(store.delete(&room).await.unwrap());
     for file in file.parent().unwrap().read_dir().unwrap() {
@@ -147,10 +140,7 @@ async fn the_database_of_another_program_is_left_alone() {
     execute(&file, "CREATE TABLE bookmarks (url TEXT)").await;
     let before = std::fs::read(&file).unwrap();
     let error = open_error(&file).await;
-    assert!(
-        error.contains("is the database of another program"),
-        "{error}"
-    );
+    assert!(error.contains("is the database of another program"), "{error}");
     assert_eq!(std::fs::read(&file).unwrap(), before);
 }
 
@@ -165,11 +155,7 @@ async fn a_file_is_shared_with_another_process() {
         .env("TOOLWRIGHT_TEST_FILE", &file)
         .output()
         .unwrap();
-    assert!(
-        other.status.success(),
-        "{}",
-        String::from_utf8_lossy(&other.stdout)
-    );
+    assert!(other.status.success(), "{}", String::from_utf8_lossy(&other.stdout));
     assert_eq!(store.load("room").await.unwrap().len(), 4);
 }
 

@@ -37,10 +37,7 @@ impl Collector {
                 }
             }
         });
-        Self {
-            address: format!("http://{address}/v1/traces"),
-            requests,
-        }
+        Self { address: format!("http://{address}/v1/traces"), requests }
     }
 
     pub(crate) fn address(&self) -> &str {
@@ -61,16 +58,11 @@ fn respond(stream: TcpStream, status: &str) -> std::io::Result<Request> {
         head.push(line.trim_end().to_lowercase());
         line.clear();
     }
-    let length = head
-        .iter()
-        .find_map(|line| line.strip_prefix("content-length: ")?.parse().ok());
+    let length = head.iter().find_map(|line| line.strip_prefix("content-length: ")?.parse().ok());
     let mut body = vec![0; length.expect("the request has a content length")];
     reader.read_exact(&mut body)?;
     let mut writer = &stream;
-    write!(
-        writer,
-        "HTTP/1.1 {status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
-    )?;
+    write!(writer, "HTTP/1.1 {status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")?;
     Ok(Request { head, body })
 }
 
@@ -81,10 +73,7 @@ impl Request {
 
     pub(crate) fn spans(&self) -> Vec<Span> {
         let resources = self.content().resource_spans.into_iter();
-        resources
-            .flat_map(|it| it.scope_spans)
-            .flat_map(|it| it.spans)
-            .collect()
+        resources.flat_map(|it| it.scope_spans).flat_map(|it| it.spans).collect()
     }
 
     pub(crate) fn resource(&self) -> Vec<KeyValue> {

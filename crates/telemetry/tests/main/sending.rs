@@ -83,14 +83,8 @@ fn spans_arrive_with_their_names_and_attributes_when_the_guard_is_dropped() {
     let (chat, tool) = (&spans[0], &spans[1]);
     assert_eq!(chat.parent_span_id, tool.span_id);
     assert_eq!(chat.kind(), SpanKind::Client);
-    assert_eq!(
-        text(&chat.attributes, "gen_ai.request.model"),
-        Some("small-1")
-    );
-    assert_eq!(
-        text(&tool.attributes, "gen_ai.tool.name"),
-        Some("lookup_order")
-    );
+    assert_eq!(text(&chat.attributes, "gen_ai.request.model"), Some("small-1"));
+    assert_eq!(text(&tool.attributes, "gen_ai.tool.name"), Some("lookup_order"));
     let keys: Vec<&str> = chat.attributes.iter().map(|it| it.key.as_str()).collect();
     assert_eq!(keys, ["gen_ai.request.model"]);
 
@@ -139,10 +133,7 @@ fn spans_that_the_collector_rejects_are_counted() {
     let collector = Collector::with_status("401 Unauthorized");
     let lost = record_span(TelemetrySettings::new().endpoint(collector.address())).close();
     let lost = lost.expect_err("it is refused");
-    assert_eq!(
-        lost.to_string(),
-        "spans that did not reach the collector: 1"
-    );
+    assert_eq!(lost.to_string(), "spans that did not reach the collector: 1");
     let cause = std::error::Error::source(&lost).expect("there is a reason");
     assert!(cause.to_string().contains("401"));
 }

@@ -1,9 +1,6 @@
 //! The same call through several libraries, each from argument text to result text.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "a benchmark stops at the first surprise"
-)]
+#![allow(clippy::unwrap_used, reason = "a benchmark stops at the first surprise")]
 
 mod rows;
 
@@ -30,9 +27,8 @@ fn main() {
     let race = rows::bridges::add_order_rows(race, &runtime);
     println!("{}", race.run());
 
-    let race = Comparison::new("add(2, 3)", &runtime).add_function(baseline::ROW_NAME, || {
-        baseline::add(black_box(sum::ARGUMENTS_JSON))
-    });
+    let race = Comparison::new("add(2, 3)", &runtime)
+        .add_function(baseline::ROW_NAME, || baseline::add(black_box(sum::ARGUMENTS_JSON)));
     #[cfg(feature = "toolwright")]
     let race = rows::toolwright::add_sum_rows(race);
     #[cfg(feature = "rmcp")]

@@ -64,8 +64,6 @@ impl<'a> LoweringComparison<'a> {
     /// Times the rows.
     pub fn run(self) -> Table {
         let accepted = self.accepted.iter();
-        self.race
-            .run()
-            .remarks(accepted.map(|count| format!("{count} accepted")))
+        self.race.run().remarks(accepted.map(|count| format!("{count} accepted")))
     }
 }

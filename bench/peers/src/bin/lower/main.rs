@@ -1,9 +1,6 @@
 //! The same thousand tools brought into a provider's dialect by several libraries: how fast, and how many would be accepted.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "a benchmark stops at the first surprise"
-)]
+#![allow(clippy::unwrap_used, reason = "a benchmark stops at the first surprise")]
 
 mod comparison;
 mod rows;

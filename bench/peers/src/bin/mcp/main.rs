@@ -3,10 +3,7 @@
 //! Every server is a process of its own; those in Rust are this program again, told to `serve`. Words after `--` choose:
 //! a transport (`http`, `stdio`), a load (`add`, `page`, `list-100`, `list-10000`), a server by its name.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "a benchmark stops at the first surprise"
-)]
+#![allow(clippy::unwrap_used, reason = "a benchmark stops at the first surprise")]
 
 mod client;
 mod comparison;
@@ -32,13 +29,9 @@ fn main() {
     }
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     let contenders = select_by_name(&BENCHMARKED_SERVERS, &words, |it| it.name);
-    let contenders: Vec<&BenchmarkedServer> = contenders
-        .into_iter()
-        .filter(|it| it.is_installed())
-        .collect();
-    for way in select_by_name(&[Transport::Http, Transport::Stdio], &words, |way| {
-        way.name()
-    }) {
+    let contenders: Vec<&BenchmarkedServer> =
+        contenders.into_iter().filter(|it| it.is_installed()).collect();
+    for way in select_by_name(&[Transport::Http, Transport::Stdio], &words, |way| way.name()) {
         for load in select_by_name(&WORKLOADS, &words, |load| load.name) {
             let rows = runtime.block_on(comparison::run(&contenders, *way, load));
             println!("{}", report::format_table(*way, load, &rows));
@@ -53,9 +46,5 @@ fn select_by_name<'a, T>(
     name: impl Fn(&T) -> &'static str,
 ) -> Vec<&'a T> {
     let named: Vec<&T> = all.iter().filter(|it| words.contains(&name(it))).collect();
-    if named.is_empty() {
-        all.iter().collect()
-    } else {
-        named
-    }
+    if named.is_empty() { all.iter().collect() } else { named }
 }

@@ -52,38 +52,14 @@ pub const BENCHMARKED_SERVERS: [BenchmarkedServer; 13] = [
     own_server("Toolwright", "toolwright", ProtocolGeneration::Stateless),
     own_server("rmcp", "rmcp", ProtocolGeneration::Session),
     own_server("rmcp", "rmcp", ProtocolGeneration::Stateless),
-    own_server(
-        "rmcp, no sessions, JSON",
-        "rmcp-json",
-        ProtocolGeneration::Session,
-    ),
-    own_server(
-        "rmcp, no sessions, JSON",
-        "rmcp-json",
-        ProtocolGeneration::Stateless,
-    ),
+    own_server("rmcp, no sessions, JSON", "rmcp-json", ProtocolGeneration::Session),
+    own_server("rmcp, no sessions, JSON", "rmcp-json", ProtocolGeneration::Stateless),
     own_server("tower-mcp", "tower-mcp", ProtocolGeneration::Session),
     own_server("tower-mcp", "tower-mcp", ProtocolGeneration::Stateless),
-    foreign_server(
-        "FastMCP",
-        ServerProgram::Python,
-        ProtocolGeneration::Session,
-    ),
-    foreign_server(
-        "FastMCP",
-        ServerProgram::Python,
-        ProtocolGeneration::Stateless,
-    ),
-    foreign_server(
-        "TypeScript SDK",
-        ServerProgram::Node,
-        ProtocolGeneration::Session,
-    ),
-    foreign_server(
-        "TypeScript SDK",
-        ServerProgram::Node,
-        ProtocolGeneration::Stateless,
-    ),
+    foreign_server("FastMCP", ServerProgram::Python, ProtocolGeneration::Session),
+    foreign_server("FastMCP", ServerProgram::Python, ProtocolGeneration::Stateless),
+    foreign_server("TypeScript SDK", ServerProgram::Node, ProtocolGeneration::Session),
+    foreign_server("TypeScript SDK", ServerProgram::Node, ProtocolGeneration::Stateless),
 ];
 
 impl Transport {

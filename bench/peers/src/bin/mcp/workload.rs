@@ -74,9 +74,7 @@ impl Workload {
     pub fn assert_results(&self, who: &str, results: &[Value]) {
         let right = match self.tool {
             Some(tool) => {
-                let text = results[0]["content"][0]["text"]
-                    .as_str()
-                    .unwrap_or_default();
+                let text = results[0]["content"][0]["text"].as_str().unwrap_or_default();
                 text == "5" && tool == "add" || text.len() == PAGE_BYTES && tool == "page"
             }
             None => {

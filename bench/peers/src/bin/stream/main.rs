@@ -1,9 +1,6 @@
 //! The same streamed answer through several libraries, each from a socket to the text and the call it says.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "a benchmark stops at the first surprise"
-)]
+#![allow(clippy::unwrap_used, reason = "a benchmark stops at the first surprise")]
 
 mod rows;
 mod server;
@@ -13,9 +10,7 @@ use toolwright_bench::{Comparison, stream::recorded::recorded_frames};
 
 fn main() {
     #[cfg(feature = "toolwright")]
-    rustls::crypto::ring::default_provider()
-        .install_default()
-        .unwrap();
+    rustls::crypto::ring::default_provider().install_default().unwrap();
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     let frames = recorded_frames("openai-chat", true);
     let bytes = frames.concat().into_bytes();

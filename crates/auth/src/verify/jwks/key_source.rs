@@ -70,11 +70,7 @@ impl KeySource {
             .map_err(|error| AuthBuildError::OAuth {
                 message: format!("no HTTP client: {error}"),
             })?;
-        Ok(Self {
-            http,
-            issuer: issuer.to_owned(),
-            location,
-        })
+        Ok(Self { http, issuer: issuer.to_owned(), location })
     }
 
     pub(super) async fn fetch(&self) -> Result<KeySet, String> {

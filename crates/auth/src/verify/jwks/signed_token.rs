@@ -80,9 +80,7 @@ impl<'a> SignedToken<'a> {
             return Err(VerifyError::invalid_token("the token is not for access"));
         }
         if header.crit.is_some() {
-            return Err(VerifyError::invalid_token(
-                "the token insists on what is not known here",
-            ));
+            return Err(VerifyError::invalid_token("the token insists on what is not known here"));
         }
         Ok(Self {
             algorithm,
@@ -122,8 +120,6 @@ impl<'a> SignedToken<'a> {
 fn parse_timestamp(seconds: f64) -> Result<SystemTime, VerifyError> {
     match (0.0..1e11).contains(&seconds) {
         true => Ok(UNIX_EPOCH + Duration::from_secs_f64(seconds)),
-        false => Err(VerifyError::invalid_token(
-            "a time in the token is out of bounds",
-        )),
+        false => Err(VerifyError::invalid_token("a time in the token is out of bounds")),
     }
 }

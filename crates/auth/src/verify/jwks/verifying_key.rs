@@ -89,9 +89,10 @@ impl KeySet {
         let published = published.filter_map(|key| serde_json::from_value(key).ok());
         let keys: Vec<VerifyingKey> = published.filter_map(VerifyingKey::from_jwk).collect();
         match keys.is_empty() {
-            true => Err(
-                "the JSON Web Key Set has no key that signatures can be checked with".to_owned(),
-            ),
+            true => {
+                Err("the JSON Web Key Set has no key that signatures can be checked with"
+                    .to_owned())
+            }
             false => Ok(Self(keys)),
         }
     }
@@ -120,10 +121,9 @@ impl VerifyingKey {
         }
         let bytes = |text: Option<String>| URL_SAFE_NO_PAD.decode(text?).ok();
         let material = match (&*key.kty, key.crv.as_deref()) {
-            ("RSA", _) => KeyMaterial::Rsa(RsaPublicKeyComponents {
-                n: bytes(key.n)?,
-                e: bytes(key.e)?,
-            }),
+            ("RSA", _) => {
+                KeyMaterial::Rsa(RsaPublicKeyComponents { n: bytes(key.n)?, e: bytes(key.e)? })
+            }
             ("EC", Some("P-256" | "P-384")) => {
                 // 4 marks an uncompressed point: both coordinates follow.
                 let point = [vec![4], bytes(key.x)?, bytes(key.y)?].concat();
@@ -132,11 +132,7 @@ impl VerifyingKey {
             ("OKP", Some("Ed25519")) => KeyMaterial::Curve(key.crv?, bytes(key.x)?),
             _ => return None,
         };
-        Some(Self {
-            kid: key.kid,
-            alg: key.alg,
-            material,
-        })
+        Some(Self { kid: key.kid, alg: key.alg, material })
     }
 
     fn supports(&self, algorithm: SignatureAlgorithm) -> bool {

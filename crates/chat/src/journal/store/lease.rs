@@ -51,17 +51,11 @@ impl ConversationQueues {
             })
         };
         if let Ok(lock) = Arc::clone(&queue.lock).try_lock_owned() {
-            return Ok(TurnPermit {
-                _lock: lock,
-                _queue: queue,
-            });
+            return Ok(TurnPermit { _lock: lock, _queue: queue });
         }
         let _slot = QueueSlot::enter(&queue)?;
         let lock = Arc::clone(&queue.lock).lock_owned().await;
-        Ok(TurnPermit {
-            _lock: lock,
-            _queue: Arc::clone(&queue),
-        })
+        Ok(TurnPermit { _lock: lock, _queue: Arc::clone(&queue) })
     }
 }
 
@@ -114,12 +108,7 @@ impl LeaseGuard {
             sleep(wait).await;
             wait = (wait * 2).min(Duration::from_secs(1));
         }
-        Ok(Self {
-            store,
-            lease,
-            duration,
-            permit: Some(permit),
-        })
+        Ok(Self { store, lease, duration, permit: Some(permit) })
     }
 
     /// Runs a future while the lease is renewed; fails as soon as the lease is lost.

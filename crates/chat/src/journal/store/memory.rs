@@ -32,12 +32,7 @@ impl MemoryState {
         let summaries = journals.filter_map(|(conversation, journal)| {
             let (first, last) = (journal.entries.first()?, journal.entries.last()?);
             let count = u64::try_from(journal.entries.len()).unwrap_or(u64::MAX);
-            Some(ConversationSummary::new(
-                conversation,
-                first,
-                last.at,
-                count,
-            ))
+            Some(ConversationSummary::new(conversation, first, last.at, count))
         });
         let mut summaries: Vec<ConversationSummary> = summaries.collect();
         summaries.sort_by(|a, b| (b.last, &a.conversation).cmp(&(a.last, &b.conversation)));
@@ -81,9 +76,7 @@ impl Store for MemoryStore {
         let free = held.is_none_or(|(holder, until)| *holder == lease.holder || *until <= now);
         if free {
             // A duration that overflows becomes 34 years.
-            let until = now
-                .checked_add(duration)
-                .unwrap_or(now + Duration::from_secs(1 << 30));
+            let until = now.checked_add(duration).unwrap_or(now + Duration::from_secs(1 << 30));
             let held = (lease.holder.clone(), until);
             state.leases.insert(lease.conversation.clone(), held);
         }

@@ -11,11 +11,7 @@ use crate::journal::entry::Entry;
 const SUBJECT_PREFIX: char = '@';
 
 /// All but RFC 3986's unreserved characters.
-const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'.')
-    .remove(b'_')
-    .remove(b'~');
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// The owner of a stored conversation.
 ///
@@ -117,11 +113,7 @@ impl PrincipalRecord {
 
     /// Creates the record of a subject without scopes, whose credential does not expire.
     pub fn new(subject: impl Into<String>) -> Self {
-        Self {
-            subject: subject.into(),
-            scopes: Vec::new(),
-            expires: None,
-        }
+        Self { subject: subject.into(), scopes: Vec::new(), expires: None }
     }
 }
 
@@ -144,23 +136,10 @@ mod tests {
         for name in ["ada", "auth0|12/3", "ünï", "%2F", "@", "a@b.example"] {
             for id in ["notes", "/help/7", "@bob/x", "a/b"] {
                 let stored = subject(name).stored_name(id);
-                assert_eq!(
-                    Owner::split_stored_name(&stored),
-                    (subject(name), id),
-                    "{stored}"
-                );
-                assert!(
-                    subject(name).stored_name_range().contains(&stored),
-                    "{stored}"
-                );
-                assert!(
-                    Owner::Operator.stored_name_range().contains(&stored),
-                    "{stored}"
-                );
-                assert!(
-                    !subject("ad").stored_name_range().contains(&stored),
-                    "{stored}"
-                );
+                assert_eq!(Owner::split_stored_name(&stored), (subject(name), id), "{stored}");
+                assert!(subject(name).stored_name_range().contains(&stored), "{stored}");
+                assert!(Owner::Operator.stored_name_range().contains(&stored), "{stored}");
+                assert!(!subject("ad").stored_name_range().contains(&stored), "{stored}");
             }
         }
         for id in ["notes", "/help/7", "A", "?"] {

@@ -30,19 +30,11 @@ impl TurnRunner {
     pub(super) fn pending_call_of_item(&self, item: &ItemKind) -> Option<PendingCall> {
         match item {
             ItemKind::Call { call } => self.invoker.pending_call(&self.scope, call),
-            ItemKind::HostedApproval {
-                server,
-                tool,
-                arguments,
-                ..
-            } => {
+            ItemKind::HostedApproval { server, tool, arguments, .. } => {
                 let (id, name) = item.call_id_and_name()?;
                 let call = ToolCall::new(name, arguments.as_str()).with_id(id);
                 let description = format!("`{tool}` of the server `{server}`, run by the vendor.");
-                Some(
-                    self.invoker
-                        .pending_hosted_call(&self.scope, call, &description),
-                )
+                Some(self.invoker.pending_hosted_call(&self.scope, call, &description))
             }
             _ => None,
         }
@@ -57,10 +49,7 @@ impl TurnRunner {
         let shown = |call: &&CallId| approvals.iter().any(|shown| shown.call.id == **call);
         let abandoned = calls.iter().filter(|call| !shown(call));
         let denials: Vec<EntryBody> = abandoned
-            .map(|call| EntryBody::ApprovalDecided {
-                call: call.clone(),
-                verdict: tool_changed(),
-            })
+            .map(|call| EntryBody::ApprovalDecided { call: call.clone(), verdict: tool_changed() })
             .collect();
         if denials.is_empty() {
             return Ok(approvals);
@@ -82,9 +71,8 @@ impl TurnRunner {
                     let decision = async { approver.decide(pending.request()).await };
                     let decision = AssertUnwindSafe(decision).catch_unwind();
                     let token = self.journal.approval_request(call).map(|(_, token)| token);
-                    let remaining = token.map_or(0, |token| {
-                        token.expires().saturating_sub(self.journal.now())
-                    });
+                    let remaining =
+                        token.map_or(0, |token| token.expires().saturating_sub(self.journal.now()));
                     tokio::select! {
                         // A cancellation decides nothing: the turn ends before the call could run.
                         () = self.request.cancel.cancelled() => return Ok(()),
@@ -100,14 +88,11 @@ impl TurnRunner {
                     }
                 }
             };
-            let decided = EntryBody::ApprovalDecided {
-                call: call.clone(),
-                verdict: verdict.clone(),
-            };
+            let decided =
+                EntryBody::ApprovalDecided { call: call.clone(), verdict: verdict.clone() };
             self.journal.append([decided]).await?;
             let call = call.clone();
-            self.events
-                .emit(ChatEvent::ApprovalDecided { call, verdict });
+            self.events.emit(ChatEvent::ApprovalDecided { call, verdict });
         }
         Ok(())
     }
@@ -115,9 +100,7 @@ impl TurnRunner {
 
 /// The verdict about a call whose tool has changed since its approval was requested.
 fn tool_changed() -> ApprovalVerdict {
-    ApprovalVerdict::Deny {
-        reason: "the tool has changed since".to_owned(),
-    }
+    ApprovalVerdict::Deny { reason: "the tool has changed since".to_owned() }
 }
 
 fn verdict_from_decision(decision: ApprovalDecision) -> ApprovalVerdict {
@@ -125,13 +108,9 @@ fn verdict_from_decision(decision: ApprovalDecision) -> ApprovalVerdict {
         ApprovalDecision::Approve(_) => ApprovalVerdict::Approve,
         ApprovalDecision::Edit { arguments, .. } => ApprovalVerdict::Edit { arguments },
         ApprovalDecision::Deny { reason } => ApprovalVerdict::Deny { reason },
-        ApprovalDecision::Answer(result) => ApprovalVerdict::Answer {
-            content: result.content,
-        },
+        ApprovalDecision::Answer(result) => ApprovalVerdict::Answer { content: result.content },
         // An unknown kind of decision approves nothing.
-        _ => ApprovalVerdict::Deny {
-            reason: "the decision was not understood".to_owned(),
-        },
+        _ => ApprovalVerdict::Deny { reason: "the decision was not understood".to_owned() },
     }
 }
 
@@ -143,9 +122,8 @@ impl Approver for JournalApprover {
         let verdict = self.0.state().turn.verdict(&request.call.id).cloned();
         // The token does not match if the tool, the arguments or the caller have changed since the approval was requested.
         let requested = self.0.approval_request(&request.call.id);
-        let matching = requested.map_or(Err("nobody was asked"), |(_, token)| {
-            request.verify_token(&token)
-        });
+        let matching =
+            requested.map_or(Err("nobody was asked"), |(_, token)| request.verify_token(&token));
         Box::pin(async move {
             match (verdict, matching) {
                 (Some(ApprovalVerdict::Deny { reason }), _) => request.deny(reason),

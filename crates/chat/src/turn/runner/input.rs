@@ -86,10 +86,7 @@ impl TurnRunner {
             let open = state.turn.open_calls();
             open.map(|open| open.call.clone()).collect()
         };
-        let result_ids: Vec<CallId> = results
-            .iter()
-            .map(|result| result.call_id.clone())
-            .collect();
+        let result_ids: Vec<CallId> = results.iter().map(|result| result.call_id.clone()).collect();
         for (at, call) in result_ids.iter().enumerate() {
             if !open.contains(call) {
                 return Err(rejected(call, "it does not wait for a result"));
@@ -133,8 +130,7 @@ impl TurnRunner {
         let principal = self.request.principal.as_ref();
         self.journal.append_as(principal, decided).await?;
         for ApprovalResponse { call, verdict, .. } in responses {
-            self.events
-                .emit(ChatEvent::ApprovalDecided { call, verdict });
+            self.events.emit(ChatEvent::ApprovalDecided { call, verdict });
         }
         Ok(())
     }
@@ -169,8 +165,5 @@ impl TurnRunner {
 }
 
 fn rejected(call: &CallId, reason: &str) -> ChatError {
-    ChatError::Rejected {
-        call: call.clone(),
-        reason: reason.to_owned(),
-    }
+    ChatError::Rejected { call: call.clone(), reason: reason.to_owned() }
 }

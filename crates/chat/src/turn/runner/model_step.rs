@@ -106,9 +106,7 @@ impl TurnRunner {
             return Ok(());
         }
         let content = vec![Content::text(step.text)];
-        self.journal
-            .append([EntryBody::Assistant { content }])
-            .await?;
+        self.journal.append([EntryBody::Assistant { content }]).await?;
         Ok(())
     }
 
@@ -119,21 +117,13 @@ impl TurnRunner {
         let cost = self.request.chat.0.prices.cost(&model, &usage);
         let step = Arc::new(Step::new(model, step.items, stop.clone(), usage));
         let mut calls = Vec::<CallMetadata>::new();
-        for metadata in step
-            .items
-            .iter()
-            .filter_map(|item| self.item_metadata(item))
-        {
+        for metadata in step.items.iter().filter_map(|item| self.item_metadata(item)) {
             if !calls.iter().any(|known| known.call == metadata.call) {
                 calls.push(metadata);
             }
         }
         let ids: Vec<CallId> = calls.iter().map(|metadata| metadata.call.clone()).collect();
-        let mut entries = vec![EntryBody::Step {
-            step: Arc::clone(&step),
-            calls,
-            cost,
-        }];
+        let mut entries = vec![EntryBody::Step { step: Arc::clone(&step), calls, cost }];
         entries.extend(self.approval_requests(&step));
         self.journal.append(entries).await?;
         self.events.emit(ChatEvent::Step { stop, usage, cost });
@@ -173,9 +163,7 @@ impl TurnRunner {
 
     fn call_metadata(&self, call: &ToolCall) -> CallMetadata {
         let snapshot = self.invoker.snapshot().ok();
-        let entry = snapshot
-            .as_deref()
-            .and_then(|snapshot| snapshot.find(call.name.as_str()));
+        let entry = snapshot.as_deref().and_then(|snapshot| snapshot.find(call.name.as_str()));
         let name = entry.map_or(&call.name, |entry| &entry.spec().name);
         let digest = call_digest(name.as_str(), call.arguments.as_str());
         let mut metadata = CallMetadata::new(call.id.clone(), ToolName::clone(name), digest);
@@ -209,10 +197,7 @@ impl StepAccumulator {
             ModelEvent::Reasoning(delta) => emit(ChatEvent::Reasoning { delta }),
             ModelEvent::CallBegins { index, id, name } => {
                 self.call_ids.insert(index, id.clone());
-                emit(ChatEvent::CallBegins {
-                    call: id,
-                    tool: name,
-                });
+                emit(ChatEvent::CallBegins { call: id, tool: name });
             }
             ModelEvent::CallDelta { index, delta } => {
                 if let Some(call) = self.call_ids.get(&index).cloned() {
@@ -223,17 +208,14 @@ impl StepAccumulator {
                 self.make_id_unique(&mut item);
                 match &item.kind {
                     ItemKind::Call { call } => emit(ChatEvent::Call { call: call.clone() }),
-                    ItemKind::HostedCall {
-                        tool,
-                        input,
-                        output,
-                        failed,
-                    } => emit(ChatEvent::HostedCall {
-                        tool: tool.clone(),
-                        input: input.clone(),
-                        output: output.clone(),
-                        failed: *failed,
-                    }),
+                    ItemKind::HostedCall { tool, input, output, failed } => {
+                        emit(ChatEvent::HostedCall {
+                            tool: tool.clone(),
+                            input: input.clone(),
+                            output: output.clone(),
+                            failed: *failed,
+                        })
+                    }
                     _ => {}
                 }
                 self.items.push(item);

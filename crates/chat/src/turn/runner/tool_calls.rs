@@ -16,47 +16,31 @@ impl TurnRunner {
     pub(super) async fn run_calls(&self, ids: &[CallId]) -> Result<(), ChatError> {
         self.finish_hosted_calls(ids).await?;
         let calls = self.calls_by_id(ids);
-        let invoker = self
-            .invoker
-            .with_approver(JournalApprover(Arc::clone(&self.journal)));
-        let ran = invoker
-            .map_calls(&calls, |call| self.run_call(&invoker, call))
-            .await;
+        let invoker = self.invoker.with_approver(JournalApprover(Arc::clone(&self.journal)));
+        let ran = invoker.map_calls(&calls, |call| self.run_call(&invoker, call)).await;
         ran.into_iter().collect()
     }
 
     async fn run_call(&self, invoker: &Invoker, call: &ToolCall) -> Result<(), ChatError> {
         let (verdict, is_fatal) = {
             let turn = &self.journal.state().turn;
-            (
-                turn.verdict(&call.id).cloned(),
-                turn.fatal_error().is_some(),
-            )
+            (turn.verdict(&call.id).cloned(), turn.fatal_error().is_some())
         };
         if is_fatal {
             return Ok(());
         }
-        let runs = !matches!(
-            verdict,
-            Some(ApprovalVerdict::Deny { .. } | ApprovalVerdict::Answer { .. })
-        );
+        let runs =
+            !matches!(verdict, Some(ApprovalVerdict::Deny { .. } | ApprovalVerdict::Answer { .. }));
         if runs {
             let id = call.id.clone();
-            self.journal
-                .append([EntryBody::CallStarted { call: id }])
-                .await?;
-            self.events.emit(ChatEvent::Running {
-                call: call.id.clone(),
-                tool: call.name.clone(),
-            });
+            self.journal.append([EntryBody::CallStarted { call: id }]).await?;
+            self.events.emit(ChatEvent::Running { call: call.id.clone(), tool: call.name.clone() });
         }
         let started = Instant::now();
         let scope = self.scope_with_events();
         let result = invoker.invoke_in(&scope, call).await;
         let finished = result.clone();
-        self.journal
-            .append([EntryBody::CallFinished { result: finished }])
-            .await?;
+        self.journal.append([EntryBody::CallFinished { result: finished }]).await?;
         let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.events.emit(ChatEvent::Result { result, millis });
         Ok(())
@@ -103,17 +87,9 @@ impl TurnRunner {
 
 fn to_chat_event(event: CallEvent) -> Option<ChatEvent> {
     match event {
-        CallEvent::Progress {
-            call_id: call,
-            done,
-            total,
-            message,
-        } => Some(ChatEvent::Progress {
-            call,
-            done,
-            total,
-            message,
-        }),
+        CallEvent::Progress { call_id: call, done, total, message } => {
+            Some(ChatEvent::Progress { call, done, total, message })
+        }
         CallEvent::Update { result, .. } => Some(ChatEvent::Update { result }),
         _ => None,
     }

@@ -27,11 +27,7 @@ pub(super) struct FaultyModel {
 
 impl FaultyModel {
     pub(super) fn new(dice: RandomChoices, watch: Monitor) -> Self {
-        Self {
-            id: ModelId::new("erratic", ""),
-            dice,
-            watch,
-        }
+        Self { id: ModelId::new("erratic", ""), dice, watch }
     }
 
     fn call(&self) -> Item {

@@ -103,14 +103,9 @@ fn about(entries: &[Entry]) -> HashMap<String, About> {
                 about.entry(call.to_string()).or_default().started = true
             }
             EntryBody::CallFinished { result } => {
-                about
-                    .entry(result.call_id.to_string())
-                    .or_default()
-                    .finished = true;
+                about.entry(result.call_id.to_string()).or_default().finished = true;
             }
-            EntryBody::ApprovalRequested {
-                call, arguments, ..
-            } => {
+            EntryBody::ApprovalRequested { call, arguments, .. } => {
                 about.entry(call.to_string()).or_default().asked = Some(arguments.clone());
             }
             EntryBody::ApprovalDecided { call, verdict } => {

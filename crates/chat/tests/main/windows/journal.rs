@@ -60,22 +60,15 @@ pub(super) fn journal(pieces: &[Piece]) -> Vec<Entry> {
                 bodies.push(user(10));
                 let ids: Vec<usize> = (0..calls).map(|n| 100 + n).collect();
                 bodies.push(step(&ids, &ids));
-                bodies.extend(
-                    ids.iter()
-                        .map(|id| EntryBody::CallStarted { call: call(*id) }),
-                );
+                bodies.extend(ids.iter().map(|id| EntryBody::CallStarted { call: call(*id) }));
                 bodies.extend(ids.iter().map(|id| finished(*id, size)));
                 if calls > 0 {
                     bodies.push(step(&[], &[]));
                 }
-                bodies.push(EntryBody::TurnEnded {
-                    end: TurnEnd::Answered,
-                });
+                bodies.push(EntryBody::TurnEnded { end: TurnEnd::Answered });
             }
             Piece::User(size) => bodies.push(user(size)),
-            Piece::Assistant(size) => bodies.push(EntryBody::Assistant {
-                content: text(size),
-            }),
+            Piece::Assistant(size) => bodies.push(EntryBody::Assistant { content: text(size) }),
             Piece::Step { calls, known } => {
                 let ids: Vec<usize> = (0..calls).map(|n| (next + n) % 8).collect();
                 next += calls;
@@ -84,9 +77,7 @@ pub(super) fn journal(pieces: &[Piece]) -> Vec<Entry> {
             Piece::Foreign => bodies.push(step(&[0], &[9])),
             Piece::Started(id) => bodies.push(EntryBody::CallStarted { call: call(id) }),
             Piece::Finished { call, size } => bodies.push(finished(call, size)),
-            Piece::Ended => bodies.push(EntryBody::TurnEnded {
-                end: TurnEnd::Cancelled,
-            }),
+            Piece::Ended => bodies.push(EntryBody::TurnEnded { end: TurnEnd::Cancelled }),
         }
     }
     let entries = bodies.into_iter().enumerate();
@@ -103,9 +94,7 @@ fn text(size: usize) -> Vec<Content> {
 }
 
 fn user(size: usize) -> EntryBody {
-    EntryBody::User {
-        content: text(size),
-    }
+    EntryBody::User { content: text(size) }
 }
 
 fn step(calls: &[usize], known: &[usize]) -> EntryBody {
@@ -115,20 +104,10 @@ fn step(calls: &[usize], known: &[usize]) -> EntryBody {
     });
     let mut items: Vec<Item> = items.collect();
     items.push(Item::text("So."));
-    let stop = if calls.is_empty() {
-        StopReason::End
-    } else {
-        StopReason::Calls
-    };
+    let stop = if calls.is_empty() { StopReason::End } else { StopReason::Calls };
     let step = Step::new(ModelId::new("any", ""), items, stop, Usage::default());
-    let metadata = known
-        .iter()
-        .map(|id| CallMetadata::new(call(*id), "look", ""));
-    EntryBody::Step {
-        step: step.into(),
-        calls: metadata.collect(),
-        cost: None,
-    }
+    let metadata = known.iter().map(|id| CallMetadata::new(call(*id), "look", ""));
+    EntryBody::Step { step: step.into(), calls: metadata.collect(), cost: None }
 }
 
 fn finished(id: usize, size: usize) -> EntryBody {

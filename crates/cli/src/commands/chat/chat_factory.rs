@@ -47,10 +47,7 @@ impl<'a> ChatFactory<'a> {
         }
         Ok(Self {
             store,
-            conversation_id: command
-                .conversation
-                .clone()
-                .unwrap_or_else(new_conversation_id),
+            conversation_id: command.conversation.clone().unwrap_or_else(new_conversation_id),
             node_name: unique_node_name(),
             system: system_message(command.system.as_deref(), &config)?,
             hosted_tools: hosted_tools(&config)?,
@@ -73,10 +70,7 @@ impl<'a> ChatFactory<'a> {
             .lease_duration(LEASE_DURATION)
             .limits(self.limits.clone())
             .prices(self.prices.clone())
-            .approver(TerminalApprover {
-                approve_all: self.approve_all,
-                reader,
-            });
+            .approver(TerminalApprover { approve_all: self.approve_all, reader });
         for tool in &self.hosted_tools {
             if !self.servers.is_attached_locally(tool) {
                 builder = builder.hosted_tool(tool.clone());

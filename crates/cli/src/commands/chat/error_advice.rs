@@ -56,9 +56,6 @@ mod tests {
     fn an_exhausted_quota_does_not_advise_to_ask_again() {
         let error = ModelError::new(ModelErrorKind::Quota, "you exceeded your current quota");
         let message = describe_error(&ChatError::Model(error));
-        assert!(
-            message.contains("billing") && !message.contains("again"),
-            "{message}"
-        );
+        assert!(message.contains("billing") && !message.contains("again"), "{message}");
     }
 }

@@ -91,22 +91,14 @@ impl EventPrinter {
             ChatEvent::Text { delta } => return self.print_answer(delta),
             ChatEvent::Reasoning { delta } => self.print_reasoning(delta),
             ChatEvent::Call { call } => self.print_call(call),
-            ChatEvent::HostedCall {
-                tool,
-                input,
-                output,
-                failed,
-            } => self.print_hosted_call(tool, input, output, *failed),
+            ChatEvent::HostedCall { tool, input, output, failed } => {
+                self.print_hosted_call(tool, input, output, *failed)
+            }
             ChatEvent::Step { .. } => {
                 (self.previous_step_has_text, self.step_has_text) = (self.step_has_text, false);
             }
             ChatEvent::ApprovalDecided { verdict, .. } => self.print_approval_verdict(verdict),
-            ChatEvent::Progress {
-                done,
-                total,
-                message,
-                ..
-            } => {
+            ChatEvent::Progress { done, total, message, .. } => {
                 let line = format_progress(*done, *total, message.as_deref());
                 self.print_line(
                     Colour::Dim,
@@ -196,11 +188,7 @@ impl EventPrinter {
             Ok(arguments) => to_safe_json(&arguments),
             Err(_) => call.arguments.as_str().to_owned(),
         };
-        let line = format!(
-            "→ {} {}",
-            call.name,
-            to_single_line(&arguments, MAX_PREVIEW_CHARS)
-        );
+        let line = format!("→ {} {}", call.name, to_single_line(&arguments, MAX_PREVIEW_CHARS));
         self.print_line(Colour::Cyan, &sanitize(&line));
     }
 
@@ -216,10 +204,7 @@ impl EventPrinter {
 
     fn print_approval_verdict(&mut self, verdict: &ApprovalVerdict) {
         if let ApprovalVerdict::Edit { arguments } = verdict {
-            self.print_line(
-                Colour::Cyan,
-                &format!("→ edited: {}", to_safe_json(arguments)),
-            );
+            self.print_line(Colour::Cyan, &format!("→ edited: {}", to_safe_json(arguments)));
         }
     }
 

@@ -49,10 +49,7 @@ pub(crate) fn execute(
     interrupts: &InterruptHandler,
     runtime: &Runtime,
 ) -> Result<ExitCode, CliError> {
-    let input = Arc::new(LineInput::open(
-        build_line_helper(factory)?,
-        interrupts.clone(),
-    ));
+    let input = Arc::new(LineInput::open(build_line_helper(factory)?, interrupts.clone()));
     elicitor.set_reader(Arc::clone(&input) as _);
     let warning_input = Arc::clone(&input);
     factory.servers.set_warning_handler(move |warning| {
@@ -92,11 +89,9 @@ fn build_line_helper(factory: &ChatFactory<'_>) -> Result<LineHelper, CliError> 
 
 impl Session<'_> {
     fn run_loop(&mut self) -> io::Result<()> {
-        self.printer
-            .print_header(&self.selected_model, self.factory, &self.chat);
+        self.printer.print_header(&self.selected_model, self.factory, &self.chat);
         if self.input.is_terminal() {
-            self.printer
-                .print_note("/help says what to type; Ctrl-D leaves");
+            self.printer.print_note("/help says what to type; Ctrl-D leaves");
         }
         self.open_conversation()?;
         let mut interrupted = false;
@@ -146,9 +141,9 @@ impl Session<'_> {
                     .print_note(&format!("conversation {conversation}, kept in {location}"));
             }
             ConversationState::Empty => self.printer.print_note("this conversation is not kept"),
-            ConversationState::Idle => self
-                .printer
-                .print_note(&format!("going on with conversation {conversation}")),
+            ConversationState::Idle => {
+                self.printer.print_note(&format!("going on with conversation {conversation}"))
+            }
             ConversationState::Interrupted => {
                 self.printer.print_note(resume::RESUMING_NOTE);
                 return self.run_turn(self.chat.resume(&conversation));

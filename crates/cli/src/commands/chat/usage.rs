@@ -61,11 +61,7 @@ mod tests {
     use super::*;
 
     fn step(cost: Option<f64>) -> ChatEvent {
-        ChatEvent::Step {
-            stop: StopReason::End,
-            usage: Usage::new(10, 5),
-            cost,
-        }
+        ChatEvent::Step { stop: StopReason::End, usage: Usage::new(10, 5), cost }
     }
 
     #[test]
@@ -76,9 +72,6 @@ mod tests {
         totals.record_event(&step(Some(0.25)));
         let summary = totals.summary();
         assert!(summary.contains("20 in, 10 out"), "{summary}");
-        assert!(
-            summary.contains("0.250000, and 1 steps of unknown price"),
-            "{summary}"
-        );
+        assert!(summary.contains("0.250000, and 1 steps of unknown price"), "{summary}");
     }
 }

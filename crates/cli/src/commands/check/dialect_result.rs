@@ -35,14 +35,9 @@ pub(super) enum LoweringVerdict {
 
 impl<'f> CheckedTool<'f> {
     pub(super) fn new(tool: ToolToCheck<'f>, dialects: &[Dialect]) -> Self {
-        let dialect_results = dialects
-            .iter()
-            .map(|dialect| DialectResult::new(&tool, *dialect))
-            .collect();
-        Self {
-            tool,
-            dialect_results,
-        }
+        let dialect_results =
+            dialects.iter().map(|dialect| DialectResult::new(&tool, *dialect)).collect();
+        Self { tool, dialect_results }
     }
 }
 
@@ -80,9 +75,7 @@ impl<'f> DialectResult<'f> {
 
     /// The losses that change which arguments are valid.
     pub(super) fn significant_losses(&self) -> impl Iterator<Item = &Loss> {
-        self.losses
-            .iter()
-            .filter(|loss| loss.severity != Severity::Note)
+        self.losses.iter().filter(|loss| loss.severity != Severity::Note)
     }
 
     /// The cell in the table.

@@ -13,11 +13,7 @@ pub(super) struct Progress {
 
 impl Progress {
     pub(super) fn new(total: usize) -> Self {
-        Self {
-            checked: 0,
-            total,
-            is_enabled: total > MIN_TOOLS_TO_SHOW && stderr().is_terminal(),
-        }
+        Self { checked: 0, total, is_enabled: total > MIN_TOOLS_TO_SHOW && stderr().is_terminal() }
     }
 
     pub(super) fn increment(&mut self) {

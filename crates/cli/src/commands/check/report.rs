@@ -41,11 +41,7 @@ pub(super) fn to_text(
         out.push_str(&format_details(checked));
     }
     for refused in &sources.rejected {
-        let word = if refused.is_error() {
-            "refused"
-        } else {
-            "skipped"
-        };
+        let word = if refused.is_error() { "refused" } else { "skipped" };
         let _ = writeln!(out, "\n{word}: {refused}");
     }
     out.push_str(&format_summary(checked, dialects.len(), sources));
@@ -62,30 +58,16 @@ fn format_table(checked: &[CheckedTool<'_>], dialects: &[Dialect]) -> String {
             .collect(),
     ];
     for (at, dialect) in dialects.iter().enumerate() {
-        let (above, below) = dialect
-            .name()
-            .split_once('-')
-            .unwrap_or(("", dialect.name()));
+        let (above, below) = dialect.name().split_once('-').unwrap_or(("", dialect.name()));
         let cells = checked
             .iter()
             .filter_map(|checked| checked.dialect_results.get(at))
             .map(DialectResult::label);
-        columns.push(
-            [above.to_owned(), below.to_owned()]
-                .into_iter()
-                .chain(cells)
-                .collect(),
-        );
+        columns.push([above.to_owned(), below.to_owned()].into_iter().chain(cells).collect());
     }
     let widths: Vec<usize> = columns
         .iter()
-        .map(|column| {
-            column
-                .iter()
-                .map(|cell| cell.chars().count())
-                .max()
-                .unwrap_or_default()
-        })
+        .map(|column| column.iter().map(|cell| cell.chars().count()).max().unwrap_or_default())
         .collect();
     let mut out = String::new();
     for row in 0..checked.len() + 2 {
@@ -126,10 +108,7 @@ fn format_details(checked: &CheckedTool<'_>) -> String {
     if groups.is_empty() && checked.tool.notes.is_empty() && undescribed.is_empty() {
         return String::new();
     }
-    let mut out = format!(
-        "\n{} ({})\n",
-        checked.tool.candidate.name, checked.tool.source
-    );
+    let mut out = format!("\n{} ({})\n", checked.tool.candidate.name, checked.tool.source);
     for note in checked.tool.notes {
         let _ = writeln!(out, "  read as: {note}");
     }
@@ -170,11 +149,7 @@ fn format_losses(verdict: &DialectResult<'_>) -> String {
     }
     for (loss, times) in groups.iter().filter(|(_, times)| *times > MAX_LOCATIONS) {
         let more = times - MAX_LOCATIONS;
-        let _ = writeln!(
-            out,
-            "    … {} ({}) at {more} more places",
-            loss.keyword, loss.severity
-        );
+        let _ = writeln!(out, "    … {} ({}) at {more} more places", loss.keyword, loss.severity);
     }
     out
 }
@@ -191,10 +166,7 @@ fn undescribed_parameters<'f>(checked: &CheckedTool<'f>) -> Vec<&'f str> {
                 .is_some_and(|text| !text.trim().is_empty())
     };
     let properties = properties.and_then(Value::as_object).into_iter().flatten();
-    properties
-        .filter(|(_, part)| !is_described(part))
-        .map(|(name, _)| name.as_str())
-        .collect()
+    properties.filter(|(_, part)| !is_described(part)).map(|(name, _)| name.as_str()).collect()
 }
 
 fn format_summary(checked: &[CheckedTool<'_>], dialects: usize, sources: &ToolsToCheck) -> String {

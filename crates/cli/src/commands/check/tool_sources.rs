@@ -95,39 +95,31 @@ impl ToolsToCheck {
         for definition in wire::import_definitions(text)? {
             match definition {
                 Ok(definition) => self.definitions.push((source.clone(), definition)),
-                Err(rejection) => self.rejected.push(SourceRejection {
-                    source: source.clone(),
-                    rejection,
-                }),
+                Err(rejection) => {
+                    self.rejected.push(SourceRejection { source: source.clone(), rejection })
+                }
             }
         }
         Ok(())
     }
 
     pub(super) fn len(&self) -> usize {
-        self.snapshot
-            .as_ref()
-            .map_or(self.definitions.len(), |snapshot| snapshot.len())
+        self.snapshot.as_ref().map_or(self.definitions.len(), |snapshot| snapshot.len())
     }
 
     pub(super) fn tools(&self) -> impl Iterator<Item = ToolToCheck<'_>> {
-        let linked = self
-            .snapshot
-            .iter()
-            .flat_map(|snapshot| snapshot.iter())
-            .map(|entry: &RegisteredTool| ToolToCheck {
+        let linked = self.snapshot.iter().flat_map(|snapshot| snapshot.iter()).map(
+            |entry: &RegisteredTool| ToolToCheck {
                 candidate: entry.into(),
                 source: &entry.spec().bundle,
                 notes: &[],
-            });
-        let imported = self
-            .definitions
-            .iter()
-            .map(|(source, definition)| ToolToCheck {
-                candidate: definition.into(),
-                source,
-                notes: &definition.notes,
-            });
+            },
+        );
+        let imported = self.definitions.iter().map(|(source, definition)| ToolToCheck {
+            candidate: definition.into(),
+            source,
+            notes: &definition.notes,
+        });
         linked.chain(imported)
     }
 }

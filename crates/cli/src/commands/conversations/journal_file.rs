@@ -67,10 +67,7 @@ pub(crate) fn parse_journal(text: &str) -> Result<ParsedJournal, (usize, String)
     }
     match entries.is_empty() {
         true => Err((1, "nothing follows: a conversation has entries".to_owned())),
-        false => Ok(ParsedJournal {
-            conversation: header.conversation,
-            entries,
-        }),
+        false => Ok(ParsedJournal { conversation: header.conversation, entries }),
     }
 }
 

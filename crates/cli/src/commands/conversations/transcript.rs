@@ -32,13 +32,9 @@ pub(super) fn format_transcript(id: &str, entries: &[Entry]) -> String {
     for entry in entries {
         transcript.push_entry(&entry.body);
     }
-    if !matches!(
-        entries.last().map(|entry| &entry.body),
-        Some(EntryBody::TurnEnded { .. })
-    ) {
-        transcript.push_line(&format!(
-            "(not finished: `chat --conversation {id}` goes on with it)"
-        ));
+    if !matches!(entries.last().map(|entry| &entry.body), Some(EntryBody::TurnEnded { .. })) {
+        transcript
+            .push_line(&format!("(not finished: `chat --conversation {id}` goes on with it)"));
     }
     transcript.text.push('\n');
     transcript.text.push_str(&transcript.usage.summary());
@@ -66,9 +62,7 @@ impl TranscriptWriter {
                 self.usage.add_step(step.usage, *cost);
                 self.push_step(step);
             }
-            EntryBody::ApprovalRequested {
-                call, arguments, ..
-            } => {
+            EntryBody::ApprovalRequested { call, arguments, .. } => {
                 let tool = self.tool_name(call);
                 let arguments = to_single_line(&to_safe_json(arguments), MAX_PREVIEW_CHARS);
                 self.push_line(&format!("? {tool} needs approval: {arguments}"));
@@ -102,12 +96,7 @@ impl TranscriptWriter {
                     self.push_line(&format!("{model} thinks: {text}"));
                 }
                 ItemKind::Call { call } => self.push_call(call),
-                ItemKind::HostedCall {
-                    tool,
-                    input,
-                    output,
-                    failed,
-                } => {
+                ItemKind::HostedCall { tool, input, output, failed } => {
                     let failed = if *failed { "failed: " } else { "" };
                     let (input, output) = (
                         to_single_line(input, MAX_PREVIEW_CHARS),
@@ -116,9 +105,7 @@ impl TranscriptWriter {
                     self.push_line(&format!("→ {tool} (run by the vendor) {input}"));
                     self.push_line(&format!("← {failed}{output}"));
                 }
-                ItemKind::HostedApproval {
-                    id, server, tool, ..
-                } => {
+                ItemKind::HostedApproval { id, server, tool, .. } => {
                     let tool = format!("{server}.{tool}");
                     self.tool_names.insert(id.as_str().into(), tool.into());
                 }

@@ -27,10 +27,7 @@ pub(super) fn first_model(address: &str) -> Option<String> {
     let request = format!("GET /api/tags HTTP/1.0\r\nHost: {host}\r\n\r\n");
     stream.write_all(request.as_bytes()).ok()?;
     let mut response = String::new();
-    stream
-        .take(MAX_RESPONSE_BYTES)
-        .read_to_string(&mut response)
-        .ok()?;
+    stream.take(MAX_RESPONSE_BYTES).read_to_string(&mut response).ok()?;
     let (_, body) = response.split_once("\r\n\r\n")?;
     let tags: Value = serde_json::from_str(body).ok()?;
     let name = tags.get("models")?.get(0)?.get("name")?.as_str()?;
@@ -99,10 +96,7 @@ mod tests {
         });
         assert_eq!(first_model(&address).as_deref(), Some("qwen3:8b"));
         let request = server.join().unwrap();
-        assert!(
-            request.starts_with("GET /api/tags HTTP/1.0\r\n"),
-            "{request}"
-        );
+        assert!(request.starts_with("GET /api/tags HTTP/1.0\r\n"), "{request}");
         assert!(!is_running(&address));
         assert_eq!(first_model(&address), None);
     }

@@ -46,10 +46,7 @@ fn what_is_named_wins_over_keys() {
 #[test]
 fn without_anything_it_is_the_demo_and_says_so() {
     let selected = select_model(&config(&[], &[])).unwrap();
-    assert_eq!(
-        selected.reason,
-        "no key is set; set OPENAI_API_KEY or pass --model"
-    );
+    assert_eq!(selected.reason, "no key is set; set OPENAI_API_KEY or pass --model");
 }
 
 #[test]

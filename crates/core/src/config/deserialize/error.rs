@@ -62,11 +62,7 @@ impl DeserializeError {
             Self::Other(_) if is_secret => "the value is not a valid one".to_owned(),
             Self::Other(problem) => redact(&problem).into_owned(),
         };
-        ConfigError::Invalid {
-            key: key.clone(),
-            origin: location.origin(),
-            problem,
-        }
+        ConfigError::Invalid { key: key.clone(), origin: location.origin(), problem }
     }
 }
 
@@ -131,10 +127,9 @@ impl de::Error for DeserializeError {
     fn unknown_field(_: &str, expected: &'static [&'static str]) -> Self {
         match expected {
             [] => Self::Other("nothing reads it: remove it".to_owned()),
-            names => Self::Other(format!(
-                "nothing reads it: the names here are {}",
-                names.join(", ")
-            )),
+            names => {
+                Self::Other(format!("nothing reads it: the names here are {}", names.join(", ")))
+            }
         }
     }
 

@@ -100,10 +100,7 @@ impl<'de> Deserializer<'de> for ValueDeserializer<'_> {
         let Some(text) = self.untyped_text() else {
             return self.deserialize_any(visitor);
         };
-        let items = text
-            .split(',')
-            .map(str::trim)
-            .filter(|item| !item.is_empty());
+        let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
         let items = items.map(|item| SettingValue::UntypedText(Secret::new(item)));
         ValueDeserializer(&SettingValue::List(items.collect())).deserialize_any(visitor)
     }
@@ -174,8 +171,6 @@ fn table_access<'de>(
     entries: &[(String, SettingValue)],
 ) -> impl MapAccess<'de, Error = DeserializeError> {
     MapDeserializer::new(
-        entries
-            .iter()
-            .map(|(name, value)| (name.as_str(), ValueDeserializer(value))),
+        entries.iter().map(|(name, value)| (name.as_str(), ValueDeserializer(value))),
     )
 }

@@ -22,9 +22,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<FileSetting>, SyntaxError> {
             continue;
         }
         let line = index + 1;
-        let mut chars = logical_line(line, first, &mut lines)?
-            .into_iter()
-            .peekable();
+        let mut chars = logical_line(line, first, &mut lines)?.into_iter().peekable();
         let key = parse_key(&mut chars)?;
         if key.is_empty() {
             let problem = "expected a key before the sign, such as `key=value`".to_owned();

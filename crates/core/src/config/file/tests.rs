@@ -18,9 +18,7 @@ fn properties(text: &str) -> Vec<(String, String)> {
         other => panic!("{other:?}"),
     };
     let settings = file.settings.iter();
-    settings
-        .map(|(key, setting)| (key.clone(), text(&setting.value)))
-        .collect()
+    settings.map(|(key, setting)| (key.clone(), text(&setting.value))).collect()
 }
 
 fn mistake(format: FileFormat, text: &[u8]) -> (usize, String) {
@@ -33,23 +31,13 @@ fn mistake(format: FileFormat, text: &[u8]) -> (usize, String) {
 #[track_caller]
 fn reads(text: &str, expected: &[(&str, &str)]) {
     let read = properties(text);
-    let read: Vec<_> = read
-        .iter()
-        .map(|(key, value)| (key.as_str(), value.as_str()))
-        .collect();
+    let read: Vec<_> = read.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
     assert_eq!(read, expected, "{text}");
 }
 
 #[test]
 fn a_property_may_be_written_with_either_sign_or_none() {
-    for text in [
-        "a=b c",
-        "a:b c",
-        "a b c",
-        " a = b c",
-        "\ta\u{c}:\tb c",
-        "a   b c",
-    ] {
+    for text in ["a=b c", "a:b c", "a b c", " a = b c", "\ta\u{c}:\tb c", "a   b c"] {
         reads(text, &[("a", "b c")]);
     }
     reads("a==b", &[("a", "=b")]);
@@ -59,10 +47,7 @@ fn a_property_may_be_written_with_either_sign_or_none() {
 
 #[test]
 fn comments_and_blank_lines_are_passed_over() {
-    reads(
-        "# a=1\n  ! b=2 \\\n\n \t\nc=3 # not a comment",
-        &[("c", "3 # not a comment")],
-    );
+    reads("# a=1\n  ! b=2 \\\n\n \t\nc=3 # not a comment", &[("c", "3 # not a comment")]);
 }
 
 #[test]
@@ -87,30 +72,19 @@ fn an_odd_number_of_backslashes_continues_a_line() {
 
 #[test]
 fn escapes_are_read() {
-    reads(
-        r"a\ b\:c\=d=\ x\t\n\r\f\\\:\=\#\!y",
-        &[("a b:c=d", " x\t\n\r\u{c}\\:=#!y")],
-    );
+    reads(r"a\ b\:c\=d=\ x\t\n\r\f\\\:\=\#\!y", &[("a b:c=d", " x\t\n\r\u{c}\\:=#!y")]);
     reads(r"a=\u0041\u00e9\uD83D\uDE00é😀", &[("a", "Aé😀é😀")]);
 }
 
 #[test]
 fn names_keep_their_case() {
-    reads(
-        "MCP_1.name=a\nmcp_1.name=b",
-        &[("MCP_1.name", "a"), ("mcp_1.name", "b")],
-    );
+    reads("MCP_1.name=a\nmcp_1.name=b", &[("MCP_1.name", "a"), ("mcp_1.name", "b")]);
 }
 
 #[test]
 fn a_byte_order_mark_is_not_part_of_a_key() {
     reads("\u{feff}a=1", &[("a", "1")]);
-    assert!(
-        parse(FileFormat::Toml, "\u{feff}a=1".as_bytes())
-            .unwrap()
-            .settings
-            .contains_key("a")
-    );
+    assert!(parse(FileFormat::Toml, "\u{feff}a=1".as_bytes()).unwrap().settings.contains_key("a"));
 }
 
 #[test]
@@ -120,17 +94,9 @@ fn a_malformed_property_is_refused_with_its_line_and_what_was_expected() {
     let digits = "expected four hexadecimal digits after \\u";
     let half = "is half a character, expected a pair such as \\ud83d\\ude00";
     for (text, line, problem) in [
-        (
-            "a=1\nb=C:\\Windows",
-            2,
-            format!("unknown escape `\\W`, {escapes}"),
-        ),
+        ("a=1\nb=C:\\Windows", 2, format!("unknown escape `\\W`, {escapes}")),
         ("\\q=1", 1, format!("unknown escape `\\q`, {escapes}")),
-        (
-            "a=\\\n  1\\\n  \\z",
-            3,
-            format!("unknown escape `\\z`, {escapes}"),
-        ),
+        ("a=\\\n  1\\\n  \\z", 3, format!("unknown escape `\\z`, {escapes}")),
         ("a=\\u12", 1, digits.to_owned()),
         ("a=\\u12g4", 1, digits.to_owned()),
         ("a=\\u+123", 1, digits.to_owned()),
@@ -139,16 +105,8 @@ fn a_malformed_property_is_refused_with_its_line_and_what_was_expected() {
         ("a=\\ud83dx", 1, format!("\\ud83d {half}")),
         ("a=\\ud83d\\n", 1, format!("\\ud83d {half}")),
         ("a=\\ud83d\\u0041", 1, format!("\\ud83d {half}")),
-        (
-            "a=1\n=2",
-            2,
-            "expected a key before the sign, such as `key=value`".to_owned(),
-        ),
-        (
-            ": 2",
-            1,
-            "expected a key before the sign, such as `key=value`".to_owned(),
-        ),
+        ("a=1\n=2", 2, "expected a key before the sign, such as `key=value`".to_owned()),
+        (": 2", 1, "expected a key before the sign, such as `key=value`".to_owned()),
         (
             "a=1\nb=C:\\",
             2,
@@ -156,11 +114,7 @@ fn a_malformed_property_is_refused_with_its_line_and_what_was_expected() {
                 .to_owned(),
         ),
     ] {
-        assert_eq!(
-            mistake(FileFormat::Properties, text.as_bytes()),
-            (line, problem),
-            "{text}"
-        );
+        assert_eq!(mistake(FileFormat::Properties, text.as_bytes()), (line, problem), "{text}");
     }
 }
 
@@ -169,10 +123,7 @@ fn a_file_that_is_not_utf_8_is_refused_with_the_line() {
     for format in [FileFormat::Properties, FileFormat::Toml] {
         assert_eq!(
             mistake(format, b"a = 1\nb = \xe9\n"),
-            (
-                2,
-                "expected UTF-8 text: save the file in that encoding".to_owned()
-            )
+            (2, "expected UTF-8 text: save the file in that encoding".to_owned())
         );
     }
 }
@@ -185,11 +136,7 @@ fn toml_tables_become_dotted_keys() {
     let settings = file.settings.iter();
     let found: Vec<_> = settings
         .map(|(key, setting)| {
-            format!(
-                "{key} = {} {}",
-                setting.value.to_redacted_text(key),
-                setting.origin
-            )
+            format!("{key} = {} {}", setting.value.to_redacted_text(key), setting.origin)
         })
         .collect();
     assert_eq!(
@@ -223,35 +170,22 @@ fn malformed_toml_is_refused_with_its_line_and_what_was_expected() {
 fn toml_that_cannot_become_settings_is_refused_with_its_line_and_what_was_expected() {
     let dotted = "expected a name without a dot, found `\"a.b\"`: leave out the quotes to nest, or rename it";
     for (text, line, problem) in [
-        (
-            "\na = 99999999999999999999",
-            2,
-            "expected a whole number of at most 64 bits",
-        ),
+        ("\na = 99999999999999999999", 2, "expected a whole number of at most 64 bits"),
         ("\n[t]\n'' = 1", 3, "expected a name, found an empty key"),
         ("[tools]\n\"a.b\" = 1", 2, dotted),
         ("\n[tools.'a.b']\nx = 1", 2, dotted),
     ] {
         let expected = (line, problem.to_owned());
-        assert_eq!(
-            mistake(FileFormat::Toml, text.as_bytes()),
-            expected,
-            "{text}"
-        );
+        assert_eq!(mistake(FileFormat::Toml, text.as_bytes()), expected, "{text}");
     }
 }
 
 #[test]
 fn toml_that_is_nested_without_end_is_refused() {
-    let (line, _) = mistake(
-        FileFormat::Toml,
-        format!("\na = {}", "[".repeat(100_000)).as_bytes(),
-    );
+    let (line, _) = mistake(FileFormat::Toml, format!("\na = {}", "[".repeat(100_000)).as_bytes());
     assert_eq!(line, 2);
-    let (line, _) = mistake(
-        FileFormat::Toml,
-        format!("\n{}a = 1", "a.".repeat(100_000)).as_bytes(),
-    );
+    let (line, _) =
+        mistake(FileFormat::Toml, format!("\n{}a = 1", "a.".repeat(100_000)).as_bytes());
     assert_eq!(line, 2);
 }
 

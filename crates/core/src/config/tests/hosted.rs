@@ -5,23 +5,11 @@ use crate::config::McpAttachMode;
 
 #[test]
 fn web_search_is_on_when_its_type_is_set() {
-    assert_eq!(
-        properties("WebSearchTool.city=Rome").web_search().unwrap(),
-        None
-    );
-    assert_eq!(
-        properties("WebSearchTool.type=").web_search().unwrap(),
-        None
-    );
-    let search = properties("WebSearchTool.type=web_search_2026")
-        .web_search()
-        .unwrap()
-        .unwrap();
+    assert_eq!(properties("WebSearchTool.city=Rome").web_search().unwrap(), None);
+    assert_eq!(properties("WebSearchTool.type=").web_search().unwrap(), None);
+    let search = properties("WebSearchTool.type=web_search_2026").web_search().unwrap().unwrap();
     assert_eq!(search.kind, "web_search_2026");
-    assert_eq!(
-        (search.city, search.country, search.region),
-        (None, None, None)
-    );
+    assert_eq!((search.city, search.country, search.region), (None, None, None));
 }
 
 #[test]
@@ -37,10 +25,7 @@ fn the_default_web_search_has_a_name_at_the_vendor() {
 #[test]
 fn web_search_can_be_asked_for_in_the_environment() {
     let config = environment(&[("TOOLWRIGHT_WEBSEARCHTOOL_TYPE", "default")]);
-    assert_eq!(
-        config.web_search().unwrap().unwrap().kind,
-        "web_search_preview"
-    );
+    assert_eq!(config.web_search().unwrap().unwrap().kind, "web_search_preview");
 }
 
 #[test]
@@ -58,44 +43,30 @@ MCP_3.mode=client
     let groups = properties(text).mcp_servers().unwrap();
     let keys: Vec<_> = groups.iter().map(|group| group.key.as_str()).collect();
     assert_eq!(keys, ["MCP", "MCP_3"]);
-    assert_eq!(
-        (groups[0].name.as_str(), groups[0].mode),
-        ("wiki", McpAttachMode::Auto)
-    );
+    assert_eq!((groups[0].name.as_str(), groups[0].mode), ("wiki", McpAttachMode::Auto));
     let tickets = &groups[1];
     assert_eq!(tickets.url, "https://tickets.example/mcp");
     assert_eq!(tickets.description.as_deref(), Some("Open tickets"));
-    assert_eq!(
-        tickets.authorization.as_ref().unwrap().expose(),
-        "Bearer hunter2hunter2"
-    );
+    assert_eq!(tickets.authorization.as_ref().unwrap().expose(), "Bearer hunter2hunter2");
     assert_eq!(tickets.mode, McpAttachMode::Client);
 }
 
 #[test]
 fn groups_can_be_toml_tables_and_variables() {
     let sources = |directory: &std::path::Path| {
-        ConfigSources::new()
-            .directory(directory)
-            .environment(variables(&[
-                ("TOOLWRIGHT_MCP_1_AUTHORIZATION", "Bearer x"),
-                ("TOOLWRIGHT_MCP_2_NAME", "env"),
-                ("TOOLWRIGHT_MCP_2_URL", "https://env.example"),
-            ]))
+        ConfigSources::new().directory(directory).environment(variables(&[
+            ("TOOLWRIGHT_MCP_1_AUTHORIZATION", "Bearer x"),
+            ("TOOLWRIGHT_MCP_2_NAME", "env"),
+            ("TOOLWRIGHT_MCP_2_URL", "https://env.example"),
+        ]))
     };
     let directory = tempfile::tempdir().unwrap();
     let text = "[MCP_1]\nname = 'file'\nurl = 'https://file.example'\nmode = 'hosted'";
     std::fs::write(directory.path().join("toolwright.toml"), text).unwrap();
-    let groups = load(sources(directory.path()))
-        .config
-        .mcp_servers()
-        .unwrap();
+    let groups = load(sources(directory.path())).config.mcp_servers().unwrap();
     let names: Vec<_> = groups.iter().map(|group| group.name.as_str()).collect();
     assert_eq!(names, ["file", "env"]);
-    assert_eq!(
-        groups[0].authorization.as_ref().unwrap().expose(),
-        "Bearer x"
-    );
+    assert_eq!(groups[0].authorization.as_ref().unwrap().expose(), "Bearer x");
 }
 
 #[test]
@@ -119,8 +90,5 @@ fn debug_of_a_group_shows_no_secrets() {
     let text = "MCP.name=a\nMCP.url=https://ada:hunter2@wiki.example\nMCP.authorization=hunter2";
     let groups = properties(text).mcp_servers().unwrap();
     let debug = format!("{groups:?}");
-    assert!(
-        debug.contains("wiki.example") && !debug.contains("hunter2"),
-        "{debug}"
-    );
+    assert!(debug.contains("wiki.example") && !debug.contains("hunter2"), "{debug}");
 }

@@ -12,20 +12,14 @@ fn a_flag_beats_the_environment_which_beats_the_file_which_beats_the_defaults() 
     let keys = ["a", "b", "c", "d"];
     let sources = ConfigSources::new()
         .flag("d", "flag", "--d")
-        .environment(variables(&[
-            ("TOOLWRIGHT_C", "env"),
-            ("TOOLWRIGHT_D", "env"),
-        ]))
+        .environment(variables(&[("TOOLWRIGHT_C", "env"), ("TOOLWRIGHT_D", "env")]))
         .directory(directory.path())
         .defaults(keys.map(|key| (key, "default")));
     let config = load(sources).config;
     let values = keys.map(|key| config.get::<String>(key).unwrap());
     assert_eq!(values, ["default", "file", "env", "flag"]);
     let origins = keys.map(|key| config.origin(key).unwrap().to_string());
-    assert_eq!(
-        origins,
-        ["default", "toolwright.toml:1", "TOOLWRIGHT_C", "--d"]
-    );
+    assert_eq!(origins, ["default", "toolwright.toml:1", "TOOLWRIGHT_C", "--d"]);
 }
 
 #[test]
@@ -44,17 +38,8 @@ fn a_blank_value_lets_what_lies_below_show_through() {
 #[test]
 fn a_blank_value_alone_is_a_missing_one() {
     assert_eq!(properties("a=\nb: \t").keys_under(""), Vec::<&str>::new());
-    assert_eq!(
-        environment(&[("TOOLWRIGHT_A", " ")])
-            .get_optional::<String>("a")
-            .unwrap(),
-        None
-    );
-    assert!(
-        environment(&[("OPENAI_API_KEY", "")])
-            .env_var("OPENAI_API_KEY")
-            .is_none()
-    );
+    assert_eq!(environment(&[("TOOLWRIGHT_A", " ")]).get_optional::<String>("a").unwrap(), None);
+    assert!(environment(&[("OPENAI_API_KEY", "")]).env_var("OPENAI_API_KEY").is_none());
 }
 
 #[test]
@@ -84,21 +69,12 @@ fn a_variable_that_no_key_can_reach_is_warned_about() {
 fn of_two_files_the_toml_counts_and_a_warning_names_both() {
     let directory = tempfile::tempdir().unwrap();
     fs::write(directory.path().join("toolwright.toml"), "a = 'toml'").unwrap();
-    fs::write(
-        directory.path().join("toolwright.properties"),
-        "a=properties",
-    )
-    .unwrap();
+    fs::write(directory.path().join("toolwright.properties"), "a=properties").unwrap();
     let loaded = load(ConfigSources::new().directory(directory.path()));
     assert_eq!(loaded.config.get::<String>("a").unwrap(), "toml");
-    let [warning] = loaded.warnings.as_slice() else {
-        panic!("{:?}", loaded.warnings)
-    };
+    let [warning] = loaded.warnings.as_slice() else { panic!("{:?}", loaded.warnings) };
     assert!(warning.contains("toolwright.toml and "), "{warning}");
-    assert!(
-        warning.contains("toolwright.properties are there"),
-        "{warning}"
-    );
+    assert!(warning.contains("toolwright.properties are there"), "{warning}");
 }
 
 #[test]
@@ -121,10 +97,7 @@ fn a_directory_without_a_file_has_no_settings() {
 #[test]
 fn a_file_that_is_asked_for_has_to_be_there() {
     let missing = Config::load(ConfigSources::new().file("no/such.toml"));
-    assert_eq!(
-        message(missing),
-        "there is no config file no/such.toml: check the path"
-    );
+    assert_eq!(message(missing), "there is no config file no/such.toml: check the path");
 }
 
 #[test]
@@ -143,10 +116,7 @@ fn a_file_that_cannot_be_read_is_named_and_the_system_says_why() {
     let path = directory.path().join("toolwright.toml");
     fs::create_dir(&path).unwrap();
     let error = Config::load(ConfigSources::new().directory(directory.path())).unwrap_err();
-    let text = format!(
-        "cannot read {}: check that it is a file you may read",
-        path.display()
-    );
+    let text = format!("cannot read {}: check that it is a file you may read", path.display());
     assert_eq!(error.to_string(), text);
     assert!(std::error::Error::source(&error).is_some());
 }
@@ -166,9 +136,7 @@ fn a_malformed_file_is_named_with_the_line() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("toolwright.properties");
     fs::write(&path, "a=1\n=2").unwrap();
-    let error = message(Config::load(
-        ConfigSources::new().directory(directory.path()),
-    ));
+    let error = message(Config::load(ConfigSources::new().directory(directory.path())));
     let problem = "expected a key before the sign, such as `key=value`";
     assert_eq!(error, format!("{}:2: {problem}", path.display()));
 }

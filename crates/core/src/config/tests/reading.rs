@@ -16,24 +16,16 @@ fn flag(text: &str) -> Config {
 fn text_from_outside_becomes_what_is_asked_for() {
     assert_eq!(flag(" 5 ").get::<u16>("x").unwrap(), 5);
     assert_eq!(flag("-5").get::<i64>("x").unwrap(), -5);
-    assert_eq!(
-        flag("18446744073709551615").get::<u64>("x").unwrap(),
-        u64::MAX
-    );
+    assert_eq!(flag("18446744073709551615").get::<u64>("x").unwrap(), u64::MAX);
     assert_eq!(flag("0.5").get::<f64>("x").unwrap(), 0.5);
     assert_eq!(flag("5").get::<f32>("x").unwrap(), 5.0);
     assert_eq!(flag("5").get::<String>("x").unwrap(), "5");
     assert_eq!(flag("5s").get::<String>("x").unwrap(), "5s");
     assert_eq!(flag("::1").get::<IpAddr>("x").unwrap().to_string(), "::1");
     assert_eq!(flag("5").get::<Option<u8>>("x").unwrap(), Some(5));
-    for (text, yes) in [
-        ("true", true),
-        ("Yes", true),
-        ("on", true),
-        ("1", true),
-        ("FALSE", false),
-        ("off", false),
-    ] {
+    for (text, yes) in
+        [("true", true), ("Yes", true), ("on", true), ("1", true), ("FALSE", false), ("off", false)]
+    {
         assert_eq!(flag(text).get::<bool>("x").unwrap(), yes, "{text}");
     }
 }
@@ -215,10 +207,7 @@ fn a_section_is_not_a_value_nor_a_value_a_section() {
 fn a_section_reads_as_a_map() {
     let config = toml("[limits]\nadd = 1\nsubtract = 2\n[limits.deep]\nx = 3");
     let limits: BTreeMap<String, serde_json::Value> = config.get("limits").unwrap();
-    assert_eq!(
-        serde_json::to_string(&limits).unwrap(),
-        r#"{"add":1,"deep":{"x":3},"subtract":2}"#
-    );
+    assert_eq!(serde_json::to_string(&limits).unwrap(), r#"{"add":1,"deep":{"x":3},"subtract":2}"#);
 }
 
 #[test]
@@ -251,10 +240,7 @@ fn sections_within_sections_end_somewhere() {
     let config = properties(&format!("{key}=1\n...=2"));
     assert_eq!(config.get::<u8>(&key).unwrap(), 1);
     let error = message(config.get::<serde_json::Value>("a"));
-    assert!(
-        error.ends_with("expected at most 64 sections within each other"),
-        "{error}"
-    );
+    assert!(error.ends_with("expected at most 64 sections within each other"), "{error}");
 }
 
 #[test]

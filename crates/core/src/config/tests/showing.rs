@@ -15,21 +15,14 @@ fn entries_are_sorted_and_say_where_they_came_from() {
         .flag("model", "demo", "--model");
     assert_eq!(
         shown(&load(sources).config),
-        [
-            "model = demo (--model)",
-            "port = 81 (TOOLWRIGHT_PORT)",
-            "store = memory (default)"
-        ]
+        ["model = demo (--model)", "port = 81 (TOOLWRIGHT_PORT)", "store = memory (default)"]
     );
 }
 
 #[test]
 fn a_variable_that_no_key_names_is_listed_under_a_key_that_reads_it() {
     let config = environment(&[("TOOLWRIGHT_MCP_1_NAME", "wiki"), ("HOME", "/root")]);
-    assert_eq!(
-        shown(&config),
-        ["mcp.1.name = wiki (TOOLWRIGHT_MCP_1_NAME)"]
-    );
+    assert_eq!(shown(&config), ["mcp.1.name = wiki (TOOLWRIGHT_MCP_1_NAME)"]);
     assert_eq!(config.get::<String>("mcp.1.name").unwrap(), "wiki");
 }
 
@@ -37,24 +30,15 @@ fn a_variable_that_no_key_names_is_listed_under_a_key_that_reads_it() {
 fn a_section_lists_only_its_own() {
     let sources = ConfigSources::new()
         .defaults([("a.b", "1"), ("ab.c", "2")])
-        .environment(variables(&[
-            ("TOOLWRIGHT_A_X", "3"),
-            ("TOOLWRIGHT_AB", "4"),
-        ]));
+        .environment(variables(&[("TOOLWRIGHT_A_X", "3"), ("TOOLWRIGHT_AB", "4")]));
     let section = load(sources).config.section("a");
-    assert_eq!(
-        shown(&section),
-        ["a.b = 1 (default)", "a.x = 3 (TOOLWRIGHT_A_X)"]
-    );
+    assert_eq!(shown(&section), ["a.b = 1 (default)", "a.x = 3 (TOOLWRIGHT_A_X)"]);
 }
 
 #[test]
 fn lists_are_shown_as_toml_writes_them() {
     let config = toml("a = ['x', 1, 2.0, true, { b = 'c' }]");
-    assert_eq!(
-        shown(&config),
-        [r#"a = ["x", 1, 2.0, true, { b = "c" }] (toolwright.toml:1)"#]
-    );
+    assert_eq!(shown(&config), [r#"a = ["x", 1, 2.0, true, { b = "c" }] (toolwright.toml:1)"#]);
 }
 
 const SECRETS: &str = "
@@ -91,10 +75,8 @@ fn errors_do_not_show_what_looks_secret() {
     let keys = config.keys_under("");
     assert_eq!(keys.len(), 8);
     for key in keys {
-        for error in [
-            message(config.get::<u8>(key)),
-            message(config.get::<std::net::IpAddr>(key)),
-        ] {
+        for error in [message(config.get::<u8>(key)), message(config.get::<std::net::IpAddr>(key))]
+        {
             assert_ne!(error, "no error");
             assert!(!error.contains("hunter2"), "{error}");
         }
@@ -103,15 +85,8 @@ fn errors_do_not_show_what_looks_secret() {
 
 #[test]
 fn debug_shows_keys_and_origins_and_no_values() {
-    let loaded = load(
-        ConfigSources::new()
-            .defaults([("model", "demo")])
-            .flag("x", "y", "--x"),
-    );
-    assert_eq!(
-        format!("{:?}", loaded.config),
-        r#"{"model": Default, "x": Flag { name: "--x" }}"#
-    );
+    let loaded = load(ConfigSources::new().defaults([("model", "demo")]).flag("x", "y", "--x"));
+    assert_eq!(format!("{:?}", loaded.config), r#"{"model": Default, "x": Flag { name: "--x" }}"#);
     assert!(!format!("{loaded:?}").contains("demo"));
     assert_eq!(format!("{:?}", Config::default()), "{}");
 }

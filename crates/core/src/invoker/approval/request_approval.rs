@@ -26,12 +26,7 @@ impl Invoker {
         let redeem = |token: &ApprovalToken, arguments: &Value| {
             signer.redeem(token, fingerprint, arguments, cx.caller())
         };
-        if cx
-            .scope
-            .approval_tokens
-            .iter()
-            .any(|token| redeem(token, arguments).is_ok())
-        {
+        if cx.scope.approval_tokens.iter().any(|token| redeem(token, arguments).is_ok()) {
             return ApprovalStatus::Approved;
         }
         let Some(approver) = &self.0.options.approver else {
@@ -60,10 +55,7 @@ impl Invoker {
                 Ok(()) => ApprovalStatus::Approved,
                 Err(reason) => denied(reason),
             },
-            ApprovalDecision::Edit {
-                arguments: edited,
-                token,
-            } => match redeem(&token, &edited) {
+            ApprovalDecision::Edit { arguments: edited, token } => match redeem(&token, &edited) {
                 Ok(()) => ApprovalStatus::Edited(edited),
                 Err(reason) => denied(reason),
             },
@@ -83,20 +75,15 @@ pub(in crate::invoker) enum ApprovalStatus {
 
 fn denied(reason: &str) -> ApprovalStatus {
     let message = format!("the call was denied: {reason}");
-    ApprovalStatus::Answered(ToolResult::from_outcome(
-        Outcome::Denied,
-        ErrorKind::Failed,
-        message,
-    ))
+    ApprovalStatus::Answered(ToolResult::from_outcome(Outcome::Denied, ErrorKind::Failed, message))
 }
 
 #[cold]
 fn approver_panicked(panic: &(dyn Any + Send)) -> ApprovalStatus {
     match denied("the one who was asked could not decide") {
-        ApprovalStatus::Answered(result) => ApprovalStatus::Answered(ToolResult {
-            cause: run::panic_result(panic).cause,
-            ..result
-        }),
+        ApprovalStatus::Answered(result) => {
+            ApprovalStatus::Answered(ToolResult { cause: run::panic_result(panic).cause, ..result })
+        }
         other => other,
     }
 }

@@ -62,11 +62,7 @@ impl ApprovalSigner {
     ///
     /// Each signer has its own list of redeemed tokens. A blank key accepts no token.
     pub fn with_key(key: impl Into<String>) -> Self {
-        Self {
-            key: Secret::new(key),
-            lifetime: DEFAULT_LIFETIME,
-            redeemed: Mutex::default(),
-        }
+        Self { key: Secret::new(key), lifetime: DEFAULT_LIFETIME, redeemed: Mutex::default() }
     }
 
     /// Sets the lifetime of a token, which is also the time limit of an approver; 10 minutes by default.
@@ -96,12 +92,7 @@ impl ApprovalSigner {
         let digest = call_digest(fingerprint, arguments, caller);
         let expires = now_millis().saturating_add(millis(self.lifetime));
         let signature = self.signature(&id, &digest, expires);
-        ApprovalToken {
-            id,
-            digest,
-            expires,
-            signature,
-        }
+        ApprovalToken { id, digest, expires, signature }
     }
 
     /// Checks a token without redeeming it; `Err` is why it is not valid for the call.
@@ -161,9 +152,7 @@ impl ApprovalSigner {
 
 impl fmt::Debug for ApprovalSigner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ApprovalSigner")
-            .field("lifetime", &self.lifetime)
-            .finish_non_exhaustive()
+        f.debug_struct("ApprovalSigner").field("lifetime", &self.lifetime).finish_non_exhaustive()
     }
 }
 
@@ -189,10 +178,7 @@ fn millis(duration: Duration) -> u64 {
 /// Decodes what [`encode_hex`] writes; empty for any other text.
 fn decode_hex(text: &str) -> Vec<u8> {
     let digits = text.as_bytes().chunks_exact(2);
-    let bytes: Option<Vec<u8>> = digits
-        .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok())
-        .collect();
-    bytes
-        .filter(|bytes| encode_hex(bytes) == text)
-        .unwrap_or_default()
+    let bytes: Option<Vec<u8>> =
+        digits.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect();
+    bytes.filter(|bytes| encode_hex(bytes) == text).unwrap_or_default()
 }

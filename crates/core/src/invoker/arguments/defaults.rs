@@ -95,10 +95,9 @@ pub(in crate::invoker) fn argument_text(
         Some(Value::String(text)) => Some(text.clone()),
         Some(Value::Null) => None,
         Some(value) => Some(value.to_string()),
-        None if name == PROJECT_DIR_PARAM => cx
-            .invoker_context()
-            .project_dir()
-            .map(|path| path.to_string_lossy().into_owned()),
+        None if name == PROJECT_DIR_PARAM => {
+            cx.invoker_context().project_dir().map(|path| path.to_string_lossy().into_owned())
+        }
         None => None,
     }
 }

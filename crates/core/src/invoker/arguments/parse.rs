@@ -27,12 +27,7 @@ pub(super) fn parse(
         RepairError::Rejected(error) => ArgumentError::Malformed(error.to_string()),
         _ => ArgumentError::Malformed(message),
     })?;
-    notes.extend(
-        repaired
-            .notes
-            .iter()
-            .map(|note| format!("repaired: {note}")),
-    );
+    notes.extend(repaired.notes.iter().map(|note| format!("repaired: {note}")));
     match Tape::parse(&repaired.text, limits) {
         Ok(tape) => Ok(tape.to_value()),
         Err(error) => Err(ArgumentError::Malformed(error.to_string())),

@@ -12,11 +12,8 @@ pub(super) fn drop_unknown(
     input: &Value,
     notes: &mut Vec<String>,
 ) {
-    let mut known = KnownProperties {
-        names: Vec::new(),
-        forbids_others: false,
-        allows_others: false,
-    };
+    let mut known =
+        KnownProperties { names: Vec::new(), forbids_others: false, allows_others: false };
     known.collect(input, input, &mut { MAX_VISITS });
     if known.allows_others || !known.forbids_others {
         return;
@@ -59,15 +56,11 @@ impl<'s> KnownProperties<'s> {
                     self.allows_others = true;
                 }
                 ("allOf" | "anyOf" | "oneOf", Value::Array(parts)) => {
-                    parts
-                        .iter()
-                        .for_each(|part| self.collect(root, part, visits));
+                    parts.iter().for_each(|part| self.collect(root, part, visits));
                 }
                 ("$ref", Value::String(name)) => {
                     let target = name.strip_prefix('#').and_then(|path| root.pointer(path));
-                    target
-                        .into_iter()
-                        .for_each(|target| self.collect(root, target, visits));
+                    target.into_iter().for_each(|target| self.collect(root, target, visits));
                 }
                 _ => {}
             }

@@ -42,10 +42,8 @@ pub(super) fn expand_placeholders(
         texts.extend((!has_param(&tool.spec.input, name)).then_some(name.as_str()));
         sent.extend(texts.into_iter().map(|text| (name.as_str(), text)));
     }
-    let foreign_lines: Vec<String> = sent
-        .iter()
-        .flat_map(|(_, text)| placeholder_lines(text))
-        .collect();
+    let foreign_lines: Vec<String> =
+        sent.iter().flat_map(|(_, text)| placeholder_lines(text)).collect();
     let hidden = arguments.keys().filter(|name| tool.hides_param(name));
     let confidential: Vec<String> = hidden
         .map(String::as_str)
@@ -60,9 +58,7 @@ pub(super) fn expand_placeholders(
             *argument != name && could_spell_placeholder(text, name)
         };
         let mut cache = spelled_cache.borrow_mut();
-        *cache
-            .entry(name.to_owned())
-            .or_insert_with(|| sent.iter().any(in_argument))
+        *cache.entry(name.to_owned()).or_insert_with(|| sent.iter().any(in_argument))
     };
     let filled_bytes = Cell::new(0_usize);
     let lookup = |name: &str| {
@@ -71,9 +67,7 @@ pub(super) fn expand_placeholders(
         }
         let value = argument_text(name, arguments, cx)?;
         // A default may contain the project directory too.
-        let is_confidential = confidential
-            .iter()
-            .any(|text| value.contains(text.as_str()));
+        let is_confidential = confidential.iter().any(|text| value.contains(text.as_str()));
         filled_bytes.set(filled_bytes.get().saturating_add(value.len()));
         let fits = filled_bytes.get() <= MAX_EXPANDED_BYTES;
         (fits && !(is_confidential && is_spelled(name))).then_some(value)
@@ -125,9 +119,7 @@ fn escape_quotes(line: &str) -> String {
 /// joined with other text, or changed in case, spacing or escapes.
 fn could_spell_placeholder(text: &str, name: &str) -> bool {
     let normalise = |text: &str| -> String {
-        let kept = text
-            .chars()
-            .filter(|c| c.is_alphanumeric() || "{}".contains(*c));
+        let kept = text.chars().filter(|c| c.is_alphanumeric() || "{}".contains(*c));
         kept.flat_map(char::to_lowercase).collect()
     };
     let (normalised, name) = (normalise(text), normalise(name));

@@ -9,10 +9,7 @@ use crate::tool::input_schema::{ParamDefault, coerce_to_param};
 pub(super) const JSON_TYPES: &str = "string, integer, number, boolean, array or object";
 
 pub(super) fn is_json_type(name: &str) -> bool {
-    matches!(
-        name,
-        "string" | "integer" | "number" | "boolean" | "array" | "object"
-    )
+    matches!(name, "string" | "integer" | "number" | "boolean" | "array" | "object")
 }
 
 /// Rejects a schema whose root is not an object: arguments are always an object.
@@ -41,9 +38,7 @@ fn is_object(schema: &Value, root: &Value, visits: &mut usize) -> bool {
     }
     let alternatives = object.get("anyOf").or_else(|| object.get("oneOf"));
     if let Some(Value::Array(branches)) = alternatives {
-        return branches
-            .iter()
-            .all(|branch| is_object(branch, root, visits));
+        return branches.iter().all(|branch| is_object(branch, root, visits));
     }
     if let Some(Value::String(name)) = object.get("$ref") {
         let target = name.strip_prefix('#').and_then(|path| root.pointer(path));
@@ -82,10 +77,7 @@ impl SchemaDefaults {
 
 /// Changes a schema so that it also accepts `null`.
 pub(super) fn allow_null(schema: &mut Value) {
-    let json_type = schema
-        .get("type")
-        .and_then(Value::as_str)
-        .map(str::to_owned);
+    let json_type = schema.get("type").and_then(Value::as_str).map(str::to_owned);
     let has_enum = schema.get("enum").or_else(|| schema.get("const")).is_some();
     match (json_type, schema.as_object_mut()) {
         (Some(json_type), Some(schema)) if json_type != "null" && !has_enum => {

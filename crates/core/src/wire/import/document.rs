@@ -18,10 +18,7 @@ use super::{
 };
 
 /// The limits of one definition: twice those of its schema.
-const ENTRY_LIMITS: InputLimits = InputLimits {
-    bytes: 2 << 20,
-    depth: 126,
-};
+const ENTRY_LIMITS: InputLimits = InputLimits { bytes: 2 << 20, depth: 126 };
 
 /// The maximum number of entries.
 const MAX_ENTRIES: usize = 100_000;
@@ -45,9 +42,7 @@ impl DocumentReader {
         let mut document = Self::default();
         match serde_json::from_str::<&RawValue>(text) {
             Ok(root) => document.read_value(root.get(), 0, false),
-            Err(error) => document
-                .read_lines(text)
-                .ok_or_else(|| syntax_error(&error))?,
+            Err(error) => document.read_lines(text).ok_or_else(|| syntax_error(&error))?,
         }
         if document.is_full() {
             return Err(ImportError::TooManyEntries { limit: MAX_ENTRIES });
@@ -149,9 +144,7 @@ impl DocumentReader {
                 document.read_value(value.get(), depth + 1, declared);
             });
         }
-        let hosted = members
-            .iter()
-            .filter(|(key, _)| hosted::is_gemini_hosted(key));
+        let hosted = members.iter().filter(|(key, _)| hosted::is_gemini_hosted(key));
         for (key, _) in hosted.filter(|_| !is_record) {
             self.with_pointer_step(key, |document| document.reject(EntryError::hosted(key)));
         }
@@ -229,8 +222,5 @@ fn syntax_error(error: &serde_json::Error) -> ImportError {
 fn message_without_position(error: &serde_json::Error) -> String {
     let message = error.to_string();
     let position = format!(" at line {} column {}", error.line(), error.column());
-    message
-        .strip_suffix(&position)
-        .unwrap_or(&message)
-        .to_owned()
+    message.strip_suffix(&position).unwrap_or(&message).to_owned()
 }

@@ -37,15 +37,8 @@ const METADATA_KEYS: [&str; 10] = [
 ];
 
 /// Keys of a definition that are sometimes written outside its wrapper.
-const DEFINITION_KEYS: [&str; 7] = [
-    "name",
-    "title",
-    "description",
-    "strict",
-    "annotations",
-    "properties",
-    "required",
-];
+const DEFINITION_KEYS: [&str; 7] =
+    ["name", "title", "description", "strict", "annotations", "properties", "required"];
 
 /// An entry while its keys are read.
 pub(super) struct EntryReader {
@@ -70,12 +63,8 @@ impl EntryReader {
             if let Some(Value::Object(_)) = entry.get(key)
                 && let Some(Value::Object(body)) = entry.shift_remove(key)
             {
-                let mut reader = Self {
-                    remaining: body,
-                    wrapper_pointer,
-                    shape,
-                    notes: Vec::new(),
-                };
+                let mut reader =
+                    Self { remaining: body, wrapper_pointer, shape, notes: Vec::new() };
                 reader.merge_outer_keys(entry);
                 return reader;
             }
@@ -103,31 +92,21 @@ impl EntryReader {
                 self.remaining.insert(key, value);
                 message
             };
-            self.notes.push(SchemaFix {
-                pointer: String::new(),
-                message,
-            });
+            self.notes.push(SchemaFix { pointer: String::new(), message });
         }
     }
 
     /// Removes and returns a value; `null` counts as absent.
     pub(super) fn take(&mut self, key: &str) -> Option<Value> {
-        self.remaining
-            .shift_remove(key)
-            .filter(|value| !value.is_null())
+        self.remaining.shift_remove(key).filter(|value| !value.is_null())
     }
 
     /// Returns true if the entry has a key of a definition, and so is not just any object.
     pub(super) fn looks_like_definition(&self) -> bool {
-        let is_function = self
-            .remaining
-            .get("type")
-            .is_some_and(|kind| kind == "function");
+        let is_function = self.remaining.get("type").is_some_and(|kind| kind == "function");
         !self.wrapper_pointer.is_empty()
             || is_function
-            || INPUT_SCHEMA_KEYS
-                .iter()
-                .any(|key| self.remaining.contains_key(*key))
+            || INPUT_SCHEMA_KEYS.iter().any(|key| self.remaining.contains_key(*key))
     }
 
     /// Returns the first unknown key whose value could be the parameters.
@@ -151,10 +130,7 @@ impl EntryReader {
     }
 
     pub(super) fn note(&mut self, key: &str, message: impl Into<String>) {
-        self.notes.push(SchemaFix {
-            pointer: self.pointer_to(key),
-            message: message.into(),
-        });
+        self.notes.push(SchemaFix { pointer: self.pointer_to(key), message: message.into() });
     }
 
     pub(super) fn error_at(&self, key: &str, message: impl Into<String>) -> EntryError {
@@ -163,11 +139,7 @@ impl EntryReader {
 
     /// Returns the pointer, relative to the entry, of a key of the body or of a pointer into the body.
     fn pointer_to(&self, key: &str) -> String {
-        let slash = if key.is_empty() || key.starts_with('/') {
-            ""
-        } else {
-            "/"
-        };
+        let slash = if key.is_empty() || key.starts_with('/') { "" } else { "/" };
         format!("{}{slash}{key}", self.wrapper_pointer)
     }
 
@@ -196,10 +168,7 @@ fn detect_shape(body: &Map<String, Value>, declared: bool) -> Shape {
         Shape::Gemini
     } else if has("input_schema") || kind == Some("custom") {
         Shape::Anthropic
-    } else if body
-        .get("inputSchema")
-        .is_some_and(|schema| schema.get("json").is_some())
-    {
+    } else if body.get("inputSchema").is_some_and(|schema| schema.get("json").is_some()) {
         Shape::Bedrock
     } else if has("inputSchema") || has("outputSchema") || has("annotations") {
         Shape::Mcp

@@ -104,10 +104,7 @@ impl EntryError {
 
     pub(super) fn hosted(tool: &str) -> Self {
         let message = format!("`{tool}` is hosted by the API: there is nothing to define");
-        Self {
-            hosted: true,
-            ..Self::new("", message)
-        }
+        Self { hosted: true, ..Self::new("", message) }
     }
 
     pub(super) fn with_name(self, name: String) -> Self {

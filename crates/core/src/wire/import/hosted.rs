@@ -23,9 +23,7 @@ const GEMINI_HOSTED_TOOLS: [&str; 12] = [
 /// Returns true if a key of a Gemini tool is a hosted tool, in camel or snake case.
 pub(super) fn is_gemini_hosted(key: &str) -> bool {
     let fold = |key: &str| key.replace('_', "").to_ascii_lowercase();
-    GEMINI_HOSTED_TOOLS
-        .iter()
-        .any(|known| fold(known) == fold(key))
+    GEMINI_HOSTED_TOOLS.iter().any(|known| fold(known) == fold(key))
 }
 
 /// Returns the error for an entry that is not a function; `None` if it may be one.

@@ -14,23 +14,12 @@ pub(super) const MAX_WRAPPING_DEPTH: usize = 8;
 const MAX_MEMBERS: usize = 10_000;
 
 /// The keys of lists of definitions.
-const LIST_KEYS: [&str; 5] = [
-    "tools",
-    "functions",
-    "function",
-    "functionDeclarations",
-    "function_declarations",
-];
+const LIST_KEYS: [&str; 5] =
+    ["tools", "functions", "function", "functionDeclarations", "function_declarations"];
 
 /// The keys of objects that contain such a list: responses, requests in a batch, Bedrock's `toolConfig`.
-const WRAPPER_KEYS: [&str; 6] = [
-    "result",
-    "toolConfig",
-    "tool_config",
-    "body",
-    "params",
-    "request",
-];
+const WRAPPER_KEYS: [&str; 6] =
+    ["result", "toolConfig", "tool_config", "body", "params", "request"];
 
 /// The members of an object, with unparsed values.
 pub(super) type Members<'t> = Vec<(String, &'t RawValue)>;
@@ -43,10 +32,7 @@ pub(super) fn definition_lists<'m, 't>(
     if has_any_key(members, &INPUT_SCHEMA_KEYS) {
         return Vec::new();
     }
-    members
-        .iter()
-        .filter(|(key, value)| is_definition_list(key, value))
-        .collect()
+    members.iter().filter(|(key, value)| is_definition_list(key, value)).collect()
 }
 
 /// Returns the members that are objects which contain such lists.
@@ -85,8 +71,7 @@ fn is_definition_list(key: &str, value: &RawValue) -> bool {
 pub(super) fn duplicate_key<'m>(members: &'m Members<'_>) -> Option<&'m str> {
     let mut keys: Vec<&str> = members.iter().map(|(key, _)| key.as_str()).collect();
     keys.sort_unstable();
-    keys.windows(2)
-        .find_map(|pair| (pair.first() == pair.last()).then(|| pair.first().copied())?)
+    keys.windows(2).find_map(|pair| (pair.first() == pair.last()).then(|| pair.first().copied())?)
 }
 
 /// Returns the members of an object; empty for other values, or if there are more than [`MAX_MEMBERS`].

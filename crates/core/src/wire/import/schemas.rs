@@ -6,22 +6,12 @@ use toolwright_schema::{Schema, SchemaError, SchemaFix, normalise};
 use super::{entry::EntryReader, error::EntryError};
 
 /// The keys of the input schema in the APIs.
-pub(super) const INPUT_SCHEMA_KEYS: [&str; 5] = [
-    "parameters",
-    "parametersJsonSchema",
-    "parameters_json_schema",
-    "input_schema",
-    "inputSchema",
-];
+pub(super) const INPUT_SCHEMA_KEYS: [&str; 5] =
+    ["parameters", "parametersJsonSchema", "parameters_json_schema", "input_schema", "inputSchema"];
 
 /// The keys of the output schema in the APIs.
-const OUTPUT_SCHEMA_KEYS: [&str; 5] = [
-    "outputSchema",
-    "output_schema",
-    "responseJsonSchema",
-    "response_json_schema",
-    "response",
-];
+const OUTPUT_SCHEMA_KEYS: [&str; 5] =
+    ["outputSchema", "output_schema", "responseJsonSchema", "response_json_schema", "response"];
 
 /// Keywords that imply another type than object, in a schema without `type`.
 const NON_OBJECT_KEYWORDS: [&str; 13] = [
@@ -41,15 +31,8 @@ const NON_OBJECT_KEYWORDS: [&str; 13] = [
 ];
 
 /// Keywords whose subschemas may have the `type`.
-const COMPOSITION_KEYWORDS: [&str; 7] = [
-    "$ref",
-    "$dynamicRef",
-    "allOf",
-    "anyOf",
-    "oneOf",
-    "if",
-    "not",
-];
+const COMPOSITION_KEYWORDS: [&str; 7] =
+    ["$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "not"];
 
 /// Reads the schema of the arguments.
 pub(super) fn read_input_schema(entry: &mut EntryReader) -> Result<Schema, EntryError> {
@@ -62,9 +45,7 @@ pub(super) fn read_input_schema(entry: &mut EntryReader) -> Result<Schema, Entry
 
 /// Reads the schema of the result, if there is one.
 pub(super) fn read_output_schema(entry: &mut EntryReader) -> Result<Option<Schema>, EntryError> {
-    let found = OUTPUT_SCHEMA_KEYS
-        .iter()
-        .find_map(|key| Some((*key, entry.take(key)?)));
+    let found = OUTPUT_SCHEMA_KEYS.iter().find_map(|key| Some((*key, entry.take(key)?)));
     match found {
         None => Ok(None),
         // An empty schema has no information.
@@ -83,10 +64,8 @@ pub(super) fn read_output_schema(entry: &mut EntryReader) -> Result<Option<Schem
 
 /// Finds the input schema and its key.
 fn find_input_schema(entry: &mut EntryReader) -> Result<(String, Value), EntryError> {
-    let schemas: Vec<(&str, Value)> = INPUT_SCHEMA_KEYS
-        .iter()
-        .filter_map(|key| Some((*key, entry.take(key)?)))
-        .collect();
+    let schemas: Vec<(&str, Value)> =
+        INPUT_SCHEMA_KEYS.iter().filter_map(|key| Some((*key, entry.take(key)?))).collect();
     let mut schemas = schemas.into_iter();
     let (key, schema) = match schemas.next() {
         None => ("parameters", Value::Null),
@@ -114,13 +93,7 @@ fn find_misplaced_schema(
     key: &str,
 ) -> Result<(String, Value), EntryError> {
     if entry.remaining.contains_key("properties") {
-        let keywords = [
-            "properties",
-            "required",
-            "additionalProperties",
-            "$defs",
-            "definitions",
-        ];
+        let keywords = ["properties", "required", "additionalProperties", "$defs", "definitions"];
         let schema: Map<String, Value> = keywords
             .iter()
             .filter_map(|keyword| Some(((*keyword).to_owned(), entry.take(keyword)?)))
@@ -180,12 +153,8 @@ fn require_object(
         let message = format!("arguments are an object, which {schema} does not describe");
         return Err(entry.error_at(key, message));
     };
-    let other = NON_OBJECT_KEYWORDS
-        .iter()
-        .find(|keyword| members.contains_key(**keyword));
-    let composed = COMPOSITION_KEYWORDS
-        .iter()
-        .any(|keyword| members.contains_key(*keyword));
+    let other = NON_OBJECT_KEYWORDS.iter().find(|keyword| members.contains_key(**keyword));
+    let composed = COMPOSITION_KEYWORDS.iter().any(|keyword| members.contains_key(*keyword));
     match members.get("type") {
         Some(Value::String(name)) if name == "object" => {}
         Some(Value::Array(names)) if names.iter().any(|name| name == "object") => {

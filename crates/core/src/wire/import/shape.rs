@@ -61,8 +61,7 @@ impl FromStr for Shape {
 
     fn from_str(name: &str) -> Result<Self, UnknownShape> {
         let mut all = Self::ALL.into_iter();
-        all.find(|shape| shape.name() == name)
-            .ok_or_else(|| UnknownShape(name.to_owned()))
+        all.find(|shape| shape.name() == name).ok_or_else(|| UnknownShape(name.to_owned()))
     }
 }
 

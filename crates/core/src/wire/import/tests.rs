@@ -19,9 +19,7 @@ fn all(text: &str) -> Vec<Result<ToolDefinition, RejectedDefinition>> {
 fn one(entry: &Value) -> ToolDefinition {
     let mut found = all(&entry.to_string());
     assert_eq!(found.len(), 1, "{entry}");
-    found
-        .remove(0)
-        .unwrap_or_else(|refused| panic!("{entry} refused: {refused}"))
+    found.remove(0).unwrap_or_else(|refused| panic!("{entry} refused: {refused}"))
 }
 
 /// The error of the only entry.
@@ -34,9 +32,7 @@ fn rejection(entry: &Value) -> RejectedDefinition {
 /// The names of the definitions, in order.
 fn names(text: &str) -> Vec<String> {
     let found = all(text).into_iter();
-    found
-        .map(|entry| entry.unwrap_or_else(|refused| panic!("{refused}")).name)
-        .collect()
+    found.map(|entry| entry.unwrap_or_else(|refused| panic!("{refused}")).name).collect()
 }
 
 fn notes(definition: &ToolDefinition) -> Vec<String> {

@@ -9,9 +9,8 @@ use crate::wire::ToolPlanner;
 
 /// A closed object with `count` optional parameters.
 fn optional(name: &str, count: usize) -> Sample {
-    let properties: Map<String, Value> = (0..count)
-        .map(|number| (format!("p{number}"), json!({"type": "string"})))
-        .collect();
+    let properties: Map<String, Value> =
+        (0..count).map(|number| (format!("p{number}"), json!({"type": "string"}))).collect();
     Sample::new(
         name,
         json!({"type": "object", "properties": properties, "additionalProperties": false}),
@@ -32,28 +31,17 @@ fn one(name: &str) -> Sample {
 
 /// A tool with additional properties, which strict mode rejects.
 fn open(name: &str) -> Sample {
-    Sample::new(
-        name,
-        json!({"type": "object", "properties": {"a": {"type": "string"}}}),
-    )
+    Sample::new(name, json!({"type": "object", "properties": {"a": {"type": "string"}}}))
 }
 
 #[test]
 fn a_lossless_tool_is_strict_and_others_are_not() {
     for dialect in [Dialect::OPENAI, Dialect::ANTHROPIC] {
         let tools = [one("exact"), open("open"), optional("few", 3)];
-        assert_eq!(
-            strict(&plan(dialect, &tools)),
-            ["exact", "few"],
-            "{dialect}"
-        );
+        assert_eq!(strict(&plan(dialect, &tools)), ["exact", "few"], "{dialect}");
     }
     for dialect in [Dialect::GROQ, Dialect::GEMINI, Dialect::MCP] {
-        assert_eq!(
-            strict(&plan(dialect, &[one("exact")])),
-            [""; 0],
-            "{dialect}"
-        );
+        assert_eq!(strict(&plan(dialect, &[one("exact")])), [""; 0], "{dialect}");
     }
 }
 
@@ -100,20 +88,12 @@ fn optional_parameters_are_counted_over_the_request() {
         optional("d", 4),
         one("none"),
     ];
-    assert_eq!(
-        strict(&plan(Dialect::ANTHROPIC, &tools)),
-        ["a", "c", "d", "none"]
-    );
+    assert_eq!(strict(&plan(Dialect::ANTHROPIC, &tools)), ["a", "c", "d", "none"]);
 }
 
 #[test]
 fn unions_are_counted_over_the_request() {
-    let tools = [
-        unions("a", 9),
-        unions("b", 8),
-        unions("c", 8).destructive(),
-        unions("d", 1),
-    ];
+    let tools = [unions("a", 9), unions("b", 8), unions("c", 8).destructive(), unions("d", 1)];
     assert_eq!(strict(&plan(Dialect::ANTHROPIC, &tools)), ["b", "c"]);
 }
 
@@ -148,10 +128,8 @@ fn of_more_preferred_tools_than_fit_the_first_are_kept() {
 
 #[test]
 fn a_tool_over_the_token_budget_is_omitted_and_the_next_may_fit() {
-    let long = Sample::closed(
-        "long",
-        json!({"a": {"type": "string", "description": "x".repeat(4000)}}),
-    );
+    let long =
+        Sample::closed("long", json!({"a": {"type": "string", "description": "x".repeat(4000)}}));
     let tools = [one("a"), long, one("b")];
     let planner = ToolPlanner::new(Dialect::OPENAI).max_tokens(200);
     let plan = planned(&planner, Dialect::OPENAI, &tools);
@@ -170,19 +148,12 @@ fn a_tool_over_the_token_budget_is_omitted_and_the_next_may_fit() {
 #[test]
 fn a_tool_that_cannot_be_lowered_does_not_affect_the_others() {
     for dialect in Dialect::ALL {
-        let tools = [
-            one("a"),
-            Sample::new("text", json!({"type": "string"})),
-            one("b"),
-        ];
+        let tools = [one("a"), Sample::new("text", json!({"type": "string"})), one("b")];
         let plan = plan(dialect, &tools);
         assert_eq!(plan.tools().len(), 2, "{dialect}");
         assert_eq!(
             omitted(&plan),
-            [(
-                "text",
-                "arguments are an object, and this schema admits none"
-            )],
+            [("text", "arguments are an object, and this schema admits none")],
             "{dialect}"
         );
     }
@@ -197,18 +168,9 @@ fn the_longest_lists_lose_their_limit_where_the_sum_is_bounded() {
         )
     };
     for dialect in [Dialect::GEMINI, Dialect::GEMINI_OPENAPI] {
-        let tools = [
-            list("a", 500),
-            list("b", 400),
-            list("c", 100),
-            list("d", 60),
-        ];
+        let tools = [list("a", 500), list("b", 400), list("c", 100), list("d", 60)];
         let plan = plan(dialect, &tools);
-        assert!(
-            !plan.json().contains(r#""maxItems":500"#),
-            "{}",
-            plan.json()
-        );
+        assert!(!plan.json().contains(r#""maxItems":500"#), "{}", plan.json());
         let sum: u64 = [400, 100, 60]
             .into_iter()
             .filter(|bound| plan.json().contains(&format!(r#""maxItems":{bound}"#)))
@@ -216,14 +178,6 @@ fn the_longest_lists_lose_their_limit_where_the_sum_is_bounded() {
         assert_eq!(sum, 560, "{}", plan.json());
     }
     let tools = [list("a", 500), list("b", 460)];
-    assert!(
-        plan(Dialect::GEMINI, &tools)
-            .json()
-            .contains(r#""maxItems":500"#)
-    );
-    assert!(
-        plan(Dialect::OPENAI, &[list("a", 5000)])
-            .json()
-            .contains(r#""maxItems":5000"#)
-    );
+    assert!(plan(Dialect::GEMINI, &tools).json().contains(r#""maxItems":500"#));
+    assert!(plan(Dialect::OPENAI, &[list("a", 5000)]).json().contains(r#""maxItems":5000"#));
 }

@@ -23,32 +23,20 @@ fn a_call_is_lowered_and_lifted() {
     ];
     for dialect in Dialect::ALL {
         let plan = plan(dialect, &tools);
-        for arguments in [
-            json!({"path": "/tmp"}),
-            json!({"path": "/tmp", "größe": 2, "map": {"a": 1}}),
-        ] {
+        for arguments in
+            [json!({"path": "/tmp"}), json!({"path": "/tmp", "größe": 2, "map": {"a": 1}})]
+        {
             let own = ToolCall::new("files.read", arguments.to_string()).with_id("call_1");
             let wire = plan.lower(own);
-            assert_eq!(
-                Some(wire.name.as_str()),
-                plan.wire_name("files.read"),
-                "{dialect}"
-            );
-            assert!(
-                dialect.tool_name().is_valid(wire.name.as_str()),
-                "{dialect}"
-            );
+            assert_eq!(Some(wire.name.as_str()), plan.wire_name("files.read"), "{dialect}");
+            assert!(dialect.tool_name().is_valid(wire.name.as_str()), "{dialect}");
             assert_eq!(wire.id.as_str(), "call_1");
 
             let back = plan.lift(wire);
             assert_eq!(back.name.as_str(), "files.read", "{dialect}");
             assert_eq!(back.id.as_str(), "call_1");
             assert_eq!(read(&back), arguments, "{dialect}");
-            assert!(
-                tools[0]
-                    .input
-                    .is_valid(Tape::from_value(&read(&back)).root())
-            );
+            assert!(tools[0].input.is_valid(Tape::from_value(&read(&back)).root()));
         }
         for name in ["files_read", "dateien/löschen"] {
             let call = plan.lower(ToolCall::new(name, r#"{"a":"b"}"#));
@@ -79,11 +67,7 @@ fn no_tool_gets_a_reserved_name() {
     let planner = ToolPlanner::new(Dialect::OPENAI).reserve(["web_search"]);
     let plan = planned(&planner, Dialect::OPENAI, &tools);
     for tool in plan.tools() {
-        assert!(
-            tool.wire_name.starts_with("web_search_"),
-            "{}",
-            tool.wire_name
-        );
+        assert!(tool.wire_name.starts_with("web_search_"), "{}", tool.wire_name);
         let call = plan.lift(ToolCall::new(tool.wire_name.as_str(), "{}"));
         assert_eq!(call.name.as_str(), tool.name);
     }
@@ -104,10 +88,7 @@ fn a_call_that_cannot_be_converted_is_unchanged() {
     let broken = plan.lift(ToolCall::new("files_read", "certainly not JSON \u{0}"));
     assert_eq!(broken.name.as_str(), "files.read");
     assert_eq!(plan.wire_name("nonsense"), None);
-    assert_eq!(
-        plan.lower(ToolCall::new("gone", "{}")).name.as_str(),
-        "gone"
-    );
+    assert_eq!(plan.lower(ToolCall::new("gone", "{}")).name.as_str(), "gone");
 }
 
 #[test]

@@ -29,9 +29,7 @@ fn part() -> impl Strategy<Value = Value> {
             (inner.clone(), 1..9u8).prop_map(
                 |(items, most)| json!({"type": "array", "items": items, "maxItems": most})
             ),
-            inner
-                .clone()
-                .prop_map(|rest| json!({"type": "object", "additionalProperties": rest})),
+            inner.clone().prop_map(|rest| json!({"type": "object", "additionalProperties": rest})),
             prop::collection::vec(inner.clone(), 2..4)
                 .prop_map(|branches| json!({ "anyOf": branches })),
             (inner.clone(), inner.clone())

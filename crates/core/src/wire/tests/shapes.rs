@@ -13,10 +13,7 @@ fn weather() -> Sample {
 
 /// A tool that strict mode cannot express.
 fn open() -> Sample {
-    Sample::new(
-        "note",
-        json!({"type": "object", "properties": {"text": {"type": "string"}}}),
-    )
+    Sample::new("note", json!({"type": "object", "properties": {"text": {"type": "string"}}}))
 }
 
 const SCHEMA: &str = r#"{"type":"object","properties":{"city":{"type":"string"}},"required":["city"],"additionalProperties":false}"#;
@@ -115,16 +112,9 @@ fn without_tools_there_is_an_empty_list() {
 #[test]
 fn a_tool_without_a_description_is_described_by_its_name() {
     let sample = weather();
-    let candidate = CandidateTool {
-        description: "",
-        ..CandidateTool::from(&sample)
-    };
+    let candidate = CandidateTool { description: "", ..CandidateTool::from(&sample) };
     let plan = ToolPlanner::new(Dialect::ANTHROPIC).plan([candidate]);
-    assert!(
-        plan.json().contains(r#""description":"get_weather""#),
-        "{}",
-        plan.json()
-    );
+    assert!(plan.json().contains(r#""description":"get_weather""#), "{}", plan.json());
 }
 
 #[test]
@@ -177,10 +167,7 @@ fn the_same_tools_give_the_same_bytes() {
             })
             .collect();
         tools.extend((0..30).map(|number| {
-            Sample::closed(
-                &format!("t{number}"),
-                json!({"a": {"type": ["string", "integer"]}}),
-            )
+            Sample::closed(&format!("t{number}"), json!({"a": {"type": ["string", "integer"]}}))
         }));
         tools.push(weather().strict(StrictMode::On));
         tools

@@ -10,11 +10,7 @@ pub(super) fn mutate(dice: &mut ByteRng<'_>, value: &mut Value) {
     match value {
         Value::Object(members) if inside && !members.is_empty() => {
             let at = dice.below(members.len());
-            members
-                .values_mut()
-                .nth(at)
-                .into_iter()
-                .for_each(|it| mutate(dice, it));
+            members.values_mut().nth(at).into_iter().for_each(|it| mutate(dice, it));
         }
         Value::Array(elements) if inside && !elements.is_empty() => {
             let at = dice.below(elements.len());
@@ -95,12 +91,7 @@ pub(super) fn mutate_text(dice: &mut ByteRng<'_>, text: &str) -> String {
         9 => text.replace("true", "True").replace("null", "None"),
         10 => {
             let at = text.floor_char_boundary(dice.below(text.len()));
-            format!(
-                "{}{}{}",
-                &text[..at],
-                dice.pick(&["}", "\"", ",", "\\", "0"]),
-                &text[at..]
-            )
+            format!("{}{}{}", &text[..at], dice.pick(&["}", "\"", ",", "\\", "0"]), &text[at..])
         }
         11 => format!("\u{feff}{text}"),
         _ => text.to_owned(),

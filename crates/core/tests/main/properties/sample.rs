@@ -20,9 +20,8 @@ impl<'b> ByteRng<'b> {
     }
 }
 
-const TEXTS: [&str; 12] = [
-    "a", "", "Rome", "é", "5", "true", "null", "{}", "[1]", "a\"b\\c", "\u{0}\n", "${text}",
-];
+const TEXTS: [&str; 12] =
+    ["a", "", "Rome", "é", "5", "true", "null", "{}", "[1]", "a\"b\\c", "\u{0}\n", "${text}"];
 const KEYS: [&str; 8] = ["a", "count", "text", "7", "x y", "é", "a/b~c", "Kind"];
 
 /// Generates a valid value; smaller with the depth.
@@ -32,9 +31,7 @@ pub(super) fn valid(dice: &mut ByteRng<'_>, root: &Value, schema: &Value, depth:
     };
     if let Some(target) = object.get("$ref").and_then(Value::as_str) {
         let target = root.pointer(target.trim_start_matches('#')).unwrap();
-        return with_own(dice, root, object, depth, |dice| {
-            valid(dice, root, target, depth)
-        });
+        return with_own(dice, root, object, depth, |dice| valid(dice, root, target, depth));
     }
     if let Some(only) = object.get("const") {
         return only.clone();
@@ -49,9 +46,7 @@ pub(super) fn valid(dice: &mut ByteRng<'_>, root: &Value, schema: &Value, depth:
             true => branches.last().unwrap(),
             false => dice.pick(branches),
         };
-        return with_own(dice, root, object, depth, |dice| {
-            valid(dice, root, branch, depth)
-        });
+        return with_own(dice, root, object, depth, |dice| valid(dice, root, branch, depth));
     }
     let kind = match object.get("type") {
         Some(Value::Array(kinds)) if depth > 4 => kinds.last().and_then(Value::as_str),
@@ -65,9 +60,7 @@ pub(super) fn valid(dice: &mut ByteRng<'_>, root: &Value, schema: &Value, depth:
         Some("null") => Value::Null,
         Some("boolean") => Value::from(dice.below(2) == 1),
         Some("integer") => integer(dice, object),
-        Some("number") => dice
-            .pick(&[json!(0), json!(-1.5), json!(7), json!(2.25)])
-            .clone(),
+        Some("number") => dice.pick(&[json!(0), json!(-1.5), json!(7), json!(2.25)]).clone(),
         Some("string") => Value::from(text(dice, object)),
         Some("array") => array(dice, root, object, depth),
         Some("object") => Value::Object(members(dice, root, object, depth)),
@@ -94,10 +87,7 @@ fn with_own(
 
 fn integer(dice: &mut ByteRng<'_>, object: &Map<String, Value>) -> Value {
     let bound = |name: &str| object.get(name).and_then(Value::as_f64);
-    let format = object
-        .get("format")
-        .and_then(Value::as_str)
-        .unwrap_or_default();
+    let format = object.get("format").and_then(Value::as_str).unwrap_or_default();
     let least = bound("minimum").unwrap_or(if format.starts_with('u') { 0.0 } else { -3.0 });
     let most = bound("maximum").unwrap_or(1_000_000.0);
     match dice.below(6) {
@@ -194,17 +184,11 @@ pub(super) fn any_value(dice: &mut ByteRng<'_>, depth: usize) -> Value {
         1 => Value::from(dice.below(2) == 1),
         2 => Value::from(dice.below(256) as i64 - 20),
         3 => Value::from(*dice.pick(&TEXTS)),
-        4 => dice
-            .pick(&[json!(5.0), json!(-0.0), json!(1e300), json!(0.1)])
-            .clone(),
-        5 => dice
-            .pick(&[json!(u64::MAX), json!(i64::MIN), json!(1_u64 << 53)])
-            .clone(),
+        4 => dice.pick(&[json!(5.0), json!(-0.0), json!(1e300), json!(0.1)]).clone(),
+        5 => dice.pick(&[json!(u64::MAX), json!(i64::MIN), json!(1_u64 << 53)]).clone(),
         6 => json!([]),
         7 => json!({}),
-        8 => (0..dice.below(4))
-            .map(|_| any_value(dice, depth + 1))
-            .collect(),
+        8 => (0..dice.below(4)).map(|_| any_value(dice, depth + 1)).collect(),
         _ => {
             let member = |dice: &mut ByteRng<'_>| {
                 let key = *dice.pick(&["a", "b", "place", "text", "count", "kind", "t", "id"]);

@@ -52,12 +52,7 @@ pub(crate) async fn list_all(
     link: &SharedConnection,
 ) -> Result<Listing, AttachError> {
     let capabilities = &remote.info.capabilities;
-    let mut pages = Pager {
-        config,
-        remote,
-        link,
-        bytes_left: config.limits.max_list_bytes,
-    };
+    let mut pages = Pager { config, remote, link, bytes_left: config.limits.max_list_bytes };
     let tools = match capabilities.tools.is_some() || capabilities.prompts.is_none() {
         true => pages.all_pages(ListKind::Tools).await?,
         false => Vec::new(),
@@ -130,17 +125,10 @@ impl Pager<'_> {
     }
 
     fn too_large(&self, what: &'static str, limit: usize) -> AttachError {
-        AttachError::ListTooLarge {
-            server: self.config.name.to_string(),
-            what,
-            limit,
-        }
+        AttachError::ListTooLarge { server: self.config.name.to_string(), what, limit }
     }
 
     fn list_error(&self, message: String) -> AttachError {
-        AttachError::Connect {
-            server: self.config.name.to_string(),
-            message,
-        }
+        AttachError::Connect { server: self.config.name.to_string(), message }
     }
 }

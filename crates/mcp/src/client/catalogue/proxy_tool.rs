@@ -93,10 +93,7 @@ fn proxy_tool(
     if let Some(value) = hints.open_world {
         builder = builder.open_world(value);
     }
-    let call = RemoteCall {
-        kind: CallKind::Tool(definition.output),
-        name: definition.name,
-    };
+    let call = RemoteCall { kind: CallKind::Tool(definition.output), name: definition.name };
     builder.run_async(call_handler(link, call))
 }
 
@@ -115,10 +112,7 @@ fn proxy_prompt(
     if let Some(title) = definition.title {
         builder = builder.title(title);
     }
-    let call = RemoteCall {
-        kind: CallKind::Prompt,
-        name: definition.name,
-    };
+    let call = RemoteCall { kind: CallKind::Prompt, name: definition.name };
     let tool = builder.run_async(call_handler(link, call))?;
     Ok(Prompt::from_tool(tool, Role::User))
 }

@@ -88,10 +88,7 @@ impl RemoteCall {
                 Err(error) => return self.transport_failure(&link, &remote, error),
             }
         }
-        self.server_failure(
-            &link,
-            &format!("still asks for more after {MAX_INPUT_ROUNDS} rounds"),
-        )
+        self.server_failure(&link, &format!("still asks for more after {MAX_INPUT_ROUNDS} rounds"))
     }
 
     fn parse_response(&self, link: &SharedConnection, response: ServerResult) -> ToolResult {
@@ -133,10 +130,8 @@ impl RemoteCall {
                 if failure.is_broken {
                     link.mark_broken(remote, &failure.message);
                 }
-                let message = format!(
-                    "the MCP server `{server}` did not answer: {}",
-                    failure.message
-                );
+                let message =
+                    format!("the MCP server `{server}` did not answer: {}", failure.message);
                 match failure.may_have_run {
                     false => ToolResult::failure(message),
                     true => outcome_unknown(message),
@@ -162,9 +157,7 @@ fn outcome_unknown(message: String) -> ToolResult {
 
 fn rejected(server: &str, error: &ErrorData) -> ToolResult {
     let (code, message) = (error.code.0, excerpt(&error.message));
-    ToolResult::failure(format!(
-        "the MCP server `{server}` refused the call: {message} ({code})"
-    ))
+    ToolResult::failure(format!("the MCP server `{server}` refused the call: {message} ({code})"))
 }
 
 /// The answers of a round, and the state to send back with them.
@@ -212,10 +205,7 @@ async fn send_cancellable(
 ) -> Result<ServerResult, ServiceError> {
     let mut receivers = remote.handler_state.progress.lock().await;
     let options = PeerRequestOptions::no_options();
-    let handle = remote
-        .peer
-        .send_request_with_option(request, options)
-        .await?;
+    let handle = remote.peer.send_request_with_option(request, options).await?;
     receivers.insert(handle.progress_token.clone(), progress);
     drop(receivers);
     let mut guard = CancelOnDrop {

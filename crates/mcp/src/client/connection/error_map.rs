@@ -64,19 +64,12 @@ impl TransportFailure {
             }
             cause = error.source();
         }
-        Self {
-            message: error_chain(error),
-            is_broken: true,
-            may_have_run: true,
-        }
+        Self { message: error_chain(error), is_broken: true, may_have_run: true }
     }
 
     fn from_http_error(error: &StreamableError) -> Self {
-        let mut failure = Self {
-            message: error_chain(error),
-            is_broken: false,
-            may_have_run: true,
-        };
+        let mut failure =
+            Self { message: error_chain(error), is_broken: false, may_have_run: true };
         match error {
             StreamableError::Client(HttpTransportError::Http(http)) => {
                 failure.message = error_chain(http);

@@ -90,9 +90,7 @@ impl ClientHandler for McpClientHandler {
         let receivers = self.0.progress.lock().await;
         if let Some(receiver) = receivers.get(&progress.progress_token).cloned() {
             drop(receivers);
-            let message = progress
-                .message
-                .map(|message| sanitize(&message, MAX_MESSAGE_BYTES));
+            let message = progress.message.map(|message| sanitize(&message, MAX_MESSAGE_BYTES));
             receiver.forward(Some(progress.progress), progress.total, message);
         }
     }

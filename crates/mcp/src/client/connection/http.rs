@@ -86,12 +86,7 @@ impl HttpTransport {
             .user_agent(concat!("toolwright/", env!("CARGO_PKG_VERSION")))
             .build()
             .map_err(|error| format!("no HTTP client: {error}"))?;
-        Ok(Self {
-            http,
-            headers,
-            max_bytes,
-            token_source,
-        })
+        Ok(Self { http, headers, max_bytes, token_source })
     }
 
     /// Sends a request; after a challenge, authorizes the client and sends it again, if `may_authorize`.
@@ -110,19 +105,15 @@ impl HttpTransport {
             if let Some(token) = &token {
                 built = built.bearer_auth(token);
             }
-            let response = built
-                .send()
-                .await
-                .map_err(HttpTransportError::from_reqwest)?;
+            let response = built.send().await.map_err(HttpTransportError::from_reqwest)?;
             let Some(challenge) = Challenge::from_response(&response) else {
                 return Ok(response);
             };
             match &self.token_source {
                 Some(tokens) if may_authorize && authorizations < MAX_AUTHORIZATIONS => {
                     authorizations += 1;
-                    let authorized = tokens
-                        .respond_to_challenge(&challenge, token.as_deref())
-                        .await;
+                    let authorized =
+                        tokens.respond_to_challenge(&challenge, token.as_deref()).await;
                     authorized.map_err(HttpTransportError::Authorization)?;
                 }
                 _ => return Err(challenge.into_error()),
@@ -153,8 +144,7 @@ impl StreamableHttpClient for HttpTransport {
         };
         // A user may need longer than the handshake's timeout: `Connection::open` authorizes in that case.
         let response = self.send(request, !is_handshake(&message)).await?;
-        self.parse_response(response, &message, session.is_some())
-            .await
+        self.parse_response(response, &message, session.is_some()).await
     }
 
     async fn get_stream(
@@ -232,18 +222,14 @@ fn content_type(response: &Response) -> Option<&str> {
 
 fn status_error(response: &Response) -> StreamableError {
     let retry = response.headers().get("retry-after");
-    let retry = retry
-        .and_then(|after| after.to_str().ok())
-        .map(str::to_owned);
+    let retry = retry.and_then(|after| after.to_str().ok()).map(str::to_owned);
     StreamableError::HttpStatus(HttpStatusError::new(response.status().as_u16(), retry))
 }
 
 /// Follows redirects that keep method and body, within the same origin: another server must not receive our credentials.
 fn follow_same_origin(attempt: Attempt<'_>) -> reqwest::redirect::Action {
-    let keeps_body = matches!(
-        attempt.status(),
-        StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT
-    );
+    let keeps_body =
+        matches!(attempt.status(), StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT);
     let first = attempt.previous().first();
     let is_same_origin = first.is_some_and(|first| first.origin() == attempt.url().origin());
     match keeps_body && is_same_origin && attempt.previous().len() <= 5 {

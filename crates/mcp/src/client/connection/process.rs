@@ -110,16 +110,9 @@ impl ServerProcess {
             .args(&program.args)
             .env_clear()
             .envs(
-                INHERITED_VARIABLES
-                    .iter()
-                    .filter_map(|name| Some((name, std::env::var_os(name)?))),
+                INHERITED_VARIABLES.iter().filter_map(|name| Some((name, std::env::var_os(name)?))),
             )
-            .envs(
-                program
-                    .env
-                    .iter()
-                    .map(|(name, value)| (name, value.expose())),
-            )
+            .envs(program.env.iter().map(|(name, value)| (name, value.expose())))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -142,20 +135,13 @@ impl ServerProcess {
             diagnostics: diagnostics.clone(),
         };
         let process_group = child.id();
-        let process = Self {
-            child,
-            process_group,
-            stderr_task,
-        };
+        let process = Self { child, process_group, stderr_task };
         Ok((process, stdout, stdin, diagnostics))
     }
 
     /// Waits until the process exits, which it should since its pipes are closed; after a timeout it is terminated.
     pub(crate) async fn stop(mut self) {
-        if tokio::time::timeout(STOP_TIMEOUT, self.child.wait())
-            .await
-            .is_err()
-        {
+        if tokio::time::timeout(STOP_TIMEOUT, self.child.wait()).await.is_err() {
             self.signal(StopSignal::Terminate);
             // If it still runs, dropping `self` kills it.
             let _ = tokio::time::timeout(STOP_TIMEOUT, self.child.wait()).await;
@@ -245,12 +231,9 @@ impl BoundedStdout {
             }
             self.line_bytes += 1;
             if self.line_bytes > self.max_message_bytes {
-                let message = format!(
-                    "it sent a message of more than {} bytes",
-                    self.max_message_bytes
-                );
-                self.diagnostics
-                    .update(|state| state.read_error = Some(message.clone()));
+                let message =
+                    format!("it sent a message of more than {} bytes", self.max_message_bytes);
+                self.diagnostics.update(|state| state.read_error = Some(message.clone()));
                 return Err(io::Error::new(io::ErrorKind::InvalidData, message));
             }
         }
@@ -260,8 +243,7 @@ impl BoundedStdout {
     fn record_non_json_line(&mut self) {
         if let Some(line) = self.non_json_line.take() {
             let line = String::from_utf8_lossy(&line).into_owned();
-            self.diagnostics
-                .update(|state| state.non_json_line.get_or_insert(line).len());
+            self.diagnostics.update(|state| state.non_json_line.get_or_insert(line).len());
         }
     }
 }

@@ -94,10 +94,8 @@ impl Attachment {
         let mut catalogue = self.catalogue();
         let synced = catalogue.sync(&self.config, &self.link, &self.registry, listing);
         drop(catalogue);
-        let hidden = synced.map_err(|source| AttachError::Pins {
-            server: self.config.name.to_string(),
-            source,
-        })?;
+        let hidden = synced
+            .map_err(|source| AttachError::Pins { server: self.config.name.to_string(), source })?;
         for item in &hidden {
             let reason = item.hidden.as_deref().unwrap_or_default();
             tracing::warn!(server = &*self.config.name, "{reason}");
@@ -158,9 +156,7 @@ pub(crate) async fn keep_connected(
         let Some(reason) = reason else {
             return connection.close().await;
         };
-        attachment
-            .link
-            .set(ConnectionState::Disconnected(reason.into()));
+        attachment.link.set(ConnectionState::Disconnected(reason.into()));
         connection.close().await;
         if connected_at.elapsed() >= STABLE_AFTER {
             attempts = 0;
@@ -229,14 +225,8 @@ struct ListChangeSubscription(Option<AbortHandle>);
 impl ListChangeSubscription {
     fn subscribe(attachment: &Attachment, remote: &RemotePeer) -> Self {
         let capabilities = &remote.info.capabilities;
-        let tools = capabilities
-            .tools
-            .as_ref()
-            .and_then(|tools| tools.list_changed);
-        let prompts = capabilities
-            .prompts
-            .as_ref()
-            .and_then(|prompts| prompts.list_changed);
+        let tools = capabilities.tools.as_ref().and_then(|tools| tools.list_changed);
+        let prompts = capabilities.prompts.as_ref().and_then(|prompts| prompts.list_changed);
         let (tools, prompts) = (tools == Some(true), prompts == Some(true));
         if !remote.is_stateless() || !(tools || prompts) {
             return Self(None);
@@ -285,9 +275,8 @@ mod tests {
     fn pauses_grow_to_a_limit_and_differ() {
         assert_eq!(backoff(0), Duration::ZERO);
         for attempts in [1, 2, 8, 1000] {
-            let backoff_without_jitter = MIN_BACKOFF
-                .saturating_mul(2_u32.saturating_pow(attempts - 1))
-                .min(MAX_BACKOFF);
+            let backoff_without_jitter =
+                MIN_BACKOFF.saturating_mul(2_u32.saturating_pow(attempts - 1)).min(MAX_BACKOFF);
             let pause = backoff(attempts);
             assert!(
                 pause >= backoff_without_jitter / 2 && pause <= backoff_without_jitter * 2,

@@ -53,9 +53,7 @@ impl SharedConnection {
     /// Waits until a call has marked the connection as broken, and returns the reason.
     pub(crate) async fn wait_broken(&self) -> String {
         let mut states = self.state.subscribe();
-        let state = states
-            .wait_for(|state| !matches!(state, ConnectionState::Connected(_)))
-            .await;
+        let state = states.wait_for(|state| !matches!(state, ConnectionState::Connected(_))).await;
         match state.as_deref() {
             Ok(ConnectionState::Disconnected(reason)) => reason.to_string(),
             _ => "it was detached".to_owned(),

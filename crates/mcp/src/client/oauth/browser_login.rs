@@ -38,11 +38,7 @@ impl OAuthClient {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let base_url = format!("http://{}", listener.local_addr()?);
         let redirect = format!("{base_url}{CALLBACK_PATH}");
-        let browser = LoopbackRedirect {
-            listener,
-            base_url,
-            show_url: Arc::new(show),
-        };
+        let browser = LoopbackRedirect { listener, base_url, show_url: Arc::new(show) };
         Ok(Self::new(redirect, Arc::new(browser)))
     }
 }
@@ -116,9 +112,7 @@ mod tests {
     use super::*;
 
     async fn visit(base_url: &str, target: &str) -> String {
-        let mut stream = TcpStream::connect(base_url.trim_start_matches("http://"))
-            .await
-            .unwrap();
+        let mut stream = TcpStream::connect(base_url.trim_start_matches("http://")).await.unwrap();
         let request = format!("GET {target} HTTP/1.1\r\nhost: localhost\r\n\r\n");
         stream.write_all(request.as_bytes()).await.unwrap();
         let mut response = String::new();
@@ -147,10 +141,7 @@ mod tests {
     #[tokio::test]
     async fn the_callback_has_the_outcome() {
         let (base_url, result) = callback("/callback?code=1&state=2&iss=x").await;
-        assert_eq!(
-            result.unwrap(),
-            format!("{base_url}/callback?code=1&state=2&iss=x")
-        );
+        assert_eq!(result.unwrap(), format!("{base_url}/callback?code=1&state=2&iss=x"));
     }
 
     #[tokio::test]

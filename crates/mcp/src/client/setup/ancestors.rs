@@ -28,10 +28,7 @@ impl Ancestors {
         let parents = parents.map_or_else(Vec::new, |parents| {
             parents.expose().split(',').map(str::to_owned).collect()
         });
-        Self {
-            parents,
-            current: program_id(config),
-        }
+        Self { parents, current: program_id(config) }
     }
 
     /// Returns true if the same program with the same settings has started this process, directly or indirectly.

@@ -57,10 +57,7 @@ impl RemoteServer {
         let section = config.section(SECTION);
         let keys = section.keys_under("").into_iter();
         let names: BTreeSet<&str> = keys.filter_map(|key| key.split('.').next()).collect();
-        names
-            .into_iter()
-            .map(|name| parse_server(&section, name))
-            .collect()
+        names.into_iter().map(|name| parse_server(&section, name)).collect()
     }
 
     /// Returns an error if the same program with the same settings has started this process, directly or indirectly: it would
@@ -119,10 +116,8 @@ fn parse_server(servers: &Config, name: &str) -> Result<RemoteServer, AttachErro
         message: message.to_owned(),
     };
     section.reject_unknown("", &KEYS)?;
-    let mut server = match (
-        trimmed_string(&section, "url")?,
-        trimmed_string(&section, "command")?,
-    ) {
+    let mut server = match (trimmed_string(&section, "url")?, trimmed_string(&section, "command")?)
+    {
         (Some(url), None) => RemoteServer::url(name, url),
         (None, Some(command)) => {
             let args: Vec<String> = section.get_or("args", Vec::new())?;
@@ -137,19 +132,13 @@ fn parse_server(servers: &Config, name: &str) -> Result<RemoteServer, AttachErro
         }
         (Some(_), Some(_)) => return Err(invalid("command", "`url` is set too: set one of them")),
         (None, None) => {
-            return Err(invalid(
-                "url",
-                "is missing, and so is `command`: set one of them",
-            ));
+            return Err(invalid("url", "is missing, and so is `command`: set one of them"));
         }
     };
     let is_url = section.origin("url").is_some();
-    for (setting, is_for_url) in [
-        ("args", false),
-        ("env", false),
-        ("headers", true),
-        ("authorization", true),
-    ] {
+    for (setting, is_for_url) in
+        [("args", false), ("env", false), ("headers", true), ("authorization", true)]
+    {
         let is_set = section.origin(setting).is_some() || !section.keys_under(setting).is_empty();
         if is_set && is_for_url != is_url {
             let other = if is_for_url { "url" } else { "command" };
@@ -244,33 +233,18 @@ mod tests {
                 &[("mcp.servers.a.url", "u"), ("mcp.servers.a.command", "c")],
                 "mcp.servers.a.command",
             ),
+            (&[("mcp.servers.a.url", "u"), ("mcp.servers.a.env.K", "v")], "mcp.servers.a.env"),
             (
-                &[("mcp.servers.a.url", "u"), ("mcp.servers.a.env.K", "v")],
-                "mcp.servers.a.env",
-            ),
-            (
-                &[
-                    ("mcp.servers.a.command", "c"),
-                    ("mcp.servers.a.authorization", "v"),
-                ],
+                &[("mcp.servers.a.command", "c"), ("mcp.servers.a.authorization", "v")],
                 "mcp.servers.a.authorization",
             ),
+            (&[("mcp.servers.a.url", "u"), ("mcp.servers.a.urll", "v")], "mcp.servers.a.urll"),
             (
-                &[("mcp.servers.a.url", "u"), ("mcp.servers.a.urll", "v")],
-                "mcp.servers.a.urll",
-            ),
-            (
-                &[
-                    ("mcp.servers.a.url", "u"),
-                    ("mcp.servers.a.trust", "blindly"),
-                ],
+                &[("mcp.servers.a.url", "u"), ("mcp.servers.a.trust", "blindly")],
                 "mcp.servers.a.trust",
             ),
             (
-                &[
-                    ("mcp.servers.a.url", "u"),
-                    ("mcp.servers.a.timeout_s", "soon"),
-                ],
+                &[("mcp.servers.a.url", "u"), ("mcp.servers.a.timeout_s", "soon")],
                 "mcp.servers.a.timeout_s",
             ),
             (&[("MCP.name", "wiki")], "MCP.url"),

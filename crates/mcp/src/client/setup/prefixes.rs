@@ -29,9 +29,8 @@ impl PrefixReservation {
         server: &str,
     ) -> Result<Self, AttachError> {
         let mut reserved = lock(&RESERVED_PREFIXES);
-        let other = reserved
-            .iter()
-            .find(|other| other.registry.ptr_eq(registry) && other.prefix == prefix);
+        let other =
+            reserved.iter().find(|other| other.registry.ptr_eq(registry) && other.prefix == prefix);
         if let Some(other) = other {
             return Err(AttachError::PrefixTaken {
                 server: server.to_owned(),
@@ -44,10 +43,7 @@ impl PrefixReservation {
             prefix: prefix.to_owned(),
             server: server.to_owned(),
         });
-        Ok(Self {
-            registry: registry.clone(),
-            prefix: prefix.to_owned(),
-        })
+        Ok(Self { registry: registry.clone(), prefix: prefix.to_owned() })
     }
 }
 

@@ -63,10 +63,8 @@ pub(crate) struct ServerCommand {
 impl ValidatedServer {
     pub(crate) fn new(server: RemoteServer) -> Result<Self, AttachError> {
         let server_name = server.name.clone();
-        let invalid = |message: String| AttachError::InvalidOptions {
-            server: server_name.clone(),
-            message,
-        };
+        let invalid =
+            |message: String| AttachError::InvalidOptions { server: server_name.clone(), message };
         let name = server.name.trim();
         if name.is_empty() || name.len() > 64 || name.chars().any(char::is_control) {
             let message = "a server's name has 1 to 64 characters, none of them control characters";
@@ -91,16 +89,12 @@ impl ValidatedServer {
                 }
                 let headers =
                     build_headers(server.headers, server.authorization).map_err(&invalid)?;
-                let token_source = server
-                    .oauth
-                    .map(|oauth| Arc::new(TokenSource::new(&url, oauth)));
+                let token_source =
+                    server.oauth.map(|oauth| Arc::new(TokenSource::new(&url, oauth)));
                 let max_bytes = server.limits.max_message_bytes;
                 let wire =
                     HttpTransport::new(headers, max_bytes, token_source).map_err(&invalid)?;
-                TransportConfig::Http {
-                    url: url.as_str().into(),
-                    wire,
-                }
+                TransportConfig::Http { url: url.as_str().into(), wire }
             }
             ServerLocation::Command(path, args) => {
                 let has_headers = !server.headers.is_empty() || server.authorization.is_some();
@@ -111,11 +105,7 @@ impl ValidatedServer {
                 if path.is_empty() {
                     return Err(invalid("the command is empty".to_owned()));
                 }
-                TransportConfig::Process(ServerCommand {
-                    path,
-                    args,
-                    env: server.env,
-                })
+                TransportConfig::Process(ServerCommand { path, args, env: server.env })
             }
         };
         Ok(Self {
@@ -146,10 +136,7 @@ fn parse_revision(revision: &str) -> Result<ProtocolVersion, String> {
         Some(version) => Ok(version.clone()),
         None => {
             let known: Vec<&str> = known.iter().map(ProtocolVersion::as_str).collect();
-            Err(format!(
-                "`{revision}` is no revision of MCP; known are {}",
-                known.join(", ")
-            ))
+            Err(format!("`{revision}` is no revision of MCP; known are {}", known.join(", ")))
         }
     }
 }
@@ -224,38 +211,17 @@ mod tests {
         for (server, part) in [
             (RemoteServer::url("a", "ftp://a.example"), "https://"),
             (RemoteServer::url("a", "nowhere"), "no URL"),
-            (
-                RemoteServer::url("a", "https://u:p@a.example"),
-                "`authorization`",
-            ),
+            (RemoteServer::url("a", "https://u:p@a.example"), "`authorization`"),
             (RemoteServer::url("", "https://a.example"), "name"),
-            (
-                RemoteServer::url("a", "https://a.example").env("A", "1"),
-                "`env`",
-            ),
-            (
-                RemoteServer::url("a", "https://a.example").header("Mcp-Session-Id", "1"),
-                "protocol",
-            ),
-            (
-                RemoteServer::url("a", "https://a.example").header("a b", "1"),
-                "no name of a header",
-            ),
-            (
-                RemoteServer::url("a", "https://a.example").revision("2020-01-01"),
-                "2026-07-28",
-            ),
+            (RemoteServer::url("a", "https://a.example").env("A", "1"), "`env`"),
+            (RemoteServer::url("a", "https://a.example").header("Mcp-Session-Id", "1"), "protocol"),
+            (RemoteServer::url("a", "https://a.example").header("a b", "1"), "no name of a header"),
+            (RemoteServer::url("a", "https://a.example").revision("2020-01-01"), "2026-07-28"),
             (RemoteServer::command("a", "", [""; 0]), "empty"),
-            (
-                RemoteServer::command("a", "b", [""; 0]).header("x", "y"),
-                "use `env`",
-            ),
+            (RemoteServer::command("a", "b", [""; 0]).header("x", "y"), "use `env`"),
         ] {
             let message = error_of(server);
-            assert!(
-                message.starts_with("server `") && message.contains(part),
-                "{message}"
-            );
+            assert!(message.starts_with("server `") && message.contains(part), "{message}");
         }
     }
 
@@ -263,12 +229,9 @@ mod tests {
     fn authorization_is_never_sent_in_clear_to_another_machine() {
         let with = |url: &str| RemoteServer::url("a", url).authorization(Secret::new("Bearer x"));
         assert!(error_of(with("http://a.example/mcp")).contains("in clear"));
-        for url in [
-            "https://a.example",
-            "http://127.0.0.1:1/mcp",
-            "http://localhost/",
-            "http://[::1]/",
-        ] {
+        for url in
+            ["https://a.example", "http://127.0.0.1:1/mcp", "http://localhost/", "http://[::1]/"]
+        {
             assert_eq!(error_of(with(url)), "none", "{url}");
         }
     }

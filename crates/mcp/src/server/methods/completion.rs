@@ -58,11 +58,8 @@ impl McpServer {
             }
             CompletionReference::Resource { uri } => {
                 let tools = self.scoped_tools(context);
-                let mut granted = self
-                    .0
-                    .resources
-                    .iter()
-                    .filter(|resource| tools.allows(resource.tool.spec()));
+                let mut granted =
+                    self.0.resources.iter().filter(|resource| tools.allows(resource.tool.spec()));
                 let resource = granted.find(|resource| resource.uri() == uri);
                 let missing = || RpcError::invalid_params(format!("there is no resource `{uri}`"));
                 resource.ok_or_else(missing)?.tool.spec().input.clone()

@@ -135,10 +135,7 @@ impl ListCache {
             let list = RenderedList::new(&items, addresses, Arc::clone(&snapshot), revision);
             Arc::new(list)
         });
-        let entry = CachedList {
-            list: Arc::clone(&list),
-            checked_at: Instant::now(),
-        };
+        let entry = CachedList { list: Arc::clone(&list), checked_at: Instant::now() };
         let mut cache = cache();
         // Lists of older snapshots are never requested again.
         cache.retain(|_, cached| is_current(&&*cached));
@@ -161,10 +158,7 @@ impl VisibleItems {
         let address = |spec: &ToolSpec| std::ptr::from_ref(spec).addr();
         match self {
             Self::Tools(tools) => tools.iter().map(|tool| address(tool.spec())).collect(),
-            Self::Prompts(prompts) => prompts
-                .iter()
-                .map(|prompt| address(prompt.spec()))
-                .collect(),
+            Self::Prompts(prompts) => prompts.iter().map(|prompt| address(prompt.spec())).collect(),
         }
     }
 }
@@ -268,11 +262,7 @@ impl RenderedList {
         let cursor = String::from_utf8(cursor).map_err(|_| unknown())?;
         let (position, last) = cursor.split_once(':').ok_or_else(unknown)?;
         let position: usize = position.parse().map_err(|_| unknown())?;
-        let is_last = |at: usize| {
-            self.entries
-                .get(at)
-                .is_some_and(|(name, _)| **name == *last)
-        };
+        let is_last = |at: usize| self.entries.get(at).is_some_and(|(name, _)| **name == *last);
         if position.checked_sub(1).is_some_and(is_last) {
             return Ok(position);
         }

@@ -31,9 +31,8 @@ impl McpServer {
         let listed = self.0.resources.iter().filter(|resource| {
             resource.is_template() == templates && tools.allows(resource.tool.spec())
         });
-        let entries: Vec<Value> = listed
-            .map(|resource| resource_entry(resource, address, context.revision))
-            .collect();
+        let entries: Vec<Value> =
+            listed.map(|resource| resource_entry(resource, address, context.revision)).collect();
         RpcResponse::result(message.id(), |body| {
             body.extend_from_slice(br#"{""#);
             body.extend_from_slice(list.as_bytes());
@@ -64,11 +63,7 @@ impl McpServer {
             self.check_scope(resource.tool.spec(), context)?;
         }
         found.ok_or_else(|| {
-            let code = if context.revision.is_stateless() {
-                -32602
-            } else {
-                -32002
-            };
+            let code = if context.revision.is_stateless() { -32602 } else { -32002 };
             RpcError::new(code, format!("there is no resource `{uri}`"))
                 .with_data(json!({ "uri": uri }))
         })
@@ -97,11 +92,7 @@ impl McpServer {
         if result.is_error() {
             return Err(RpcError::internal(result.text()));
         }
-        let mime_type = self
-            .0
-            .resources
-            .get(index)
-            .and_then(ServedResource::declared_mime_type);
+        let mime_type = self.0.resources.get(index).and_then(ServedResource::declared_mime_type);
         let contents: Vec<Value> = result
             .content
             .iter()
@@ -122,11 +113,7 @@ fn resource_entry(resource: &ServedResource, address: &str, revision: Revision) 
         "name": spec.name,
         "description": spec.description,
     });
-    if let Some(title) = spec
-        .title
-        .as_deref()
-        .filter(|_| revision.has_structured_content())
-    {
+    if let Some(title) = spec.title.as_deref().filter(|_| revision.has_structured_content()) {
         set_field(&mut entry, "title", title);
     }
     if let Some(mime_type) = resource.declared_mime_type() {

@@ -33,11 +33,7 @@ pub struct ServedResource {
 impl ServedResource {
     /// Makes a resource of an address, perhaps with parameters, and the tool that reads it.
     pub fn new(uri: impl Into<String>, tool: Tool) -> Self {
-        Self {
-            uri: uri.into(),
-            mime_type: None,
-            tool,
-        }
+        Self { uri: uri.into(), mime_type: None, tool }
     }
 
     /// Sets the MIME type, for example `text/plain`.
@@ -65,10 +61,7 @@ impl ServedResource {
 
     /// Checks that the parameters of the address are those of the tool, required ones included.
     pub(crate) fn validate(&self) -> Result<(), McpBuildError> {
-        let invalid = |message: String| McpBuildError::Resource {
-            uri: self.uri.clone(),
-            message,
-        };
+        let invalid = |message: String| McpBuildError::Resource { uri: self.uri.clone(), message };
         let params = self.tool.params();
         let variables = template_variables(&self.uri)
             .ok_or_else(|| invalid("a `{` is never closed".to_owned()))?;
@@ -79,10 +72,7 @@ impl ServedResource {
             }
         }
         let lacks = |name: &str| !variables.contains(&name);
-        match params
-            .iter()
-            .find(|param| param.required && lacks(&param.name))
-        {
+        match params.iter().find(|param| param.required && lacks(&param.name)) {
             Some(param) => Err(invalid(format!(
                 "the tool needs `{name}`: write `{{{name}}}` into the address",
                 name = param.name
@@ -121,9 +111,7 @@ impl ServedResource {
 /// Returns the parameters of an address template; `None` if a brace is never closed.
 fn template_variables(uri: &str) -> Option<Vec<&str>> {
     let parts = uri.split('{').skip(1);
-    parts
-        .map(|part| part.split_once('}').map(|(name, _)| name))
-        .collect()
+    parts.map(|part| part.split_once('}').map(|(name, _)| name)).collect()
 }
 
 /// Decodes `%20` and the like; `None` if the result is not UTF-8.

@@ -56,11 +56,7 @@ impl SubscriptionFilter {
 
     fn includes_resource(&self, uri: &str, context: &RequestContext) -> bool {
         let in_filter = self.resource_subscriptions.iter().any(|known| known == uri);
-        in_filter
-            || context
-                .session
-                .as_ref()
-                .is_some_and(|session| session.is_subscribed(uri))
+        in_filter || context.session.as_ref().is_some_and(|session| session.is_subscribed(uri))
     }
 
     fn acknowledged(&self, server: &McpServer) -> Value {
@@ -72,11 +68,7 @@ impl SubscriptionFilter {
             set_field(&mut accepted, "promptsListChanged", true);
         }
         if !self.resource_subscriptions.is_empty() && !server.0.resources.is_empty() {
-            set_field(
-                &mut accepted,
-                "resourceSubscriptions",
-                self.resource_subscriptions.clone(),
-            );
+            set_field(&mut accepted, "resourceSubscriptions", self.resource_subscriptions.clone());
         }
         accepted
     }
@@ -99,12 +91,7 @@ impl Subscription {
         server: &McpServer,
         context: &Arc<RequestContext>,
     ) -> RpcResponse {
-        let Self {
-            filter,
-            mut registry_changes,
-            mut resource_updates,
-            mut last_digests,
-        } = self;
+        let Self { filter, mut registry_changes, mut resource_updates, mut last_digests } = self;
         let tag: Value = match context.session {
             Some(_) => Value::Null,
             None => serde_json::from_str(id).unwrap_or_default(),

@@ -61,10 +61,7 @@ impl McpServer {
             context: Arc::clone(context),
             started: (Instant::now(), now),
             cancel: self.0.shutdown.child_token(),
-            state: Mutex::new(TaskState {
-                updated_at: now,
-                outcome: None,
-            }),
+            state: Mutex::new(TaskState { updated_at: now, outcome: None }),
         });
         {
             let mut tasks = lock(&self.0.tasks.0);
@@ -130,9 +127,7 @@ impl McpServer {
             }
         }
         set_field(&mut result, "resultType", "complete");
-        Ok(RpcResponse::result(message.id(), |body| {
-            write_json(body, &result)
-        }))
+        Ok(RpcResponse::result(message.id(), |body| write_json(body, &result)))
     }
 
     fn task_outcome(&self, result: &ToolResult, context: &RequestContext) -> TaskOutcome {

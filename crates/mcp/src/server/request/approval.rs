@@ -34,11 +34,7 @@ impl Approver for ElicitingApprover {
     fn decide<'a>(&'a self, request: ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalDecision> {
         Box::pin(async move {
             let form = json!({ "type": "object", "properties": {} });
-            match self
-                .client
-                .elicit(APPROVAL_KEY, &request.question(), form)
-                .await
-            {
+            match self.client.elicit(APPROVAL_KEY, &request.question(), form).await {
                 Ok(ElicitResponse::Accept(_)) if self.is_first_use() => request.approve(),
                 Ok(ElicitResponse::Accept(_)) => request.deny("the approval was used before"),
                 Ok(ElicitResponse::Decline) => request.deny("the person declined"),

@@ -71,10 +71,7 @@ impl ClientPeer {
     ///
     /// The subject of the token is the [`Caller`](toolwright_core::Caller); tools do not receive the token itself.
     pub fn scopes(&self) -> impl Iterator<Item = &str> {
-        self.0
-            .principal
-            .iter()
-            .flat_map(|principal| principal.scopes())
+        self.0.principal.iter().flat_map(|principal| principal.scopes())
     }
 
     /// Returns the protocol revision of this call.
@@ -105,9 +102,7 @@ impl ClientPeer {
         }
         self.0.record_missing(capability);
         let name = capability.as_str();
-        Err(ToolError::failed(format!(
-            "the client does not support {name}"
-        )))
+        Err(ToolError::failed(format!("the client does not support {name}")))
     }
 
     /// Continues the call as a task, if the client supports tasks: it polls for the result, and answers requests meanwhile.
@@ -149,19 +144,12 @@ impl ClientPeer {
         if self.0.revision.has_elicitation_modes() {
             set_field(&mut params, "mode", "form");
         }
-        let response = self.request_input(
-            ClientCapability::Elicitation,
-            key,
-            "elicitation/create",
-            params,
-        );
+        let response =
+            self.request_input(ClientCapability::Elicitation, key, "elicitation/create", params);
         let mut answer = response.await?;
         match answer.get("action").and_then(Value::as_str) {
             Some("accept") => Ok(ElicitResponse::Accept(
-                answer
-                    .get_mut("content")
-                    .map(Value::take)
-                    .unwrap_or_default(),
+                answer.get_mut("content").map(Value::take).unwrap_or_default(),
             )),
             Some("decline") => Ok(ElicitResponse::Decline),
             Some("cancel") => Ok(ElicitResponse::Cancel),
@@ -175,13 +163,7 @@ impl ClientPeer {
     ///
     /// When the client does not support sampling.
     pub async fn create_message(&self, key: &str, params: Value) -> Result<Value, ToolError> {
-        self.request_input(
-            ClientCapability::Sampling,
-            key,
-            "sampling/createMessage",
-            params,
-        )
-        .await
+        self.request_input(ClientCapability::Sampling, key, "sampling/createMessage", params).await
     }
 
     /// Lists the folders that the client works in; the result is that of `roots/list`.
@@ -190,8 +172,7 @@ impl ClientPeer {
     ///
     /// When the client does not support roots.
     pub async fn list_roots(&self, key: &str) -> Result<Value, ToolError> {
-        self.request_input(ClientCapability::Roots, key, "roots/list", json!({}))
-            .await
+        self.request_input(ClientCapability::Roots, key, "roots/list", json!({})).await
     }
 
     /// Returns the round of input that the request answers, in revisions without sessions.
@@ -213,11 +194,7 @@ impl ClientPeer {
         if let Some(answer) = self.0.answer(key) {
             return Ok(answer);
         }
-        self.0.request_input(InputRequest {
-            key: key.to_owned(),
-            method,
-            params,
-        });
+        self.0.request_input(InputRequest { key: key.to_owned(), method, params });
         if self.0.is_detached() {
             return Ok(self.0.wait_for_answer(key).await);
         }

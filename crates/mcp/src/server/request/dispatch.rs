@@ -66,12 +66,8 @@ impl McpServer {
         };
         match message.method() {
             "tools/call" => self.prepare_call(message, context).map(run),
-            "tools/list" => self
-                .list_page(ListKind::Tools, message, context)
-                .map(respond),
-            "prompts/list" => self
-                .list_page(ListKind::Prompts, message, context)
-                .map(respond),
+            "tools/list" => self.list_page(ListKind::Tools, message, context).map(respond),
+            "prompts/list" => self.list_page(ListKind::Prompts, message, context).map(respond),
             "prompts/get" => {
                 let call = ToolCall::new(required_name(message)?, raw_arguments(message));
                 self.check_prompt_scope(call.name.as_str(), context)?;
@@ -89,11 +85,7 @@ impl McpServer {
                 let uri = uri.ok_or_else(|| RpcError::invalid_params("`uri` is missing"))?;
                 let (index, call) = self.find_resource(uri, context)?;
                 self.restore_request_state(message, context, &call)?;
-                Ok(run(OperationKind::ReadResource(
-                    index,
-                    uri.to_owned(),
-                    call,
-                )))
+                Ok(run(OperationKind::ReadResource(index, uri.to_owned(), call)))
             }
             "completion/complete" if context.revision.has_completions() => {
                 self.complete(message, context).map(respond)
@@ -102,14 +94,14 @@ impl McpServer {
             "tasks/get" | "tasks/update" | "tasks/cancel" if stateless => {
                 self.handle_task_method(message, context).map(respond)
             }
-            "subscriptions/listen" if stateless => SubscriptionFilter::parse(message)
-                .map(OperationKind::Subscribe)
-                .map(run),
+            "subscriptions/listen" if stateless => {
+                SubscriptionFilter::parse(message).map(OperationKind::Subscribe).map(run)
+            }
             "ping" if !stateless => Ok(respond(empty_result(message.id()))),
             method => match &context.session {
-                Some(session) => self
-                    .handle_session_method(method, message, session, context)
-                    .map(respond),
+                Some(session) => {
+                    self.handle_session_method(method, message, session, context).map(respond)
+                }
                 None => Err(RpcError::method_not_found(method)),
             },
         }
@@ -171,11 +163,8 @@ impl McpServer {
             return Ok(());
         };
         let identity = request_identity(message.method(), call, context);
-        let verified = self
-            .0
-            .request_states
-            .verify(&identity, state, answers)
-            .ok_or_else(|| {
+        let verified =
+            self.0.request_states.verify(&identity, state, answers).ok_or_else(|| {
                 RpcError::invalid_params(
                     "`requestState` is not ours, too old, or for another request",
                 )

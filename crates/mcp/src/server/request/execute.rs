@@ -29,9 +29,7 @@ impl Operation {
             }
             OperationKind::GetPrompt(call) => server.run_prompt(&id, &call, &context).await,
             OperationKind::ReadResource(index, uri, call) => {
-                server
-                    .run_read_resource(&id, index, &uri, &call, &context)
-                    .await
+                server.run_read_resource(&id, index, &uri, &call, &context).await
             }
             OperationKind::Subscribe(filter) => {
                 let subscription = filter.subscribe(&server, &context);
@@ -61,9 +59,7 @@ impl McpServer {
                 other => other,
             }
         } else {
-            context
-                .run_until_input_required(invoker.invoke_in(&scope, call))
-                .await
+            context.run_until_input_required(invoker.invoke_in(&scope, call)).await
         };
         let result = match result {
             Ok(result) => result,
@@ -89,9 +85,7 @@ impl McpServer {
         check_fatal(result)?;
         let needs_wrapper = || {
             let snapshot = invoker.snapshot().ok();
-            let entry = snapshot
-                .as_ref()
-                .and_then(|tools| tools.find(call.name.as_str()));
+            let entry = snapshot.as_ref().and_then(|tools| tools.find(call.name.as_str()));
             let output = entry.and_then(|entry| entry.spec().output.as_ref());
             output.is_some_and(wire::needs_result_wrapper)
         };
@@ -146,10 +140,7 @@ impl McpServer {
         };
         let keys = requests.iter().map(|request| request.key.clone()).collect();
         let identity = request_identity(method, call, context);
-        let state = self
-            .0
-            .request_states
-            .sign(&identity, context.answers(), keys);
+        let state = self.0.request_states.sign(&identity, context.answers(), keys);
         let requests: Map<String, Value> = requests.iter().map(InputRequest::to_wire).collect();
         let result = json!({
             "resultType": "input_required",
@@ -184,9 +175,7 @@ pub(crate) fn check_fatal(result: &ToolResult) -> Result<(), RpcError> {
 
 /// The scope of a call: its caller, its session, and the receiver of its progress.
 pub(crate) fn call_scope(context: &Arc<RequestContext>) -> CallScope {
-    let mut scope = CallScope::new()
-        .caller(context.caller.clone())
-        .extension(Arc::clone(context));
+    let mut scope = CallScope::new().caller(context.caller.clone()).extension(Arc::clone(context));
     if let Some(session) = &context.session {
         scope = scope.session(session.id.clone());
     }

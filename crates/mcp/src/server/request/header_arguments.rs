@@ -120,15 +120,10 @@ fn header_matches(argument: Option<&Value>, header: Option<&str>) -> bool {
 /// Decodes the value of a header: plain ASCII, or `=?base64?…?=` for other text.
 pub(crate) fn decode_header(raw: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(raw).ok()?.trim_matches([' ', '\t']);
-    if !text
-        .bytes()
-        .all(|byte| byte == b'\t' || (b' '..=b'~').contains(&byte))
-    {
+    if !text.bytes().all(|byte| byte == b'\t' || (b' '..=b'~').contains(&byte)) {
         return None;
     }
-    let encoded = text
-        .strip_prefix("=?base64?")
-        .and_then(|rest| rest.strip_suffix("?="));
+    let encoded = text.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?="));
     match encoded {
         Some(encoded) => String::from_utf8(STANDARD.decode(encoded).ok()?).ok(),
         None => Some(text.to_owned()),

@@ -138,11 +138,7 @@ impl RequestContext {
     /// Adds a request for input to the response of this round.
     pub(crate) fn request_input(&self, request: InputRequest) {
         let mut state = lock(&self.state);
-        if state
-            .input_requests
-            .iter()
-            .all(|known| known.key != request.key)
-        {
+        if state.input_requests.iter().all(|known| known.key != request.key) {
             state.input_requests.push(request);
         }
         state.wake();
@@ -182,12 +178,7 @@ impl RequestContext {
             return;
         };
         let (done, total, message) = match event {
-            CallEvent::Progress {
-                done,
-                total,
-                message,
-                ..
-            } => (done, total, message),
+            CallEvent::Progress { done, total, message, .. } => (done, total, message),
             CallEvent::Update { result, .. } => (None, None, Some(result.text().into_owned())),
             _ => return,
         };
@@ -249,9 +240,7 @@ impl RequestContext {
                 state.waker = Some(cx.waker().clone());
                 return Poll::Pending;
             }
-            Poll::Ready(Err(Pause::InputRequired(std::mem::take(
-                &mut state.input_requests,
-            ))))
+            Poll::Ready(Err(Pause::InputRequired(std::mem::take(&mut state.input_requests))))
         })
         .await
     }
@@ -293,12 +282,7 @@ impl RequestContext {
     pub(crate) fn add_answers(&self, answers: Map<String, Value>) {
         let mut state = lock(&self.state);
         for (key, answer) in answers {
-            if answer.is_object()
-                && state
-                    .input_requests
-                    .iter()
-                    .any(|request| request.key == key)
-            {
+            if answer.is_object() && state.input_requests.iter().any(|request| request.key == key) {
                 state.input_requests.retain(|request| request.key != key);
                 state.answers.insert(key, answer);
             }
@@ -311,11 +295,7 @@ impl RequestContext {
     /// Returns the unanswered requests of a task as JSON, by key.
     pub(crate) fn pending_input_requests(&self) -> Map<String, Value> {
         let state = lock(&self.state);
-        state
-            .input_requests
-            .iter()
-            .map(InputRequest::to_wire)
-            .collect()
+        state.input_requests.iter().map(InputRequest::to_wire).collect()
     }
 }
 

@@ -39,10 +39,7 @@ pub(crate) struct VerifiedState {
 impl VerifiedState {
     /// Answers without a signed state: all but those with reserved keys.
     pub(crate) fn without_state(answers: &str) -> Self {
-        Self {
-            answers: parse_answers(answers, &[]),
-            input_round: None,
-        }
+        Self { answers: parse_answers(answers, &[]), input_round: None }
     }
 }
 
@@ -74,10 +71,7 @@ struct SignedState {
 
 impl RequestStateSigner {
     pub(crate) fn new() -> Result<Self, getrandom::Error> {
-        Ok(Self {
-            key: Secret::new(random_hex()?),
-            consumed_rounds: Mutex::default(),
-        })
+        Ok(Self { key: Secret::new(random_hex()?), consumed_rounds: Mutex::default() })
     }
 
     /// Signs the answers so far, and the keys that are requested now.
@@ -96,11 +90,7 @@ impl RequestStateSigner {
         };
         let text = serde_json::to_vec(&state).unwrap_or_default();
         let signature = self.mac(&text).finalize().into_bytes();
-        format!(
-            "{}.{}",
-            URL_SAFE_NO_PAD.encode(&text),
-            URL_SAFE_NO_PAD.encode(signature)
-        )
+        format!("{}.{}", URL_SAFE_NO_PAD.encode(&text), URL_SAFE_NO_PAD.encode(signature))
     }
 
     /// Verifies a state, and adds the answers to its requests; `None` if it is forged, expired or of another request.
@@ -122,10 +112,7 @@ impl RequestStateSigner {
         all.extend(parse_answers(answers.unwrap_or("{}"), &signed.asked));
         Some(VerifiedState {
             answers: all,
-            input_round: Some(InputRound {
-                nonce: signed.nonce,
-                expires: signed.expires,
-            }),
+            input_round: Some(InputRound { nonce: signed.nonce, expires: signed.expires }),
         })
     }
 
@@ -134,10 +121,7 @@ impl RequestStateSigner {
         let mut consumed = lock(&self.consumed_rounds);
         let now = now_millis();
         consumed.retain(|_, expires| *expires > now);
-        !round.nonce.is_empty()
-            && consumed
-                .insert(round.nonce.clone(), round.expires)
-                .is_none()
+        !round.nonce.is_empty() && consumed.insert(round.nonce.clone(), round.expires).is_none()
     }
 
     fn mac(&self, text: &[u8]) -> Hmac<Sha256> {
@@ -159,10 +143,7 @@ fn parse_answers(answers: &str, asked: &[String]) -> Map<String, Value> {
 impl RequestIdentity<'_> {
     fn digest(&self) -> String {
         let mut digest = Sha256::new();
-        let caller = self
-            .caller
-            .name()
-            .map_or("-".to_owned(), |name| format!("+{name}"));
+        let caller = self.caller.name().map_or("-".to_owned(), |name| format!("+{name}"));
         // A client may format the same arguments differently in the next round.
         let arguments: Value = serde_json::from_str(self.arguments).unwrap_or_default();
         let arguments = toolwright_schema::canonical_json(&arguments);

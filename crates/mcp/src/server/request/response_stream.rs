@@ -34,12 +34,7 @@ impl ResponseStream {
         context: Arc<RequestContext>,
         in_flight: Option<InFlightGuard>,
     ) -> Self {
-        Self {
-            operation: Box::pin(operation),
-            response: None,
-            context,
-            in_flight,
-        }
+        Self { operation: Box::pin(operation), response: None, context, in_flight }
     }
 
     /// Returns the tools of the request's principal.
@@ -50,12 +45,7 @@ impl ResponseStream {
 
     /// Waits for the next item; must not be called after the last one.
     pub(crate) async fn next(&mut self) -> StreamItem {
-        let Self {
-            operation,
-            response,
-            context,
-            in_flight,
-        } = self;
+        let Self { operation, response, context, in_flight } = self;
         let item = poll_fn(|cx| {
             if response.is_none()
                 && let Poll::Ready(done) = operation.as_mut().poll(cx)

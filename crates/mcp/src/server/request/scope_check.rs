@@ -66,9 +66,8 @@ impl McpServer {
     pub(crate) fn is_resource_visible(&self, uri: &str, context: &RequestContext) -> bool {
         let tools = self.scoped_tools(context);
         let resources = self.0.resources.iter();
-        let mut matching = resources
-            .filter(|resource| resource.match_uri(uri).is_some())
-            .peekable();
+        let mut matching =
+            resources.filter(|resource| resource.match_uri(uri).is_some()).peekable();
         matching.peek().is_none() || matching.any(|resource| tools.allows(resource.tool.spec()))
     }
 }

@@ -66,14 +66,14 @@ impl ClientCapabilities {
     pub(crate) fn has(&self, capability: ClientCapability) -> bool {
         match capability {
             // Without a mode the client supports forms, as in the revisions before there were modes.
-            ClientCapability::Elicitation => self
-                .elicitation
-                .is_some_and(|modes| modes.form.is_some() || modes.url.is_none()),
+            ClientCapability::Elicitation => {
+                self.elicitation.is_some_and(|modes| modes.form.is_some() || modes.url.is_none())
+            }
             ClientCapability::Sampling => self.sampling.is_some(),
             ClientCapability::Roots => self.roots.is_some(),
-            ClientCapability::Tasks => self
-                .extensions
-                .is_some_and(|extensions| extensions.tasks.is_some()),
+            ClientCapability::Tasks => {
+                self.extensions.is_some_and(|extensions| extensions.tasks.is_some())
+            }
         }
     }
 }

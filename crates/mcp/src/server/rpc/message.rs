@@ -205,14 +205,10 @@ impl<'a> InvalidMessage<'a> {
                 id: bare.id.filter(|id| is_valid_id(id.get())),
                 error: RpcError::invalid_request(format!("no JSON-RPC message: {error}")),
             },
-            Err(_) if serde_json::from_slice::<IgnoredAny>(bytes).is_ok() => Self {
-                id: None,
-                error: RpcError::invalid_request("a message is one JSON object"),
-            },
-            Err(_) => Self {
-                id: None,
-                error: RpcError::new(-32700, format!("not JSON: {error}")),
-            },
+            Err(_) if serde_json::from_slice::<IgnoredAny>(bytes).is_ok() => {
+                Self { id: None, error: RpcError::invalid_request("a message is one JSON object") }
+            }
+            Err(_) => Self { id: None, error: RpcError::new(-32700, format!("not JSON: {error}")) },
         }
     }
 

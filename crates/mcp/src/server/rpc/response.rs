@@ -25,11 +25,7 @@ impl RpcResponse {
         body.extend_from_slice(br#","result":"#);
         write(&mut body);
         body.push(b'}');
-        Self {
-            body,
-            status: 200,
-            challenge: None,
-        }
+        Self { body, status: 200, challenge: None }
     }
 
     /// The response with an error.
@@ -45,11 +41,7 @@ impl RpcResponse {
             write_json(&mut body, data);
         }
         body.extend_from_slice(b"}}");
-        Self {
-            body,
-            status: error.status,
-            challenge: error.challenge.clone(),
-        }
+        Self { body, status: error.status, challenge: error.challenge.clone() }
     }
 }
 
@@ -71,8 +63,5 @@ pub(crate) fn set_field(object: &mut Value, name: &str, value: impl Into<Value>)
 
 /// Returns the JSON of a notification.
 pub(crate) fn notification_json(method: &str, params: &Value) -> String {
-    format!(
-        r#"{{"jsonrpc":"2.0","method":{},"params":{params}}}"#,
-        Value::from(method)
-    )
+    format!(r#"{{"jsonrpc":"2.0","method":{},"params":{params}}}"#, Value::from(method))
 }

@@ -22,22 +22,14 @@ use Revision::{V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28};
 
 impl Revision {
     /// All of them, the oldest first.
-    pub const ALL: [Self; 5] = [
-        V2024_11_05,
-        V2025_03_26,
-        V2025_06_18,
-        V2025_11_25,
-        V2026_07_28,
-    ];
+    pub const ALL: [Self; 5] = [V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28];
 
     /// The newest revision with a handshake.
     pub(crate) const NEWEST_WITH_SESSIONS: Self = V2025_11_25;
 
     /// Finds the revision of this date.
     pub fn from_date(date: &str) -> Option<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|revision| revision.as_str() == date)
+        Self::ALL.into_iter().find(|revision| revision.as_str() == date)
     }
 
     /// Returns its date as in `protocolVersion`.

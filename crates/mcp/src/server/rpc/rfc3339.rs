@@ -24,11 +24,7 @@ fn civil_date(days: u64) -> (u64, u64, u64) {
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let month = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month + 2) / 5 + 1;
-    let (month, next) = if month < 10 {
-        (month + 3, 0)
-    } else {
-        (month - 9, 1)
-    };
+    let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
     (era * 400 + year_of_era + next, month, day)
 }
 
@@ -46,10 +42,7 @@ mod tests {
             (951_782_400, "2000-02-29T00:00:00Z"),
             (4_107_542_400, "2100-03-01T00:00:00Z"),
         ] {
-            assert_eq!(
-                format_rfc3339(UNIX_EPOCH + Duration::from_secs(seconds)),
-                text
-            );
+            assert_eq!(format_rfc3339(UNIX_EPOCH + Duration::from_secs(seconds)), text);
         }
     }
 }

@@ -102,11 +102,7 @@ impl McpServer {
         let caller = session.caller.clone();
         let mut context = RequestContext::new(session.revision, session.capabilities, caller);
         context.session = Some(Arc::clone(session));
-        context.progress_token = message
-            .params
-            .meta
-            .progress_token
-            .map(|raw| raw.get().into());
+        context.progress_token = message.params.meta.progress_token.map(|raw| raw.get().into());
         context
     }
 
@@ -150,11 +146,7 @@ impl McpServer {
             set_field(&mut capabilities, "completions", json!({}));
         }
         if revision.is_stateless() {
-            set_field(
-                &mut capabilities,
-                "extensions",
-                json!({ TASKS_EXTENSION: {} }),
-            );
+            set_field(&mut capabilities, "extensions", json!({ TASKS_EXTENSION: {} }));
         }
         if !self.0.resources.is_empty() {
             set_field(&mut capabilities, "resources", json!({ "subscribe": true }));
@@ -167,11 +159,7 @@ impl ServerState {
     /// Returns the `serverInfo` object.
     pub(crate) fn server_info(&self, revision: Revision) -> Value {
         let mut info = json!({ "name": self.name, "version": self.version });
-        if let Some(title) = self
-            .title
-            .as_deref()
-            .filter(|_| revision.has_structured_content())
-        {
+        if let Some(title) = self.title.as_deref().filter(|_| revision.has_structured_content()) {
             set_field(&mut info, "title", title);
         }
         info

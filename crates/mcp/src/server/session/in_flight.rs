@@ -18,10 +18,7 @@ struct InFlightState {
 
 impl Default for InFlightRequests {
     fn default() -> Self {
-        Self(Mutex::new(InFlightState {
-            requests: HashMap::new(),
-            last_activity: Instant::now(),
-        }))
+        Self(Mutex::new(InFlightState { requests: HashMap::new(), last_activity: Instant::now() }))
     }
 }
 
@@ -39,11 +36,7 @@ impl InFlightRequests {
         let token = parent.child_token();
         state.requests.insert(id.into(), token.clone());
         state.last_activity = Instant::now();
-        Some(InFlightGuard {
-            in_flight: Arc::clone(self),
-            id: id.into(),
-            token,
-        })
+        Some(InFlightGuard { in_flight: Arc::clone(self), id: id.into(), token })
     }
 
     /// Cancels a request; does nothing if there is none with this id.

@@ -67,10 +67,8 @@ impl ReplayBuffers {
         let (number, index): (u64, usize) = (number.parse().ok()?, index.parse().ok()?);
         let buffers = lock(&self.buffers);
         let buffer = buffers.iter().find(|buffer| buffer.number == number)?;
-        let is_hidden = buffer
-            .scoped_tools
-            .as_ref()
-            .is_some_and(|required| !tools.is_superset_of(required));
+        let is_hidden =
+            buffer.scoped_tools.as_ref().is_some_and(|required| !tools.is_superset_of(required));
         if is_hidden {
             return None;
         }

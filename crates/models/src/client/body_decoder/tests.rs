@@ -25,10 +25,7 @@ fn fails(framing: Framing, body: &str, length: usize) -> String {
 }
 
 fn frame(data: &str) -> DecodedPart {
-    DecodedPart::Frame(Frame {
-        event_name: String::new(),
-        data: data.to_owned(),
-    })
+    DecodedPart::Frame(Frame { event_name: String::new(), data: data.to_owned() })
 }
 
 #[test]
@@ -36,11 +33,7 @@ fn one_json_value_instead_of_a_stream_is_read() {
     for length in [1, 2, 7, 1_000] {
         for body in ["\n {\"a\":\n 1}", "[{}]", "\u{feff}{}"] {
             let read = read(Framing::ServerSentEvents, "text/event-stream", body, length);
-            assert_eq!(
-                read,
-                [DecodedPart::CompleteBody(body.to_owned())],
-                "{length}"
-            );
+            assert_eq!(read, [DecodedPart::CompleteBody(body.to_owned())], "{length}");
         }
     }
 }
@@ -60,17 +53,9 @@ fn lines_and_one_value_are_distinguished_by_their_content() {
     let both = [frame("{\"a\":1}"), frame("{\"b\":2}")];
     let pretty = "{\n \"a\": 1\n}\n";
     for length in [1, 4, 1_000] {
+        assert_eq!(read(Framing::JsonLines, "application/x-ndjson", lines, length), both);
         assert_eq!(
-            read(Framing::JsonLines, "application/x-ndjson", lines, length),
-            both
-        );
-        assert_eq!(
-            read(
-                Framing::JsonLines,
-                "application/json; charset=utf-8",
-                lines,
-                length
-            ),
+            read(Framing::JsonLines, "application/json; charset=utf-8", lines, length),
             both
         );
         assert_eq!(
@@ -84,10 +69,7 @@ fn lines_and_one_value_are_distinguished_by_their_content() {
 fn a_page_is_named_as_what_it_is() {
     let page = format!("<!doctype html><title>Sign in</title>{}", "x".repeat(500));
     let error = fails(Framing::ServerSentEvents, &page, 1_000);
-    assert!(
-        error.contains("a page") && error.contains("Sign in"),
-        "{error}"
-    );
+    assert!(error.contains("a page") && error.contains("Sign in"), "{error}");
     assert_eq!(error, fails(Framing::JsonLines, &page, 9));
     assert!(fails(Framing::ServerSentEvents, "<p>", 1).contains("<p>"));
 }
@@ -98,10 +80,7 @@ fn what_is_nothing_of_the_protocol_is_shown() {
         fails(Framing::ServerSentEvents, "upstream connect error", 4),
         "the answer is not in the protocol: upstream connect error"
     );
-    assert_eq!(
-        fails(Framing::ServerSentEvents, "", 1),
-        "the answer is empty"
-    );
+    assert_eq!(fails(Framing::ServerSentEvents, "", 1), "the answer is empty");
 }
 
 #[test]

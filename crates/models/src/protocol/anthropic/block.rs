@@ -56,12 +56,7 @@ impl Block {
             let id = ToolCall::new("", "").id;
             fields.insert("id".to_owned(), id.as_str().into());
         }
-        Self {
-            kind,
-            fields,
-            input_json: String::new(),
-            call_index,
-        }
+        Self { kind, fields, input_json: String::new(), call_index }
     }
 
     /// The block for a delta whose block never started, if its type is clear.
@@ -161,26 +156,17 @@ impl Block {
         let has_input = matches!(self.kind, BlockKind::ToolUse | BlockKind::ServerToolUse)
             || (self.kind == BlockKind::Other && !arguments.is_empty());
         if has_input {
-            self.fields
-                .insert("input".to_owned(), input_object(&arguments));
+            self.fields.insert("input".to_owned(), input_object(&arguments));
         }
         let field = |name| text_field(&self.fields, name).to_owned();
         let kind = match self.kind {
-            BlockKind::Text => ItemKind::Text {
-                text: field("text"),
-            },
-            BlockKind::Thinking => ItemKind::Reasoning {
-                text: field("thinking"),
-            },
-            BlockKind::RedactedThinking => ItemKind::Reasoning {
-                text: String::new(),
-            },
+            BlockKind::Text => ItemKind::Text { text: field("text") },
+            BlockKind::Thinking => ItemKind::Reasoning { text: field("thinking") },
+            BlockKind::RedactedThinking => ItemKind::Reasoning { text: String::new() },
             BlockKind::ToolUse => {
                 let id: CallId = field("id").into();
                 let call = ToolCall::new(field("name"), arguments).with_id(id);
-                ItemKind::Call {
-                    call: tools.lift(call),
-                }
+                ItemKind::Call { call: tools.lift(call) }
             }
             BlockKind::ServerToolUse => {
                 let tool = match text_field(&self.fields, "server_name") {
@@ -226,10 +212,7 @@ impl Block {
 
     fn call_delta(&self, delta: String) -> Option<ModelEvent> {
         let has_event = self.is_call() && !delta.is_empty();
-        has_event.then_some(ModelEvent::CallDelta {
-            index: self.call_index,
-            delta,
-        })
+        has_event.then_some(ModelEvent::CallDelta { index: self.call_index, delta })
     }
 }
 

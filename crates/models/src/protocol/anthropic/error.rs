@@ -41,10 +41,6 @@ pub(super) fn parse_error_frame(error: &wire::ErrorBody) -> ModelError {
 }
 
 fn error_kind(status: u16, code: &str, message: &str) -> ModelErrorKind {
-    let error = VendorError {
-        status,
-        codes: &[code],
-        message,
-    };
+    let error = VendorError { status, codes: &[code], message };
     vendor_errors::classify(error).unwrap_or(ModelErrorKind::BadRequest)
 }

@@ -39,9 +39,7 @@ pub(super) fn messages(
         }
     }
     let messages = writer.messages.into_iter();
-    messages
-        .map(|(role, content)| json!({"role": role, "content": content}))
-        .collect()
+    messages.map(|(role, content)| json!({"role": role, "content": content})).collect()
 }
 
 /// The API documents no limit; no vendor's id is as long.

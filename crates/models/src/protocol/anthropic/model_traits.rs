@@ -63,10 +63,7 @@ impl ModelTraits {
         let Some(version) = claude_version(model) else {
             return NEWEST_CLAUDE;
         };
-        let reached = CLAUDE_VERSIONS
-            .iter()
-            .rev()
-            .find(|(from, _)| *from <= version);
+        let reached = CLAUDE_VERSIONS.iter().rev().find(|(from, _)| *from <= version);
         reached.map_or(OLDEST_CLAUDE, |(_, traits)| *traits)
     }
 }
@@ -107,10 +104,7 @@ mod tests {
 
     #[test]
     fn a_claude_without_a_version_is_new_and_one_with_a_small_one_is_old() {
-        assert_eq!(
-            ModelTraits::for_model("claude-mythos-preview"),
-            NEWEST_CLAUDE
-        );
+        assert_eq!(ModelTraits::for_model("claude-mythos-preview"), NEWEST_CLAUDE);
         assert_eq!(ModelTraits::for_model("claude-2.1"), OLDEST_CLAUDE);
     }
 

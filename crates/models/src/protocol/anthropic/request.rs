@@ -50,10 +50,7 @@ pub(super) fn request_body(
         set("mcp_servers", servers.into());
     }
     set("messages", messages.into());
-    let sampling = [
-        ("temperature", options.temperature),
-        ("top_p", options.top_p),
-    ];
+    let sampling = [("temperature", options.temperature), ("top_p", options.top_p)];
     for (name, number) in sampling {
         let Some(number) = number.and_then(json::number_from_f32) else {
             continue;
@@ -132,11 +129,7 @@ fn web_search_tool(search: &WebSearchConfig) -> Value {
     };
     let mut tool = json!({"type": kind, "name": "web_search"});
     let mut location = Map::new();
-    let fields = [
-        ("city", &search.city),
-        ("country", &search.country),
-        ("region", &search.region),
-    ];
+    let fields = [("city", &search.city), ("country", &search.country), ("region", &search.region)];
     for (name, value) in fields {
         if let Some(value) = value {
             location.insert(name.to_owned(), value.as_str().into());
@@ -271,7 +264,5 @@ fn turn_started_without_thinking(messages: &[Value]) -> bool {
 fn block_types(message: &Value) -> Vec<&str> {
     let blocks = message.get("content").and_then(Value::as_array);
     let blocks = blocks.into_iter().flatten();
-    blocks
-        .filter_map(|block| block.get("type")?.as_str())
-        .collect()
+    blocks.filter_map(|block| block.get("type")?.as_str()).collect()
 }

@@ -64,11 +64,7 @@ impl StreamParser {
         self.call_count = self.call_count.saturating_add(usize::from(block.is_call()));
         let mut events = self.take_ended_items();
         events.extend(block.start_events(&self.tools));
-        self.blocks.push_back(OpenBlock {
-            index,
-            block,
-            is_ended: false,
-        });
+        self.blocks.push_back(OpenBlock { index, block, is_ended: false });
         Ok(events)
     }
 
@@ -103,9 +99,7 @@ impl StreamParser {
                 self.blocks.push_front(open);
                 break;
             }
-            let item = open
-                .block
-                .into_item(&self.tools, &mut self.hosted_tool_names);
+            let item = open.block.into_item(&self.tools, &mut self.hosted_tool_names);
             events.push(ModelEvent::Item(item));
         }
         events
@@ -122,10 +116,7 @@ impl StreamParser {
             let text = std::mem::take(&mut self.refusal_explanation);
             events.push(ModelEvent::Item(Item::new(ItemKind::Refusal { text })));
         }
-        events.push(ModelEvent::Finished {
-            stop,
-            usage: self.usage.to_usage(),
-        });
+        events.push(ModelEvent::Finished { stop, usage: self.usage.to_usage() });
         events
     }
 
@@ -243,8 +234,5 @@ fn is_known_event(name: &str) -> bool {
 }
 
 fn invalid_json_error(data: &str) -> ModelError {
-    protocol_error(format!(
-        "a frame of the answer is not JSON: {}",
-        excerpt(data)
-    ))
+    protocol_error(format!("a frame of the answer is not JSON: {}", excerpt(data)))
 }

@@ -47,12 +47,9 @@ fn frames(text: &str) -> Vec<Frame> {
 
 /// Frames of JSON values; the event's name is the value's type.
 fn text_of(values: &[Value]) -> String {
-    let frames = values.iter().map(|value| {
-        format!(
-            "event: {}\ndata: {value}\n\n",
-            value["type"].as_str().unwrap()
-        )
-    });
+    let frames = values
+        .iter()
+        .map(|value| format!("event: {}\ndata: {value}\n\n", value["type"].as_str().unwrap()));
     frames.collect()
 }
 
@@ -81,11 +78,9 @@ fn item_kinds(events: &[ModelEvent]) -> Vec<String> {
 
 fn call_fields(item: &Item) -> (String, String, String) {
     match &item.kind {
-        ItemKind::Call { call } => (
-            call.id.to_string(),
-            call.name.to_string(),
-            call.arguments.to_string(),
-        ),
+        ItemKind::Call { call } => {
+            (call.id.to_string(), call.name.to_string(), call.arguments.to_string())
+        }
         other => panic!("{other:?} is no call"),
     }
 }

@@ -49,10 +49,7 @@ pub(super) struct Delta<'a> {
 impl<'a> Delta<'a> {
     pub(super) fn parse(raw: Option<&'a RawValue>) -> Self {
         let parsed = raw.and_then(|raw| serde_json::from_str(raw.get()).ok());
-        Self {
-            raw,
-            ..parsed.unwrap_or_default()
-        }
+        Self { raw, ..parsed.unwrap_or_default() }
     }
 
     /// All fields, also unknown ones.
@@ -110,14 +107,8 @@ impl Usage {
     pub(super) fn update(&mut self, later: Self) {
         let newer = |count: &mut Option<u64>, later: Option<u64>| *count = later.or(*count);
         newer(&mut self.input_tokens, later.input_tokens);
-        newer(
-            &mut self.cache_read_input_tokens,
-            later.cache_read_input_tokens,
-        );
-        newer(
-            &mut self.cache_creation_input_tokens,
-            later.cache_creation_input_tokens,
-        );
+        newer(&mut self.cache_read_input_tokens, later.cache_read_input_tokens);
+        newer(&mut self.cache_creation_input_tokens, later.cache_creation_input_tokens);
         newer(&mut self.output_tokens, later.output_tokens);
         newer(
             &mut self.output_tokens_details.thinking_tokens,

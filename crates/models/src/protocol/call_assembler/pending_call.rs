@@ -32,9 +32,7 @@ impl PendingCall {
     }
 
     pub(super) fn matches_index(&self, delta: &CallDelta) -> bool {
-        delta
-            .index
-            .is_some_and(|index| self.indexes.contains(&index))
+        delta.index.is_some_and(|index| self.indexes.contains(&index))
     }
 
     pub(super) fn append_delta(&mut self, delta: CallDelta, delta_number: u64, frame_number: u64) {
@@ -46,10 +44,7 @@ impl PendingCall {
             self.name_repeated = true;
         }
         let has_room = self.indexes.len() < MAX_INDEXES_PER_CALL;
-        if let Some(index) = delta
-            .index
-            .filter(|index| has_room && !self.indexes.contains(index))
-        {
+        if let Some(index) = delta.index.filter(|index| has_room && !self.indexes.contains(index)) {
             self.indexes.push(index);
         }
         if delta.name.is_some() {
@@ -67,10 +62,7 @@ impl PendingCall {
         }
         self.scanner.scan(&delta.arguments);
         self.arguments.push_str(&delta.arguments);
-        let extra_fields = delta
-            .extra_fields
-            .into_iter()
-            .filter(|(_, value)| !value.is_null());
+        let extra_fields = delta.extra_fields.into_iter().filter(|(_, value)| !value.is_null());
         self.extra_fields.extend(extra_fields);
     }
 

@@ -69,10 +69,7 @@ impl PendingCalls {
             self.exceeds_limit = true;
             return;
         }
-        let mut call = PendingCall {
-            name,
-            ..PendingCall::default()
-        };
+        let mut call = PendingCall { name, ..PendingCall::default() };
         call.append_delta(delta, self.delta_number, self.frame_number);
         self.calls.push(call);
     }
@@ -121,21 +118,13 @@ impl PendingCalls {
             // Some vendors send a new id with every delta; their first delta of a call has a name.
             let changing =
                 !named && !known && !complete && (matches_index || !delta.arguments.is_empty());
-            return if late || changing {
-                DeltaMatch::Continues
-            } else {
-                DeltaMatch::OtherCall
-            };
+            return if late || changing { DeltaMatch::Continues } else { DeltaMatch::OtherCall };
         }
         if !matches_index && delta.index.is_some() && !call.indexes.is_empty() {
             // Only the continuation of a call can have another index; the start of a call has a name.
             let continues =
                 !(named || delta.arguments.is_empty() || complete && delta.starts_arguments());
-            return if continues {
-                DeltaMatch::Continues
-            } else {
-                DeltaMatch::OtherCall
-            };
+            return if continues { DeltaMatch::Continues } else { DeltaMatch::OtherCall };
         }
         if complete && delta.starts_arguments() {
             if named {
@@ -212,10 +201,8 @@ impl PendingCalls {
             }
             if let Some(call) = self.calls.get_mut(index)
                 && let Some(index) = call.emitted_index
-                && let Some(delta) = call
-                    .arguments
-                    .get(call.emitted_bytes..)
-                    .filter(|d| !d.is_empty())
+                && let Some(delta) =
+                    call.arguments.get(call.emitted_bytes..).filter(|d| !d.is_empty())
             {
                 let delta = delta.to_owned();
                 call.emitted_bytes = call.arguments.len();

@@ -28,13 +28,8 @@ fn calls(frames: &[Value]) -> Vec<CompleteCall> {
 }
 
 fn summaries(calls: &[CompleteCall]) -> Vec<(&str, &str, &str)> {
-    let texts = calls.iter().map(|call| {
-        (
-            call.id.as_str(),
-            call.name.as_str(),
-            call.arguments.as_str(),
-        )
-    });
+    let texts =
+        calls.iter().map(|call| (call.id.as_str(), call.name.as_str(), call.arguments.as_str()));
     texts.collect()
 }
 
@@ -47,10 +42,7 @@ fn deltas_in_the_form_of_openai_are_joined() {
         json!([{"index": 1, "id": "b", "type": "function", "function": {"name": "f", "arguments": ""}}]),
         json!([{"index": 1, "function": {"arguments": "{\"x\":2}"}}]),
     ]);
-    assert_eq!(
-        summaries(&calls),
-        [("a", "f", "{\"x\":1}"), ("b", "f", "{\"x\":2}")]
-    );
+    assert_eq!(summaries(&calls), [("a", "f", "{\"x\":1}"), ("b", "f", "{\"x\":2}")]);
 }
 
 #[test]
@@ -62,11 +54,7 @@ fn calls_that_are_all_number_0_stay_apart_by_their_ids() {
     ]);
     assert_eq!(
         summaries(&calls),
-        [
-            ("a", "f", "{\"x\":1}"),
-            ("b", "f", "{\"x\":2}"),
-            ("c", "g", "{}")
-        ]
+        [("a", "f", "{\"x\":1}"), ("b", "f", "{\"x\":2}"), ("c", "g", "{}")]
     );
 }
 
@@ -74,10 +62,7 @@ fn calls_that_are_all_number_0_stay_apart_by_their_ids() {
 fn two_complete_calls_without_ids_at_number_0_are_two_calls_even_if_they_are_the_same() {
     let one = json!([{"index": 0, "function": {"name": "f", "arguments": "{\"x\":1}"}}]);
     let calls = calls(&[one.clone(), one]);
-    assert_eq!(
-        summaries(&calls),
-        [("call_0", "f", "{\"x\":1}"), ("call_1", "f", "{\"x\":1}")]
-    );
+    assert_eq!(summaries(&calls), [("call_0", "f", "{\"x\":1}"), ("call_1", "f", "{\"x\":1}")]);
 }
 
 #[test]
@@ -107,11 +92,7 @@ fn an_id_that_another_call_has_is_replaced() {
     ]);
     assert_eq!(
         summaries(&calls),
-        [
-            ("a", "f", "{\"x\":1}"),
-            ("call_1", "f", "{\"x\":2}"),
-            ("call_2", "g", "{}")
-        ]
+        [("a", "f", "{\"x\":1}"), ("call_1", "f", "{\"x\":2}"), ("call_2", "g", "{}")]
     );
 }
 
@@ -121,10 +102,7 @@ fn a_generated_id_is_never_one_that_a_vendor_sent() {
         json!([{"id": "call_1", "function": {"name": "f", "arguments": "{}"}}]),
         json!([{"function": {"name": "g", "arguments": "{}"}}]),
     ]);
-    assert_eq!(
-        summaries(&calls),
-        [("call_1", "f", "{}"), ("call_1x", "g", "{}")]
-    );
+    assert_eq!(summaries(&calls), [("call_1", "f", "{}"), ("call_1x", "g", "{}")]);
 }
 
 #[test]
@@ -145,10 +123,7 @@ fn arguments_may_be_an_object_or_null_or_missing() {
         json!([{"index": 1, "id": "b", "function": {"name": "f", "arguments": null}}]),
         json!([{"index": 2, "id": "c", "function": {"name": "f"}}]),
     ]);
-    assert_eq!(
-        summaries(&calls),
-        [("a", "f", "{\"x\":1}"), ("b", "f", ""), ("c", "f", "")]
-    );
+    assert_eq!(summaries(&calls), [("a", "f", "{\"x\":1}"), ("b", "f", ""), ("c", "f", "")]);
 }
 
 #[test]
@@ -170,11 +145,7 @@ fn malformed_and_cut_off_arguments_pass_as_they_are() {
     ]);
     assert_eq!(
         summaries(&calls),
-        [
-            ("a", "f", "{\"x\":1}}"),
-            ("b", "f", "{\"x\":"),
-            ("c", "f", "x=1")
-        ]
+        [("a", "f", "{\"x\":1}}"), ("b", "f", "{\"x\":"), ("c", "f", "x=1")]
     );
 }
 
@@ -195,10 +166,7 @@ fn a_number_that_changes_in_mid_call_changes_nothing_else() {
         json!([{"index": 1, "id": "b", "function": {"name": "f", "arguments": "{\"x\":"}}]),
         json!([{"index": 0, "function": {"arguments": "2}"}}]),
     ]);
-    assert_eq!(
-        summaries(&calls),
-        [("a", "f", "{\"x\":1}"), ("b", "f", "{\"x\":2}")]
-    );
+    assert_eq!(summaries(&calls), [("a", "f", "{\"x\":1}"), ("b", "f", "{\"x\":2}")]);
 }
 
 #[test]
@@ -213,12 +181,7 @@ fn a_blank_id_is_none() {
 #[test]
 fn the_older_form_counts_only_if_there_is_no_other() {
     let old = |arguments: &str| {
-        CallDelta::new(
-            None,
-            None,
-            Some(&json!("f")),
-            Some(Value::String(arguments.to_owned())),
-        )
+        CallDelta::new(None, None, Some(&json!("f")), Some(Value::String(arguments.to_owned())))
     };
     let mut both = CallAssembler::default();
     both.add_legacy_delta(old("{\"x\":1}"));
@@ -240,9 +203,7 @@ fn generated_ids_are_the_same_each_time_and_differ_between_responses() {
     let id = |seed: &str| {
         let mut assembler = CallAssembler::default();
         assembler.set_id_seed(seed);
-        assembler.add_deltas([call_delta(
-            &json!({"function": {"name": "f", "arguments": "{}"}}),
-        )]);
+        assembler.add_deltas([call_delta(&json!({"function": {"name": "f", "arguments": "{}"}}))]);
         assembler.finish().1.remove(0).id
     };
     assert_eq!(id("chatcmpl-1"), id("chatcmpl-1"));
@@ -269,11 +230,7 @@ fn a_call_is_emitted_once_its_name_is_known_and_its_arguments_as_they_come() {
             r#"CallDelta { index: 0, delta: "1}" }"#,
         ]
     );
-    assert!(
-        !events
-            .iter()
-            .any(|event| matches!(event, ModelEvent::Item(_)))
-    );
+    assert!(!events.iter().any(|event| matches!(event, ModelEvent::Item(_))));
 }
 
 #[test]
@@ -291,17 +248,8 @@ fn a_call_that_returns_under_the_labels_of_another_is_a_call_again() {
     let head =
         |name: &str| json!([{"index": 0, "id": "a", "function": {"name": name, "arguments": ""}}]);
     let body = |name: &str| json!([{"index": 0, "id": "a", "function": {"name": name, "arguments": "{}"}}]);
-    let frames: Vec<Value> = ["f", "g", "f"]
-        .iter()
-        .flat_map(|name| [head(name), body(name)])
-        .collect();
+    let frames: Vec<Value> =
+        ["f", "g", "f"].iter().flat_map(|name| [head(name), body(name)]).collect();
     let calls = calls(&frames);
-    assert_eq!(
-        summaries(&calls),
-        [
-            ("a", "f", "{}"),
-            ("call_1", "g", "{}"),
-            ("call_2", "f", "{}")
-        ]
-    );
+    assert_eq!(summaries(&calls), [("a", "f", "{}"), ("call_1", "g", "{}"), ("call_2", "f", "{}")]);
 }

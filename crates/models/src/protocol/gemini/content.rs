@@ -4,13 +4,8 @@ use serde_json::{Value, json};
 use toolwright_core::{Content, StructuredContent, ToolResult};
 
 /// The media types that a result may contain.
-const RESULT_MEDIA_TYPES: [&str; 5] = [
-    "image/png",
-    "image/jpeg",
-    "image/webp",
-    "application/pdf",
-    "text/plain",
-];
+const RESULT_MEDIA_TYPES: [&str; 5] =
+    ["image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain"];
 
 /// The largest integer that the API preserves exactly.
 const MAX_EXACT_INTEGER: u64 = 1 << 53;
@@ -20,9 +15,7 @@ pub(super) fn content_parts(items: &[Content]) -> Vec<Value> {
     let parts = items.iter().filter_map(|item| match inline_data(item) {
         Some((mime, data)) if is_media(mime) => Some(inline_data_part(mime, data)),
         // The API rejects an empty part.
-        _ => Some(item.to_text())
-            .filter(|text| !text.is_empty())
-            .map(text_part),
+        _ => Some(item.to_text()).filter(|text| !text.is_empty()).map(text_part),
     });
     parts.collect()
 }
@@ -43,9 +36,7 @@ pub(super) fn result_response(result: &ToolResult, accepts_media: bool) -> (Valu
         return (json!({"error": texts.join("\n")}), media);
     }
     let structured = result.structured.as_ref().map(StructuredContent::to_value);
-    let value = structured
-        .filter(is_preserved)
-        .unwrap_or_else(|| Value::String(texts.join("\n")));
+    let value = structured.filter(is_preserved).unwrap_or_else(|| Value::String(texts.join("\n")));
     (json!({"result": value}), media)
 }
 
@@ -60,9 +51,9 @@ fn inline_data_part(mime: &str, data: &str) -> Value {
 /// Returns true if the API preserves a value: it interprets `$ref`, and parses all numbers as floating point.
 fn is_preserved(value: &Value) -> bool {
     match value {
-        Value::Object(fields) => fields
-            .iter()
-            .all(|(name, value)| name != "$ref" && is_preserved(value)),
+        Value::Object(fields) => {
+            fields.iter().all(|(name, value)| name != "$ref" && is_preserved(value))
+        }
         Value::Array(items) => items.iter().all(is_preserved),
         Value::Number(number) => match (number.as_u64(), number.as_i64()) {
             (Some(number), _) => number <= MAX_EXACT_INTEGER,

@@ -31,9 +31,7 @@ fn error_in_body(body: &str) -> ErrorBody {
         .ok()
         .and_then(|list| list.into_iter().next())
         .or_else(|| serde_json::from_str(body).ok());
-    envelope
-        .and_then(|envelope: ErrorEnvelope| envelope.error)
-        .unwrap_or_default()
+    envelope.and_then(|envelope: ErrorEnvelope| envelope.error).unwrap_or_default()
 }
 
 fn error_kind(status: u16, error: &ErrorBody, message: &str) -> ModelErrorKind {
@@ -44,11 +42,7 @@ fn error_kind(status: u16, error: &ErrorBody, message: &str) -> ModelErrorKind {
         detail.reason.as_deref().into_iter().chain(quotas)
     });
     let codes: Vec<&str> = codes.chain(error.status.as_deref()).collect();
-    let error = VendorError {
-        status,
-        codes: &codes,
-        message,
-    };
+    let error = VendorError { status, codes: &codes, message };
     vendor_errors::classify(error).unwrap_or(ModelErrorKind::Overloaded)
 }
 

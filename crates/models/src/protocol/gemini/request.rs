@@ -27,10 +27,7 @@ pub(super) fn request_body(
     let generation = ModelGeneration::for_model(model);
     let mut body = Map::new();
     if let Some(system) = request.system.as_deref().filter(|text| !text.is_empty()) {
-        body.insert(
-            "systemInstruction".to_owned(),
-            json!({"parts": [text_part(system)]}),
-        );
+        body.insert("systemInstruction".to_owned(), json!({"parts": [text_part(system)]}));
     }
     let contents = contents(&request.messages, tools, generation);
     body.insert("contents".to_owned(), contents.into());
@@ -38,10 +35,7 @@ pub(super) fn request_body(
     let mut config = generation_config(&request.options, generation);
     if let Some(format) = &request.response_format {
         config.insert("responseMimeType".to_owned(), "application/json".into());
-        config.insert(
-            "responseJsonSchema".to_owned(),
-            response_schema(&format.schema),
-        );
+        config.insert("responseJsonSchema".to_owned(), response_schema(&format.schema));
     }
     if !config.is_empty() {
         body.insert("generationConfig".to_owned(), config.into());
@@ -74,9 +68,7 @@ fn contents(messages: &[Message], tools: &ToolPlan, generation: ModelGeneration)
         }
     }
     let contents = contents.into_iter();
-    contents
-        .map(|(role, parts)| json!({"role": role, "parts": parts}))
-        .collect()
+    contents.map(|(role, parts)| json!({"role": role, "parts": parts})).collect()
 }
 
 const USER: &str = "user";
@@ -126,10 +118,7 @@ fn replay_step<'a>(
 fn raw_part(item: &Item) -> Option<Map<String, Value>> {
     let raw = item.raw_json(Gemini::NAME)?;
     let mut part: Map<String, Value> = serde_json::from_str(raw.get()).ok()?;
-    if part
-        .keys()
-        .all(|key| matches!(key.as_str(), "thought" | "thoughtSignature"))
-    {
+    if part.keys().all(|key| matches!(key.as_str(), "thought" | "thoughtSignature")) {
         // The API omits an empty text, but requires it in a request.
         part.insert("text".to_owned(), "".into());
     }
@@ -141,9 +130,7 @@ fn part_from_kind(kind: &ItemKind, tools: &ToolPlan) -> Option<Map<String, Value
     let part = match kind {
         ItemKind::Text { text } | ItemKind::Refusal { text } if !text.is_empty() => text_part(text),
         ItemKind::Call { call } => {
-            let ToolCall {
-                name, arguments, ..
-            } = tools.lower(call.clone());
+            let ToolCall { name, arguments, .. } = tools.lower(call.clone());
             let (name, args) = (
                 call_identifiers::valid_tool_name(name.as_str()),
                 arguments_object(arguments.as_str()),
@@ -167,10 +154,7 @@ fn function_responses(
     let responses = calls.iter().map(|call| {
         let (response, media) = match take_result(&mut results, call.id) {
             Some(result) => result_response(result, generation == ModelGeneration::ThinkingLevel),
-            None => (
-                json!({"error": "no result of this call is known"}),
-                Vec::new(),
-            ),
+            None => (json!({"error": "no result of this call is known"}), Vec::new()),
         };
         let mut function = Map::new();
         if let Some(id) = &call.wire_id {

@@ -109,9 +109,7 @@ impl StreamParser {
             cached_content_token_count: later
                 .cached_content_token_count
                 .or(earlier.cached_content_token_count),
-            candidates_token_count: later
-                .candidates_token_count
-                .or(earlier.candidates_token_count),
+            candidates_token_count: later.candidates_token_count.or(earlier.candidates_token_count),
             thoughts_token_count: later.thoughts_token_count.or(earlier.thoughts_token_count),
         };
     }
@@ -121,10 +119,8 @@ impl StreamParser {
         let prompt = self.usage.prompt_token_count.unwrap_or_default();
         let tool_use = self.usage.tool_use_prompt_token_count.unwrap_or_default();
         let output = self.usage.candidates_token_count.unwrap_or_default();
-        let mut usage = Usage::new(
-            prompt.saturating_add(tool_use),
-            output.saturating_add(thoughts),
-        );
+        let mut usage =
+            Usage::new(prompt.saturating_add(tool_use), output.saturating_add(thoughts));
         usage.cached = self.usage.cached_content_token_count.unwrap_or_default();
         usage.reasoning = thoughts;
         usage
@@ -170,10 +166,7 @@ impl ResponseParser for StreamParser {
         for raw in parts {
             self.read_part(raw, &mut events)?;
         }
-        if let Some(raw) = candidate
-            .grounding_metadata
-            .filter(|raw| search_kind(raw).is_some())
-        {
+        if let Some(raw) = candidate.grounding_metadata.filter(|raw| search_kind(raw).is_some()) {
             self.grounding = Some(raw.to_owned());
         }
         if let Some(reason) = candidate.finish_reason

@@ -38,9 +38,7 @@ fn parse_chunks(chunks: &[&str]) -> Result<Vec<ModelEvent>, ModelError> {
 
 /// A chunk with these parts; the last one if it has a finish reason.
 fn chunk(parts: &str, finish: Option<&str>) -> String {
-    let finish = finish.map_or(String::new(), |reason| {
-        format!(r#","finishReason":"{reason}""#)
-    });
+    let finish = finish.map_or(String::new(), |reason| format!(r#","finishReason":"{reason}""#));
     format!(
         r#"{{"candidates":[{{"content":{{"parts":{parts},"role":"model"}}{finish},"index":0}}],"responseId":"r7"}}"#
     )

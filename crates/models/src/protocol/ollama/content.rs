@@ -28,10 +28,7 @@ fn image_data(item: &Content) -> Option<&str> {
         Content::Image { data, .. } => Some(data),
         Content::Resource { resource } => {
             let mime = resource.mime_type.as_deref()?;
-            resource
-                .blob
-                .as_deref()
-                .filter(|_| mime.starts_with("image/"))
+            resource.blob.as_deref().filter(|_| mime.starts_with("image/"))
         }
         _ => None,
     }

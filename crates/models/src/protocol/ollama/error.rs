@@ -31,10 +31,6 @@ fn error_message(envelope: &ErrorEnvelope<'_>) -> Option<String> {
 }
 
 fn error_kind(status: u16, message: &str) -> ModelErrorKind {
-    let error = VendorError {
-        status,
-        codes: &[],
-        message,
-    };
+    let error = VendorError { status, codes: &[], message };
     vendor_errors::classify(error).unwrap_or(ModelErrorKind::Overloaded)
 }

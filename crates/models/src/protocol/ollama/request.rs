@@ -116,16 +116,9 @@ fn replay_step<'a>(
 
 /// A call without raw JSON of this protocol.
 fn call_entry(call: &ToolCall, tools: &ToolPlan) -> Value {
-    let ToolCall {
-        id,
-        name,
-        arguments,
-        ..
-    } = tools.lower(call.clone());
-    let (name, arguments) = (
-        call_identifiers::valid_tool_name(name.as_str()),
-        arguments_object(arguments.as_str()),
-    );
+    let ToolCall { id, name, arguments, .. } = tools.lower(call.clone());
+    let (name, arguments) =
+        (call_identifiers::valid_tool_name(name.as_str()), arguments_object(arguments.as_str()));
     json!({"id": id, "function": {"name": name, "arguments": arguments}})
 }
 

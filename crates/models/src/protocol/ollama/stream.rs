@@ -22,10 +22,7 @@ pub(super) struct StreamParser {
 
 impl StreamParser {
     pub(super) fn new(tools: Arc<ToolPlan>) -> Self {
-        Self {
-            items: ItemBuilder::new(Ollama::NAME, tools, text_json),
-            is_finished: false,
-        }
+        Self { items: ItemBuilder::new(Ollama::NAME, tools, text_json), is_finished: false }
     }
 
     fn read_call(

@@ -19,32 +19,18 @@ pub(super) fn parse_error_body(status: u16, body: &str) -> ModelError {
 pub(super) fn parse_error_value(status: u16, value: &Value) -> ModelError {
     // Google's imitation wraps errors into a list.
     let value = value.get(0).unwrap_or(value);
-    let error = value
-        .get("error")
-        .filter(|error| !error.is_null())
-        .unwrap_or(value);
+    let error = value.get("error").filter(|error| !error.is_null()).unwrap_or(value);
     let text = |name: &str| error.get(name).and_then(Value::as_str).unwrap_or_default();
     let code = error.get("code");
     let status = match code.and_then(status_code) {
         Some(code) if status == 0 && (400..600).contains(&code) => code,
         _ => status,
     };
-    let inner = error
-        .pointer("/innererror/code")
-        .and_then(Value::as_str)
-        .unwrap_or_default();
-    let codes = [
-        text("type"),
-        code.and_then(Value::as_str).unwrap_or_default(),
-        text("status"),
-        inner,
-    ];
+    let inner = error.pointer("/innererror/code").and_then(Value::as_str).unwrap_or_default();
+    let codes =
+        [text("type"), code.and_then(Value::as_str).unwrap_or_default(), text("status"), inner];
     let message = error_message(error);
-    let kind = vendor_errors::classify(VendorError {
-        status,
-        codes: &codes,
-        message: &message,
-    });
+    let kind = vendor_errors::classify(VendorError { status, codes: &codes, message: &message });
     // In the middle of a response, an error that is not about the request is the server's.
     let kind = kind.unwrap_or(ModelErrorKind::Overloaded);
     let message = if message.is_empty() {

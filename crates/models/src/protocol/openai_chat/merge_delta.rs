@@ -9,9 +9,7 @@ use crate::limits::MAX_ITEMS;
 /// Deltas with the same type and index are one element; its signature comes with the last of them.
 pub(super) fn merge_reasoning_detail(details: &mut Vec<Value>, delta: Map<String, Value>) {
     let same = |detail: &Value| {
-        ["type", "index"]
-            .iter()
-            .all(|name| detail.get(name) == delta.get(*name))
+        ["type", "index"].iter().all(|name| detail.get(name) == delta.get(*name))
             && !delta.contains_key("data")
     };
     let existing = match delta.get("index") {

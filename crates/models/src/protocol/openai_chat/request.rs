@@ -37,19 +37,13 @@ pub(super) fn request_body(
     set("model", model.into());
     set("messages", Value::Array(messages(protocol, request, tools)));
     if !tools.tools().is_empty() {
-        set(
-            "tools",
-            serde_json::from_str(tools.json()).unwrap_or_default(),
-        );
+        set("tools", serde_json::from_str(tools.json()).unwrap_or_default());
         if let Some(choice) = tool_choice(protocol, &request.tool_choice, tools) {
             set("tool_choice", choice);
         }
     }
     if let Some(format) = &request.response_format {
-        set(
-            "response_format",
-            response_format(protocol, &format.name, &format.schema),
-        );
+        set("response_format", response_format(protocol, &format.name, &format.schema));
     }
     for (name, value) in options(protocol, &request.options) {
         set(name, value);
@@ -67,19 +61,12 @@ fn options(
     options: &ModelOptions,
 ) -> impl Iterator<Item = (&'static str, Value)> + use<> {
     let set = [
-        (
-            protocol.quirks.max_tokens_field,
-            options.max_tokens.map(Value::from),
-        ),
+        (protocol.quirks.max_tokens_field, options.max_tokens.map(Value::from)),
         ("temperature", options.temperature.and_then(number_from_f32)),
         ("top_p", options.top_p.and_then(number_from_f32)),
-        (
-            "reasoning_effort",
-            options.effort.as_deref().map(Value::from),
-        ),
+        ("reasoning_effort", options.effort.as_deref().map(Value::from)),
     ];
-    set.into_iter()
-        .filter_map(|(name, value)| Some((name, value?)))
+    set.into_iter().filter_map(|(name, value)| Some((name, value?)))
 }
 
 fn tool_choice(protocol: &OpenAiChat, choice: &ToolChoice, tools: &ToolPlan) -> Option<Value> {
@@ -139,10 +126,7 @@ struct MessageWriter<'a> {
 }
 
 fn messages(protocol: &OpenAiChat, request: &ModelRequest, tools: &ToolPlan) -> Vec<Value> {
-    let mut writer = MessageWriter {
-        protocol,
-        messages: Vec::new(),
-    };
+    let mut writer = MessageWriter { protocol, messages: Vec::new() };
     if let Some(system) = system_text(protocol, request) {
         writer.push_message(protocol.quirks.system_role, system.into());
     }
@@ -169,8 +153,7 @@ fn messages(protocol: &OpenAiChat, request: &ModelRequest, tools: &ToolPlan) -> 
 
 impl MessageWriter<'_> {
     fn push_message(&mut self, role: &str, content: Value) {
-        self.messages
-            .push(json!({"role": role, "content": content}));
+        self.messages.push(json!({"role": role, "content": content}));
     }
 
     /// Adds a message unless it is blank, which some vendors reject.
@@ -192,11 +175,7 @@ impl MessageWriter<'_> {
                 Some(result) => self.result_content(result, &mut images),
                 None => MISSING_RESULT_TEXT.into(),
             };
-            let id = self
-                .protocol
-                .quirks
-                .call_id_format
-                .conform(call.id.as_str());
+            let id = self.protocol.quirks.call_id_format.conform(call.id.as_str());
             self.messages.push(json!({
                 "role": "tool",
                 "tool_call_id": id,

@@ -145,9 +145,7 @@ impl StreamParser {
             events.push(ModelEvent::Text(refusal));
         }
         if !delta.tool_calls.is_empty() {
-            let call_events = self
-                .calls
-                .add_deltas(delta.tool_calls.into_iter().map(call_delta));
+            let call_events = self.calls.add_deltas(delta.tool_calls.into_iter().map(call_delta));
             let call_events = call_events.into_iter();
             events.extend(call_events.map(|event| self.with_tool_name(event)));
         }
@@ -162,10 +160,8 @@ impl StreamParser {
 
     /// Reasoning comes in one of several fields, or in more than one at once.
     fn read_reasoning(&mut self, delta: &Delta, events: &mut Vec<ModelEvent>) {
-        let named = [
-            ("reasoning_content", &delta.reasoning_content),
-            ("reasoning", &delta.reasoning),
-        ];
+        let named =
+            [("reasoning_content", &delta.reasoning_content), ("reasoning", &delta.reasoning)];
         for (name, text) in named {
             // An empty text is kept too: a vendor that sends the field may require it.
             if let Some(text) = text {
@@ -190,10 +186,8 @@ impl StreamParser {
                 }
             }
         }
-        let text = named
-            .into_iter()
-            .filter_map(|(_, text)| text.as_ref())
-            .find(|text| !text.is_empty());
+        let text =
+            named.into_iter().filter_map(|(_, text)| text.as_ref()).find(|text| !text.is_empty());
         self.emit_reasoning(text.unwrap_or(&details_text).clone(), events);
     }
 
@@ -241,10 +235,8 @@ impl StreamParser {
         } else if let Some(text) = part_text(&part) {
             self.read_content(Value::String(text.to_owned()), events);
         } else {
-            let parts = self
-                .extra_fields
-                .entry("content")
-                .or_insert_with(|| Value::Array(Vec::new()));
+            let parts =
+                self.extra_fields.entry("content").or_insert_with(|| Value::Array(Vec::new()));
             merge_value(parts, Value::Array(vec![part]));
         }
     }
@@ -264,38 +256,24 @@ impl StreamParser {
     fn finish(&mut self) -> Vec<ModelEvent> {
         self.is_finished = true;
         let (call_events, calls) = self.calls.finish();
-        let mut events: Vec<ModelEvent> = call_events
-            .into_iter()
-            .map(|event| self.with_tool_name(event))
-            .collect();
+        let mut events: Vec<ModelEvent> =
+            call_events.into_iter().map(|event| self.with_tool_name(event)).collect();
         let mut items = Vec::new();
         let reasoning = std::mem::take(&mut self.reasoning_fields);
         let text = std::mem::take(&mut self.reasoning_text);
         if !reasoning.is_empty() {
-            items.push(item_with_raw(
-                OpenAiChat::NAME,
-                ItemKind::Reasoning { text },
-                &reasoning,
-            ));
+            items.push(item_with_raw(OpenAiChat::NAME, ItemKind::Reasoning { text }, &reasoning));
         }
         let text = std::mem::take(&mut self.text);
         if !text.is_empty() {
             let raw = json!({"content": text});
-            items.push(item_with_raw(
-                OpenAiChat::NAME,
-                ItemKind::Text { text },
-                &raw,
-            ));
+            items.push(item_with_raw(OpenAiChat::NAME, ItemKind::Text { text }, &raw));
         }
         let text = std::mem::take(&mut self.refusal);
         let has_refusal = !text.is_empty();
         if has_refusal {
             let raw = json!({"refusal": text});
-            items.push(item_with_raw(
-                OpenAiChat::NAME,
-                ItemKind::Refusal { text },
-                &raw,
-            ));
+            items.push(item_with_raw(OpenAiChat::NAME, ItemKind::Refusal { text }, &raw));
         }
         let mut has_calls = false;
         for call in calls {
@@ -326,11 +304,7 @@ impl StreamParser {
         }
         raw.extend(complete.extra_fields);
         if complete.name.is_empty() {
-            return item_with_raw(
-                OpenAiChat::NAME,
-                ItemKind::Other,
-                &json!({"tool_calls": [raw]}),
-            );
+            return item_with_raw(OpenAiChat::NAME, ItemKind::Other, &json!({"tool_calls": [raw]}));
         }
         let call = ToolCall::new(complete.name, complete.arguments).with_id(complete.id);
         let call = self.plan.lift(call);

@@ -128,17 +128,11 @@ pub(super) struct CompletionTokensDetails {
 impl From<Usage> for toolwright_chat::Usage {
     fn from(wire: Usage) -> Self {
         let input = wire.prompt_tokens_details.unwrap_or_default();
-        let reasoning = wire
-            .completion_tokens_details
-            .unwrap_or_default()
-            .reasoning_tokens;
+        let reasoning = wire.completion_tokens_details.unwrap_or_default().reasoning_tokens;
         let counted = wire.prompt_tokens.saturating_add(wire.completion_tokens);
         // xAI does not include reasoning in the completion tokens, which only the total shows.
-        let uncounted = if wire.total_tokens.checked_sub(counted) == Some(reasoning) {
-            reasoning
-        } else {
-            0
-        };
+        let uncounted =
+            if wire.total_tokens.checked_sub(counted) == Some(reasoning) { reasoning } else { 0 };
         let output = wire.completion_tokens.saturating_add(uncounted);
         let mut usage = Self::new(wire.prompt_tokens, output);
         usage.cached = input.cached_tokens.max(wire.prompt_cache_hit_tokens);
@@ -157,9 +151,7 @@ fn list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
         return Ok(Vec::new());
     }
     let elements = serde_json::from_str(raw.get()).unwrap_or_else(|_| vec![raw]);
-    let parsed = elements
-        .into_iter()
-        .map(|raw: &RawValue| serde_json::from_str(raw.get()));
+    let parsed = elements.into_iter().map(|raw: &RawValue| serde_json::from_str(raw.get()));
     Ok(parsed.filter_map(Result::ok).collect())
 }
 

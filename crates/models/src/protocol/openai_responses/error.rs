@@ -68,10 +68,7 @@ fn parse_error_details(json: &str) -> Option<ErrorBody> {
         let empty = details.message.is_none() && details.code.is_none();
         return (!empty).then_some(details);
     }
-    Some(ErrorBody {
-        message: text_or_json(raw),
-        ..ErrorBody::default()
-    })
+    Some(ErrorBody { message: text_or_json(raw), ..ErrorBody::default() })
 }
 
 fn error_kind(status: u16, details: &ErrorBody) -> Option<ModelErrorKind> {

@@ -148,8 +148,7 @@ fn is_replayable(item: &Item) -> bool {
     let raw = item.raw_json(OpenAiResponses::NAME);
     let parsed = raw.and_then(|raw| serde_json::from_str::<wire::Item>(raw.get()).ok());
     parsed.is_some_and(|item| {
-        item.encrypted_content
-            .is_some_and(|content| !content.is_empty())
+        item.encrypted_content.is_some_and(|content| !content.is_empty())
             || item.content.is_some_and(|parts| !parts.is_empty())
     })
 }
@@ -175,9 +174,7 @@ fn call_output(result: &ToolResult) -> Value {
             json!(text)
         };
     }
-    let failed = result
-        .is_error()
-        .then(|| text_part(ERROR_PREFIX.trim_end()));
+    let failed = result.is_error().then(|| text_part(ERROR_PREFIX.trim_end()));
     let parts = result.content.iter().map(content_part);
     Value::Array(failed.into_iter().chain(parts).collect())
 }
@@ -212,10 +209,7 @@ fn media_part(default_name: &str, mime_type: &str, data: &str, uri: &str) -> Opt
         return Some(json!({"type": "input_image", "detail": "auto", "image_url": data_url()}));
     }
     (FILE_TYPES.contains(&essence.as_str()) || essence.starts_with("text/")).then(|| {
-        let name = uri
-            .rsplit('/')
-            .find(|part| !part.is_empty())
-            .unwrap_or(default_name);
+        let name = uri.rsplit('/').find(|part| !part.is_empty()).unwrap_or(default_name);
         json!({"type": "input_file", "filename": name, "file_data": data_url()})
     })
 }

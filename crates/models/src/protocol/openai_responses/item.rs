@@ -10,9 +10,7 @@ use super::wire::{Item, Part, WebSearchAction, text_or_json};
 pub(super) fn item_kind(item: Item) -> ItemKind {
     match item.kind.as_deref().unwrap_or_default() {
         "message" => message_kind(&item),
-        "reasoning" => ItemKind::Reasoning {
-            text: reasoning_text(&item),
-        },
+        "reasoning" => ItemKind::Reasoning { text: reasoning_text(&item) },
         "mcp_approval_request" => ItemKind::HostedApproval {
             id: item.id.unwrap_or_default(),
             server: item.server_label.unwrap_or_default(),
@@ -23,10 +21,7 @@ pub(super) fn item_kind(item: Item) -> ItemKind {
         "mcp_list_tools" => mcp_list_tools_kind(item),
         "web_search_call" => {
             let failed = has_failed(&item);
-            let (input, output) = item
-                .action
-                .map(search_input_and_sources)
-                .unwrap_or_default();
+            let (input, output) = item.action.map(search_input_and_sources).unwrap_or_default();
             hosted_kind("web_search", input, output, failed)
         }
         "file_search_call" => {
@@ -52,10 +47,7 @@ pub(super) fn item_kind(item: Item) -> ItemKind {
 
 /// The text of reasoning: its summary, and its content where the vendor sends it.
 pub(super) fn reasoning_text(item: &Item) -> String {
-    let parts = [&item.summary, &item.content]
-        .into_iter()
-        .flatten()
-        .flatten();
+    let parts = [&item.summary, &item.content].into_iter().flatten().flatten();
     let texts: Vec<&str> = parts.filter_map(|part| part.text.as_deref()).collect();
     texts.join("\n\n")
 }
@@ -68,11 +60,7 @@ fn message_kind(item: &Item) -> ItemKind {
     // One message is one item: with a refusal in it, it is a refusal.
     if parts.iter().any(|part| part.refusal.is_some()) {
         let refusal = join(|part| part.refusal.as_deref());
-        let text = if text.is_empty() {
-            refusal
-        } else {
-            format!("{text}\n{refusal}")
-        };
+        let text = if text.is_empty() { refusal } else { format!("{text}\n{refusal}") };
         return ItemKind::Refusal { text };
     }
     ItemKind::Text { text }
@@ -121,12 +109,7 @@ fn has_failed(item: &Item) -> bool {
 }
 
 fn hosted_kind(tool: &str, input: String, output: String, failed: bool) -> ItemKind {
-    ItemKind::HostedCall {
-        tool: tool.to_owned(),
-        input,
-        output,
-        failed,
-    }
+    ItemKind::HostedCall { tool: tool.to_owned(), input, output, failed }
 }
 
 /// Sets some fields of an item; `None` if there are none to set.

@@ -70,11 +70,7 @@ pub(super) struct PendingItems(Vec<PendingItem>);
 impl PendingItems {
     /// Returns true if an item with this id has started and is not done.
     pub(super) fn has_pending(&self, id: &str) -> bool {
-        !id.is_empty()
-            && self
-                .0
-                .iter()
-                .any(|pending| !pending.is_done && pending.id == id)
+        !id.is_empty() && self.0.iter().any(|pending| !pending.is_done && pending.id == id)
     }
 
     pub(super) fn len(&self) -> usize {
@@ -86,10 +82,7 @@ impl PendingItems {
     }
 
     /// The item that a delta belongs to; a new one if there was no `response.output_item.added`.
-    #[expect(
-        clippy::indexing_slicing,
-        reason = "the index is found or pushed just before"
-    )]
+    #[expect(clippy::indexing_slicing, reason = "the index is found or pushed just before")]
     pub(super) fn find_or_insert(
         &mut self,
         kind: PendingKind,
@@ -139,12 +132,7 @@ impl PendingItems {
         let id = item.id.as_deref().unwrap_or_default();
         let call = item.call_id.as_deref().unwrap_or_default();
         let done = |pending: &PendingItem| pending.is_done && pending.kind == kind;
-        if !id.is_empty()
-            && self
-                .0
-                .iter()
-                .any(|pending| done(pending) && pending.id == id)
-        {
+        if !id.is_empty() && self.0.iter().any(|pending| done(pending) && pending.id == id) {
             return None;
         }
         let is_pending = |pending: &PendingItem| !pending.is_done && pending.kind == kind;

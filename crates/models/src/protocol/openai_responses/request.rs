@@ -40,10 +40,7 @@ pub(super) fn request_body(
         }
     }
     if let Some(format) = &request.response_format {
-        set(
-            "text",
-            json!({"format": response_format(&format.name, &format.schema)}),
-        );
+        set("text", json!({"format": response_format(&format.name, &format.schema)}));
     }
     write_options(&request.options, &mut body);
     body
@@ -59,27 +56,18 @@ fn supports_encrypted_reasoning(model: &str) -> bool {
 fn tool_definitions(request: &ModelRequest, plan: &ToolPlan) -> Vec<Value> {
     // The plan's JSON is always valid.
     let mut tools: Vec<Value> = serde_json::from_str(plan.json()).unwrap_or_default();
-    tools.extend(
-        request
-            .hosted_tools
-            .iter()
-            .filter_map(|hosted| match hosted {
-                HostedTool::WebSearch(search) => Some(web_search_tool(search)),
-                HostedTool::Mcp(group) => Some(mcp_tool(group)),
-                _ => None,
-            }),
-    );
+    tools.extend(request.hosted_tools.iter().filter_map(|hosted| match hosted {
+        HostedTool::WebSearch(search) => Some(web_search_tool(search)),
+        HostedTool::Mcp(group) => Some(mcp_tool(group)),
+        _ => None,
+    }));
     tools
 }
 
 fn web_search_tool(search: &WebSearchConfig) -> Value {
     let mut location = Map::new();
     location.insert("type".to_owned(), json!("approximate"));
-    let fields = [
-        ("city", &search.city),
-        ("country", &search.country),
-        ("region", &search.region),
-    ];
+    let fields = [("city", &search.city), ("country", &search.country), ("region", &search.region)];
     for (name, value) in fields {
         if let Some(value) = value {
             location.insert(name.to_owned(), json!(value));
@@ -92,11 +80,7 @@ fn web_search_tool(search: &WebSearchConfig) -> Value {
 fn search_type(search: &WebSearchConfig) -> &str {
     let date = search.kind.strip_prefix("web_search_").unwrap_or_default();
     let is_foreign = !date.is_empty() && date.bytes().all(|byte| byte.is_ascii_digit());
-    if is_foreign {
-        "web_search"
-    } else {
-        &search.kind
-    }
+    if is_foreign { "web_search" } else { &search.kind }
 }
 
 fn mcp_tool(group: &McpServerConfig) -> Value {
@@ -162,10 +146,7 @@ fn write_options(options: &ModelOptions, body: &mut Map<String, Value>) {
     if let Some(max_tokens) = options.max_tokens {
         body.insert("max_output_tokens".to_owned(), json!(max_tokens));
     }
-    for (name, value) in [
-        ("temperature", options.temperature),
-        ("top_p", options.top_p),
-    ] {
+    for (name, value) in [("temperature", options.temperature), ("top_p", options.top_p)] {
         if let Some(value) = value.and_then(number_from_f32) {
             body.insert(name.to_owned(), value);
         }

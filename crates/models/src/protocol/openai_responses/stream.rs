@@ -48,9 +48,7 @@ impl ResponseParser for StreamParser {
             }
             "response.refusal.delta" => {
                 let pending = self.items.find_or_insert(PendingKind::Message, &frame);
-                pending
-                    .refusal
-                    .push_str(frame.delta.as_deref().unwrap_or_default());
+                pending.refusal.push_str(frame.delta.as_deref().unwrap_or_default());
             }
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
                 if let Some(delta) = self.append_delta(PendingKind::Reasoning, &frame) {
@@ -224,9 +222,7 @@ impl StreamParser {
             _ => {}
         }
         let raw = patched.unwrap_or_else(|| raw.to_owned());
-        events.push(ModelEvent::Item(
-            Item::new(kind).with_raw(OpenAiResponses::NAME, raw),
-        ));
+        events.push(ModelEvent::Item(Item::new(kind).with_raw(OpenAiResponses::NAME, raw)));
     }
 
     fn emit_call(
@@ -270,9 +266,8 @@ impl StreamParser {
         if pending.call_index.is_none() {
             start_call(pending, &mut self.call_count, &self.tools, events);
         }
-        if let Some(index) = pending
-            .call_index
-            .filter(|_| !pending.arguments_streamed && !arguments.is_empty())
+        if let Some(index) =
+            pending.call_index.filter(|_| !pending.arguments_streamed && !arguments.is_empty())
         {
             let delta = arguments;
             events.push(ModelEvent::CallDelta { index, delta });
@@ -311,9 +306,7 @@ impl StreamParser {
         }
         let is_incomplete = kind == "response.incomplete" || status == Some("incomplete");
         self.emit_unfinished(is_incomplete, events);
-        let reason = response
-            .incomplete_details
-            .and_then(|details| details.reason);
+        let reason = response.incomplete_details.and_then(|details| details.reason);
         let stop = match (is_incomplete, reason.as_deref()) {
             (_, Some("max_output_tokens")) => StopReason::Length,
             (_, Some("content_filter")) => StopReason::Filtered,
@@ -333,11 +326,7 @@ impl StreamParser {
 
     /// Emits the items of which there were only deltas.
     fn emit_unfinished(&mut self, is_incomplete: bool, events: &mut Vec<ModelEvent>) {
-        let status = if is_incomplete {
-            "incomplete"
-        } else {
-            "completed"
-        };
+        let status = if is_incomplete { "incomplete" } else { "completed" };
         for mut pending in self.items.take_unfinished() {
             let added_item = pending.added_item.take();
             match pending.kind {

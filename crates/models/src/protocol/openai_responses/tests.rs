@@ -58,12 +58,7 @@ fn input(messages: Vec<Message>) -> Value {
 
 fn step(items: Vec<Item>) -> Message {
     let model = ModelId::new("openai", "gpt-5");
-    Message::Step(Arc::new(Step::new(
-        model,
-        items,
-        StopReason::Calls,
-        Usage::default(),
-    )))
+    Message::Step(Arc::new(Step::new(model, items, StopReason::Calls, Usage::default())))
 }
 
 fn result(call: &str, mut result: ToolResult) -> ToolResult {
@@ -100,10 +95,7 @@ fn event_line(event: &ModelEvent) -> String {
             kind => format!("item {kind:?}"),
         },
         ModelEvent::Finished { stop, usage } => {
-            format!(
-                "finished {stop:?}, {} in, {} out",
-                usage.input, usage.output
-            )
+            format!("finished {stop:?}, {} in, {} out", usage.input, usage.output)
         }
         other => format!("{other:?}"),
     }

@@ -12,11 +12,8 @@ use crate::protocol::ollama::Ollama;
 use crate::protocol::openai_chat::{OpenAiChat, Quirks};
 use crate::protocol::openai_responses::OpenAiResponses;
 
-const CHAT: OpenAiChat = OpenAiChat {
-    vendor: "openai-chat",
-    dialect: Dialect::OPENAI,
-    quirks: Quirks::OPENAI,
-};
+const CHAT: OpenAiChat =
+    OpenAiChat { vendor: "openai-chat", dialect: Dialect::OPENAI, quirks: Quirks::OPENAI };
 
 #[test]
 fn status_504_is_a_timeout_in_every_protocol() {
@@ -56,28 +53,13 @@ fn what_is_more_exact_than_the_status_comes_first() {
         (400, "", "Your credit balance is too low", Some(Quota)),
         (403, "insufficient_quota", "", Some(Quota)),
         (429, "insufficient_quota", "", Some(Quota)),
-        (
-            429,
-            "",
-            "you have reached your weekly usage limit",
-            Some(Quota),
-        ),
-        (
-            400,
-            "",
-            "the usage limit of this tool is 5",
-            Some(BadRequest),
-        ),
+        (429, "", "you have reached your weekly usage limit", Some(Quota)),
+        (400, "", "the usage limit of this tool is 5", Some(BadRequest)),
         (403, "content_filter", "", Some(ContentFilter)),
         (403, "permission_denied", "", Some(Auth)),
         (500, "exceed_context_size_error", "", Some(ContextTooLong)),
         (500, "", "exceeds the context window", Some(ContextTooLong)),
-        (
-            429,
-            "",
-            "your context window per minute is full",
-            Some(RateLimit),
-        ),
+        (429, "", "your context window per minute is full", Some(RateLimit)),
         // No other code changes the meaning of a 5xx.
         (503, "rate_limit_error", "", Some(Overloaded)),
         (504, "server_error", "", Some(Timeout)),
@@ -91,11 +73,7 @@ fn what_is_more_exact_than_the_status_comes_first() {
         (0, "", "", None),
     ];
     for (status, code, message, expected) in rows {
-        let report = VendorError {
-            status,
-            codes: &["", code],
-            message,
-        };
+        let report = VendorError { status, codes: &["", code], message };
         assert_eq!(classify(report), expected, "{report:?}");
     }
 }

@@ -28,16 +28,10 @@ pub(crate) async fn dropping_a_response_ends_it(protocol: &dyn ProtocolFixture) 
 }
 
 pub(crate) async fn dropping_a_request_ends_it(protocol: &dyn ProtocolFixture) {
-    let canned = CannedResponse {
-        silent: true,
-        ..CannedResponse::default()
-    };
+    let canned = CannedResponse { silent: true, ..CannedResponse::default() };
     let transport = CannedTransport::new([canned]);
     let mut answer = model(protocol, &transport).stream(weather_request());
-    assert!(matches!(
-        answer.next().await,
-        Some(Ok(ModelEvent::RequestSent(_)))
-    ));
+    assert!(matches!(answer.next().await, Some(Ok(ModelEvent::RequestSent(_)))));
     assert!(answer.next().now_or_never().is_none());
     drop(answer);
     assert_eq!(transport.dropped_count(), 1);
@@ -103,10 +97,7 @@ pub(crate) async fn an_error_body_with_status_200_is_an_error(protocol: &dyn Pro
     assert_eq!(collected.events.len(), 1);
     let error = collected.error.unwrap();
     assert!(error.is_transient(), "{error:?}");
-    assert!(
-        protocol.rate_limit_body().contains(&error.message),
-        "{error}"
-    );
+    assert!(protocol.rate_limit_body().contains(&error.message), "{error}");
     assert_eq!(transport.requests().len(), 4);
 }
 
@@ -169,9 +160,7 @@ pub(crate) async fn garbage_is_an_error(protocol: &dyn ProtocolFixture) {
     ] {
         let collected = collect_response(protocol, CannedResponse::ok(body)).await;
         let shown = String::from_utf8_lossy(body);
-        let error = collected
-            .error
-            .unwrap_or_else(|| panic!("{shown} is no answer"));
+        let error = collected.error.unwrap_or_else(|| panic!("{shown} is no answer"));
         assert_eq!(error.kind, ModelErrorKind::Protocol, "{shown}");
         assert_eq!(collected.events.len(), 1, "{shown}");
     }
@@ -182,10 +171,7 @@ pub(crate) async fn a_page_is_an_error_that_shows_it(protocol: &dyn ProtocolFixt
     for status in [200, 502] {
         let canned = CannedResponse::error(status, page).header("content-type", "text/html");
         let transport = CannedTransport::new(vec![canned; 4]);
-        let error = ask(&model(protocol, &transport), weather_request())
-            .await
-            .error
-            .unwrap();
+        let error = ask(&model(protocol, &transport), weather_request()).await.error.unwrap();
         assert!(error.message.contains("Sign in to the proxy"), "{error}");
         let kind = match status {
             200 => ModelErrorKind::Protocol,
@@ -199,10 +185,7 @@ pub(crate) async fn a_redirect_is_not_followed(protocol: &dyn ProtocolFixture) {
     let moved = CannedResponse::error(307, "").header("location", "https://elsewhere.example/v1");
     let error = collect_response(protocol, moved).await.error.unwrap();
     assert_eq!(error.kind, ModelErrorKind::BadRequest);
-    assert!(
-        error.message.contains("https://elsewhere.example/v1"),
-        "{error}"
-    );
+    assert!(error.message.contains("https://elsewhere.example/v1"), "{error}");
 }
 
 pub(crate) async fn silence_has_an_end(protocol: &dyn ProtocolFixture) {
@@ -212,24 +195,15 @@ pub(crate) async fn silence_has_an_end(protocol: &dyn ProtocolFixture) {
     let mut stops = CannedResponse::in_chunks(&body, &[body.len() / 2]);
     stops.chunks.pop();
     stops.hangs = true;
-    let unanswered = CannedResponse {
-        silent: true,
-        ..CannedResponse::default()
-    };
-    let unbegun = CannedResponse {
-        chunks: Vec::new(),
-        ..stops.clone()
-    };
+    let unanswered = CannedResponse { silent: true, ..CannedResponse::default() };
+    let unbegun = CannedResponse { chunks: Vec::new(), ..stops.clone() };
     for (canned, message) in [
         (unanswered, "nothing was answered within 120s"),
         (unbegun, "the answer did not begin within 120s"),
         (stops, "the answer stopped: nothing more came within 90s"),
     ] {
         let transport = CannedTransport::new([canned]);
-        let model = builder(protocol, &transport)
-            .timeouts(timeouts)
-            .build()
-            .unwrap();
+        let model = builder(protocol, &transport).timeouts(timeouts).build().unwrap();
         let error = ask(&model, weather_request()).await.error.unwrap();
         assert_eq!(error.kind, ModelErrorKind::Timeout);
         assert_eq!(error.message, message);

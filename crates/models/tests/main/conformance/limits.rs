@@ -9,16 +9,10 @@ pub(crate) async fn too_many_calls_are_an_error(protocol: &dyn ProtocolFixture) 
     let calls = |count: usize| {
         ScenarioReply::new((0..count).map(|place| call(&format!("call_{place}"), "clock", "{}")))
     };
-    let most = collect_response(
-        protocol,
-        CannedResponse::ok(protocol.streamed(&calls(1_024))),
-    )
-    .await;
+    let most =
+        collect_response(protocol, CannedResponse::ok(protocol.streamed(&calls(1_024)))).await;
     assert_eq!(most.calls().len(), 1_024);
-    for body in [
-        protocol.streamed(&calls(1_025)),
-        protocol.complete_body(&calls(1_025)),
-    ] {
+    for body in [protocol.streamed(&calls(1_025)), protocol.complete_body(&calls(1_025))] {
         let collected = collect_response(protocol, CannedResponse::ok(body)).await;
         let error = collected.error.unwrap();
         assert_eq!(error.kind, ModelErrorKind::Protocol);
@@ -48,12 +42,8 @@ pub(crate) async fn an_endless_line_is_an_error(protocol: &dyn ProtocolFixture) 
     for start in ["data: ", "{\"x\":\""] {
         let mut chunks = vec![start.as_bytes().to_vec()];
         chunks.extend(std::iter::repeat_n(chunk.clone(), 40));
-        let canned = CannedResponse {
-            status: 200,
-            chunks,
-            hangs: true,
-            ..CannedResponse::default()
-        };
+        let canned =
+            CannedResponse { status: 200, chunks, hangs: true, ..CannedResponse::default() };
         let error = collect_response(protocol, canned).await.error.unwrap();
         assert_eq!(error.kind, ModelErrorKind::Protocol);
         assert!(error.message.contains("a frame is longer than"), "{error}");

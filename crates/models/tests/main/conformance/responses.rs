@@ -28,9 +28,7 @@ pub(crate) async fn a_text_is_streamed_and_then_complete(protocol: &dyn Protocol
     assert!(matches!(collected.events[0], ModelEvent::RequestSent(_)));
     assert!(collected.texts().len() > 1, "{:?}", collected.texts());
     assert_eq!(collected.texts().concat(), "It is sunny there.");
-    let text = ItemKind::Text {
-        text: "It is sunny there.".to_owned(),
-    };
+    let text = ItemKind::Text { text: "It is sunny there.".to_owned() };
     assert_eq!(collected.kinds(), [&text]);
     assert_eq!(collected.finished().0, StopReason::End);
 }
@@ -93,28 +91,19 @@ pub(crate) async fn empty_arguments_are_none(protocol: &dyn ProtocolFixture) {
 }
 
 pub(crate) async fn malformed_arguments_are_delivered_as_they_are(protocol: &dyn ProtocolFixture) {
-    for arguments in [
-        r#"{"city": "Rome", "city"#,
-        "{'city': 'Rome',}",
-        "Rome, please",
-        r#"{"city": "a" "b"}"#,
-    ] {
+    for arguments in
+        [r#"{"city": "Rome", "city"#, "{'city': 'Rome',}", "Rome, please", r#"{"city": "a" "b"}"#]
+    {
         let reply = ScenarioReply::new([call("call_1", "weather", arguments)]);
         let collected =
             collect_response(protocol, CannedResponse::ok(protocol.streamed(&reply))).await;
         let calls = collected.calls();
-        assert_eq!(
-            calls[0].arguments.as_str(),
-            protocol.delivered_arguments(arguments)
-        );
+        assert_eq!(calls[0].arguments.as_str(), protocol.delivered_arguments(arguments));
     }
 }
 
 pub(crate) async fn tokens_are_counted(protocol: &dyn ProtocolFixture) {
-    for body in [
-        protocol.streamed(&everything()),
-        protocol.complete_body(&everything()),
-    ] {
+    for body in [protocol.streamed(&everything()), protocol.complete_body(&everything())] {
         let collected = collect_response(protocol, CannedResponse::ok(body)).await;
         assert_eq!(collected.finished().1, protocol.usage());
     }
@@ -170,28 +159,19 @@ pub(crate) async fn unknown_items_and_events_change_nothing(protocol: &dyn Proto
         collect_response(protocol, CannedResponse::ok(protocol.streamed(&strange))).await;
     let others = collected.items().into_iter().filter(|item| {
         item.kind == ItemKind::Other
-            && item
-                .raw
-                .as_ref()
-                .is_some_and(|raw| raw.json.get().contains("1.5"))
+            && item.raw.as_ref().is_some_and(|raw| raw.json.get().contains("1.5"))
     });
     assert_eq!(others.count(), 1);
     assert_eq!(collected.calls(), known.calls());
 }
 
 pub(crate) async fn a_response_without_streaming_is_the_same(protocol: &dyn ProtocolFixture) {
-    let streamed = collect_response(
-        protocol,
-        CannedResponse::ok(protocol.streamed(&everything())),
-    )
-    .await;
+    let streamed =
+        collect_response(protocol, CannedResponse::ok(protocol.streamed(&everything()))).await;
     let transport =
         CannedTransport::new([CannedResponse::ok(protocol.complete_body(&everything()))
             .header("content-type", "application/json")]);
-    let model = builder(protocol, &transport)
-        .streaming(false)
-        .build()
-        .unwrap();
+    let model = builder(protocol, &transport).streaming(false).build().unwrap();
     let whole = ask(&model, weather_request()).await;
     assert!(!protocol.requests_stream(&transport.requests()[0]));
     assert_eq!(whole.normalized_kinds(), streamed.normalized_kinds());
@@ -201,31 +181,19 @@ pub(crate) async fn a_response_without_streaming_is_the_same(protocol: &dyn Prot
     let streams = CannedResponse::ok(protocol.streamed(&everything()))
         .header("content-type", protocol.content_type());
     let transport = CannedTransport::new([streams]);
-    let model = builder(protocol, &transport)
-        .streaming(false)
-        .build()
-        .unwrap();
-    assert_eq!(
-        ask(&model, weather_request()).await.comparable(),
-        streamed.comparable()
-    );
+    let model = builder(protocol, &transport).streaming(false).build().unwrap();
+    assert_eq!(ask(&model, weather_request()).await.comparable(), streamed.comparable());
 }
 
 pub(crate) async fn a_complete_body_instead_of_a_stream_is_read(protocol: &dyn ProtocolFixture) {
-    let streamed = collect_response(
-        protocol,
-        CannedResponse::ok(protocol.streamed(&everything())),
-    )
-    .await;
+    let streamed =
+        collect_response(protocol, CannedResponse::ok(protocol.streamed(&everything()))).await;
     for label in ["application/json", "application/json; charset=utf-8"] {
         let body =
             CannedResponse::ok(protocol.complete_body(&everything())).header("content-type", label);
         let transport = CannedTransport::new([body]);
-        let whole = ask(
-            &crate::canned_transport::model(protocol, &transport),
-            weather_request(),
-        )
-        .await;
+        let whole =
+            ask(&crate::canned_transport::model(protocol, &transport), weather_request()).await;
         assert!(protocol.requests_stream(&transport.requests()[0]));
         assert_eq!(whole.normalized_kinds(), streamed.normalized_kinds());
         assert_eq!(whole.finished(), streamed.finished());

@@ -19,11 +19,7 @@ fn sent_call(id: &str, city: &str) -> SentCall {
 }
 
 fn sent_result(id: &str, text: &str) -> SentResult {
-    SentResult {
-        id: id.to_owned(),
-        text: text.to_owned(),
-        failed: false,
-    }
+    SentResult { id: id.to_owned(), text: text.to_owned(), failed: false }
 }
 
 fn weather_call(id: &str, city: &str) -> ReplyPart {
@@ -32,22 +28,14 @@ fn weather_call(id: &str, city: &str) -> ReplyPart {
 
 /// A transport with these responses.
 fn transport(protocol: &dyn ProtocolFixture, reply: &[ScenarioReply]) -> CannedTransport {
-    CannedTransport::new(
-        reply
-            .iter()
-            .map(|reply| CannedResponse::ok(protocol.streamed(reply))),
-    )
+    CannedTransport::new(reply.iter().map(|reply| CannedResponse::ok(protocol.streamed(reply))))
 }
 
 pub(crate) async fn a_call_and_its_result_are_in_the_next_request(protocol: &dyn ProtocolFixture) {
-    let calls = ScenarioReply::new([
-        weather_call("call_1", "Rome"),
-        weather_call("call_2", "Oslo"),
-    ]);
-    let transport = transport(
-        protocol,
-        &[calls, ScenarioReply::new([ReplyPart::Text("Both fine.")])],
-    );
+    let calls =
+        ScenarioReply::new([weather_call("call_1", "Rome"), weather_call("call_2", "Oslo")]);
+    let transport =
+        transport(protocol, &[calls, ScenarioReply::new([ReplyPart::Text("Both fine.")])]);
     let model = model(protocol, &transport);
     let collected = ask(&model, weather_request()).await;
     let calls = collected.calls();
@@ -56,20 +44,12 @@ pub(crate) async fn a_call_and_its_result_are_in_the_next_request(protocol: &dyn
         result(&calls[1], ToolResult::success("rainy")),
         result(&calls[0], ToolResult::success("sunny")),
     ];
-    ask(&model, follow_up_request(&collected, results))
-        .await
-        .finished();
+    ask(&model, follow_up_request(&collected, results)).await.finished();
     let body = transport.body(1);
-    assert_eq!(
-        protocol.calls(&body),
-        [sent_call("call_1", "Rome"), sent_call("call_2", "Oslo")]
-    );
+    assert_eq!(protocol.calls(&body), [sent_call("call_1", "Rome"), sent_call("call_2", "Oslo")]);
     assert_eq!(
         protocol.results(&body),
-        [
-            sent_result("call_1", "sunny"),
-            sent_result("call_2", "rainy")
-        ]
+        [sent_result("call_1", "sunny"), sent_result("call_2", "rainy")]
     );
 }
 
@@ -84,39 +64,26 @@ pub(crate) async fn call_after_call_adds_up(protocol: &dyn ProtocolFixture) {
     );
     let model = model(protocol, &transport);
     let first = ask(&model, weather_request()).await;
-    let mut request = follow_up_request(
-        &first,
-        vec![result(&first.calls()[0], ToolResult::success("sunny"))],
-    );
+    let mut request =
+        follow_up_request(&first, vec![result(&first.calls()[0], ToolResult::success("sunny"))]);
     let second = ask(&model, request.clone()).await;
-    let step = follow_up_request(
-        &second,
-        vec![result(&second.calls()[0], ToolResult::success("rainy"))],
-    );
+    let step =
+        follow_up_request(&second, vec![result(&second.calls()[0], ToolResult::success("rainy"))]);
     request.messages.extend(step.messages.into_iter().skip(1));
     let third = ask(&model, request).await;
     assert_eq!(third.texts().concat(), "Rome is nicer.");
     let body = transport.body(2);
-    assert_eq!(
-        protocol.calls(&body),
-        [sent_call("call_1", "Rome"), sent_call("call_2", "Oslo")]
-    );
+    assert_eq!(protocol.calls(&body), [sent_call("call_1", "Rome"), sent_call("call_2", "Oslo")]);
     assert_eq!(
         protocol.results(&body),
-        [
-            sent_result("call_1", "sunny"),
-            sent_result("call_2", "rainy")
-        ]
+        [sent_result("call_1", "sunny"), sent_result("call_2", "rainy")]
     );
 }
 
 pub(crate) async fn a_failed_result_is_marked_as_one(protocol: &dyn ProtocolFixture) {
     let transport = transport(
         protocol,
-        &[
-            ScenarioReply::new([weather_call("call_1", "Rome")]),
-            ScenarioReply::new([]),
-        ],
+        &[ScenarioReply::new([weather_call("call_1", "Rome")]), ScenarioReply::new([])],
     );
     let model = model(protocol, &transport);
     let collected = ask(&model, weather_request()).await;
@@ -124,26 +91,17 @@ pub(crate) async fn a_failed_result_is_marked_as_one(protocol: &dyn ProtocolFixt
     ask(&model, follow_up_request(&collected, vec![failure])).await;
     let results = protocol.results(&transport.body(1));
     assert_eq!(results.len(), 1);
-    assert!(
-        results[0].failed && results[0].text == "no such city",
-        "{results:?}"
-    );
+    assert!(results[0].failed && results[0].text == "no such city", "{results:?}");
 }
 
 pub(crate) async fn an_image_in_a_result_is_carried(protocol: &dyn ProtocolFixture) {
     let transport = transport(
         protocol,
-        &[
-            ScenarioReply::new([weather_call("call_1", "Rome")]),
-            ScenarioReply::new([]),
-        ],
+        &[ScenarioReply::new([weather_call("call_1", "Rome")]), ScenarioReply::new([])],
     );
     let model = model(protocol, &transport);
     let collected = ask(&model, weather_request()).await;
-    let content = vec![
-        Content::text("The sky:"),
-        Content::image("image/png", b"blue as can be"),
-    ];
+    let content = vec![Content::text("The sky:"), Content::image("image/png", b"blue as can be")];
     let results = vec![result(&collected.calls()[0], ToolResult::success(content))];
     ask(&model, follow_up_request(&collected, results)).await;
     let body = transport.body(1);
@@ -168,9 +126,7 @@ pub(crate) async fn reasoning_is_replayed_unchanged(protocol: &dyn ProtocolFixtu
     let model = model(protocol, &transport);
     for round in 0..2 {
         let collected = ask(&model, weather_request()).await;
-        let reasoning = ItemKind::Reasoning {
-            text: thought.0.to_owned(),
-        };
+        let reasoning = ItemKind::Reasoning { text: thought.0.to_owned() };
         assert!(collected.kinds().contains(&&reasoning));
         let results = vec![result(&collected.calls()[0], ToolResult::success("sunny"))];
         ask(&model, follow_up_request(&collected, results)).await;
@@ -187,15 +143,9 @@ pub(crate) async fn unknown_items_are_replayed_or_left_out(protocol: &dyn Protoc
     let model = model(protocol, &transport);
     let collected = ask(&model, weather_request()).await;
     let mut request = follow_up_request(&collected, Vec::new());
-    request
-        .messages
-        .push(Message::User(vec![Content::text("And?")]));
+    request.messages.push(Message::User(vec![Content::text("And?")]));
     ask(&model, request).await;
     let body = transport.body(1).to_string();
-    assert_eq!(
-        body.contains("1.5"),
-        protocol.replays_unknown_items(),
-        "{body}"
-    );
+    assert_eq!(body.contains("1.5"), protocol.replays_unknown_items(), "{body}");
     assert!(body.contains("Hm.") && body.contains("And?"), "{body}");
 }

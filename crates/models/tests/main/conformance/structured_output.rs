@@ -18,14 +18,8 @@ fn hosted() -> Vec<HostedTool> {
     ]);
     let config = Config::load(sources).unwrap().config;
     let search = config.web_search().unwrap().unwrap();
-    let groups = config
-        .mcp_servers()
-        .unwrap()
-        .into_iter()
-        .map(HostedTool::Mcp);
-    std::iter::once(HostedTool::WebSearch(search))
-        .chain(groups)
-        .collect()
+    let groups = config.mcp_servers().unwrap().into_iter().map(HostedTool::Mcp);
+    std::iter::once(HostedTool::WebSearch(search)).chain(groups).collect()
 }
 
 pub(crate) async fn structured_output_is_parsed_and_lifted(protocol: &dyn ProtocolFixture) {
@@ -51,20 +45,10 @@ pub(crate) async fn structured_output_is_parsed_and_lifted(protocol: &dyn Protoc
         true => r#"{"city": "Rome", "note": null}"#,
         false => r#"{"city": "Rome"}"#,
     };
-    assert_eq!(
-        model.parse_structured_output(&format, written),
-        Ok(json!({"city": "Rome"}))
-    );
+    assert_eq!(model.parse_structured_output(&format, written), Ok(json!({"city": "Rome"})));
     let fenced = format!("```json\n{written}\n```");
-    assert_eq!(
-        model.parse_structured_output(&format, &fenced),
-        Ok(json!({"city": "Rome"}))
-    );
-    assert!(
-        model
-            .parse_structured_output(&format, r#"{"city": "Ro"#)
-            .is_err()
-    );
+    assert_eq!(model.parse_structured_output(&format, &fenced), Ok(json!({"city": "Rome"})));
+    assert!(model.parse_structured_output(&format, r#"{"city": "Ro"#).is_err());
     assert!(model.parse_structured_output(&format, "").is_err());
 }
 
@@ -101,9 +85,8 @@ pub(crate) async fn a_search_of_the_vendor_keeps_its_name(protocol: &dyn Protoco
 }
 
 pub(crate) async fn keys_of_servers_are_not_shown(protocol: &dyn ProtocolFixture) {
-    let transport = CannedTransport::new([CannedResponse::ok(
-        protocol.streamed(&ScenarioReply::new([])),
-    )]);
+    let transport =
+        CannedTransport::new([CannedResponse::ok(protocol.streamed(&ScenarioReply::new([])))]);
     let mut request = weather_request();
     request.hosted_tools = hosted();
     let collected = ask(&model(protocol, &transport), request).await;
@@ -118,9 +101,7 @@ pub(crate) async fn keys_of_servers_are_not_shown(protocol: &dyn ProtocolFixture
 
 pub(crate) async fn hosted_tools_are_those_of_the_vendor(protocol: &dyn ProtocolFixture) {
     let model = model(protocol, &CannedTransport::default());
-    let hosts: Vec<bool> = hosted()
-        .iter()
-        .map(|hosted| model.supports_hosted_tool(hosted))
-        .collect();
+    let hosts: Vec<bool> =
+        hosted().iter().map(|hosted| model.supports_hosted_tool(hosted)).collect();
     assert_eq!((hosts[0], hosts[1]), protocol.hosted_support());
 }

@@ -12,10 +12,7 @@ struct Messages;
 conforms!(Messages);
 
 fn event(data: &Value) -> String {
-    format!(
-        "event: {}\ndata: {data}\n\n",
-        data["type"].as_str().unwrap()
-    )
+    format!("event: {}\ndata: {data}\n\n", data["type"].as_str().unwrap())
 }
 
 /// The blocks of a part, each with its deltas.
@@ -33,14 +30,8 @@ fn blocks(part: &ReplyPart) -> Vec<(Value, Vec<Value>)> {
             let block = json!({"type": "thinking", "thinking": text, "signature": signature});
             vec![(block, deltas)]
         }
-        ReplyPart::Call {
-            id,
-            name,
-            arguments,
-        } => {
-            let deltas = halves(arguments)
-                .into_iter()
-                .filter(|half| !half.is_empty());
+        ReplyPart::Call { id, name, arguments } => {
+            let deltas = halves(arguments).into_iter().filter(|half| !half.is_empty());
             let deltas =
                 deltas.map(|half| json!({"type": "input_json_delta", "partial_json": half}));
             let input =
@@ -60,10 +51,7 @@ fn blocks(part: &ReplyPart) -> Vec<(Value, Vec<Value>)> {
             vec![(call, Vec::new()), (found, Vec::new())]
         }
         ReplyPart::Unknown => {
-            vec![(
-                json!({"type": "hologram", "beams": [1.5, {"b": 1, "a": 2}]}),
-                Vec::new(),
-            )]
+            vec![(json!({"type": "hologram", "beams": [1.5, {"b": 1, "a": 2}]}), Vec::new())]
         }
     }
 }
@@ -84,10 +72,9 @@ fn start() -> String {
 }
 
 fn ended(stop: &str) -> String {
-    event(
-        &json!({"type": "message_delta", "delta": {"stop_reason": stop, "stop_sequence": null},
-        "usage": {"output_tokens": 30, "output_tokens_details": {"thinking_tokens": 10}}}),
-    ) + &event(&json!({"type": "message_stop"}))
+    event(&json!({"type": "message_delta", "delta": {"stop_reason": stop, "stop_sequence": null},
+        "usage": {"output_tokens": 30, "output_tokens_details": {"thinking_tokens": 10}}}))
+        + &event(&json!({"type": "message_stop"}))
 }
 
 impl ProtocolFixture for Messages {
@@ -121,12 +108,8 @@ impl ProtocolFixture for Messages {
     }
 
     fn complete_body(&self, reply: &ScenarioReply) -> String {
-        let content: Vec<Value> = reply
-            .parts
-            .iter()
-            .flat_map(blocks)
-            .map(|(block, _)| block)
-            .collect();
+        let content: Vec<Value> =
+            reply.parts.iter().flat_map(blocks).map(|(block, _)| block).collect();
         json!({"id": "msg_1", "type": "message", "role": "assistant", "content": content,
             "stop_reason": stop(reply), "stop_sequence": null,
             "usage": {"input_tokens": 100, "cache_read_input_tokens": 20, "output_tokens": 30,
@@ -211,7 +194,5 @@ impl ProtocolFixture for Messages {
 /// All blocks of a type.
 fn content<'a>(body: &'a Value, kind: &str) -> Vec<&'a Value> {
     let messages = body["messages"].as_array().unwrap().iter();
-    messages
-        .flat_map(|message| elements_with(&message["content"], "type", kind))
-        .collect()
+    messages.flat_map(|message| elements_with(&message["content"], "type", kind)).collect()
 }

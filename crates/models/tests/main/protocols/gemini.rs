@@ -31,11 +31,7 @@ fn part(part: &ReplyPart) -> Option<Value> {
         ReplyPart::Reasoning(text, signature) => {
             json!({"text": text, "thought": true, "thoughtSignature": signature})
         }
-        ReplyPart::Call {
-            id,
-            name,
-            arguments,
-        } => {
+        ReplyPart::Call { id, name, arguments } => {
             let mut call = json!({"id": id, "name": name});
             if !arguments.is_empty() {
                 let text = || json!(arguments);
@@ -49,14 +45,8 @@ fn part(part: &ReplyPart) -> Option<Value> {
 }
 
 fn last(reply: &ScenarioReply, parts: &Value) -> Value {
-    let mut last = candidate(
-        parts,
-        Some(if reply.hits_token_limit {
-            "MAX_TOKENS"
-        } else {
-            "STOP"
-        }),
-    );
+    let mut last =
+        candidate(parts, Some(if reply.hits_token_limit { "MAX_TOKENS" } else { "STOP" }));
     let searches = reply.parts.iter().find_map(|part| match part {
         ReplyPart::Search(query, page) => Some((query, page)),
         _ => None,
@@ -146,9 +136,7 @@ impl ProtocolFixture for Gemini {
     }
 
     fn calls(&self, body: &Value) -> Vec<SentCall> {
-        let calls = parts(body)
-            .into_iter()
-            .filter_map(|part| part.get("functionCall"));
+        let calls = parts(body).into_iter().filter_map(|part| part.get("functionCall"));
         calls
             .map(|call| SentCall {
                 id: text(&call["id"]),
@@ -159,9 +147,7 @@ impl ProtocolFixture for Gemini {
     }
 
     fn results(&self, body: &Value) -> Vec<SentResult> {
-        let results = parts(body)
-            .into_iter()
-            .filter_map(|part| part.get("functionResponse"));
+        let results = parts(body).into_iter().filter_map(|part| part.get("functionResponse"));
         results
             .map(|result| {
                 let response = &result["response"];
@@ -175,9 +161,7 @@ impl ProtocolFixture for Gemini {
     }
 
     fn reasoning_items(&self, body: &Value) -> Vec<Value> {
-        let reasoning = parts(body)
-            .into_iter()
-            .filter(|part| part["thought"] == true);
+        let reasoning = parts(body).into_iter().filter(|part| part["thought"] == true);
         reasoning.cloned().collect()
     }
 
@@ -192,7 +176,5 @@ impl ProtocolFixture for Gemini {
 
 fn parts(body: &Value) -> Vec<&Value> {
     let contents = body["contents"].as_array().unwrap().iter();
-    contents
-        .flat_map(|content| content["parts"].as_array().unwrap())
-        .collect()
+    contents.flat_map(|content| content["parts"].as_array().unwrap()).collect()
 }

@@ -34,11 +34,7 @@ fn called(id: &str, name: &str, arguments: &str) -> Value {
 }
 
 fn reason(reply: &ScenarioReply) -> &'static str {
-    if reply.hits_token_limit {
-        "length"
-    } else {
-        "stop"
-    }
+    if reply.hits_token_limit { "length" } else { "stop" }
 }
 
 impl ProtocolFixture for Ollama {
@@ -65,11 +61,7 @@ impl ProtocolFixture for Ollama {
                             &line(&json!({"role": "assistant", "content": "", "thinking": half}));
                     }
                 }
-                ReplyPart::Call {
-                    id,
-                    name,
-                    arguments,
-                } => {
+                ReplyPart::Call { id, name, arguments } => {
                     let calls = json!([called(id, name, arguments)]);
                     out += &line(&json!({"role": "assistant", "content": "", "tool_calls": calls}));
                 }
@@ -94,11 +86,7 @@ impl ProtocolFixture for Ollama {
                 ReplyPart::Reasoning(text, _) => {
                     drop(message.insert("thinking".to_owned(), json!(text)))
                 }
-                ReplyPart::Call {
-                    id,
-                    name,
-                    arguments,
-                } => calls.push(called(id, name, arguments)),
+                ReplyPart::Call { id, name, arguments } => calls.push(called(id, name, arguments)),
                 ReplyPart::Unknown => calls.push(json!({"id": "u1", "hologram": {"beams": [1.5]}})),
                 ReplyPart::Search(..) => {}
             }
@@ -172,10 +160,7 @@ impl ProtocolFixture for Ollama {
 
     fn reasoning_items(&self, body: &Value) -> Vec<Value> {
         let messages = elements_with(&body["messages"], "role", "assistant").into_iter();
-        messages
-            .filter_map(|message| message.get("thinking"))
-            .cloned()
-            .collect()
+        messages.filter_map(|message| message.get("thinking")).cloned().collect()
     }
 
     /// The protocol has no signatures.

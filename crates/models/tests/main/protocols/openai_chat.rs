@@ -52,22 +52,15 @@ impl ProtocolFixture for Chat {
                     }
                 }
                 ReplyPart::Reasoning(text, signature) => {
-                    for (half, signature) in halves(text)
-                        .into_iter()
-                        .zip([Value::Null, json!(signature)])
+                    for (half, signature) in
+                        halves(text).into_iter().zip([Value::Null, json!(signature)])
                     {
                         let detail = json!({"type": "reasoning.text", "text": half, "signature": signature, "index": 0});
-                        out += &chunk(
-                            json!({"reasoning": half, "reasoning_details": [detail]}),
-                            None,
-                        );
+                        out +=
+                            &chunk(json!({"reasoning": half, "reasoning_details": [detail]}), None);
                     }
                 }
-                ReplyPart::Call {
-                    id,
-                    name,
-                    arguments,
-                } => {
+                ReplyPart::Call { id, name, arguments } => {
                     out += &chunk(json!({"tool_calls": [called(calls, id, name, "")]}), None);
                     for half in halves(arguments) {
                         let piece = json!({"index": calls, "function": {"arguments": half}});
@@ -97,11 +90,9 @@ impl ProtocolFixture for Chat {
                     message.insert("reasoning".to_owned(), json!(text));
                     message.insert("reasoning_details".to_owned(), json!([detail]));
                 }
-                ReplyPart::Call {
-                    id,
-                    name,
-                    arguments,
-                } => calls.push(called(calls.len(), id, name, arguments)),
+                ReplyPart::Call { id, name, arguments } => {
+                    calls.push(called(calls.len(), id, name, arguments))
+                }
                 ReplyPart::Unknown => {
                     message.insert("hologram".to_owned(), json!({"beams": [1.5]}));
                 }
@@ -180,12 +171,7 @@ impl ProtocolFixture for Chat {
     fn reasoning_items(&self, body: &Value) -> Vec<Value> {
         let messages = elements_with(&body["messages"], "role", "assistant").into_iter();
         messages
-            .flat_map(|message| {
-                message["reasoning_details"]
-                    .as_array()
-                    .into_iter()
-                    .flatten()
-            })
+            .flat_map(|message| message["reasoning_details"].as_array().into_iter().flatten())
             .cloned()
             .collect()
     }

@@ -13,10 +13,7 @@ struct Responses;
 conforms!(Responses);
 
 fn event(data: &Value) -> String {
-    format!(
-        "event: {}\ndata: {data}\n\n",
-        data["type"].as_str().unwrap()
-    )
+    format!("event: {}\ndata: {data}\n\n", data["type"].as_str().unwrap())
 }
 
 fn item(index: usize, part: &ReplyPart) -> Value {
@@ -30,12 +27,10 @@ fn item(index: usize, part: &ReplyPart) -> Value {
             json!({"id": format!("rs_{index}"), "type": "reasoning",
             "summary": [{"type": "summary_text", "text": text}], "encrypted_content": signature})
         }
-        ReplyPart::Call {
-            id,
-            name,
-            arguments,
-        } => json!({"id": format!("fc_{index}"), "type": "function_call", "status": "completed",
-            "arguments": arguments, "call_id": id, "name": name}),
+        ReplyPart::Call { id, name, arguments } => {
+            json!({"id": format!("fc_{index}"), "type": "function_call", "status": "completed",
+            "arguments": arguments, "call_id": id, "name": name})
+        }
         ReplyPart::Search(query, page) => {
             json!({"id": format!("ws_{index}"), "type": "web_search_call",
             "status": "completed",
@@ -90,11 +85,7 @@ impl ProtocolFixture for Responses {
             let mut added = done.clone();
             for field in ["arguments", "content", "summary", "encrypted_content"] {
                 if let Some(value) = added.get_mut(field) {
-                    *value = if value.is_string() {
-                        json!("")
-                    } else {
-                        json!([])
-                    };
+                    *value = if value.is_string() { json!("") } else { json!([]) };
                 }
             }
             out += &event(
@@ -107,11 +98,8 @@ impl ProtocolFixture for Responses {
                 &json!({"type": "response.output_item.done", "output_index": index, "item": done}),
             );
         }
-        let kind = if reply.hits_token_limit {
-            "response.incomplete"
-        } else {
-            "response.completed"
-        };
+        let kind =
+            if reply.hits_token_limit { "response.incomplete" } else { "response.completed" };
         out + &event(&json!({"type": kind, "response": response(reply)}))
     }
 

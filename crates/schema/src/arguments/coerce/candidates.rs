@@ -27,22 +27,14 @@ pub(super) fn candidates(root: &Value, path: &str, value: &Value) -> Vec<Candida
         return found;
     }
     let spelled = match value {
-        Value::String(text) => [
-            parse_number(text),
-            parse_bool(text),
-            parse_json_container(text),
-        ],
+        Value::String(text) => [parse_number(text), parse_bool(text), parse_json_container(text)],
         Value::Number(_) | Value::Bool(_) => [to_plain_string(value), None, None],
         _ => [const { None }; 3],
     };
     // Text that contains an array is decoded, not wrapped as an element.
     let spells_array = spelled.iter().flatten().any(Value::is_array);
     found.extend(
-        spelled
-            .into_iter()
-            .flatten()
-            .filter(|option| named(option))
-            .map(Candidate::Converted),
+        spelled.into_iter().flatten().filter(|option| named(option)).map(Candidate::Converted),
     );
     if !value.is_null() && !spells_array && types.intersects(TypeSet::ARRAY) {
         found.push(Candidate::Wrapped(Value::Array(vec![value.clone()])));
@@ -77,9 +69,8 @@ pub(crate) fn parse_json_container(text: &str) -> Option<Value> {
 
 fn matching_enum_member(root: &Value, path: &str, text: &str) -> Option<Value> {
     let lower = text.to_lowercase();
-    let mut same = enum_strings(root, path)
-        .into_iter()
-        .filter(|option| option.to_lowercase() == lower);
+    let mut same =
+        enum_strings(root, path).into_iter().filter(|option| option.to_lowercase() == lower);
     let only = same.next()?;
     same.all(|other| other == only).then(|| Value::from(only))
 }

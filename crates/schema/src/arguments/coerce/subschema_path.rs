@@ -34,10 +34,7 @@ fn collect_same_value_paths(
         collect_same_value_paths(root, target, json_type, found);
     }
     for keyword in ["allOf", "anyOf", "oneOf"] {
-        let count = object
-            .get(keyword)
-            .and_then(Value::as_array)
-            .map_or(0, Vec::len);
+        let count = object.get(keyword).and_then(Value::as_array).map_or(0, Vec::len);
         let mut branches: Vec<String> = (0..count.min(MAX_VISITED_SUBSCHEMAS))
             .map(|at| format!("{path}/{keyword}/{at}"))
             .collect();
@@ -47,9 +44,7 @@ fn collect_same_value_paths(
                 continue;
             }
         }
-        branches
-            .iter()
-            .for_each(|branch| collect_same_value_paths(root, branch, json_type, found));
+        branches.iter().for_each(|branch| collect_same_value_paths(root, branch, json_type, found));
     }
 }
 
@@ -57,10 +52,9 @@ fn may_admit_type(root: &Value, path: &str, json_type: &str, depth: u8) -> bool 
     let Some(schema) = subschema_at(root, path) else {
         return true;
     };
-    if let (Some(target), Some(depth)) = (
-        schema.get("$ref").and_then(Value::as_str),
-        depth.checked_sub(1),
-    ) {
+    if let (Some(target), Some(depth)) =
+        (schema.get("$ref").and_then(Value::as_str), depth.checked_sub(1))
+    {
         return may_admit_type(root, target, json_type, depth);
     }
     match schema.get("type") {
@@ -88,9 +82,7 @@ pub(super) fn child_subschema_path(
         let schema = subschema_at(root, &path)?;
         let child_path = match child {
             Ok(key)
-                if schema
-                    .get("properties")
-                    .is_some_and(|declared| declared.get(key).is_some()) =>
+                if schema.get("properties").is_some_and(|declared| declared.get(key).is_some()) =>
             {
                 child_pointer(&path, "properties", key)
             }
@@ -99,11 +91,7 @@ pub(super) fn child_subschema_path(
             Ok(_) if schema.get("additionalProperties").is_some() => {
                 format!("{path}/additionalProperties")
             }
-            Err(at)
-                if schema
-                    .get("prefixItems")
-                    .is_some_and(|items| items.get(at).is_some()) =>
-            {
+            Err(at) if schema.get("prefixItems").is_some_and(|items| items.get(at).is_some()) => {
                 format!("{path}/prefixItems/{at}")
             }
             Err(_) if schema.get("items").is_some() => format!("{path}/items"),
@@ -120,17 +108,10 @@ pub(super) fn child_subschema_path(
 pub(super) fn enum_strings<'s>(root: &'s Value, path: &str) -> Vec<&'s str> {
     let mut paths = Vec::new();
     collect_same_value_paths(root, path, None, &mut paths);
-    let listed = paths
-        .iter()
-        .filter_map(|path| subschema_at(root, path))
-        .flat_map(|schema| {
-            let many = schema
-                .get("enum")
-                .and_then(Value::as_array)
-                .into_iter()
-                .flatten();
-            many.chain(schema.get("const"))
-        });
+    let listed = paths.iter().filter_map(|path| subschema_at(root, path)).flat_map(|schema| {
+        let many = schema.get("enum").and_then(Value::as_array).into_iter().flatten();
+        many.chain(schema.get("const"))
+    });
     listed.filter_map(Value::as_str).collect()
 }
 
@@ -138,14 +119,10 @@ pub(super) fn enum_strings<'s>(root: &'s Value, path: &str) -> Vec<&'s str> {
 pub(super) fn type_names<'s>(root: &'s Value, path: &str) -> Vec<&'s str> {
     let mut paths = Vec::new();
     collect_same_value_paths(root, path, None, &mut paths);
-    let named = paths
-        .iter()
-        .filter_map(|path| subschema_at(root, path)?.get("type"));
+    let named = paths.iter().filter_map(|path| subschema_at(root, path)?.get("type"));
     named
         .flat_map(|json_type| {
-            json_type
-                .as_array()
-                .map_or(std::slice::from_ref(json_type), Vec::as_slice)
+            json_type.as_array().map_or(std::slice::from_ref(json_type), Vec::as_slice)
         })
         .filter_map(Value::as_str)
         .collect()

@@ -11,11 +11,7 @@ fn coerced(schema: Value, mut value: Value) -> (Value, Vec<String>) {
 
 fn assert_coerces(kind: Value, sent: Value, meant: Value) {
     let (value, notes) = coerced(json!({"properties": {"a": kind}}), json!({"a": sent}));
-    assert_eq!(
-        value.to_string(),
-        json!({"a": meant}).to_string(),
-        "{notes:?}"
-    );
+    assert_eq!(value.to_string(), json!({"a": meant}).to_string(), "{notes:?}");
     assert_eq!(notes.is_empty(), sent == meant);
 }
 
@@ -32,11 +28,7 @@ fn scalars_are_read_as_the_kind_that_is_wanted() {
     assert_coerces(json!({"type": "string"}), json!(5), json!("5"));
     assert_coerces(json!({"type": "string"}), json!(true), json!("true"));
     assert_coerces(json!({"type": ["integer", "null"]}), json!("5"), json!(5));
-    assert_coerces(
-        json!({"anyOf": [{"type": "integer"}, {"type": "null"}]}),
-        json!("5"),
-        json!(5),
-    );
+    assert_coerces(json!({"anyOf": [{"type": "integer"}, {"type": "null"}]}), json!("5"), json!(5));
 }
 
 #[test]
@@ -90,20 +82,13 @@ fn a_lone_element_becomes_an_array() {
     let strings = json!({"type": "array", "items": {"type": "string"}});
     assert_coerces(strings.clone(), json!("x"), json!(["x"]));
     assert_coerces(strings, json!(["x", 1]), json!(["x", "1"]));
-    assert_coerces(
-        json!({"type": "array", "items": {"type": "integer"}}),
-        json!("5"),
-        json!([5]),
-    );
+    assert_coerces(json!({"type": "array", "items": {"type": "integer"}}), json!("5"), json!([5]));
     assert_coerces(
         json!({"type": "array", "items": {"type": "object"}}),
         json!({"k": 1}),
         json!([{"k": 1}]),
     );
-    assert_unchanged(
-        json!({"type": "array", "items": {"type": "array"}}),
-        json!("x"),
-    );
+    assert_unchanged(json!({"type": "array", "items": {"type": "array"}}), json!("x"));
 }
 
 #[test]
@@ -152,18 +137,13 @@ fn every_depth_and_reference_is_reached() {
 
 #[test]
 fn notes_hide_secrets() {
-    let (_, notes) = coerced(
-        json!({"properties": {"api_key": {"type": "string"}}}),
-        json!({"api_key": 12345}),
-    );
+    let (_, notes) =
+        coerced(json!({"properties": {"api_key": {"type": "string"}}}), json!({"api_key": 12345}));
     assert_eq!(notes, ["/api_key: \"***\" read as \"***\""]);
 }
 
 #[test]
 fn endless_schemas_end() {
-    let (value, _) = coerced(
-        json!({"type": "array", "items": {"$ref": "#"}}),
-        json!("[[\"x\"]]"),
-    );
+    let (value, _) = coerced(json!({"type": "array", "items": {"$ref": "#"}}), json!("[[\"x\"]]"));
     assert_eq!(value, json!("[[\"x\"]]"));
 }

@@ -71,11 +71,8 @@ impl<'t> Rewriter<'t, '_> {
     }
 
     fn skip_whitespace(&mut self) {
-        self.position = self.text.len()
-            - self
-                .rest()
-                .trim_start_matches([' ', '\t', '\n', '\r'])
-                .len();
+        self.position =
+            self.text.len() - self.rest().trim_start_matches([' ', '\t', '\n', '\r']).len();
     }
 
     fn add_note(&mut self, note: &'static str) {
@@ -85,10 +82,7 @@ impl<'t> Rewriter<'t, '_> {
     }
 
     fn ambiguous<T>(&self, message: &str) -> Result<T, RepairError> {
-        Err(RepairError::Ambiguous {
-            at: self.position,
-            message: message.to_owned(),
-        })
+        Err(RepairError::Ambiguous { at: self.position, message: message.to_owned() })
     }
 
     fn rewrite_token(&mut self, c: char, max_depth: usize) -> Result<(), RepairError> {
@@ -100,16 +94,10 @@ impl<'t> Rewriter<'t, '_> {
         match c {
             '{' | '[' if wants_value => {
                 if self.open_brackets.len() >= max_depth {
-                    return Err(RepairError::Rejected(ParseError::TooDeep {
-                        limit: max_depth,
-                    }));
+                    return Err(RepairError::Rejected(ParseError::TooDeep { limit: max_depth }));
                 }
                 self.open_brackets.push(if c == '{' { '}' } else { ']' });
-                self.expected = if c == '{' {
-                    Expected::KeyOrEnd
-                } else {
-                    Expected::ValueOrEnd
-                };
+                self.expected = if c == '{' { Expected::KeyOrEnd } else { Expected::ValueOrEnd };
                 self.copy_char(c);
             }
             '}' | ']' => return self.close_bracket(c),
@@ -190,10 +178,7 @@ impl<'t> Rewriter<'t, '_> {
         if !may_end || self.open_brackets.last() != Some(&c) {
             return self.ambiguous(&format!("unexpected `{c}`"));
         }
-        if matches!(
-            self.expected,
-            Expected::ValueAfterComma | Expected::KeyAfterComma
-        ) {
+        if matches!(self.expected, Expected::ValueAfterComma | Expected::KeyAfterComma) {
             // Whitespace is not copied, so the last character is the comma.
             self.output.pop();
             self.add_note(TRAILING_COMMA);
@@ -215,18 +200,14 @@ impl<'t> Rewriter<'t, '_> {
     /// Copied unchanged; the parser checks its escapes.
     fn copy_double_quoted(&mut self) -> Result<(), RepairError> {
         let end = self.closing_quote_end('"')?;
-        self.output
-            .push_str(self.text.get(self.position..end).unwrap_or_default());
+        self.output.push_str(self.text.get(self.position..end).unwrap_or_default());
         self.position = end;
         Ok(())
     }
 
     fn rewrite_single_quoted(&mut self) -> Result<(), RepairError> {
         let end = self.closing_quote_end('\'')?;
-        let content = self
-            .text
-            .get(self.position + 1..end - 1)
-            .unwrap_or_default();
+        let content = self.text.get(self.position + 1..end - 1).unwrap_or_default();
         self.output.push('"');
         let mut escaped = false;
         for c in content.chars() {
@@ -290,8 +271,6 @@ impl<'t> Rewriter<'t, '_> {
 
 fn is_identifier(word: &str) -> bool {
     let mut chars = word.chars();
-    chars
-        .next()
-        .is_some_and(|c| c.is_alphabetic() || matches!(c, '_' | '$'))
+    chars.next().is_some_and(|c| c.is_alphabetic() || matches!(c, '_' | '$'))
         && chars.all(|c| c.is_alphanumeric() || matches!(c, '_' | '$'))
 }

@@ -7,11 +7,7 @@ use super::*;
 fn assert_repairs(text: &str, meant: Value, notes: &[&str]) {
     let repaired =
         repair(text, &InputLimits::default()).unwrap_or_else(|error| panic!("{text}: {error}"));
-    assert_eq!(
-        serde_json::from_str::<Value>(&repaired.text).unwrap(),
-        meant,
-        "{text}"
-    );
+    assert_eq!(serde_json::from_str::<Value>(&repaired.text).unwrap(), meant, "{text}");
     assert_eq!(repaired.notes, notes, "{text}");
 }
 
@@ -36,20 +32,12 @@ fn blank_text_is_an_empty_object() {
 
 #[test]
 fn one_comma_too_many_is_dropped() {
-    assert_repairs(
-        r#"{"a": [1, 2, ], }"#,
-        json!({"a": [1, 2]}),
-        &["trailing comma removed"],
-    );
+    assert_repairs(r#"{"a": [1, 2, ], }"#, json!({"a": [1, 2]}), &["trailing comma removed"]);
 }
 
 #[test]
 fn single_quotes_become_double() {
-    assert_repairs(
-        r#"{'a': 'say "hi"'}"#,
-        json!({"a": "say \"hi\""}),
-        &["single quotes replaced"],
-    );
+    assert_repairs(r#"{'a': 'say "hi"'}"#, json!({"a": "say \"hi\""}), &["single quotes replaced"]);
     assert_repairs(
         r"{'a': 'it\'s, a \\ \n'}",
         json!({"a": "it's, a \\ \n"}),
@@ -59,16 +47,8 @@ fn single_quotes_become_double() {
 
 #[test]
 fn code_fences_are_taken_off() {
-    assert_repairs(
-        "```json\n{\"a\": 1}\n```",
-        json!({"a": 1}),
-        &["code fence removed"],
-    );
-    assert_repairs(
-        "```\n{\"a\": \"```\"}\n```",
-        json!({"a": "```"}),
-        &["code fence removed"],
-    );
+    assert_repairs("```json\n{\"a\": 1}\n```", json!({"a": 1}), &["code fence removed"]);
+    assert_repairs("```\n{\"a\": \"```\"}\n```", json!({"a": "```"}), &["code fence removed"]);
     assert_repairs("```{\"a\": 1}```", json!({"a": 1}), &["code fence removed"]);
     assert_repairs("```true```", json!(true), &["code fence removed"]);
 }
@@ -84,11 +64,7 @@ fn bare_keys_are_quoted() {
 
 #[test]
 fn a_second_encoding_is_undone() {
-    assert_repairs(
-        r#""{\"a\": 1}""#,
-        json!({"a": 1}),
-        &["doubled encoding undone"],
-    );
+    assert_repairs(r#""{\"a\": 1}""#, json!({"a": 1}), &["doubled encoding undone"]);
     assert_repairs(
         r#"'{"a": 1}'"#,
         json!({"a": 1}),
@@ -108,20 +84,9 @@ fn python_literals_are_translated() {
 
 #[test]
 fn typographic_quotes_are_replaced_where_they_are_clear() {
-    assert_repairs(
-        "{“a”: “b, c”}",
-        json!({"a": "b, c"}),
-        &["typographic quotes replaced"],
-    );
-    assert_repairs(
-        "{\"a\": \"“b”\",}",
-        json!({"a": "“b”"}),
-        &["trailing comma removed"],
-    );
-    assert!(matches!(
-        refusal("{“a”: “say “hi””}"),
-        RepairError::Ambiguous { .. }
-    ));
+    assert_repairs("{“a”: “b, c”}", json!({"a": "b, c"}), &["typographic quotes replaced"]);
+    assert_repairs("{\"a\": \"“b”\",}", json!({"a": "“b”"}), &["trailing comma removed"]);
+    assert!(matches!(refusal("{“a”: “say “hi””}"), RepairError::Ambiguous { .. }));
 }
 
 #[test]

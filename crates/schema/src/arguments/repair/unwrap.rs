@@ -32,9 +32,7 @@ fn strip_fence_language(body: &str) -> &str {
     let end = body.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(0);
     match body.get(end..) {
         Some(rest)
-            if rest
-                .trim_start_matches([' ', '\t', '\r'])
-                .starts_with(['\n', '{', '['])
+            if rest.trim_start_matches([' ', '\t', '\r']).starts_with(['\n', '{', '['])
                 && !rest.trim().is_empty() =>
         {
             rest

@@ -54,33 +54,20 @@ fn build_step(schema: &Value) -> LiftStep {
             return LiftStep::KeyValuePairs(Box::new(value.map(build_step).unwrap_or_default()));
         }
     }
-    let rest = members
-        .keyword("additionalProperties")
-        .map(build_step)
-        .unwrap_or_default();
+    let rest = members.keyword("additionalProperties").map(build_step).unwrap_or_default();
     if let Some(Value::Object(properties)) = members.keyword("properties") {
         return build_object_step(properties, rest);
     }
     if !matches!(rest, LiftStep::Identity) {
-        return LiftStep::Object {
-            members: Vec::new(),
-            rest: Box::new(rest),
-        };
+        return LiftStep::Object { members: Vec::new(), rest: Box::new(rest) };
     }
     let first = members.keyword("prefixItems").and_then(Value::as_array);
     let first: Vec<LiftStep> = first.into_iter().flatten().map(build_step).collect();
     let rest = members.keyword("items").map(build_step).unwrap_or_default();
-    if first
-        .iter()
-        .chain([&rest])
-        .all(|step| matches!(step, LiftStep::Identity))
-    {
+    if first.iter().chain([&rest]).all(|step| matches!(step, LiftStep::Identity)) {
         return LiftStep::Identity;
     }
-    LiftStep::Array {
-        first,
-        rest: Box::new(rest),
-    }
+    LiftStep::Array { first, rest: Box::new(rest) }
 }
 
 fn build_any_of_step(branches: &[Value]) -> LiftStep {
@@ -91,10 +78,7 @@ fn build_any_of_step(branches: &[Value]) -> LiftStep {
     if steps.iter().all(|step| matches!(step, LiftStep::Identity)) {
         return LiftStep::Identity;
     }
-    let branch = |step| LiftBranch {
-        schema: OnceLock::new(),
-        step,
-    };
+    let branch = |step| LiftBranch { schema: OnceLock::new(), step };
     LiftStep::AnyOf(steps.into_iter().map(branch).collect())
 }
 
@@ -103,9 +87,7 @@ fn build_object_step(properties: &Map<String, Value>, rest: LiftStep) -> LiftSte
     let mut members = Vec::new();
     for (wire, subschema) in properties {
         let marks = subschema.keyword(LIFT_KEYWORD);
-        let name = marks
-            .and_then(|marks| marks.keyword("name"))
-            .and_then(Value::as_str);
+        let name = marks.and_then(|marks| marks.keyword("name")).and_then(Value::as_str);
         let marked = |mark: &str| marks.is_some_and(|marks| marks.has_keyword(mark));
         let (absent, never_null) = (marked("absent"), marked("never_null"));
         let step = build_step(subschema);
@@ -125,8 +107,5 @@ fn build_object_step(properties: &Map<String, Value>, rest: LiftStep) -> LiftSte
     if others && members.is_empty() {
         return LiftStep::Identity;
     }
-    LiftStep::Object {
-        members,
-        rest: Box::new(rest),
-    }
+    LiftStep::Object { members, rest: Box::new(rest) }
 }

@@ -17,14 +17,8 @@ use crate::lower::{
 
 /// How far recursion is expanded, until the result is small enough: how often a schema within itself, and how many levels
 /// of references to recursive schemas.
-const EXPANSION_LIMITS: [(usize, usize); 6] = [
-    (2, MAX_DEPTH),
-    (1, MAX_DEPTH),
-    (0, MAX_DEPTH),
-    (0, 4),
-    (0, 2),
-    (0, 1),
-];
+const EXPANSION_LIMITS: [(usize, usize); 6] =
+    [(2, MAX_DEPTH), (1, MAX_DEPTH), (0, MAX_DEPTH), (0, 4), (0, 2), (0, 1)];
 
 /// The number of schemas that is small enough; the last attempt may be larger.
 const TARGET_SCHEMA_COUNT: usize = 2_000;
@@ -58,33 +52,25 @@ pub(crate) fn keep_local(state: &mut LoweringState) -> Result<(), LowerError> {
 fn is_local(value: &Value, is_root: bool, plain: bool) -> bool {
     let leads = |to: &str| match plain {
         true => to == "#" || to.starts_with("#/"),
-        false => to
-            .strip_prefix("#/$defs/")
-            .is_some_and(|name| !name.contains(['/', '~', '%'])),
+        false => to.strip_prefix("#/$defs/").is_some_and(|name| !name.contains(['/', '~', '%'])),
     };
     // If the root is rewritten, siblings of a reference would have to be merged with its target.
     let beside = |members: &Map<String, Value>| {
         !plain
             && !is_root
             && members.has_keyword("$ref")
-            && members
-                .keys()
-                .any(|keyword| keyword != "$ref" && is_assertion(keyword))
+            && members.keys().any(|keyword| keyword != "$ref" && is_assertion(keyword))
     };
     match value {
-        Value::Array(elements) => elements
-            .iter()
-            .all(|element| is_local(element, false, plain)),
+        Value::Array(elements) => elements.iter().all(|element| is_local(element, false, plain)),
         Value::Object(members) => {
             !beside(members)
-                && members
-                    .iter()
-                    .all(|(keyword, value)| match (keyword.as_str(), value) {
-                        ("$ref", Value::String(to)) => leads(to),
-                        ("$dynamicRef", Value::String(_)) => false,
-                        ("$id", Value::String(_)) => is_root,
-                        _ => is_local(value, false, plain),
-                    })
+                && members.iter().all(|(keyword, value)| match (keyword.as_str(), value) {
+                    ("$ref", Value::String(to)) => leads(to),
+                    ("$dynamicRef", Value::String(_)) => false,
+                    ("$id", Value::String(_)) => is_root,
+                    _ => is_local(value, false, plain),
+                })
         }
         _ => true,
     }
@@ -122,18 +108,13 @@ pub(crate) fn remove_unused_definitions(state: &mut LoweringState) -> Result<(),
 /// Collects the names of the definitions that a schema refers to.
 fn collect_definition_names(value: &Value, names: &mut HashSet<String>) {
     match value {
-        Value::Array(elements) => elements
-            .iter()
-            .for_each(|element| collect_definition_names(element, names)),
+        Value::Array(elements) => {
+            elements.iter().for_each(|element| collect_definition_names(element, names))
+        }
         Value::Object(members) => {
             let name = members.keyword("$ref").and_then(Value::as_str);
-            names.extend(
-                name.and_then(|name| name.strip_prefix("#/$defs/"))
-                    .map(str::to_owned),
-            );
-            members
-                .values()
-                .for_each(|member| collect_definition_names(member, names));
+            names.extend(name.and_then(|name| name.strip_prefix("#/$defs/")).map(str::to_owned));
+            members.values().for_each(|member| collect_definition_names(member, names));
         }
         _ => {}
     }
@@ -151,11 +132,7 @@ fn expand(state: &mut LoweringState, keep: bool) -> Result<(), LowerError> {
         let Some(mut schema) = writer.expand_schema(index.root(), &SchemaPath::ROOT) else {
             continue;
         };
-        let RefExpander {
-            definitions: hoisted,
-            truncated_refs: cuts,
-            ..
-        } = writer;
+        let RefExpander { definitions: hoisted, truncated_refs: cuts, .. } = writer;
         if let (Value::Object(members), false) = (&mut schema, hoisted.is_empty()) {
             members.set_keyword("$defs", Value::Object(hoisted));
         }
@@ -184,9 +161,8 @@ fn uses_unevaluated(value: &Value) -> bool {
 }
 
 /// Keywords that only serve references.
-const REFERENCE_KEYWORDS: [&str; 7] = [
-    "$ref", "$dynamicRef", "$defs", "definitions", "$anchor", "$dynamicAnchor", "$id",
-];
+const REFERENCE_KEYWORDS: [&str; 7] =
+    ["$ref", "$dynamicRef", "$defs", "definitions", "$anchor", "$dynamicAnchor", "$id"];
 
 struct RefExpander<'s> {
     index: &'s RefIndex<'s>,
@@ -295,11 +271,7 @@ impl<'s> RefExpander<'s> {
             let name = self.define_recursive(target, reference)?;
             return Some(json!({"$ref": format!("#/$defs/{name}")}));
         }
-        let times = self
-            .open_targets
-            .iter()
-            .filter(|inside| **inside == address)
-            .count();
+        let times = self.open_targets.iter().filter(|inside| **inside == address).count();
         let (rounds, deep) = self.limits;
         if times > rounds || self.open_targets.len() >= deep && self.index.is_recursive(target)? {
             return Some(self.truncate_recursion(target, reference, path));
@@ -338,10 +310,8 @@ impl<'s> RefExpander<'s> {
         }
         let name = self.unique_definition_name(reference);
         self.names.insert(address, name.clone());
-        let (inside, depth) = (
-            std::mem::take(&mut self.open_targets),
-            std::mem::take(&mut self.depth),
-        );
+        let (inside, depth) =
+            (std::mem::take(&mut self.open_targets), std::mem::take(&mut self.depth));
         // This function recurses once per definition that refers to another.
         if self.names.len() > MAX_DEPTH {
             return None;
@@ -356,29 +326,21 @@ impl<'s> RefExpander<'s> {
     fn unique_definition_name(&self, reference: &str) -> String {
         let plain: String = last_segment(reference)
             .chars()
-            .map(|letter| {
-                if letter.is_ascii_alphanumeric() || letter == '_' {
-                    letter
-                } else {
-                    '_'
-                }
-            })
+            .map(
+                |letter| {
+                    if letter.is_ascii_alphanumeric() || letter == '_' { letter } else { '_' }
+                },
+            )
             .collect();
         let taken = |name: &String| self.names.values().any(|other| other == name);
         let numbered = (2..).map(|number| format!("{plain}_{number}"));
-        std::iter::once(plain.clone())
-            .chain(numbered)
-            .find(|name| !taken(name))
-            .unwrap_or(plain)
+        std::iter::once(plain.clone()).chain(numbered).find(|name| !taken(name)).unwrap_or(plain)
     }
 }
 
 /// The last segment of a reference.
 fn last_segment(reference: &str) -> &str {
-    reference
-        .rsplit(['/', '#'])
-        .find(|word| !word.is_empty())
-        .unwrap_or("root")
+    reference.rsplit(['/', '#']).find(|word| !word.is_empty()).unwrap_or("root")
 }
 
 /// A reference's target merged with the siblings of the reference.

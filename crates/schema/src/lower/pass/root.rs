@@ -10,16 +10,13 @@ use crate::lower::{
 };
 
 /// Keywords that only [`require_single_object`] handles.
-const COMPOSITION_KEYWORDS: [&str; 8] = [
-    "$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "not", "enum", "const",
-];
+const COMPOSITION_KEYWORDS: [&str; 8] =
+    ["$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "not", "enum", "const"];
 
 /// Returns true if the root is a plain object already.
 pub(crate) fn is_plain_object(schema: &Value) -> bool {
     let present = |keyword: &&str| schema.keyword(keyword).is_some();
-    schema
-        .keyword("type")
-        .is_some_and(|json_type| json_type == "object")
+    schema.keyword("type").is_some_and(|json_type| json_type == "object")
         && !COMPOSITION_KEYWORDS.iter().any(present)
 }
 
@@ -45,9 +42,8 @@ pub(crate) fn require_single_object(state: &mut LoweringState) -> Result<(), Low
         }
     };
     state.note_added_keywords(
-        KeywordSet::NON_SCHEMA_ITEMS.union(KeywordSet::from_keywords(&[
-            "additionalProperties", "items",
-        ])),
+        KeywordSet::NON_SCHEMA_ITEMS
+            .union(KeywordSet::from_keywords(&["additionalProperties", "items"])),
     );
     let (Value::Object(schema), mut cursor) = state.root() else {
         return Ok(());
@@ -89,10 +85,7 @@ pub(crate) fn require_single_object(state: &mut LoweringState) -> Result<(), Low
     resolve_unevaluated(schema);
     set_object_type(schema)?;
     if !schema.has_keyword("properties") {
-        let at = schema
-            .keys()
-            .position(|keyword| keyword == "type")
-            .map_or(0, |at| at + 1);
+        let at = schema.keys().position(|keyword| keyword == "type").map_or(0, |at| at + 1);
         schema.shift_insert(at, "properties".to_owned(), json!({}));
     }
     Ok(())
@@ -137,11 +130,7 @@ fn collect_definitions(schema: &Value) -> Value {
             all.extend(some.clone());
         }
     }
-    if all.is_empty() {
-        Value::Null
-    } else {
-        Value::Object(all)
-    }
+    if all.is_empty() { Value::Null } else { Value::Object(all) }
 }
 
 /// Inlines the reference at the root.
@@ -161,9 +150,7 @@ fn inline_root_ref(
 }
 
 fn find_definition<'d>(reference: &str, definitions: &'d Value) -> Option<&'d Map<String, Value>> {
-    let name = reference
-        .strip_prefix("#/$defs/")
-        .or(reference.strip_prefix("#/definitions/"))?;
+    let name = reference.strip_prefix("#/$defs/").or(reference.strip_prefix("#/definitions/"))?;
     definitions.get(name)?.as_object()
 }
 
@@ -180,9 +167,7 @@ fn merge_root_all_of(
             Value::Object(subschema) => {
                 let subschema = match subschema.keyword("$ref").and_then(Value::as_str) {
                     Some(reference) if subschema.len() == 1 => {
-                        find_definition(reference, definitions)
-                            .cloned()
-                            .unwrap_or(subschema)
+                        find_definition(reference, definitions).cloned().unwrap_or(subschema)
                     }
                     _ => subschema,
                 };
@@ -220,14 +205,10 @@ fn flatten_union(
     let opened: Vec<Map<String, Value>> = branches
         .iter()
         .filter(|branch| **branch != Value::Bool(false))
-        .map(
-            |branch| match branch.keyword("$ref").and_then(Value::as_str) {
-                Some(reference) => find_definition(reference, definitions)
-                    .cloned()
-                    .unwrap_or_default(),
-                None => branch.as_object().cloned().unwrap_or_default(),
-            },
-        )
+        .map(|branch| match branch.keyword("$ref").and_then(Value::as_str) {
+            Some(reference) => find_definition(reference, definitions).cloned().unwrap_or_default(),
+            None => branch.as_object().cloned().unwrap_or_default(),
+        })
         .filter(admits_objects)
         .collect();
     if opened.is_empty() {
@@ -242,14 +223,10 @@ fn flatten_union(
         return Ok(());
     }
     let mut properties: Map<String, Value> = Map::new();
-    for (name, subschema) in opened
-        .iter()
-        .filter_map(|branch| branch.keyword("properties")?.as_object())
-        .flatten()
+    for (name, subschema) in
+        opened.iter().filter_map(|branch| branch.keyword("properties")?.as_object()).flatten()
     {
-        let merged = properties
-            .entry(name.as_str())
-            .or_insert_with(|| json!({"anyOf": []}));
+        let merged = properties.entry(name.as_str()).or_insert_with(|| json!({"anyOf": []}));
         if let Some(Value::Array(forms)) = merged.keyword_mut("anyOf")
             && !forms.contains(subschema)
         {
@@ -264,11 +241,7 @@ fn flatten_union(
         whole.set_keyword("properties", Value::Object(properties));
     }
     let required = |branch: &Map<String, Value>| -> Vec<Value> {
-        branch
-            .keyword("required")
-            .and_then(Value::as_array)
-            .cloned()
-            .unwrap_or_default()
+        branch.keyword("required").and_then(Value::as_array).cloned().unwrap_or_default()
     };
     let mut all = opened.iter().map(required);
     let mut always = all.next().unwrap_or_default();
@@ -290,19 +263,15 @@ fn flatten_union(
         let all = whole.keyword("properties").and_then(Value::as_object);
         !closed(branch)
             && all.is_some_and(|all| {
-                all.keys()
-                    .any(|name| declared.is_none_or(|declared| !declared.contains_key(name)))
+                all.keys().any(|name| declared.is_none_or(|declared| !declared.contains_key(name)))
             })
     };
     if opened.iter().any(silent) {
         // An open alternative accepted any value for properties that only the others declare.
         cursor.report_loss(keyword, Severity::Narrower, None);
     }
-    let groups: Vec<String> = opened
-        .iter()
-        .map(describe_branch)
-        .filter(|group| !group.is_empty())
-        .collect();
+    let groups: Vec<String> =
+        opened.iter().map(describe_branch).filter(|group| !group.is_empty()).collect();
     merge_schema(schema, whole, cursor, definitions);
     if groups.is_empty() {
         drop_keyword(schema, cursor, keyword, &Value::Array(branches.to_vec()));
@@ -329,9 +298,8 @@ fn describe_branch(branch: &Map<String, Value>) -> String {
         .flatten()
         .filter_map(Value::as_str)
         .map(|name| {
-            let subschema = branch
-                .keyword("properties")
-                .and_then(|properties| properties.get(name));
+            let subschema =
+                branch.keyword("properties").and_then(|properties| properties.get(name));
             let only = subschema.and_then(|subschema| {
                 match subschema.keyword("enum").and_then(Value::as_array) {
                     Some(values) if values.len() == 1 => values.first(),
@@ -355,8 +323,7 @@ fn merge_alternatives(subschema: &mut Value) {
     let values = |form: &Value| match form.keyword("enum") {
         Some(Value::Array(values))
             if form.as_object().is_some_and(|form| {
-                form.keys()
-                    .all(|key| DISCRIMINATOR_KEYWORDS.contains(&key.as_str()))
+                form.keys().all(|key| DISCRIMINATOR_KEYWORDS.contains(&key.as_str()))
             }) =>
         {
             Some(values.clone())
@@ -391,14 +358,8 @@ fn merge_alternatives(subschema: &mut Value) {
                     _ => vec![form],
                 })
                 .collect();
-            let any = flat
-                .iter()
-                .any(|form| form.as_object().is_none_or(has_no_assertions));
-            *subschema = if any {
-                json!({})
-            } else {
-                json!({ "anyOf": flat })
-            };
+            let any = flat.iter().any(|form| form.as_object().is_none_or(has_no_assertions));
+            *subschema = if any { json!({}) } else { json!({ "anyOf": flat }) };
         }
     }
 }

@@ -56,27 +56,14 @@ fn assert_losses_reported(pass: Pass, dialect: Dialect, schemas: &[Value], value
         pass(&mut state).unwrap();
         let (after, losses, ..) = state.finish();
         let reported = |severity| losses.iter().any(|loss| loss.severity == severity);
-        let (canonical, lowered) = (
-            Schema::check(before.clone()).unwrap(),
-            Schema::check(after.clone()).unwrap(),
-        );
+        let (canonical, lowered) =
+            (Schema::check(before.clone()).unwrap(), Schema::check(after.clone()).unwrap());
         for value in values {
             let tape = Tape::from_value(value);
-            let (was, is) = (
-                canonical.is_valid(tape.root()),
-                lowered.is_valid(tape.root()),
-            );
+            let (was, is) = (canonical.is_valid(tape.root()), lowered.is_valid(tape.root()));
             let story = || format!("{value}\nin {before}\nwas {was}, in {after}\nis {is}");
-            assert!(
-                is || !was || reported(Severity::Narrower),
-                "narrower: {}",
-                story()
-            );
-            assert!(
-                was || !is || reported(Severity::Wider),
-                "wider: {}",
-                story()
-            );
+            assert!(is || !was || reported(Severity::Narrower), "narrower: {}", story());
+            assert!(was || !is || reported(Severity::Wider), "wider: {}", story());
         }
     }
 }

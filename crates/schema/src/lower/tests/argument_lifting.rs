@@ -12,19 +12,13 @@ fn closed(properties: Value, required: Value) -> Schema {
 /// What arrives, when this is sent.
 fn lifted(schema: &Schema, dialect: Dialect, sent: Value) -> Value {
     let mut arguments = sent;
-    schema
-        .lower(dialect)
-        .unwrap()
-        .lift_arguments(&mut arguments);
+    schema.lower(dialect).unwrap().lift_arguments(&mut arguments);
     arguments
 }
 
 fn sent(schema: &Schema, dialect: Dialect, arguments: Value) -> Value {
     let mut arguments = arguments;
-    schema
-        .lower(dialect)
-        .unwrap()
-        .lower_arguments(&mut arguments);
+    schema.lower(dialect).unwrap().lower_arguments(&mut arguments);
     arguments
 }
 
@@ -72,8 +66,7 @@ fn a_parameter_gets_its_own_name_back() {
         assert_ne!(wire, own);
         for name in wire.as_object().unwrap().keys() {
             assert!(
-                name.chars()
-                    .all(|letter| letter.is_ascii_alphanumeric() || letter == '_'),
+                name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_'),
                 "{name}"
             );
         }
@@ -95,12 +88,7 @@ fn pairs_are_the_members_of_an_object() {
         json!({"map": [{"key": "a", "value": 1}, {"key": "", "value": 2}]}),
         json!({"map": {"a": 1, "": 2}}),
     );
-    assert_round_trip(
-        &schema,
-        Dialect::OPENAI_STRICT,
-        json!({"map": []}),
-        json!({"map": {}}),
-    );
+    assert_round_trip(&schema, Dialect::OPENAI_STRICT, json!({"map": []}), json!({"map": {}}));
     for odd in [
         json!({"map": [{"key": "a", "value": 1}, {"key": "a", "value": 2}]}),
         json!({"map": [{"key": "a"}]}),
@@ -121,10 +109,7 @@ fn pairs_are_the_members_of_an_object() {
 fn json_in_text_is_read() {
     let schema = closed(json!({"any": {"type": "object"}}), json!(["any"]));
     let dialect = Dialect::OPENAI_STRICT;
-    assert_eq!(
-        schema.lower(dialect).unwrap().schema()["properties"]["any"]["type"],
-        "string"
-    );
+    assert_eq!(schema.lower(dialect).unwrap().schema()["properties"]["any"]["type"], "string");
     assert_round_trip(
         &schema,
         dialect,
@@ -151,21 +136,14 @@ fn numbers_that_were_listed_as_text_are_numbers_again() {
     for dialect in [Dialect::GEMINI_OPENAPI, Dialect::PORTABLE] {
         let wire = sent(&schema, dialect, json!({"size": 10, "on": true}));
         assert_eq!(wire["size"], "10");
-        assert_eq!(
-            lifted(&schema, dialect, wire),
-            json!({"size": 10, "on": true}),
-            "{dialect}"
-        );
+        assert_eq!(lifted(&schema, dialect, wire), json!({"size": 10, "on": true}), "{dialect}");
         assert_eq!(
             lifted(&schema, dialect, json!({"size": "3", "on": "maybe"}))["size"],
             "3",
             "not listed"
         );
         // 10.0 is the same number.
-        assert_eq!(
-            sent(&schema, dialect, json!({"size": 10.0, "on": true}))["size"],
-            "10"
-        );
+        assert_eq!(sent(&schema, dialect, json!({"size": 10.0, "on": true}))["size"], "10");
     }
 }
 
@@ -181,14 +159,8 @@ fn of_alternatives_the_one_that_is_meant_is_lifted() {
         json!(["shape"]),
     );
     for (wire, own) in [
-        (
-            json!({"kind": "circle", "r": null}),
-            json!({"kind": "circle"}),
-        ),
-        (
-            json!({"kind": "circle", "r": 2}),
-            json!({"kind": "circle", "r": 2}),
-        ),
+        (json!({"kind": "circle", "r": null}), json!({"kind": "circle"})),
+        (json!({"kind": "circle", "r": 2}), json!({"kind": "circle", "r": 2})),
         (
             json!({"kind": "map", "of": [{"key": "a", "value": 1}]}),
             json!({"kind": "map", "of": {"a": 1}}),
@@ -204,10 +176,7 @@ fn of_alternatives_the_one_that_is_meant_is_lifted() {
         );
     }
     let neither = json!({"shape": {"kind": "square", "r": null}});
-    assert_eq!(
-        lifted(&schema, Dialect::OPENAI_STRICT, neither.clone()),
-        neither
-    );
+    assert_eq!(lifted(&schema, Dialect::OPENAI_STRICT, neither.clone()), neither);
 }
 
 #[test]

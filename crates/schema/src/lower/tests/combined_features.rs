@@ -44,9 +44,7 @@ fn losses(schema: &Schema, dialect: Dialect, property: &str) -> Vec<String> {
     let place = format!("/properties/{property}");
     let lowered = schema.lower(dialect).unwrap();
     let all = lowered.losses().iter();
-    all.filter(|loss| loss.path.starts_with(&place))
-        .map(ToString::to_string)
-        .collect()
+    all.filter(|loss| loss.path.starts_with(&place)).map(ToString::to_string).collect()
 }
 
 #[test]
@@ -62,13 +60,9 @@ fn an_awful_definition_is_accepted_everywhere() {
 #[test]
 fn where_any_schema_is_taken_nothing_is_lost() {
     let schema = awful();
-    for dialect in [
-        Dialect::OPENAI,
-        Dialect::ANTHROPIC,
-        Dialect::GROQ,
-        Dialect::DEEPSEEK,
-        Dialect::MCP,
-    ] {
+    for dialect in
+        [Dialect::OPENAI, Dialect::ANTHROPIC, Dialect::GROQ, Dialect::DEEPSEEK, Dialect::MCP]
+    {
         let lowered = schema.lower(dialect).unwrap();
         assert_eq!(lowered.losses(), [], "{dialect}");
         assert_eq!(lowered.schema(), schema.as_value(), "{dialect}");
@@ -82,10 +76,7 @@ fn the_report_names_every_place() {
         ("labels", "labels: patternProperties (wider), described as "),
         ("tone", "tone: not (wider), described as "),
         ("point", "point: prefixItems (wider), described as "),
-        (
-            "tree",
-            ": $ref (wider), described as \"again as in `node`\"",
-        ),
+        ("tree", ": $ref (wider), described as \"again as in `node`\""),
     ] {
         for dialect in [
             Dialect::ANTHROPIC_STRICT,
@@ -95,10 +86,7 @@ fn the_report_names_every_place() {
             Dialect::PORTABLE,
         ] {
             let losses = losses(&schema, dialect, property);
-            assert!(
-                losses.iter().any(|loss| loss.contains(lost)),
-                "{dialect}: {losses:#?}"
-            );
+            assert!(losses.iter().any(|loss| loss.contains(lost)), "{dialect}: {losses:#?}");
         }
     }
 }
@@ -130,10 +118,7 @@ fn an_invalid_name_is_renamed_and_restored() {
         let mut arguments = json!({"größe": 180, "country": "country-7"});
         lowered.lower_arguments(&mut arguments);
         let sent: Vec<&String> = arguments.as_object().unwrap().keys().collect();
-        assert!(
-            sent.iter().all(|name| properties.contains_key(*name)),
-            "{sent:?}"
-        );
+        assert!(sent.iter().all(|name| properties.contains_key(*name)), "{sent:?}");
     }
 }
 
@@ -149,10 +134,7 @@ fn valid_arguments_go_there_and_back() {
         json!({"größe": 3, "country": "country-2", "tree": {"name": "a", "children": [{"name": "b"}]}}),
         json!({"größe": 4, "country": "country-3", "deep": deep}),
     ] {
-        assert!(
-            schema.is_valid(Tape::from_value(&arguments).root()),
-            "{arguments}"
-        );
+        assert!(schema.is_valid(Tape::from_value(&arguments).root()), "{arguments}");
         for dialect in Dialect::ALL {
             let lowered = schema.lower(dialect).unwrap();
             let mut there = arguments.clone();

@@ -8,21 +8,14 @@ const TOO_LARGE: &str = "the schema, its references written out, has more than 2
 const TOO_DEEP: &str = "the schema, its references written out, is more than 128 levels deep";
 
 /// Dialects that take references as they are.
-const TAKE_REFERENCES: [Dialect; 5] = [
-    Dialect::OPENAI,
-    Dialect::ANTHROPIC,
-    Dialect::GROQ,
-    Dialect::DEEPSEEK,
-    Dialect::MCP,
-];
+const TAKE_REFERENCES: [Dialect; 5] =
+    [Dialect::OPENAI, Dialect::ANTHROPIC, Dialect::GROQ, Dialect::DEEPSEEK, Dialect::MCP];
 
 /// Calls `check` with the result of every dialect.
 fn for_each_dialect(schema: &Schema, check: impl Fn(Dialect, Result<&Value, String>)) {
     for dialect in Dialect::ALL {
         let lowered = schema.lower(dialect);
-        let lowered = lowered
-            .map(crate::Lowered::schema)
-            .map_err(ToString::to_string);
+        let lowered = lowered.map(crate::Lowered::schema).map_err(ToString::to_string);
         if let Ok(schema) = lowered {
             let refusals = validate_for(dialect, schema);
             assert!(refusals.is_empty(), "{dialect}: {refusals:?}");
@@ -33,9 +26,8 @@ fn for_each_dialect(schema: &Schema, check: impl Fn(Dialect, Result<&Value, Stri
 
 /// Definitions `d0`, `d1` and so on, and a property that refers to the first.
 fn defined(count: usize, definition: impl Fn(usize) -> Value) -> Value {
-    let all: Map<String, Value> = (0..count)
-        .map(|number| (format!("d{number}"), definition(number)))
-        .collect();
+    let all: Map<String, Value> =
+        (0..count).map(|number| (format!("d{number}"), definition(number))).collect();
     json!({"type": "object", "properties": {"start": {"$ref": "#/$defs/d0"}}, "$defs": all})
 }
 
@@ -57,9 +49,8 @@ fn a_megabyte_is_not_read() {
 fn a_hundred_thousand_parts_are_too_many() {
     let values: Vec<u32> = (0..100_000).collect();
     let flat = json!({"type": "object", "properties": {"n": {"enum": values}}});
-    let properties: Map<String, Value> = (0..100_000)
-        .map(|number| (format!("p{number}"), json!({"type": "string"})))
-        .collect();
+    let properties: Map<String, Value> =
+        (0..100_000).map(|number| (format!("p{number}"), json!({"type": "string"}))).collect();
     let wide = json!({"type": "object", "properties": properties});
     for schema in [flat, wide] {
         for_each_dialect(&Schema::trusted(schema), |dialect, lowered| {
@@ -75,11 +66,9 @@ fn references_that_double_forty_times_are_not_written_out() {
         _ => json!({"type": "object", "properties": {"a": to(level + 1), "b": to(level + 1)}}),
     });
     let schema = Schema::check(bomb).unwrap();
-    for_each_dialect(&schema, |dialect, lowered| {
-        match TAKE_REFERENCES.contains(&dialect) {
-            true => assert_eq!(lowered, Ok(schema.as_value()), "{dialect}"),
-            false => assert_eq!(lowered, Err(TOO_LARGE.to_owned()), "{dialect}"),
-        }
+    for_each_dialect(&schema, |dialect, lowered| match TAKE_REFERENCES.contains(&dialect) {
+        true => assert_eq!(lowered, Ok(schema.as_value()), "{dialect}"),
+        false => assert_eq!(lowered, Err(TOO_LARGE.to_owned()), "{dialect}"),
     });
 }
 
@@ -138,9 +127,8 @@ fn ten_thousand_levels_are_too_deep() {
 
 #[test]
 fn sixty_schemas_that_all_contain_each_other_are_lowered() {
-    let all: Map<String, Value> = (0..60)
-        .map(|number| (format!("p{number}"), to(number)))
-        .collect();
+    let all: Map<String, Value> =
+        (0..60).map(|number| (format!("p{number}"), to(number))).collect();
     let dense = defined(60, |_| json!({"type": "object", "properties": all}));
     let schema = Schema::trusted(dense);
     for_each_dialect(&schema, |dialect, lowered| match dialect.name() {

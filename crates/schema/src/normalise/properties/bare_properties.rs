@@ -54,11 +54,7 @@ pub(crate) fn collect_bare_properties(
 
 /// A schema without any known keyword accepts everything, which is not what its author intended.
 fn reject_unknown_keywords(normaliser: &Normaliser, members: &Members) -> NormaliseResult {
-    let effective = || {
-        members
-            .iter()
-            .filter(|(name, value)| has_effect(name, value))
-    };
+    let effective = || members.iter().filter(|(name, value)| has_effect(name, value));
     match effective().next() {
         Some((first, _)) if effective().all(|(name, _)| keyword_value(name).is_none()) => {
             Err(unknown_keyword_error(normaliser, first))
@@ -172,9 +168,7 @@ fn all_members_are_parameters(members: &Members) -> bool {
             )
         )
     };
-    let mut effective = members
-        .iter()
-        .filter(|(name, value)| has_effect(name, value));
+    let mut effective = members.iter().filter(|(name, value)| has_effect(name, value));
     effective.all(|(name, value)| is_parameter(name, value)) && !members.keys().all(is_keyword)
 }
 
@@ -222,13 +216,11 @@ fn find_parameters(normaliser: &Normaliser, members: &Members) -> NormaliseResul
 fn may_be_object(members: &Members) -> bool {
     match members.get("type") {
         Some(Value::String(word)) => json_type(word) == Some(JsonType::Object),
-        Some(Value::Array(words)) => words
-            .iter()
-            .any(|word| word.as_str().and_then(json_type) == Some(JsonType::Object)),
+        Some(Value::Array(words)) => {
+            words.iter().any(|word| word.as_str().and_then(json_type) == Some(JsonType::Object))
+        }
         Some(_) => false,
-        None => !IMPLIED_TYPE_KEYWORDS
-            .iter()
-            .any(|keyword| members.contains_key(*keyword)),
+        None => !IMPLIED_TYPE_KEYWORDS.iter().any(|keyword| members.contains_key(*keyword)),
     }
 }
 

@@ -50,10 +50,8 @@ fn properties_to_object(normaliser: &mut Normaliser, members: &mut Members) -> N
             *given = Value::Object(named);
         }
         other => {
-            let message = format!(
-                "expected an object of schemas, got {}",
-                normaliser.excerpt(other)
-            );
+            let message =
+                format!("expected an object of schemas, got {}", normaliser.excerpt(other));
             return Err(normaliser.error_at("properties", message));
         }
     }
@@ -104,10 +102,8 @@ fn move_required_out(normaliser: &mut Normaliser, members: &mut Members) {
     let Some(Value::Object(properties)) = members.get_mut("properties") else {
         return;
     };
-    let is_property = |name: &Value| {
-        name.as_str()
-            .is_some_and(|name| properties.contains_key(name))
-    };
+    let is_property =
+        |name: &Value| name.as_str().is_some_and(|name| properties.contains_key(name));
     if let Some(Value::Array(names)) = properties.get("required")
         && names.iter().all(is_property)
         && let Some(names) = properties.shift_remove("required")

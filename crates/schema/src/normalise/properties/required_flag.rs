@@ -52,9 +52,7 @@ impl RequiredFlag {
             let Some(given) = members.get(keyword) else {
                 continue;
             };
-            let names_property = given
-                .as_str()
-                .is_some_and(|name| is_property(members, name));
+            let names_property = given.as_str().is_some_and(|name| is_property(members, name));
             let value = match given {
                 Value::Bool(flag) => Some(*flag),
                 text if !names_property => parse_bool(text).and_then(|flag| flag.as_bool()),
@@ -63,10 +61,7 @@ impl RequiredFlag {
             let Some(value) = value else {
                 continue;
             };
-            let flag = Self::new(
-                value == (keyword == "required"),
-                format!("`{keyword}: {given}`"),
-            );
+            let flag = Self::new(value == (keyword == "required"), format!("`{keyword}: {given}`"));
             members.shift_remove(keyword);
             match &found {
                 Some(other) if other.required != flag.required => {
@@ -104,10 +99,9 @@ pub(crate) fn apply_required_flags(
         return;
     }
     let mut names: Vec<String> = match members.get("required") {
-        Some(Value::Array(names)) => names
-            .iter()
-            .filter_map(|name| name.as_str().map(str::to_owned))
-            .collect(),
+        Some(Value::Array(names)) => {
+            names.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect()
+        }
         _ => Vec::new(),
     };
     let mut listed: HashSet<String> = names.iter().cloned().collect();

@@ -27,10 +27,7 @@ pub(crate) fn normalise_required(
             .map(|(name, _)| name.clone())
             .collect(),
         other => {
-            let message = format!(
-                "expected a list of names, got {}",
-                normaliser.excerpt(other)
-            );
+            let message = format!("expected a list of names, got {}", normaliser.excerpt(other));
             return Err(normaliser.error_at("required", message));
         }
     };
@@ -87,10 +84,8 @@ fn deduplicated_names(
     let mut seen = HashSet::with_capacity(names.len());
     for name in names {
         let Some(text) = name.as_str() else {
-            let message = format!(
-                "expected a list of names, but {} is none",
-                normaliser.excerpt(name)
-            );
+            let message =
+                format!("expected a list of names, but {} is none", normaliser.excerpt(name));
             return Err(normaliser.error_at("required", message));
         };
         seen.insert(text);

@@ -34,10 +34,7 @@ enum Unit {
 #[allow(dead_code, reason = "only its schema is looked at")]
 enum Tagged {
     Unit,
-    Fields {
-        at: Place,
-        near: Option<Box<Tagged>>,
-    },
+    Fields { at: Place, near: Option<Box<Tagged>> },
 }
 
 #[derive(JsonSchema)]

@@ -7,10 +7,7 @@ use super::{assert_normalises, assert_property_normalises, assert_unchanged, ref
 #[test]
 fn the_name_of_an_older_draft_is_dropped_and_that_of_ours_stays() {
     for (name, shown) in [
-        (
-            "http://json-schema.org/draft-04/schema#",
-            "http://json-schema.org/draft-04/schema#",
-        ),
+        ("http://json-schema.org/draft-04/schema#", "http://json-schema.org/draft-04/schema#"),
         (
             "https://json-schema.org/draft/2019-09/schema",
             "https://json-schema.org/draft/2019-09/sc…",
@@ -41,10 +38,7 @@ fn a_list_of_items_becomes_prefix_items() {
     assert_property_normalises(
         json!({"type": "tuple", "items": [{"type": "string"}]}),
         json!({"type": "array", "prefixItems": [{"type": "string"}]}),
-        &[
-            "type \"tuple\" read as \"array\"",
-            "a list in `items` read as `prefixItems`",
-        ],
+        &["type \"tuple\" read as \"array\"", "a list in `items` read as `prefixItems`"],
     );
     assert_property_normalises(
         json!({"type": "array", "items": []}),
@@ -85,10 +79,7 @@ fn bounds_that_were_flags_become_numbers() {
     assert_property_normalises(
         json!({"type": "integer", "minimum": "1", "exclusiveMinimum": "true"}),
         json!({"type": "integer", "exclusiveMinimum": 1}),
-        &[
-            "`minimum: \"1\"` read as 1",
-            "`exclusiveMinimum: true` read as `exclusiveMinimum: 1`",
-        ],
+        &["`minimum: \"1\"` read as 1", "`exclusiveMinimum: true` read as `exclusiveMinimum: 1`"],
     );
     assert_property_normalises(
         json!({"type": "integer", "divisibleBy": 5}),
@@ -172,11 +163,7 @@ fn nullable_admits_null_in_whatever_way_fits() {
     assert_property_normalises(
         json!({"type": "STRING", "nullable": "true"}),
         json!({"type": ["string", "null"]}),
-        &[
-            "`nullable: \"true\"` read as true",
-            "type \"STRING\" read as \"string\"",
-            note,
-        ],
+        &["`nullable: \"true\"` read as true", "type \"STRING\" read as \"string\"", note],
     );
     assert_property_normalises(
         json!({"description": "d", "nullable": true}),

@@ -9,38 +9,25 @@ fn numbers_and_flags_are_read_from_text() {
     assert_property_normalises(
         json!({"type": "number", "minimum": "0", "maximum": "1.5"}),
         json!({"type": "number", "minimum": 0, "maximum": 1.5}),
-        &[
-            "`minimum: \"0\"` read as 0", "`maximum: \"1.5\"` read as 1.5",
-        ],
+        &["`minimum: \"0\"` read as 0", "`maximum: \"1.5\"` read as 1.5"],
     );
     assert_property_normalises(
         json!({"type": "string", "minLength": " 3 ", "maxLength": null}),
         json!({"type": "string", "minLength": 3}),
-        &[
-            "`minLength: \" 3 \"` read as 3", "`maxLength: null` dropped",
-        ],
+        &["`minLength: \" 3 \"` read as 3", "`maxLength: null` dropped"],
     );
     assert_property_normalises(
         json!({"type": "array", "uniqueItems": "True"}),
         json!({"type": "array", "uniqueItems": true}),
         &["`uniqueItems: \"True\"` read as true"],
     );
-    assert_eq!(
-        refusal(json!({"minimum": "a few"})),
-        "/minimum: expected a number, got \"a few\""
-    );
+    assert_eq!(refusal(json!({"minimum": "a few"})), "/minimum: expected a number, got \"a few\"");
     assert_eq!(
         refusal(json!({"maxLength": "1.5"})),
         "/maxLength: expected a whole number, got \"1.5\""
     );
-    assert_eq!(
-        refusal(json!({"uniqueItems": 1})),
-        "/uniqueItems: expected true or false, got 1"
-    );
-    assert_eq!(
-        refusal(json!({"pattern": ["a"]})),
-        "/pattern: expected text, got an array"
-    );
+    assert_eq!(refusal(json!({"uniqueItems": 1})), "/uniqueItems: expected true or false, got 1");
+    assert_eq!(refusal(json!({"pattern": ["a"]})), "/pattern: expected text, got an array");
 }
 
 #[test]
@@ -48,10 +35,7 @@ fn words_for_readers_become_text() {
     assert_property_normalises(
         json!({"type": "string", "title": 5, "description": ["One.", "Two."]}),
         json!({"type": "string", "title": "5", "description": "One.\nTwo."}),
-        &[
-            "`title: 5` read as \"5\"",
-            "`description: an array` read as \"One.\\nTwo.\"",
-        ],
+        &["`title: 5` read as \"5\"", "`description: an array` read as \"One.\\nTwo.\""],
     );
     assert_property_normalises(
         json!({"type": "string", "description": null}),
@@ -113,10 +97,7 @@ fn schemas_in_lists_are_read_from_anything_that_names_them() {
         json!({"anyOf": [{"type": "string"}]}),
         &["a schema in `anyOf` read as a list of one"],
     );
-    assert_eq!(
-        refusal(json!({"anyOf": 5})),
-        "/anyOf: expected a list of schemas, got 5"
-    );
+    assert_eq!(refusal(json!({"anyOf": 5})), "/anyOf: expected a list of schemas, got 5");
     assert_eq!(
         refusal(json!({"$defs": [1]})),
         "/$defs: expected an object of schemas, got an array"
@@ -145,14 +126,8 @@ fn options_are_a_list() {
         json!({"type": "string", "examples": ["a"]}),
         &["`examples` read as a list of one"],
     );
-    assert_eq!(
-        refusal(json!({"enum": "a, b"})),
-        "/enum: expected a list, got \"a, b\""
-    );
-    assert_eq!(
-        refusal(json!({"enum": {"a": "b"}})),
-        "/enum: expected a list, got an object"
-    );
+    assert_eq!(refusal(json!({"enum": "a, b"})), "/enum: expected a list, got \"a, b\"");
+    assert_eq!(refusal(json!({"enum": {"a": "b"}})), "/enum: expected a list, got an object");
 }
 
 #[test]

@@ -10,11 +10,7 @@ fn no_parameters_at_all_are_an_empty_object() {
     assert_normalises(json!(null), none.clone(), &[]);
     assert_normalises(json!({}), none.clone(), &[]);
     assert_normalises(json!([]), none.clone(), &["[] read as no parameters"]);
-    assert_normalises(
-        json!("  "),
-        none.clone(),
-        &["blank text read as no parameters"],
-    );
+    assert_normalises(json!("  "), none.clone(), &["blank text read as no parameters"]);
     assert_normalises(
         json!({"type": "object", "properties": null, "required": null}),
         none,
@@ -55,11 +51,7 @@ fn properties_are_read_from_whatever_they_were_put_in() {
         "/properties/extra: null read as any value",
         "/properties/city: `required: true` read as required by the object",
     ];
-    assert_normalises(
-        json!({"type": "object", "properties": list}),
-        after.clone(),
-        &notes,
-    );
+    assert_normalises(json!({"type": "object", "properties": list}), after.clone(), &notes);
     let mut of_root = vec!["a list read as the parameters of an object"];
     of_root.extend(notes);
     assert_normalises(list, after, &of_root);
@@ -68,14 +60,8 @@ fn properties_are_read_from_whatever_they_were_put_in() {
 #[test]
 fn a_property_that_is_no_schema_is_refused() {
     let of = |property| refusal(json!({"type": "object", "properties": {"x": property}}));
-    assert_eq!(
-        of(json!("The city.")),
-        "/properties/x: \"The city.\" is no type"
-    );
-    assert_eq!(
-        of(json!(5)),
-        "/properties/x: a schema is an object or a boolean, not 5"
-    );
+    assert_eq!(of(json!("The city.")), "/properties/x: \"The city.\" is no type");
+    assert_eq!(of(json!(5)), "/properties/x: a schema is an object or a boolean, not 5");
     assert_eq!(
         of(json!(["string"])),
         "/properties/x: a schema is an object or a boolean, not an array"
@@ -163,11 +149,7 @@ fn wrapping_that_says_nothing_is_opened() {
         after.clone(),
         &["`required` stood in `properties`: read as the list of the object"],
     );
-    assert_normalises(
-        json!(after.to_string()),
-        after.clone(),
-        &["text read as the JSON it holds"],
-    );
+    assert_normalises(json!(after.to_string()), after.clone(), &["text read as the JSON it holds"]);
     assert_normalises(
         json!([{"name": "a", "in": "query", "required": true, "schema": {"type": "string"}}]),
         after,
@@ -183,11 +165,7 @@ fn wrapping_that_says_nothing_is_opened() {
 #[test]
 fn required_becomes_a_list_of_names() {
     let of = |required| json!({"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}}, "required": required});
-    assert_normalises(
-        of(json!("a")),
-        of(json!(["a"])),
-        &["`required: \"a\"` read as [\"a\"]"],
-    );
+    assert_normalises(of(json!("a")), of(json!(["a"])), &["`required: \"a\"` read as [\"a\"]"]);
     assert_normalises(
         of(json!("a, b")),
         of(json!(["a", "b"])),
@@ -205,14 +183,8 @@ fn required_becomes_a_list_of_names() {
     );
     assert_unchanged(of(json!([])));
     assert_unchanged(of(json!(["elsewhere"])));
-    assert_eq!(
-        refusal(of(json!(5))),
-        "/required: expected a list of names, got 5"
-    );
-    assert_eq!(
-        refusal(of(json!(["a", 5]))),
-        "/required: expected a list of names, but 5 is none"
-    );
+    assert_eq!(refusal(of(json!(5))), "/required: expected a list of names, got 5");
+    assert_eq!(refusal(of(json!(["a", 5]))), "/required: expected a list of names, but 5 is none");
 }
 
 #[test]

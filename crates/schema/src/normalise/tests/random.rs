@@ -73,10 +73,7 @@ fn sloppy(name: String, style: usize) -> (String, Value) {
 
 fn names(schema: &Value) -> BTreeSet<String> {
     let named = schema.get("properties").and_then(Value::as_object);
-    named
-        .into_iter()
-        .flat_map(|named| named.keys().cloned())
-        .collect()
+    named.into_iter().flat_map(|named| named.keys().cloned()).collect()
 }
 
 proptest! {

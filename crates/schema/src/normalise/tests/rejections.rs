@@ -31,14 +31,8 @@ fn a_schema_that_is_too_large_is_refused() {
 fn text_in_the_place_of_a_schema_must_hold_one() {
     assert!(refusal(json!("{\"type\": ")).starts_with("a schema as text: not JSON"));
     assert!(refusal(json!("{\"a\":1,\"a\":1}")).contains("named twice"));
-    assert_eq!(
-        refusal(json!("No parameters.")),
-        "\"No parameters.\" is no type"
-    );
-    assert_eq!(
-        refusal(json!(5)),
-        "a schema is an object or a boolean, not 5"
-    );
+    assert_eq!(refusal(json!("No parameters.")), "\"No parameters.\" is no type");
+    assert_eq!(refusal(json!(5)), "a schema is an object or a boolean, not 5");
 }
 
 #[test]
@@ -54,8 +48,5 @@ fn references_are_never_followed() {
 fn secrets_are_not_shown() {
     let mut schema = json!({"properties": {"api_key": {"type": "integer", "default": "sk-abcdefghijklmnopqrstuvwxyz"}}});
     let notes = normalise(&mut schema).unwrap();
-    assert!(
-        notes.iter().all(|note| !note.message.contains("abcdef")),
-        "{notes:?}"
-    );
+    assert!(notes.iter().all(|note| !note.message.contains("abcdef")), "{notes:?}");
 }

@@ -14,30 +14,15 @@ fn all(words: &[&str], meant: &str) {
 
 #[test]
 fn the_words_of_other_languages_become_json_types() {
+    all(&["dict", "map", "HashMap", "Hashtable", "Object", "OBJECT", "Dictionary"], "object");
+    all(&["float", "double", "Decimal", "Number", "NUMBER", "Float"], "number");
     all(
-        &[
-            "dict", "map", "HashMap", "Hashtable", "Object", "OBJECT", "Dictionary",
-        ],
-        "object",
-    );
-    all(
-        &["float", "double", "Decimal", "Number", "NUMBER", "Float"],
-        "number",
-    );
-    all(
-        &[
-            "int", "long", "short", "byte", "bigint", "Bigint", "Integer", "INTEGER", "int64",
-        ],
+        &["int", "long", "short", "byte", "bigint", "Bigint", "Integer", "INTEGER", "int64"],
         "integer",
     );
     all(&["str", "String", "char", "text", "STRING"], "string");
     all(&["bool", "Boolean", "BOOLEAN"], "boolean");
-    all(
-        &[
-            "list", "tuple", "Array", "ArrayList", "set", "Queue", "Stack", "ARRAY",
-        ],
-        "array",
-    );
+    all(&["list", "tuple", "Array", "ArrayList", "set", "Queue", "Stack", "ARRAY"], "array");
     all(&["none", "None", "NoneType", "NULL", "undefined"], "null");
 }
 
@@ -51,11 +36,7 @@ fn a_word_for_anything_leaves_no_type() {
             &[&note],
         );
     }
-    assert_property_normalises(
-        json!({"type": null}),
-        json!({}),
-        &["type null read as any value"],
-    );
+    assert_property_normalises(json!({"type": null}), json!({}), &["type null read as any value"]);
     assert_property_normalises(
         json!({"type": "enum", "enum": ["a", 1]}),
         json!({"enum": ["a", 1]}),
@@ -80,10 +61,7 @@ fn types_made_of_types_are_read() {
         assert_property_normalises(json!({"type": word}), strings.clone(), &[&note]);
     }
     let cases = [
-        (
-            "Dict[str, int]",
-            json!({"type": "object", "additionalProperties": {"type": "integer"}}),
-        ),
+        ("Dict[str, int]", json!({"type": "object", "additionalProperties": {"type": "integer"}})),
         (
             "Map<String, Object>",
             json!({"type": "object", "additionalProperties": {"type": "object"}}),
@@ -203,10 +181,7 @@ fn a_word_that_is_no_type_is_refused_with_the_nearest_one() {
         place("the user's favourite colour"),
         "/properties/a~1b/type: \"the user's favourite colour\" is no type"
     );
-    assert_eq!(
-        refusal(json!({"type": 5})),
-        "/type: a type is a word or a list of words, not 5"
-    );
+    assert_eq!(refusal(json!({"type": 5})), "/type: a type is a word or a list of words, not 5");
     assert!(place(&"list[".repeat(200)).contains("is no type"));
     assert!(place(&format!("{}int{}", "list[".repeat(20), "]".repeat(20))).contains("is no type"));
     for odd in [

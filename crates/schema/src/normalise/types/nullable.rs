@@ -11,9 +11,8 @@ const KEPT_OUTSIDE_UNION: [&str; 15] = [
 ];
 
 /// Keywords that reject `null` even without a `type`.
-const NULL_REJECTING_KEYWORDS: [&str; 7] = [
-    "$ref", "$dynamicRef", "allOf", "oneOf", "const", "not", "if",
-];
+const NULL_REJECTING_KEYWORDS: [&str; 7] =
+    ["$ref", "$dynamicRef", "allOf", "oneOf", "const", "not", "if"];
 
 /// Allows `null` if `nullable` is true.
 pub(crate) fn replace_nullable(normaliser: &mut Normaliser, members: &mut Members) {
@@ -25,11 +24,7 @@ pub(crate) fn replace_nullable(normaliser: &mut Normaliser, members: &mut Member
         return;
     }
     let typed = members.contains_key("type");
-    if !typed
-        && NULL_REJECTING_KEYWORDS
-            .iter()
-            .any(|keyword| members.contains_key(*keyword))
-    {
+    if !typed && NULL_REJECTING_KEYWORDS.iter().any(|keyword| members.contains_key(*keyword)) {
         wrap_in_nullable_union(members);
     } else {
         add_null_type(members);

@@ -19,9 +19,9 @@ impl TypeExpression {
     /// The equivalent schema.
     pub(crate) fn into_schema(self) -> Map<String, Value> {
         let schema = match self {
-            Self::Plain(json_type) => json_type
-                .json_schema_name()
-                .map_or_else(|| json!({}), |word| json!({"type": word})),
+            Self::Plain(json_type) => {
+                json_type.json_schema_name().map_or_else(|| json!({}), |word| json!({"type": word}))
+            }
             Self::Array(element) => match element.into_schema() {
                 any if any.is_empty() => json!({"type": "array"}),
                 items => json!({"type": "array", "items": items}),

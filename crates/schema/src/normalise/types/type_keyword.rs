@@ -37,10 +37,8 @@ pub(crate) fn normalise_type(
         }
         Value::Array(words) => (parse_type_list(normaliser, words)?, None),
         other => {
-            let message = format!(
-                "a type is a word or a list of words, not {}",
-                normaliser.excerpt(other)
-            );
+            let message =
+                format!("a type is a word or a list of words, not {}", normaliser.excerpt(other));
             return Err(normaliser.error_at("type", message));
         }
     };

@@ -61,16 +61,12 @@ const TYPE_NAMES: [(JsonType, &str); 8] = [
 
 /// The type that a name means, ignoring letter case.
 pub(crate) fn json_type(word: &str) -> Option<JsonType> {
-    each_name()
-        .find(|(_, name)| name.eq_ignore_ascii_case(word))
-        .map(|(json_type, _)| json_type)
+    each_name().find(|(_, name)| name.eq_ignore_ascii_case(word)).map(|(json_type, _)| json_type)
 }
 
 /// Returns true if JSON Schema has a type with exactly this name.
 pub(crate) fn is_json_schema_type(word: &str) -> bool {
-    TYPE_NAMES
-        .iter()
-        .any(|(json_type, _)| json_type.json_schema_name() == Some(word))
+    TYPE_NAMES.iter().any(|(json_type, _)| json_type.json_schema_name() == Some(word))
 }
 
 /// Every known name.
@@ -79,7 +75,5 @@ pub(crate) fn all_names() -> impl Iterator<Item = &'static str> {
 }
 
 fn each_name() -> impl Iterator<Item = (JsonType, &'static str)> {
-    TYPE_NAMES
-        .iter()
-        .flat_map(|(json_type, words)| words.split(' ').map(|word| (*json_type, word)))
+    TYPE_NAMES.iter().flat_map(|(json_type, words)| words.split(' ').map(|word| (*json_type, word)))
 }

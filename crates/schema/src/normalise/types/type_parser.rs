@@ -24,18 +24,13 @@ pub(crate) fn parse_type(text: &str) -> Result<TypeExpression, String> {
     }
     let tokens = (text.len() <= MAX_LENGTH).then(|| tokenise(text)).flatten();
     let tokens = tokens.ok_or_else(|| text.to_owned())?;
-    let mut parser = Parser {
-        tokens: &tokens,
-        remaining_depth: MAX_DEPTH,
-    };
+    let mut parser = Parser { tokens: &tokens, remaining_depth: MAX_DEPTH };
     match parser.parse_union() {
         Ok(found) if parser.tokens.is_empty() => Ok(found),
         Ok(_) => Err(text.to_owned()),
         // In prose no single word is to blame.
         Err(TypeParseError::UnknownName(word))
-            if tokens
-                .iter()
-                .any(|token| matches!(token, Token::Punctuation(_))) =>
+            if tokens.iter().any(|token| matches!(token, Token::Punctuation(_))) =>
         {
             Err(word.to_owned())
         }
@@ -65,9 +60,8 @@ fn tokenise(text: &str) -> Option<Vec<Token<'_>>> {
             _ => {
                 let in_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-');
                 let end = rest.find(|c| !in_word(c)).unwrap_or(rest.len());
-                let (word, after) = rest
-                    .split_at_checked(end)
-                    .filter(|(word, _)| !word.is_empty())?;
+                let (word, after) =
+                    rest.split_at_checked(end).filter(|(word, _)| !word.is_empty())?;
                 (Token::Word(word), after)
             }
         };
@@ -107,16 +101,12 @@ impl<'t> Parser<'_, 't> {
     }
 
     fn expect_punctuation(&mut self, mark: char) -> ParseResult<'t, ()> {
-        self.consume(&[Token::Punctuation(mark)])
-            .then_some(())
-            .ok_or(TypeParseError::Malformed)
+        self.consume(&[Token::Punctuation(mark)]).then_some(()).ok_or(TypeParseError::Malformed)
     }
 
     fn parse_union(&mut self) -> ParseResult<'t> {
-        self.remaining_depth = self
-            .remaining_depth
-            .checked_sub(1)
-            .ok_or(TypeParseError::Malformed)?;
+        self.remaining_depth =
+            self.remaining_depth.checked_sub(1).ok_or(TypeParseError::Malformed)?;
         let first = self.parse_postfix()?;
         let mut branches = vec![first];
         while self.consume(&[Token::Punctuation('|')]) || self.consume(&[Token::Word("or")]) {
@@ -188,10 +178,8 @@ impl<'t> Parser<'_, 't> {
             self.tokens = rest;
             return Ok(TypeExpression::Plain(found));
         }
-        self.remaining_depth = self
-            .remaining_depth
-            .checked_sub(1)
-            .ok_or(TypeParseError::Malformed)?;
+        self.remaining_depth =
+            self.remaining_depth.checked_sub(1).ok_or(TypeParseError::Malformed)?;
         let found = self.parse_postfix();
         self.remaining_depth += 1;
         found

@@ -21,12 +21,8 @@ fn parse_ref(reference: &str) -> Option<RefTarget> {
     if reference == "#" {
         return Some(RefTarget::Root);
     }
-    let name = reference
-        .strip_prefix("#/$defs/")
-        .filter(|name| !name.contains('/'))?;
-    Some(RefTarget::Definition(
-        percent_decode(name)?.replace("~1", "/").replace("~0", "~"),
-    ))
+    let name = reference.strip_prefix("#/$defs/").filter(|name| !name.contains('/'))?;
+    Some(RefTarget::Definition(percent_decode(name)?.replace("~1", "/").replace("~0", "~")))
 }
 
 /// References are `#` or `#/$defs/x`, where `x` is defined.
@@ -40,10 +36,7 @@ pub(crate) fn require_known_definitions(report: &mut RejectionReport<'_, '_>) {
         match parse_ref(reference) {
             Some(RefTarget::Root) => {}
             Some(RefTarget::Definition(name)) => {
-                if !defined
-                    .and_then(|defined| defined.get(&name))
-                    .is_some_and(Value::is_object)
-                {
+                if !defined.and_then(|defined| defined.get(&name)).is_some_and(Value::is_object) {
                     report.reject(
                         subschema,
                         format!("`$ref` finds no schema at `{}`", excerpt(reference)),
@@ -60,11 +53,7 @@ pub(crate) fn forbid_recursion(report: &mut RejectionReport<'_, '_>) {
     let subschemas = report.subschemas();
     let mut leaving: BTreeMap<RefTarget, Vec<(RefTarget, &Subschema<'_>)>> = BTreeMap::new();
     for subschema in subschemas.entries() {
-        if let Some(target) = subschema
-            .get("$ref")
-            .and_then(Value::as_str)
-            .and_then(parse_ref)
-        {
+        if let Some(target) = subschema.get("$ref").and_then(Value::as_str).and_then(parse_ref) {
             leaving
                 .entry(enclosing_definition(subschemas, subschema))
                 .or_default()
@@ -102,9 +91,8 @@ fn enclosing_definition<'a>(
     subschemas: &SubschemaList<'a>,
     subschema: &Subschema<'a>,
 ) -> RefTarget {
-    let definition = subschemas
-        .self_and_ancestors(subschema)
-        .find_map(|subschema| match subschema.segment {
+    let definition =
+        subschemas.self_and_ancestors(subschema).find_map(|subschema| match subschema.segment {
             PathSegment::Name("$defs", name)
                 if subschemas.parent(subschema).is_some_and(Subschema::is_root) =>
             {
@@ -112,7 +100,5 @@ fn enclosing_definition<'a>(
             }
             _ => None,
         });
-    definition.map_or(RefTarget::Root, |name| {
-        RefTarget::Definition(name.to_owned())
-    })
+    definition.map_or(RefTarget::Root, |name| RefTarget::Definition(name.to_owned()))
 }

@@ -50,10 +50,7 @@ pub(crate) fn forbid_below_root<'a>(
     report: &mut RejectionReport<'_, 'a>,
 ) {
     if !subschema.is_root() && subschema.get(keyword).is_some() {
-        report.reject(
-            subschema,
-            format!("`{keyword}` is accepted only at the root"),
-        );
+        report.reject(subschema, format!("`{keyword}` is accepted only at the root"));
     }
 }
 
@@ -66,9 +63,6 @@ pub(crate) fn allow_formats<'a>(
     if let Some(format) = subschema.get("format").and_then(Value::as_str)
         && !accepted.contains(&format)
     {
-        report.reject(
-            subschema,
-            format!("format `{}` is not accepted", excerpt(format)),
-        );
+        report.reject(subschema, format!("format `{}` is not accepted", excerpt(format)));
     }
 }

@@ -51,24 +51,15 @@ pub(crate) fn require_ref_alone<'a>(
     if subschema.get("$ref").is_none() {
         return;
     }
-    for (keyword, _) in subschema
-        .members()
-        .filter(|(keyword, _)| *keyword != "$ref")
-    {
-        report.reject(
-            subschema,
-            format!("`{}` is not accepted beside `$ref`", excerpt(keyword)),
-        );
+    for (keyword, _) in subschema.members().filter(|(keyword, _)| *keyword != "$ref") {
+        report.reject(subschema, format!("`{}` is not accepted beside `$ref`", excerpt(keyword)));
     }
 }
 
 /// The innermost enclosing schema with an `$id`, to which `#` refers.
 fn enclosing_resource<'a>(subschemas: &SubschemaList<'a>, subschema: &Subschema<'a>) -> &'a Value {
     let named = |subschema: &&Subschema<'a>| {
-        subschema
-            .get("$id")
-            .and_then(Value::as_str)
-            .is_some_and(|id| !id.starts_with('#'))
+        subschema.get("$id").and_then(Value::as_str).is_some_and(|id| !id.starts_with('#'))
     };
     subschemas
         .self_and_ancestors(subschema)
@@ -81,10 +72,7 @@ fn anchors<'a>(subschemas: &SubschemaList<'a>) -> HashSet<(*const Value, &'a str
     for subschema in subschemas.entries() {
         for keyword in ["$anchor", "$dynamicAnchor"] {
             if let Some(name) = subschema.get(keyword).and_then(Value::as_str) {
-                anchors.insert((
-                    ptr::from_ref(enclosing_resource(subschemas, subschema)),
-                    name,
-                ));
+                anchors.insert((ptr::from_ref(enclosing_resource(subschemas, subschema)), name));
             }
         }
     }

@@ -39,9 +39,7 @@ pub(crate) fn require_declared_draft(report: &mut RejectionReport<'_, '_>) {
         return require_2020_12(report);
     };
     let bare = uri.trim_end_matches('#');
-    let bare = bare
-        .strip_prefix("https")
-        .or_else(|| bare.strip_prefix("http"));
+    let bare = bare.strip_prefix("https").or_else(|| bare.strip_prefix("http"));
     let (name, meta) = match bare {
         Some("://json-schema.org/draft/2020-12/schema") => return require_2020_12(report),
         Some("://json-schema.org/draft/2019-09/schema") => {
@@ -63,15 +61,9 @@ fn check_meta_schema(
     report: &mut RejectionReport<'_, '_>,
 ) {
     // Twice the limit, because several branches of the meta-schema may find the same mistake.
-    for error in meta
-        .iter_errors(schema)
-        .take(2 * RejectionReport::MAX_REJECTIONS)
-    {
+    for error in meta.iter_errors(schema).take(2 * RejectionReport::MAX_REJECTIONS) {
         let at = format!("{path}{}", error.instance_path());
-        report.reject_at(
-            at,
-            format!("not valid JSON Schema {name}: {}", error_text(&error)),
-        );
+        report.reject_at(at, format!("not valid JSON Schema {name}: {}", error_text(&error)));
     }
 }
 

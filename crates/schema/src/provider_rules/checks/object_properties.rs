@@ -15,10 +15,7 @@ pub(crate) fn require_closed<'a>(subschema: &Subschema<'a>, report: &mut Rejecti
     if value_types::has_type(subschema, "object")
         && subschema.get("additionalProperties") != Some(&Value::Bool(false))
     {
-        report.reject(
-            subschema,
-            "an object must have `additionalProperties: false`",
-        );
+        report.reject(subschema, "an object must have `additionalProperties: false`");
     }
 }
 
@@ -37,11 +34,7 @@ pub(crate) fn require_nonempty<'a>(
     subschema: &Subschema<'a>,
     report: &mut RejectionReport<'_, 'a>,
 ) {
-    let empty = || {
-        subschema
-            .properties()
-            .is_none_or(|properties| properties.is_empty())
-    };
+    let empty = || subschema.properties().is_none_or(|properties| properties.is_empty());
     if !subschema.is_root() && value_types::has_type(subschema, "object") && empty() {
         report.reject(subschema, "a nested object must have at least one property");
     }
@@ -53,17 +46,11 @@ pub(crate) fn require_all_required<'a>(
     report: &mut RejectionReport<'_, 'a>,
 ) {
     let required: HashSet<&str> = subschema.required().collect();
-    let names = subschema
-        .properties()
-        .into_iter()
-        .flat_map(|properties| properties.keys());
+    let names = subschema.properties().into_iter().flat_map(|properties| properties.keys());
     for name in names.filter(|name| !required.contains(name.as_str())) {
         report.reject(
             subschema,
-            format!(
-                "`required` must list every property, and `{}` is missing",
-                excerpt(name)
-            ),
+            format!("`required` must list every property, and `{}` is missing", excerpt(name)),
         );
     }
 }
@@ -92,14 +79,9 @@ pub(crate) fn require_identifier_names<'a>(
     let is_word = |name: &str| {
         name.len() <= 64
             && name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-            && name
-                .chars()
-                .all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+            && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
     };
-    let names = subschema
-        .properties()
-        .into_iter()
-        .flat_map(|properties| properties.keys());
+    let names = subschema.properties().into_iter().flat_map(|properties| properties.keys());
     for name in names.filter(|name| !is_word(name)) {
         let name = excerpt(name);
         report.reject(

@@ -14,11 +14,7 @@ pub(crate) fn type_names(subschema: &Subschema<'_>) -> Vec<String> {
         Some(name) => std::slice::from_ref(name),
         None => &[],
     };
-    names
-        .iter()
-        .filter_map(Value::as_str)
-        .map(str::to_ascii_lowercase)
-        .collect()
+    names.iter().filter_map(Value::as_str).map(str::to_ascii_lowercase).collect()
 }
 
 pub(crate) fn has_type(subschema: &Subschema<'_>, json_type: &str) -> bool {
@@ -43,10 +39,7 @@ pub(crate) fn require_single_type<'a>(
     subschema: &Subschema<'a>,
     report: &mut RejectionReport<'_, 'a>,
 ) {
-    if subschema
-        .get("type")
-        .is_some_and(|json_type| !json_type.is_string())
-    {
+    if subschema.get("type").is_some_and(|json_type| !json_type.is_string()) {
         report.reject(subschema, "`type` must be a single type");
     }
 }
@@ -58,14 +51,9 @@ pub(crate) fn require_known_type<'a>(
     report: &mut RejectionReport<'_, 'a>,
 ) {
     if let Some(json_type) = subschema.get("type").and_then(Value::as_str)
-        && !known
-            .iter()
-            .any(|known| known.eq_ignore_ascii_case(json_type))
+        && !known.iter().any(|known| known.eq_ignore_ascii_case(json_type))
     {
-        report.reject(
-            subschema,
-            format!("the type `{}` is not accepted", excerpt(json_type)),
-        );
+        report.reject(subschema, format!("the type `{}` is not accepted", excerpt(json_type)));
     }
 }
 
@@ -77,14 +65,8 @@ pub(crate) fn require_any_of_alone<'a>(
     if subschema.is_root() || subschema.get("anyOf").is_none() {
         return;
     }
-    for (keyword, _) in subschema
-        .members()
-        .filter(|(keyword, _)| *keyword != "anyOf")
-    {
-        report.reject(
-            subschema,
-            format!("`{}` is not accepted beside `anyOf`", excerpt(keyword)),
-        );
+    for (keyword, _) in subschema.members().filter(|(keyword, _)| *keyword != "anyOf") {
+        report.reject(subschema, format!("`{}` is not accepted beside `anyOf`", excerpt(keyword)));
     }
 }
 
@@ -122,20 +104,13 @@ pub(crate) fn require_values_match_type<'a>(
     subschema: &Subschema<'a>,
     report: &mut RejectionReport<'_, 'a>,
 ) {
-    if subschema
-        .get("enum")
-        .and_then(Value::as_array)
-        .is_some_and(Vec::is_empty)
-    {
+    if subschema.get("enum").and_then(Value::as_array).is_some_and(Vec::is_empty) {
         report.reject(subschema, "an empty `enum` is not accepted");
     }
     let types = type_names(subschema);
     let fits = |value: &Value| types.iter().any(|json_type| matches_type(value, json_type));
     if !types.is_empty() && !enum_and_const_values(subschema).all(fits) {
-        report.reject(
-            subschema,
-            "a value of `enum` or `const` does not fit `type`",
-        );
+        report.reject(subschema, "a value of `enum` or `const` does not fit `type`");
     }
 }
 
@@ -161,10 +136,7 @@ pub(crate) fn require_primitive_values<'a>(
     report: &mut RejectionReport<'_, 'a>,
 ) {
     if enum_and_const_values(subschema).any(|value| value.is_array() || value.is_object()) {
-        report.reject(
-            subschema,
-            "arrays and objects are not accepted in `enum` and `const`",
-        );
+        report.reject(subschema, "arrays and objects are not accepted in `enum` and `const`");
     }
 }
 
@@ -185,10 +157,7 @@ pub(crate) fn require_string_enum<'a>(
             report.reject(subschema, "an empty `enum` is not accepted")
         }
         Some(values) => {
-            if !values
-                .iter()
-                .all(|value| value.as_str().is_some_and(|text| !text.is_empty()))
-            {
+            if !values.iter().all(|value| value.as_str().is_some_and(|text| !text.is_empty())) {
                 report.reject(subschema, "`enum` may list only strings that are not empty");
             }
         }

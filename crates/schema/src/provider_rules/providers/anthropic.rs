@@ -63,10 +63,7 @@ pub(crate) fn check_strict(schema: &Value) -> Vec<Rejection> {
 
 fn limit_min_items_to_one<'a>(subschema: &Subschema<'a>, report: &mut RejectionReport<'_, 'a>) {
     let is_zero_or_one = |min: &Value| min.as_f64().is_some_and(|min| min == 0.0 || min == 1.0);
-    if subschema
-        .get("minItems")
-        .is_some_and(|min| !is_zero_or_one(min))
-    {
+    if subschema.get("minItems").is_some_and(|min| !is_zero_or_one(min)) {
         report.reject(subschema, "`minItems` may only be 0 or 1");
     }
 }
@@ -76,13 +73,8 @@ fn check_strict_budget(report: &mut RejectionReport<'_, '_>) {
     let (mut optional, mut unions) = (0, 0);
     for subschema in report.subschemas().entries() {
         let required: std::collections::HashSet<&str> = subschema.required().collect();
-        let names = subschema
-            .properties()
-            .into_iter()
-            .flat_map(|properties| properties.keys());
-        optional += names
-            .filter(|name| !required.contains(name.as_str()))
-            .count();
+        let names = subschema.properties().into_iter().flat_map(|properties| properties.keys());
+        optional += names.filter(|name| !required.contains(name.as_str())).count();
         let is_union =
             subschema.get("anyOf").is_some() || subschema.get("type").is_some_and(Value::is_array);
         unions += usize::from(

@@ -62,10 +62,7 @@ fn require_known_property_ordering<'a>(
         name.zip(subschema.properties())
             .is_some_and(|(name, properties)| properties.contains_key(name))
     };
-    if !order
-        .as_array()
-        .is_some_and(|names| names.iter().all(exists))
-    {
+    if !order.as_array().is_some_and(|names| names.iter().all(exists)) {
         report.reject(subschema, "`propertyOrdering` must be a list of properties");
     }
 }

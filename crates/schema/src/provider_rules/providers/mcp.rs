@@ -33,23 +33,13 @@ fn require_valid_header_parameter<'a>(
     let types = value_types::type_names(subschema);
     if !matches!(types.as_slice(), [json_type] if ["string", "integer", "boolean"].contains(&json_type.as_str()))
     {
-        report.reject(
-            subschema,
-            "`x-mcp-header` is accepted only on strings, integers and booleans",
-        );
+        report
+            .reject(subschema, "`x-mcp-header` is accepted only on strings, integers and booleans");
     }
     let is_property = |subschema: &Subschema<'_>| {
-        matches!(
-            subschema.segment,
-            PathSegment::Root | PathSegment::Name("properties", _)
-        )
+        matches!(subschema.segment, PathSegment::Root | PathSegment::Name("properties", _))
     };
-    if subschema.is_root()
-        || !report
-            .subschemas()
-            .self_and_ancestors(subschema)
-            .all(is_property)
-    {
+    if subschema.is_root() || !report.subschemas().self_and_ancestors(subschema).all(is_property) {
         report.reject(
             subschema,
             "`x-mcp-header` is accepted only on properties of properties of the root",

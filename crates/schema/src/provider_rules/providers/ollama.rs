@@ -8,9 +8,8 @@ use crate::provider_rules::{
 
 const ROOT_KEYWORDS: [&str; 5] = ["type", "$defs", "items", "required", "properties"];
 
-const NESTED_KEYWORDS: [&str; 7] = [
-    "anyOf", "type", "items", "description", "enum", "properties", "required",
-];
+const NESTED_KEYWORDS: [&str; 7] =
+    ["anyOf", "type", "items", "description", "enum", "properties", "required"];
 
 pub(crate) fn check(schema: &Value) -> Vec<Rejection> {
     // Definitions are kept, but nothing can refer to them, so they are not checked.
@@ -19,11 +18,7 @@ pub(crate) fn check(schema: &Value) -> Vec<Rejection> {
     root::require_object_root(&mut report);
     meta_schema::require_2020_12(&mut report);
     for subschema in subschemas.entries() {
-        let kept: &[&str] = if subschema.is_root() {
-            &ROOT_KEYWORDS
-        } else {
-            &NESTED_KEYWORDS
-        };
+        let kept: &[&str] = if subschema.is_root() { &ROOT_KEYWORDS } else { &NESTED_KEYWORDS };
         keywords::require_object_schema(subschema, &mut report);
         keywords::allow_only(subschema, kept, &mut report);
     }

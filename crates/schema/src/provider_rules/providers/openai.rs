@@ -34,9 +34,8 @@ const STRICT_KEYWORDS: [&str; 20] = [
 ];
 
 /// The formats of strict mode.
-pub(crate) const STRICT_FORMATS: [&str; 9] = [
-    "date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid",
-];
+pub(crate) const STRICT_FORMATS: [&str; 9] =
+    ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
 
 /// With strict mode.
 pub(crate) fn check_strict(schema: &Value) -> Vec<Rejection> {

@@ -53,11 +53,7 @@ pub(crate) fn check_bedrock(schema: &Value) -> Vec<Rejection> {
     root::forbid_composed_root(&mut report);
     meta_schema::require_2020_12(&mut report);
     for subschema in subschemas.entries() {
-        keywords::forbid(
-            subschema,
-            &["$ref", "$dynamicRef", "$defs", "definitions"],
-            &mut report,
-        );
+        keywords::forbid(subschema, &["$ref", "$dynamicRef", "$defs", "definitions"], &mut report);
     }
     report.into_rejections()
 }
@@ -107,23 +103,13 @@ fn forbid_containers_in_type_list<'a>(
     if subschema.get("type").is_some_and(Value::is_array)
         && (contains("object") || contains("array"))
     {
-        report.reject(
-            subschema,
-            "a list of types may not contain `object` or `array`",
-        );
+        report.reject(subschema, "a list of types may not contain `object` or `array`");
     }
 }
 
 fn limit_all_of_to_one<'a>(subschema: &Subschema<'a>, report: &mut RejectionReport<'_, 'a>) {
-    if subschema
-        .get("allOf")
-        .and_then(Value::as_array)
-        .is_some_and(|all| all.len() > 1)
-    {
-        report.reject(
-            subschema,
-            "an `allOf` of more than one schema is not accepted",
-        );
+    if subschema.get("allOf").and_then(Value::as_array).is_some_and(|all| all.len() > 1) {
+        report.reject(subschema, "an `allOf` of more than one schema is not accepted");
     }
 }
 
@@ -131,10 +117,7 @@ fn forbid_ref_in_any_of<'a>(subschema: &Subschema<'a>, report: &mut RejectionRep
     let is_choice =
         |subschema: &Subschema<'_>| matches!(subschema.segment, PathSegment::Index("anyOf", _));
     if subschema.get("$ref").is_some()
-        && report
-            .subschemas()
-            .self_and_ancestors(subschema)
-            .any(is_choice)
+        && report.subschemas().self_and_ancestors(subschema).any(is_choice)
     {
         report.reject(subschema, "`$ref` is not accepted inside `anyOf`");
     }

@@ -7,9 +7,8 @@ use crate::provider_rules::{
     subschemas::SubschemaList, value_types,
 };
 
-const KEYWORDS: [&str; 7] = [
-    "type", "description", "enum", "anyOf", "items", "properties", "required",
-];
+const KEYWORDS: [&str; 7] =
+    ["type", "description", "enum", "anyOf", "items", "properties", "required"];
 
 const TYPES: [&str; 6] = ["string", "integer", "number", "boolean", "array", "object"];
 

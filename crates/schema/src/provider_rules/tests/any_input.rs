@@ -31,13 +31,9 @@ fn a_root_that_is_no_object_is_refused_everywhere() {
 #[test]
 fn a_description_is_text_everywhere() {
     for dialect in Dialect::ALL {
-        let refusals = validate_for(
-            dialect,
-            &closed_object(json!({"type": "string", "description": ["d"]})),
-        );
-        let reported = refusals
-            .iter()
-            .any(|refusal| refusal.path.starts_with("/properties/a"));
+        let refusals =
+            validate_for(dialect, &closed_object(json!({"type": "string", "description": ["d"]})));
+        let reported = refusals.iter().any(|refusal| refusal.path.starts_with("/properties/a"));
         assert!(reported, "{} {refusals:?}", dialect.name());
     }
 }
@@ -53,10 +49,7 @@ fn depth_is_bounded() {
         for schema in [&deep, &too_deep] {
             let refusals = validate_for(dialect, schema);
             assert_eq!(refusals.len(), 1);
-            assert_eq!(
-                refusals[0].to_string(),
-                "root: a schema may not be deeper than 128"
-            );
+            assert_eq!(refusals[0].to_string(), "root: a schema may not be deeper than 128");
         }
     }
     assert_accepts(Dialect::MCP, [just_right.clone()]);
@@ -73,10 +66,7 @@ fn size_is_bounded() {
     for dialect in Dialect::ALL {
         let refusals = validate_for(dialect, &large);
         assert_eq!(refusals.len(), 1);
-        assert_eq!(
-            refusals[0].rule,
-            "a schema may have no more than 100000 values"
-        );
+        assert_eq!(refusals[0].rule, "a schema may have no more than 100000 values");
     }
     assert_accepts(Dialect::MCP, [of(100_000)]);
 }
@@ -86,11 +76,7 @@ fn the_list_of_refusals_is_bounded() {
     let wrong = json!({"type": "object", "properties": many_properties(500, &json!({"type": 5, "oneOf": 5}))});
     for dialect in Dialect::ALL {
         let refusals = validate_for(dialect, &wrong);
-        assert!(
-            !refusals.is_empty() && refusals.len() <= 100,
-            "{}",
-            dialect.name()
-        );
+        assert!(!refusals.is_empty() && refusals.len() <= 100, "{}", dialect.name());
     }
 }
 
@@ -109,9 +95,8 @@ fn rules_do_not_repeat_long_text() {
 fn many_definitions_in_a_row_are_followed() {
     let count = 10_000;
     let link = |number: usize| json!({"$ref": format!("#/$defs/d{}", (number + 1) % count)});
-    let ring: serde_json::Map<String, Value> = (0..count)
-        .map(|number| (format!("d{number}"), link(number)))
-        .collect();
+    let ring: serde_json::Map<String, Value> =
+        (0..count).map(|number| (format!("d{number}"), link(number))).collect();
     let refusals = validate_for(
         Dialect::ANTHROPIC_STRICT,
         &with_definitions(closed_object(json!({"$ref": "#/$defs/d0"})), ring.into()),

@@ -4,21 +4,15 @@ use serde_json::json;
 
 use super::*;
 
-const STRICT: [Dialect; 3] = [
-    Dialect::OPENAI_STRICT,
-    Dialect::ANTHROPIC_STRICT,
-    Dialect::DEEPSEEK_STRICT,
-];
+const STRICT: [Dialect; 3] =
+    [Dialect::OPENAI_STRICT, Dialect::ANTHROPIC_STRICT, Dialect::DEEPSEEK_STRICT];
 
 #[test]
 fn the_root_is_plain() {
     for dialect in STRICT {
         let mut schema = closed_object(json!({"type": "null"}));
         schema["anyOf"] = json!([closed_object(json!({"type": "null"}))]);
-        assert_rejects(
-            dialect,
-            [(schema, "", "`anyOf` is not accepted at the root")],
-        );
+        assert_rejects(dialect, [(schema, "", "`anyOf` is not accepted at the root")]);
         let mut schema = closed_object(json!({"type": "null"}));
         schema.as_object_mut().unwrap().remove("type");
         assert_rejects(dialect, [(schema, "", "must have `type: \"object\"`")]);
@@ -34,11 +28,7 @@ fn definitions_stand_at_the_root() {
         );
         assert_rejects(
             dialect,
-            [(
-                closed_object(inner),
-                "/properties/a",
-                "`$defs` is accepted only at the root",
-            )],
+            [(closed_object(inner), "/properties/a", "`$defs` is accepted only at the root")],
         );
     }
 }
@@ -59,11 +49,7 @@ fn schemas_are_objects() {
         assert_rejects(
             dialect,
             [
-                (
-                    closed_object(json!(true)),
-                    "/properties/a",
-                    "must be a JSON object",
-                ),
+                (closed_object(json!(true)), "/properties/a", "must be a JSON object"),
                 (list, "/properties/a/items", "must be a JSON object"),
             ],
         );
@@ -75,9 +61,6 @@ fn objects_say_that_they_have_no_properties() {
     let silent = json!({"type": "object", "additionalProperties": false});
     assert_accepts(Dialect::ANTHROPIC_STRICT, [silent.clone()]);
     for dialect in [Dialect::OPENAI_STRICT, Dialect::DEEPSEEK_STRICT] {
-        assert_rejects(
-            dialect,
-            [(silent.clone(), "", "an object must have `properties`")],
-        );
+        assert_rejects(dialect, [(silent.clone(), "", "an object must have `properties`")]);
     }
 }

@@ -96,13 +96,11 @@ fn schema() -> BoxedStrategy<Value> {
     let root = object(inner.clone(), prop::bool::weighted(0.8));
     let whole = (root, inner, prop::bool::weighted(0.8));
     whole
-        .prop_map(|(root, definition, defines)| {
-            if defines {
-                with_definitions(root, json!({"n": definition}))
-            } else {
-                root
-            }
-        })
+        .prop_map(
+            |(root, definition, defines)| {
+                if defines { with_definitions(root, json!({"n": definition})) } else { root }
+            },
+        )
         .boxed()
 }
 
@@ -112,9 +110,7 @@ fn nesting(
 ) -> BoxedStrategy<Value> {
     let nested = leaf.prop_recursive(3, 12, 3, move |inner| {
         prop_oneof![
-            inner
-                .clone()
-                .prop_map(|items| json!({"type": "array", "items": items})),
+            inner.clone().prop_map(|items| json!({"type": "array", "items": items})),
             prop::collection::vec(inner.clone(), 1..3)
                 .prop_map(|branches| json!({"anyOf": branches})),
             object(inner, closes.clone()),
@@ -134,10 +130,7 @@ fn object(
             object["required"] = members.keys().cloned().collect();
             object["additionalProperties"] = json!(false);
         }
-        object["properties"] = members
-            .into_iter()
-            .collect::<serde_json::Map<_, _>>()
-            .into();
+        object["properties"] = members.into_iter().collect::<serde_json::Map<_, _>>().into();
         object
     })
 }

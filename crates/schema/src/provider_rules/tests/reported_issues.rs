@@ -6,43 +6,25 @@ use super::*;
 
 #[test]
 fn gemini_does_not_know_what_other_servers_send() {
-    let referring = with_definitions(
-        open_object(json!({"type": "string"})),
-        json!({"n": {"type": "string"}}),
-    );
+    let referring =
+        with_definitions(open_object(json!({"type": "string"})), json!({"n": {"type": "string"}}));
     let positive = |kind: &str| open_object(json!({"type": kind, "exclusiveMinimum": 0}));
     let rows = [
         // google-gemini/gemini-cli#13326
         (referring, "", "`$defs` is not accepted"),
         // brightwave-inc/tidebreak#1516
-        (
-            open_object(json!({"type": ["string", "null"]})),
-            "/properties/a",
-            "`type` must be text",
-        ),
+        (open_object(json!({"type": ["string", "null"]})), "/properties/a", "`type` must be text"),
         (
             open_object(json!({"type": "array", "items": {"type": "string"}, "uniqueItems": true})),
             "/properties/a",
             "`uniqueItems` is not accepted",
         ),
         // adolfousier/opencrabs#99
-        (
-            closed_object(json!({"type": "string"})),
-            "",
-            "`additionalProperties` is not accepted",
-        ),
+        (closed_object(json!({"type": "string"})), "", "`additionalProperties` is not accepted"),
         // tailcallhq/forgecode#3426
-        (
-            json!({"type": "object", "propertyNames": {}}),
-            "",
-            "`propertyNames` is not accepted",
-        ),
+        (json!({"type": "object", "propertyNames": {}}), "", "`propertyNames` is not accepted"),
         // pizza-bot-app/pizza-bot#62
-        (
-            positive("integer"),
-            "/properties/a",
-            "`exclusiveMinimum` is not accepted",
-        ),
+        (positive("integer"), "/properties/a", "`exclusiveMinimum` is not accepted"),
         // router-for-me/CLIProxyAPI#3512
         (
             open_object(json!({"type": "string", "$comment": "c"})),
@@ -62,11 +44,7 @@ fn gemini_does_not_know_what_other_servers_send() {
         Dialect::GEMINI,
         [
             (long, "", "`maxItems` add up to 1000"),
-            (
-                positive("number"),
-                "/properties/a",
-                "`exclusiveMinimum` is not accepted",
-            ),
+            (positive("number"), "/properties/a", "`exclusiveMinimum` is not accepted"),
         ],
     );
 }
@@ -81,11 +59,7 @@ fn strict_modes_refuse_what_libraries_generate() {
             // posit-dev/chatlas#255
             (page, "/properties/a", "format `uri` is not accepted"),
             // github/github-mcp-server#376
-            (
-                json!({"type": "object", "properties": {}}),
-                "",
-                "`additionalProperties: false`",
-            ),
+            (json!({"type": "object", "properties": {}}), "", "`additionalProperties: false`"),
             // vercel/ai#6704
             (
                 closed_object(json!({"type": "object", "properties": {}})),
@@ -118,8 +92,5 @@ fn limits_and_names_are_reported_before_the_request() {
     assert!(rejections(Dialect::OPENAI)[0].rule.contains("at most 128"));
     assert!(rejections(Dialect::GEMINI)[0].rule.contains("at most 512"));
     // openai/codex#8174, github/copilot-cli#1879
-    assert_eq!(
-        crate::validate_tools_for(Dialect::OPENAI, ["server.tool"]).len(),
-        1
-    );
+    assert_eq!(crate::validate_tools_for(Dialect::OPENAI, ["server.tool"]).len(), 1);
 }

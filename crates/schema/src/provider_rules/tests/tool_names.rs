@@ -4,10 +4,7 @@ use super::*;
 use crate::validate_tools_for;
 
 fn rules(dialect: Dialect, names: &[&str]) -> Vec<String> {
-    validate_tools_for(dialect, names.iter().copied())
-        .iter()
-        .map(ToString::to_string)
-        .collect()
+    validate_tools_for(dialect, names.iter().copied()).iter().map(ToString::to_string).collect()
 }
 
 fn accepts(dialect: Dialect, name: &str) -> bool {
@@ -34,23 +31,11 @@ fn names_are_written_as_each_provider_wants() {
             matches!(family, "gemini" | "mcp" | "ollama"),
             "{name}"
         );
-        assert_eq!(
-            accepts(dialect, "shop:find"),
-            matches!(family, "gemini" | "ollama"),
-            "{name}"
-        );
+        assert_eq!(accepts(dialect, "shop:find"), matches!(family, "gemini" | "ollama"), "{name}");
         assert_eq!(accepts(dialect, "shop/find"), family == "ollama", "{name}");
         assert_eq!(accepts(dialect, "größe"), family == "ollama", "{name}");
-        assert_eq!(
-            accepts(dialect, "2find"),
-            !matches!(family, "gemini" | "portable"),
-            "{name}"
-        );
-        assert_eq!(
-            accepts(dialect, "-find"),
-            !matches!(family, "gemini" | "portable"),
-            "{name}"
-        );
+        assert_eq!(accepts(dialect, "2find"), !matches!(family, "gemini" | "portable"), "{name}");
+        assert_eq!(accepts(dialect, "-find"), !matches!(family, "gemini" | "portable"), "{name}");
     }
 }
 
@@ -58,10 +43,7 @@ fn names_are_written_as_each_provider_wants() {
 fn names_are_unique_by_case() {
     for dialect in Dialect::ALL {
         assert!(rules(dialect, &["find", "Find"]).is_empty());
-        assert_eq!(
-            rules(dialect, &["find", "get", "find"]),
-            ["/2: the name `find` is taken"]
-        );
+        assert_eq!(rules(dialect, &["find", "get", "find"]), ["/2: the name `find` is taken"]);
     }
 }
 
@@ -77,18 +59,11 @@ fn lists_have_an_end() {
             "gemini" | "gemini-openapi" => 512,
             _ => 600,
         };
-        assert!(
-            validate_tools_for(dialect, first(most)).is_empty(),
-            "{}",
-            dialect.name()
-        );
+        assert!(validate_tools_for(dialect, first(most)).is_empty(), "{}", dialect.name());
         if most < 600 {
             let refusals = validate_tools_for(dialect, first(most + 1));
             let words = format!("root: {} tools, and at most {most} are accepted", most + 1);
-            assert_eq!(
-                refusals.iter().map(ToString::to_string).collect::<Vec<_>>(),
-                [words]
-            );
+            assert_eq!(refusals.iter().map(ToString::to_string).collect::<Vec<_>>(), [words]);
         }
     }
 }
@@ -109,10 +84,7 @@ fn only_bedrock_wants_at_least_one() {
 fn too_many_tools_are_reported_before_their_names() {
     let names = vec!["a b"; 1_000];
     let refusals = rules(Dialect::OPENAI, &names);
-    assert_eq!(
-        refusals[0],
-        "root: 1000 tools, and at most 128 are accepted"
-    );
+    assert_eq!(refusals[0], "root: 1000 tools, and at most 128 are accepted");
     assert_eq!(refusals.len(), 101);
 }
 

@@ -7,12 +7,7 @@ use super::{Sampler, samples, schema};
 /// Definitions of which each refers twice to the next.
 fn doubling(steps: usize, step: impl Fn(Value) -> Value) -> Value {
     let mut definitions: Map<String, Value> = (0..steps)
-        .map(|at| {
-            (
-                format!("d{at}"),
-                step(json!({"$ref": format!("#/$defs/d{}", at + 1)})),
-            )
-        })
+        .map(|at| (format!("d{at}"), step(json!({"$ref": format!("#/$defs/d{}", at + 1)}))))
         .collect();
     definitions.insert(format!("d{steps}"), json!({"type": "integer"}));
     json!({"$ref": "#/$defs/d0", "$defs": definitions})
@@ -83,33 +78,17 @@ fn schemas_that_would_keep_the_validator_busy_for_ever_are_not_put_to_it() {
     }
     let nested = (0..50).fold(json!({}), |inner, _| json!({"x": inner}));
     let members = json!({"properties": {"x": {"$ref": "#"}}, "default": nested});
-    samples(
-        &schema(json!({"type": "object", "allOf": [members, members, members, members]})),
-        20,
-    );
+    samples(&schema(json!({"type": "object", "allOf": [members, members, members, members]})), 20);
 }
 
 #[test]
 fn large_schemas_give_values_too() {
     let names: Vec<String> = (0..10_000).map(|at| format!("p{at}")).collect();
-    let properties: Map<String, Value> = names
-        .iter()
-        .map(|name| (name.clone(), json!({"type": "integer"})))
-        .collect();
-    let values = samples(
-        &schema(json!({"type": "object", "properties": properties})),
-        10,
-    );
-    assert!(
-        values
-            .iter()
-            .any(|value| value.as_object().is_some_and(|it| !it.is_empty()))
-    );
-    assert!(
-        values
-            .iter()
-            .all(|value| value.as_object().is_some_and(|it| it.len() < 100))
-    );
+    let properties: Map<String, Value> =
+        names.iter().map(|name| (name.clone(), json!({"type": "integer"}))).collect();
+    let values = samples(&schema(json!({"type": "object", "properties": properties})), 10);
+    assert!(values.iter().any(|value| value.as_object().is_some_and(|it| !it.is_empty())));
+    assert!(values.iter().all(|value| value.as_object().is_some_and(|it| it.len() < 100)));
 
     samples(&schema(json!({"enum": names})), 10);
     let branches: Vec<Value> = names.iter().map(|name| json!({"const": name})).collect();

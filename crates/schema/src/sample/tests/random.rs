@@ -27,20 +27,12 @@ fn keyword(inner: BoxedStrategy<Value>) -> impl Strategy<Value = (String, Value)
             Value::Object(members.collect::<Map<_, _>>())
         })
     };
-    let kinds = [
-        "null", "boolean", "integer", "number", "string", "array", "object",
-    ];
+    let kinds = ["null", "boolean", "integer", "number", "string", "array", "object"];
     let length = prop_oneof![8 => 0..6u64, 1 => Just(u64::MAX)].prop_map(Value::from);
-    let step = prop_oneof![
-        Just(json!(0.1)),
-        Just(json!(1e-9)),
-        (1..9u64).prop_map(Value::from)
-    ];
+    let step = prop_oneof![Just(json!(0.1)), Just(json!(1e-9)), (1..9u64).prop_map(Value::from)];
     let names = vec(select(vec!["a", "b", "d"]), 0..3)
         .prop_map(|names| json!(names.into_iter().collect::<std::collections::BTreeSet<_>>()));
-    let patterns = [
-        "^a", "b$", "[0-9]{2,}", "^(x|y)*$", "(?=.*z)", "^[^a-z]$", "^(a)\\1",
-    ];
+    let patterns = ["^a", "b$", "[0-9]{2,}", "^(x|y)*$", "(?=.*z)", "^[^a-z]$", "^(a)\\1"];
     let limits = [
         "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties",
         "minContains",

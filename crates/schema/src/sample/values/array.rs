@@ -43,11 +43,7 @@ impl<'s> Generator<'_, 's> {
         location: ValueLocation,
         rng: &mut Rng,
     ) -> Option<usize> {
-        let ArrayShape {
-            min_length: min,
-            max_length: max,
-            ..
-        } = *shape;
+        let ArrayShape { min_length: min, max_length: max, .. } = *shape;
         if min > max.min(MAX_CONTAINER_LENGTH) {
             return None;
         }
@@ -66,11 +62,7 @@ impl<'s> Generator<'_, 's> {
         }
         let usual = shape.prefix_length.max(min).saturating_add(rng.below(4));
         let short = shape.prefix_length > 0 && rng.chance_one_in(4);
-        let usual = if short {
-            rng.below(shape.prefix_length)
-        } else {
-            usual
-        };
+        let usual = if short { rng.below(shape.prefix_length) } else { usual };
         Some(usual.clamp(min, max))
     }
 
@@ -132,9 +124,7 @@ impl ArrayShape {
         Self {
             min_length: constraints.min_limit("minItems").max(contained),
             max_length: max,
-            unique: constraints
-                .keyword_values("uniqueItems")
-                .any(|it| it == &Value::Bool(true)),
+            unique: constraints.keyword_values("uniqueItems").any(|it| it == &Value::Bool(true)),
             prefix_length: prefix,
             min_contains: contained,
         }

@@ -33,9 +33,7 @@ const EMAIL_USERS: [&str; 5] = ["ada", "grace", "alan.t", "emmy+list", "linus"];
 
 fn date(rng: &mut Rng) -> String {
     if rng.chance_one_in(8) {
-        return rng
-            .pick_str(&["2024-02-29", "1970-01-01", "1999-12-31", "9999-12-31"])
-            .to_owned();
+        return rng.pick_str(&["2024-02-29", "1970-01-01", "1999-12-31", "9999-12-31"]).to_owned();
     }
     let (year, month, day) = (2020 + rng.below(10), 1 + rng.below(12), 1 + rng.below(28));
     format!("{year}-{month:02}-{day:02}")
@@ -60,10 +58,7 @@ fn duration(rng: &mut Rng) -> String {
 }
 
 fn hostname(rng: &mut Rng) -> String {
-    rng.pick_str(&[
-        "example.com", "example.org", "www.example.net", "a.b-c.example",
-    ])
-    .to_owned()
+    rng.pick_str(&["example.com", "example.org", "www.example.net", "a.b-c.example"]).to_owned()
 }
 
 fn url_path(rng: &mut Rng) -> String {

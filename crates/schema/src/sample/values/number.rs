@@ -13,9 +13,7 @@ use crate::sample::{
 use grid::{Decimal, DecimalGrid};
 
 /// Numbers that programs often handle wrongly, used where the schema allows them.
-const EDGE_CASES: [f64; 7] = [
-    0.1, -0.5, 5.0, 1e21, 1e300, 5e-324, -1.797_693_134_862_315_7e308,
-];
+const EDGE_CASES: [f64; 7] = [0.1, -0.5, 5.0, 1e21, 1e300, 5e-324, -1.797_693_134_862_315_7e308];
 
 impl<'s> Generator<'_, 's> {
     pub(crate) fn number(
@@ -26,10 +24,8 @@ impl<'s> Generator<'_, 's> {
     ) -> Option<Value> {
         let style = self.style(location, rng);
         let bounds = NumberRange::of(constraints);
-        let steps: Vec<Decimal> = constraints
-            .keyword_values("multipleOf")
-            .filter_map(Decimal::from_json)
-            .collect();
+        let steps: Vec<Decimal> =
+            constraints.keyword_values("multipleOf").filter_map(Decimal::from_json).collect();
         if !constraints.types.intersects(TypeSet::FRACTION) {
             return bounds.pick_integer(constraints, &steps, rng, style);
         }
@@ -39,9 +35,7 @@ impl<'s> Generator<'_, 's> {
         {
             return Some(whole);
         }
-        let single = constraints
-            .keyword_values("format")
-            .any(|format| format == "float");
+        let single = constraints.keyword_values("format").any(|format| format == "float");
         let free = steps.is_empty() && bounds.low.is_none() && bounds.high.is_none();
         if style == ValueStyle::EdgeCase && free && !single {
             return rng.pick(&EDGE_CASES).copied().map(Value::from);
@@ -72,12 +66,8 @@ pub(crate) struct NumberRange<'s> {
 impl<'s> NumberRange<'s> {
     pub(crate) fn of(constraints: &ValueConstraints<'s>) -> Self {
         Self {
-            low: tightest_bound(constraints, "minimum", "exclusiveMinimum", |new, old| {
-                new > old
-            }),
-            high: tightest_bound(constraints, "maximum", "exclusiveMaximum", |new, old| {
-                new < old
-            }),
+            low: tightest_bound(constraints, "minimum", "exclusiveMinimum", |new, old| new > old),
+            high: tightest_bound(constraints, "maximum", "exclusiveMaximum", |new, old| new < old),
         }
     }
 
@@ -108,9 +98,8 @@ impl<'s> NumberRange<'s> {
         const WIDE: i128 = 1_000_000_000_000;
         let some = [Decimal::unit(1 + rng.below(2) as u32)];
         let grid = DecimalGrid::new(if steps.is_empty() { &some } else { steps })?;
-        let drawn = grid
-            .within(self.low, self.high, (-WIDE, WIDE))
-            .and_then(|grid| grid.pick(rng, style));
+        let drawn =
+            grid.within(self.low, self.high, (-WIDE, WIDE)).and_then(|grid| grid.pick(rng, style));
         match (drawn, self.low, self.high) {
             (Some(drawn), ..) => drawn.to_f64().map(Value::from),
             _ if !steps.is_empty() => None,
@@ -142,10 +131,7 @@ fn tightest_bound<'s>(
             let Some(at @ Value::Number(_)) = part.get(keyword) else {
                 continue;
             };
-            let new = RangeEnd {
-                value: at,
-                exclusive,
-            };
+            let new = RangeEnd { value: at, exclusive };
             let replaces = found.is_none_or(|old| {
                 tighter(new.as_f64(), old.as_f64()) || new.as_f64() == old.as_f64() && exclusive
             });
@@ -163,11 +149,7 @@ fn integer_format_range(format: &str) -> Option<(i128, i128)> {
         Some(bits) => (false, bits),
         None => (true, format.strip_prefix("int")?),
     };
-    let bits: u32 = if bits.is_empty() {
-        64
-    } else {
-        bits.parse().ok()?
-    };
+    let bits: u32 = if bits.is_empty() { 64 } else { bits.parse().ok()? };
     match (signed, bits) {
         (true, 1..=64) => Some((-(1 << (bits - 1)), (1 << (bits - 1)) - 1)),
         (false, 1..=64) => Some((0, (1 << bits) - 1)),

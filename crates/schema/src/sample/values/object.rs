@@ -66,11 +66,10 @@ impl<'s> Generator<'_, 's> {
         if !self.allows_optional(location) {
             return 0;
         }
-        let has_property_rules = [
-            "additionalProperties", "patternProperties", "unevaluatedProperties",
-        ]
-        .iter()
-        .any(|keyword| constraints.keyword_values(keyword).any(Value::is_object));
+        let has_property_rules =
+            ["additionalProperties", "patternProperties", "unevaluatedProperties"]
+                .iter()
+                .any(|keyword| constraints.keyword_values(keyword).any(Value::is_object));
         let is_map = constraints.keyword_values("properties").next().is_none();
         match (is_map, has_property_rules) {
             (true, true) if self.is_natural(location) => 1,
@@ -123,10 +122,8 @@ impl<'s> Generator<'_, 's> {
         location: ValueLocation,
         rng: &mut Rng,
     ) -> Option<String> {
-        let patterns: Vec<&str> = constraints
-            .keyword_members("patternProperties")
-            .map(|(pattern, _)| pattern)
-            .collect();
+        let patterns: Vec<&str> =
+            constraints.keyword_members("patternProperties").map(|(pattern, _)| pattern).collect();
         self.use_work(patterns.len() / 16)?;
         let rest_is_open = !constraints
             .keyword_values("additionalProperties")

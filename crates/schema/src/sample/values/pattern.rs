@@ -107,16 +107,10 @@ impl CharClass {
 
     fn pick(&self, rng: &mut Rng) -> Option<char> {
         if self.negated {
-            let free: Vec<char> = FILLER_CHARACTERS
-                .chars()
-                .filter(|it| self.contains(*it))
-                .collect();
+            let free: Vec<char> =
+                FILLER_CHARACTERS.chars().filter(|it| self.contains(*it)).collect();
             // Mostly letters, as a person would write.
-            let end = if rng.chance_one_in(4) {
-                free.len()
-            } else {
-                free.len().min(26)
-            };
+            let end = if rng.chance_one_in(4) { free.len() } else { free.len().min(26) };
             return free.get(rng.below(end)).copied();
         }
         // Wide ranges more often, but limited, so that letters are not lost among all of Unicode.

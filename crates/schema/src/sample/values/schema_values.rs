@@ -22,11 +22,7 @@ impl<'s> Generator<'_, 's> {
         rng: &mut Rng,
     ) -> Option<Value> {
         let shortest = options.iter().min_by_key(|options| options.len())?;
-        let start = if self.is_natural(location) {
-            0
-        } else {
-            rng.below(shortest.len())
-        };
+        let start = if self.is_natural(location) { 0 } else { rng.below(shortest.len()) };
         for option in shortest.iter().cycle().skip(start).take(shortest.len()) {
             self.use_work(options.iter().map(|options| 1 + options.len() / 16).sum())?;
             if is_usable(constraints, option, location)
@@ -49,10 +45,7 @@ impl<'s> Generator<'_, 's> {
         if !natural && !rng.chance_one_in(4) {
             return None;
         }
-        let examples = constraints
-            .keyword_values("examples")
-            .filter_map(Value::as_array)
-            .flatten();
+        let examples = constraints.keyword_values("examples").filter_map(Value::as_array).flatten();
         let hints: Vec<&Value> = examples
             .chain(constraints.keyword_values("default"))
             .filter(|hint| is_usable(constraints, hint, location))

@@ -45,10 +45,8 @@ impl<'s> Generator<'_, 's> {
             return None;
         }
         self.use_work(lengths.min / 16)?;
-        let patterns: Vec<&'s str> = constraints
-            .keyword_values("pattern")
-            .filter_map(Value::as_str)
-            .collect();
+        let patterns: Vec<&'s str> =
+            constraints.keyword_values("pattern").filter_map(Value::as_str).collect();
         let formats = ["format", "contentEncoding"];
         let formatted = formats
             .into_iter()
@@ -104,19 +102,13 @@ impl<'s> Generator<'_, 's> {
     /// A name for an additional property.
     pub(crate) fn property_name(&mut self, rng: &mut Rng) -> String {
         let edge_case = self.wants_edge_case(rng).then(|| rng.pick_str(&EDGE_CASES));
-        edge_case
-            .unwrap_or_else(|| rng.pick_str(&ORDINARY_WORDS))
-            .to_owned()
+        edge_case.unwrap_or_else(|| rng.pick_str(&ORDINARY_WORDS)).to_owned()
     }
 }
 
 /// This many characters without a space.
 fn random_word(count: usize, rng: &mut Rng) -> String {
-    rng.pick_str(&ORDINARY_WORDS)
-        .chars()
-        .cycle()
-        .take(count)
-        .collect()
+    rng.pick_str(&ORDINARY_WORDS).chars().cycle().take(count).collect()
 }
 
 /// The allowed length in characters.
@@ -146,11 +138,8 @@ impl LengthRange {
             }
             (ValueStyle::EdgeCase, _) => self.pad_or_truncate(rng.pick_str(&EDGE_CASES), rng),
             (ValueStyle::Ordinary, 0) => {
-                let words = format!(
-                    "{} {}",
-                    rng.pick_str(&ORDINARY_WORDS),
-                    rng.pick_str(&ORDINARY_WORDS)
-                );
+                let words =
+                    format!("{} {}", rng.pick_str(&ORDINARY_WORDS), rng.pick_str(&ORDINARY_WORDS));
                 self.pad_or_truncate(&words, rng)
             }
             _ => self.pad_or_truncate(rng.pick_str(&ORDINARY_WORDS), rng),

@@ -40,10 +40,7 @@ struct Place {
 }
 
 fn place() -> Place {
-    Place {
-        city: "Rome".into(),
-        zip: None,
-    }
+    Place { city: "Rome".into(), zip: None }
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -62,10 +59,7 @@ fn structs_close_at_every_depth() {
         maybe: Some(place()),
         by_name: [("a".into(), place())].into(),
     };
-    assert_closed(
-        &[value],
-        &[&["", "/one", "/many/0", "/maybe", "/by_name/a"]],
-    );
+    assert_closed(&[value], &[&["", "/one", "/many/0", "/maybe", "/by_name/a"]]);
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -85,12 +79,7 @@ fn externally_tagged_enums_close() {
             External::Tuple(place(), 1),
             External::Fields { at: place() },
         ],
-        &[
-            &[],
-            &["", "/Newtype"],
-            &["/Tuple/0"],
-            &["/Fields", "/Fields/at"],
-        ],
+        &[&[], &["", "/Newtype"], &["/Tuple/0"], &["/Fields", "/Fields/at"]],
     );
 }
 
@@ -105,11 +94,7 @@ enum Internal {
 #[test]
 fn internally_tagged_enums_close_around_what_they_hold() {
     assert_closed(
-        &[
-            Internal::Unit,
-            Internal::Newtype(place()),
-            Internal::Fields { at: place() },
-        ],
+        &[Internal::Unit, Internal::Newtype(place()), Internal::Fields { at: place() }],
         &[&[""], &[""], &["", "/at"]],
     );
 }
@@ -125,11 +110,7 @@ enum Adjacent {
 #[test]
 fn adjacently_tagged_enums_close() {
     assert_closed(
-        &[
-            Adjacent::Unit,
-            Adjacent::Newtype(place()),
-            Adjacent::Fields { at: place() },
-        ],
+        &[Adjacent::Unit, Adjacent::Newtype(place()), Adjacent::Fields { at: place() }],
         &[&[""], &["", "/data"], &["", "/data", "/data/at"]],
     );
 }
@@ -143,10 +124,7 @@ enum Untagged {
 
 #[test]
 fn untagged_enums_close() {
-    assert_closed(
-        &[Untagged::Text("a".into()), Untagged::Place(place())],
-        &[&[], &[""]],
-    );
+    assert_closed(&[Untagged::Text("a".into()), Untagged::Place(place())], &[&[], &[""]]);
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -174,32 +152,15 @@ struct FlatTwice {
 
 #[test]
 fn flattened_structs_and_enums_close_as_one() {
-    assert_closed(
-        &[Flat {
-            name: "a".into(),
-            place: place(),
-        }],
-        &[&[""]],
-    );
-    for what in [
-        Internal::Unit,
-        Internal::Newtype(place()),
-        Internal::Fields { at: place() },
-    ] {
+    assert_closed(&[Flat { name: "a".into(), place: place() }], &[&[""]]);
+    for what in [Internal::Unit, Internal::Newtype(place()), Internal::Fields { at: place() }] {
         assert_closed(
-            &[FlatTagged {
-                name: "a".into(),
-                what,
-                beside: place(),
-            }],
+            &[FlatTagged { name: "a".into(), what, beside: place() }],
             &[&["", "/beside"]],
         );
     }
     assert_closed(
-        &[FlatTwice {
-            what: Internal::Newtype(place()),
-            how: External::Fields { at: place() },
-        }],
+        &[FlatTwice { what: Internal::Newtype(place()), how: External::Fields { at: place() } }],
         &[&["", "/Fields"]],
     );
 }
@@ -222,23 +183,10 @@ struct FlatTaggedMap {
 #[test]
 fn a_flattened_map_stays_open() {
     let rest = BTreeMap::from([("anything".to_owned(), json!({"at": "all"}))]);
-    assert_closed(
-        &[FlatMap {
-            name: "a".into(),
-            rest,
-        }],
-        &[&[]],
-    );
-    for what in [
-        Internal::Unit,
-        Internal::Newtype(place()),
-        Internal::Fields { at: place() },
-    ] {
+    assert_closed(&[FlatMap { name: "a".into(), rest }], &[&[]]);
+    for what in [Internal::Unit, Internal::Newtype(place()), Internal::Fields { at: place() }] {
         assert_closed(
-            &[FlatTaggedMap {
-                what,
-                rest: BTreeMap::from([("more".to_owned(), 1)]),
-            }],
+            &[FlatTaggedMap { what, rest: BTreeMap::from([("more".to_owned(), 1)]) }],
             &[&[]],
         );
     }
@@ -252,17 +200,8 @@ struct Tree {
 
 #[test]
 fn recursive_structs_close() {
-    let leaf = Tree {
-        value: 1,
-        children: vec![],
-    };
-    assert_closed(
-        &[Tree {
-            value: 2,
-            children: vec![leaf],
-        }],
-        &[&["", "/children/0"]],
-    );
+    let leaf = Tree { value: 1, children: vec![] };
+    assert_closed(&[Tree { value: 2, children: vec![leaf] }], &[&["", "/children/0"]]);
 }
 
 #[test]

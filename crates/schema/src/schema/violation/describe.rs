@@ -38,13 +38,7 @@ pub(crate) fn excerpt(value: &Value, pointer: &str) -> String {
 pub(super) fn redact_pointer(pointer: &str) -> String {
     pointer
         .split('/')
-        .map(|step| {
-            if looks_secret_value(step) {
-                "***"
-            } else {
-                step
-            }
-        })
+        .map(|step| if looks_secret_value(step) { "***" } else { step })
         .collect::<Vec<_>>()
         .join("/")
 }
@@ -60,10 +54,7 @@ pub(super) fn type_names(kind: &TypeKind) -> String {
             let others = set.iter().filter(|one| *one != JsonType::Null);
             let null = set.iter().filter(|one| *one == JsonType::Null);
             join_with_or(
-                &others
-                    .chain(null)
-                    .map(|one| type_name(one).to_owned())
-                    .collect::<Vec<_>>(),
+                &others.chain(null).map(|one| type_name(one).to_owned()).collect::<Vec<_>>(),
             )
         }
     }
@@ -93,27 +84,17 @@ pub(super) fn join_with_or(names: &[String]) -> String {
 /// `expected one of "C", "F", got "K"; did you mean …?`
 pub(super) fn enum_message(options: &[Value], value: &Value, got: &str) -> String {
     let suggestion = value.as_str().and_then(|wanted| {
-        nearest(wanted, options.iter().filter_map(Value::as_str), 1)
-            .first()
-            .copied()
+        nearest(wanted, options.iter().filter_map(Value::as_str), 1).first().copied()
     });
-    let hint = suggestion
-        .map(|name| format!("; did you mean {}?", Value::from(name)))
-        .unwrap_or_default();
+    let hint =
+        suggestion.map(|name| format!("; did you mean {}?", Value::from(name))).unwrap_or_default();
     format!("expected {}, got {got}{hint}", describe_options(options))
 }
 
 pub(super) fn describe_options(options: &[Value]) -> String {
-    let listed: Vec<String> = options
-        .iter()
-        .take(MAX_LISTED_OPTIONS)
-        .map(Value::to_string)
-        .collect();
-    let rest = if options.len() > MAX_LISTED_OPTIONS {
-        ", …"
-    } else {
-        ""
-    };
+    let listed: Vec<String> =
+        options.iter().take(MAX_LISTED_OPTIONS).map(Value::to_string).collect();
+    let rest = if options.len() > MAX_LISTED_OPTIONS { ", …" } else { "" };
     match listed.as_slice() {
         [one] => one.clone(),
         several => format!("one of {}{rest}", several.join(", ")),
@@ -166,23 +147,15 @@ pub(super) fn describe_expected(
     match object.get("type") {
         Some(Value::String(name)) => return Some(with_article(name)),
         Some(Value::Array(names)) => {
-            let names: Vec<String> = names
-                .iter()
-                .filter_map(Value::as_str)
-                .map(with_article)
-                .collect();
+            let names: Vec<String> =
+                names.iter().filter_map(Value::as_str).map(with_article).collect();
             return Some(join_with_or(&names));
         }
         _ => {}
     }
-    let branches = object
-        .get("anyOf")
-        .or_else(|| object.get("oneOf"))?
-        .as_array()?;
-    if let Some(options) = branches
-        .iter()
-        .map(|branch| branch.get("const").cloned())
-        .collect::<Option<Vec<_>>>()
+    let branches = object.get("anyOf").or_else(|| object.get("oneOf"))?.as_array()?;
+    if let Some(options) =
+        branches.iter().map(|branch| branch.get("const").cloned()).collect::<Option<Vec<_>>>()
     {
         return Some(describe_options(&options));
     }

@@ -11,9 +11,8 @@ const MAX_VISITED_SUBSCHEMAS: usize = 64;
 
 impl<'s> ViolationCollector<'s> {
     pub(super) fn add_missing(&mut self, error: &ValidationError<'_>, property: &str) {
-        let wanted = self
-            .parent_schema(error)
-            .and_then(|parent| parent.get("properties")?.get(property));
+        let wanted =
+            self.parent_schema(error).and_then(|parent| parent.get("properties")?.get(property));
         let expected = wanted
             .and_then(|wanted| {
                 describe::describe_expected(self.schema, wanted, &mut { MAX_VISITED_SUBSCHEMAS })
@@ -22,11 +21,8 @@ impl<'s> ViolationCollector<'s> {
         let about = wanted
             .and_then(|wanted| wanted.get("description")?.as_str()?.lines().next())
             .map(|line| format!(" ({line})"));
-        let message = format!(
-            "missing{}{}",
-            expected.unwrap_or_default(),
-            about.unwrap_or_default()
-        );
+        let message =
+            format!("missing{}{}", expected.unwrap_or_default(), about.unwrap_or_default());
         self.push(
             describe::child_pointer(error.instance_path().as_str(), property),
             error.kind(),
@@ -113,13 +109,8 @@ fn collect_property_names<'s>(
     *visits = left;
     for (keyword, value) in object {
         match keyword.as_str() {
-            "properties" => declared.extend(
-                value
-                    .as_object()
-                    .into_iter()
-                    .flatten()
-                    .map(|(name, _)| name.as_str()),
-            ),
+            "properties" => declared
+                .extend(value.as_object().into_iter().flatten().map(|(name, _)| name.as_str())),
             "allOf" | "anyOf" | "oneOf" => {
                 for branch in value.as_array().into_iter().flatten() {
                     collect_property_names(root, branch, visits, declared);

@@ -5,12 +5,7 @@ use serde_json::{Value, json};
 use crate::Schema;
 
 fn messages(schema: Value, value: Value) -> Vec<String> {
-    Schema::check(schema)
-        .unwrap()
-        .violations(&value)
-        .iter()
-        .map(ToString::to_string)
-        .collect()
+    Schema::check(schema).unwrap().violations(&value).iter().map(ToString::to_string).collect()
 }
 
 fn assert_messages(schema: Value, value: Value, sentences: &[&str]) {
@@ -44,20 +39,13 @@ fn a_wrong_type_is_reported_with_what_was_sent() {
         property_message(json!({"type": "string"}), json!([1])),
         "/a: expected a string, got an array"
     );
-    assert_messages(
-        json!({"type": "object"}),
-        json!(5),
-        &["expected an object, got 5"],
-    );
+    assert_messages(json!({"type": "object"}), json!(5), &["expected an object, got 5"]);
 }
 
 #[test]
 fn long_values_are_cut() {
     let message = property_message(json!({"type": "number"}), json!("ä".repeat(500)));
-    assert_eq!(
-        message,
-        format!("/a: expected a number, got \"{}…\"", "ä".repeat(40))
-    );
+    assert_eq!(message, format!("/a: expected a number, got \"{}…\"", "ä".repeat(40)));
 }
 
 #[test]
@@ -87,21 +75,14 @@ fn an_unknown_property_finds_the_nearest_known_one() {
     assert_messages(
         schema,
         json!({"citty": 1, "zzz": 2}),
-        &[
-            "/citty: unknown argument; did you mean `city`?",
-            "/zzz: unknown argument",
-        ],
+        &["/citty: unknown argument; did you mean `city`?", "/zzz: unknown argument"],
     );
 }
 
 #[test]
 fn a_name_already_sent_is_not_suggested() {
     let schema = json!({"properties": {"city": {}}, "additionalProperties": false});
-    assert_messages(
-        schema,
-        json!({"city": 1, "citty": 2}),
-        &["/citty: unknown argument"],
-    );
+    assert_messages(schema, json!({"city": 1, "citty": 2}), &["/citty: unknown argument"]);
 }
 
 #[test]
@@ -114,10 +95,7 @@ fn options_are_listed_with_the_nearest() {
         property_message(json!({"enum": ["celsius", "fahrenheit"]}), json!("celcius")),
         "/a: expected one of \"celsius\", \"fahrenheit\", got \"celcius\"; did you mean \"celsius\"?"
     );
-    assert_eq!(
-        property_message(json!({"const": 1}), json!(2)),
-        "/a: expected 1, got 2"
-    );
+    assert_eq!(property_message(json!({"const": 1}), json!(2)), "/a: expected 1, got 2");
     assert_eq!(
         property_message(json!({"type": "string", "enum": ["C"]}), json!(3)),
         "/a: expected \"C\", got 3"
@@ -127,72 +105,20 @@ fn options_are_listed_with_the_nearest() {
 #[test]
 fn bounds_are_described_plainly() {
     for (schema, value, message) in [
-        (
-            json!({"minimum": 1}),
-            json!(0),
-            "expected at least 1, got 0",
-        ),
+        (json!({"minimum": 1}), json!(0), "expected at least 1, got 0"),
         (json!({"maximum": 1}), json!(2), "expected at most 1, got 2"),
-        (
-            json!({"exclusiveMinimum": 1}),
-            json!(1),
-            "expected more than 1, got 1",
-        ),
-        (
-            json!({"exclusiveMaximum": 1}),
-            json!(1),
-            "expected less than 1, got 1",
-        ),
-        (
-            json!({"multipleOf": 5}),
-            json!(7),
-            "expected a multiple of 5, got 7",
-        ),
-        (
-            json!({"minLength": 1}),
-            json!(""),
-            "expected at least 1 character, got 0",
-        ),
-        (
-            json!({"maxLength": 2}),
-            json!("abc"),
-            "expected at most 2 characters, got 3",
-        ),
-        (
-            json!({"minItems": 2}),
-            json!([1]),
-            "expected at least 2 items, got 1",
-        ),
-        (
-            json!({"maxItems": 1}),
-            json!([1, 2]),
-            "expected at most 1 item, got 2",
-        ),
-        (
-            json!({"minProperties": 2}),
-            json!({}),
-            "expected at least 2 properties, got 0",
-        ),
-        (
-            json!({"uniqueItems": true}),
-            json!([1, 1]),
-            "expected no two equal items",
-        ),
-        (
-            json!({"pattern": "^a$"}),
-            json!("b"),
-            "expected text that matches `^a$`, got \"b\"",
-        ),
-        (
-            json!({"format": "date"}),
-            json!("b"),
-            "expected a date like 2025-01-31, got \"b\"",
-        ),
-        (
-            json!({"not": {"type": "string"}}),
-            json!("b"),
-            "this value is not allowed",
-        ),
+        (json!({"exclusiveMinimum": 1}), json!(1), "expected more than 1, got 1"),
+        (json!({"exclusiveMaximum": 1}), json!(1), "expected less than 1, got 1"),
+        (json!({"multipleOf": 5}), json!(7), "expected a multiple of 5, got 7"),
+        (json!({"minLength": 1}), json!(""), "expected at least 1 character, got 0"),
+        (json!({"maxLength": 2}), json!("abc"), "expected at most 2 characters, got 3"),
+        (json!({"minItems": 2}), json!([1]), "expected at least 2 items, got 1"),
+        (json!({"maxItems": 1}), json!([1, 2]), "expected at most 1 item, got 2"),
+        (json!({"minProperties": 2}), json!({}), "expected at least 2 properties, got 0"),
+        (json!({"uniqueItems": true}), json!([1, 1]), "expected no two equal items"),
+        (json!({"pattern": "^a$"}), json!("b"), "expected text that matches `^a$`, got \"b\""),
+        (json!({"format": "date"}), json!("b"), "expected a date like 2025-01-31, got \"b\""),
+        (json!({"not": {"type": "string"}}), json!("b"), "this value is not allowed"),
         (json!(false), json!("b"), "not allowed here"),
     ] {
         assert_eq!(property_message(schema, value), format!("/a: {message}"));
@@ -210,14 +136,8 @@ fn an_option_speaks_of_what_is_inside() {
         property_message(schema.clone(), json!({"n": "x"})),
         "/a/n: expected an integer, got \"x\""
     );
-    assert_eq!(
-        property_message(schema.clone(), json!({})),
-        "/a/n: missing; expected an integer"
-    );
-    assert_eq!(
-        property_message(schema, json!(5)),
-        "/a: expected an object or null, got 5"
-    );
+    assert_eq!(property_message(schema.clone(), json!({})), "/a/n: missing; expected an integer");
+    assert_eq!(property_message(schema, json!(5)), "/a: expected an object or null, got 5");
 }
 
 #[test]
@@ -259,10 +179,7 @@ fn a_failed_branch_does_not_make_its_properties_unknown() {
     assert_messages(
         schema,
         json!({"kind": "a", "size": "x", "extra": 1}),
-        &[
-            "/size: expected an integer, got \"x\"",
-            "/extra: unknown argument",
-        ],
+        &["/size: expected an integer, got \"x\"", "/extra: unknown argument"],
     );
 }
 
@@ -279,11 +196,7 @@ fn secrets_are_not_repeated() {
         ],
     );
     let closed = json!({"properties": {}, "additionalProperties": false});
-    assert_messages(
-        closed,
-        json!({"sk-abcdefgh12345678": 1}),
-        &["/***: unknown argument"],
-    );
+    assert_messages(closed, json!({"sk-abcdefgh12345678": 1}), &["/***: unknown argument"]);
 }
 
 #[test]

@@ -199,10 +199,7 @@ impl AgUiEncoder {
         failed: bool,
         out: &mut Vec<Value>,
     ) {
-        let id = CallId::from(format!(
-            "{}-hosted-{}",
-            self.message_prefix, self.message_count
-        ));
+        let id = CallId::from(format!("{}-hosted-{}", self.message_prefix, self.message_count));
         self.begin_call(&id, tool, out);
         // The id of the next hosted call differs.
         self.message_count += 1;
@@ -247,24 +244,16 @@ impl EventEncoder for AgUiEncoder {
                 );
                 out.push(json!({ "type": "TOOL_CALL_END", "toolCallId": call.id }));
             }
-            ChatEvent::HostedCall {
-                tool,
-                input,
-                output,
-                failed,
-            } => self.on_hosted_call(tool, input, output, *failed, out),
+            ChatEvent::HostedCall { tool, input, output, failed } => {
+                self.on_hosted_call(tool, input, output, *failed, out)
+            }
             ChatEvent::Step { .. } => {
                 self.close_block(out);
                 if self.step == StepState::Open {
                     self.step = StepState::ModelDone;
                 }
             }
-            ChatEvent::Progress {
-                call,
-                done,
-                total,
-                message,
-            } => {
+            ChatEvent::Progress { call, done, total, message } => {
                 let value =
                     json!({ "toolCallId": call, "done": done, "total": total, "message": message });
                 out.push(custom_event("progress", value));
@@ -275,12 +264,7 @@ impl EventEncoder for AgUiEncoder {
             }
             ChatEvent::Result { result, millis } => self.on_result(result, *millis, out),
             ChatEvent::TurnPaused { .. } => self.finish_paused_run(out),
-            ChatEvent::TurnEnded {
-                end,
-                content,
-                usage,
-                cost,
-            } => {
+            ChatEvent::TurnEnded { end, content, usage, cost } => {
                 if !self.has_text || *end == TurnEnd::Direct {
                     for text in content.iter().filter_map(crate::protocols::content_text) {
                         self.write_text(TextKind::Text, text, out);
@@ -298,11 +282,7 @@ impl EventEncoder for AgUiEncoder {
             EndpointEvent::Metadata { metadata } => {
                 out.push(custom_event("metadata", json!(metadata)))
             }
-            EndpointEvent::Status {
-                done,
-                total,
-                message,
-            } => {
+            EndpointEvent::Status { done, total, message } => {
                 let value = json!({ "done": done, "total": total, "message": message });
                 out.push(custom_event("status", value));
             }
@@ -311,10 +291,8 @@ impl EventEncoder for AgUiEncoder {
             EndpointEvent::Message { role, content } if self.echo_messages => {
                 self.message_count += 1;
                 let id = self.current_message_id();
-                let text: Vec<&str> = content
-                    .iter()
-                    .filter_map(crate::protocols::content_text)
-                    .collect();
+                let text: Vec<&str> =
+                    content.iter().filter_map(crate::protocols::content_text).collect();
                 out.push(json!({ "type": "TEXT_MESSAGE_START", "messageId": id, "role": role }));
                 let text = text.join("\n");
                 out.push(json!({ "type": "TEXT_MESSAGE_CONTENT", "messageId": id, "delta": text }));

@@ -87,9 +87,7 @@ impl RunAgentInput {
             message.role == "tool" && message.tool_call_id.as_deref() == Some(call.as_str())
         };
         let result = self.messages.iter().rev().find(of);
-        result
-            .map(|message| parse_content(&message.content))
-            .transpose()
+        result.map(|message| parse_content(&message.content)).transpose()
     }
 
     /// The user and assistant messages of the whole thread, without tool calls.
@@ -107,10 +105,7 @@ impl RunAgentInput {
         let context_texts = self.context.iter();
         let context_texts = context_texts
             .map(|ContextItem { description, value }| format!("{description}: {value}"));
-        system_texts
-            .chain(context_texts)
-            .map(Content::text)
-            .collect()
+        system_texts.chain(context_texts).map(Content::text).collect()
     }
 
     /// The model in `forwardedProps`.
@@ -143,9 +138,7 @@ fn parse_content(message: &Value) -> Result<Vec<Content>, ErrorResponse> {
         Value::String(text) if text.is_empty() => Ok(Vec::new()),
         Value::String(text) => Ok(vec![Content::text(text)]),
         Value::Array(parts) => parts.iter().map(parse_part).collect(),
-        _ => Err(ErrorResponse::bad_request(
-            "a message's `content` is a text or a list of parts",
-        )),
+        _ => Err(ErrorResponse::bad_request("a message's `content` is a text or a list of parts")),
     }
 }
 
@@ -156,13 +149,7 @@ fn parse_part(part: &Value) -> Result<Content, ErrorResponse> {
     let source = part.get("source").cloned().unwrap_or_default();
     let of = field(&source, "type").unwrap_or_default();
     let (value, mime_type) = (field(&source, "value"), field(&source, "mimeType"));
-    match (
-        kind.as_str(),
-        field(part, "text"),
-        of.as_str(),
-        value,
-        mime_type,
-    ) {
+    match (kind.as_str(), field(part, "text"), of.as_str(), value, mime_type) {
         ("text", Some(text), ..) => Ok(Content::text(text)),
         ("image", _, "data", Some(data), Some(mime_type)) => Ok(Content::Image { data, mime_type }),
         ("audio", _, "data", Some(data), Some(mime_type)) => Ok(Content::Audio { data, mime_type }),
@@ -182,11 +169,8 @@ impl ResumeEntry {
         }
         let payload = self.payload.clone();
         let payload = payload.ok_or("`payload` has to contain `approved`")?;
-        let ResumePayload {
-            approved,
-            edited_args,
-            reason,
-        } = serde_json::from_value(payload).map_err(|error| format!("`payload`: {error}"))?;
+        let ResumePayload { approved, edited_args, reason } =
+            serde_json::from_value(payload).map_err(|error| format!("`payload`: {error}"))?;
         match (approved, edited_args) {
             (false, _) => {
                 let reason = denial_text(reason.as_deref());

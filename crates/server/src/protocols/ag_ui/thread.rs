@@ -63,10 +63,7 @@ fn step_messages(id: &str, step: &Step) -> Vec<Value> {
 
 /// The content of a message: a string if it is text only, else its parts.
 pub(crate) fn content_json(content: &[Content]) -> Value {
-    let texts: Vec<&str> = content
-        .iter()
-        .filter_map(crate::protocols::content_text)
-        .collect();
+    let texts: Vec<&str> = content.iter().filter_map(crate::protocols::content_text).collect();
     match texts.len() == content.len() {
         true => texts.join("\n").into(),
         false => content.iter().map(part_json).collect(),
@@ -78,16 +75,10 @@ fn part_json(item: &Content) -> Value {
         |value: &str, kind: &str| json!({ "type": "data", "value": value, "mimeType": kind });
     match item {
         Content::Text { text } => json!({ "type": "text", "text": text }),
-        Content::Image {
-            data: bytes,
-            mime_type,
-        } => {
+        Content::Image { data: bytes, mime_type } => {
             json!({ "type": "image", "source": data(bytes, mime_type) })
         }
-        Content::Audio {
-            data: bytes,
-            mime_type,
-        } => {
+        Content::Audio { data: bytes, mime_type } => {
             json!({ "type": "audio", "source": data(bytes, mime_type) })
         }
         Content::Resource { resource } => match (&resource.text, &resource.blob) {
@@ -133,11 +124,7 @@ pub(crate) fn interrupt_json(approval: &PendingApproval) -> Value {
 pub(crate) fn interrupt_id(approval: &PendingApproval) -> String {
     let token = serde_json::to_vec(&approval.token).unwrap_or_default();
     let digest = Sha256::digest(&token);
-    let digest: String = digest
-        .iter()
-        .take(8)
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    let digest: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
     format!("{}.{digest}", approval.call.id)
 }
 

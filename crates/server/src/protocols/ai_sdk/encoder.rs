@@ -87,10 +87,7 @@ impl AiSdkEncoder {
         if self.announced_calls.contains(&result.call_id) {
             return;
         }
-        let before = self
-            .earlier_calls
-            .iter()
-            .find(|call| call.id == result.call_id);
+        let before = self.earlier_calls.iter().find(|call| call.id == result.call_id);
         let call = before.cloned();
         let call = call
             .unwrap_or_else(|| ToolCall::new(&result.tool, "{}").with_id(result.call_id.clone()));
@@ -229,12 +226,9 @@ impl EventEncoder for AiSdkEncoder {
                 self.close_block(out);
                 self.announce_call(call, out);
             }
-            ChatEvent::HostedCall {
-                tool,
-                input,
-                output,
-                failed,
-            } => self.on_hosted_call(tool, input, output, *failed, out),
+            ChatEvent::HostedCall { tool, input, output, failed } => {
+                self.on_hosted_call(tool, input, output, *failed, out)
+            }
             ChatEvent::Step { .. } => {
                 self.close_block(out);
                 if self.step == StepState::Open {
@@ -257,12 +251,7 @@ impl EventEncoder for AiSdkEncoder {
                 }));
             }
             ChatEvent::ApprovalDecided { call, verdict } => self.on_decision(call, verdict, out),
-            ChatEvent::Progress {
-                call,
-                done,
-                total,
-                message,
-            } => {
+            ChatEvent::Progress { call, done, total, message } => {
                 let data =
                     json!({ "toolCallId": call, "done": done, "total": total, "message": message });
                 out.push(json!({ "type": "data-progress", "data": data, "transient": true }));
@@ -276,12 +265,7 @@ impl EventEncoder for AiSdkEncoder {
             }
             ChatEvent::Result { result, .. } => self.on_result(result, out),
             ChatEvent::TurnPaused { .. } => self.finish_message("tool-calls", Map::new(), out),
-            ChatEvent::TurnEnded {
-                end,
-                content,
-                usage,
-                cost,
-            } => {
+            ChatEvent::TurnEnded { end, content, usage, cost } => {
                 if !self.has_text {
                     for text in content.iter().filter_map(content_text) {
                         self.write_text(TextKind::Text, text, out);
@@ -302,11 +286,7 @@ impl EventEncoder for AiSdkEncoder {
             EndpointEvent::Metadata { metadata } => {
                 out.push(json!({ "type": "message-metadata", "messageMetadata": metadata }));
             }
-            EndpointEvent::Status {
-                done,
-                total,
-                message,
-            } => {
+            EndpointEvent::Status { done, total, message } => {
                 let data = json!({ "done": done, "total": total, "message": message });
                 out.push(json!({ "type": "data-status", "data": data, "transient": true }));
             }
@@ -333,10 +313,7 @@ fn result_output(result: &ToolResult) -> Value {
     if let Some(structured) = &result.structured {
         return structured.to_value();
     }
-    let all_text = result
-        .content
-        .iter()
-        .all(|item| content_text(item).is_some());
+    let all_text = result.content.iter().all(|item| content_text(item).is_some());
     match all_text {
         true => result.text().into(),
         false => json!(result.content),

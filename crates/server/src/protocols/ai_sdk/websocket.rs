@@ -107,8 +107,7 @@ impl SocketProtocol for AiSdkSocket {
 
     // Must not wait for `outgoing`, which only the caller drains.
     async fn on_frame(&mut self, text: &str, context: &RequestContext) -> Option<Utf8Bytes> {
-        self.open_requests
-            .retain(|_, (_, open)| !open.is_cancelled());
+        self.open_requests.retain(|_, (_, open)| !open.is_cancelled());
         let (request_id, result) = match serde_json::from_str(text) {
             Ok(ClientFrame::Send { request_id, body }) => {
                 let result = self.start_turn(context, &request_id, body).await;
@@ -147,19 +146,12 @@ impl AiSdkSocket {
         body: UiChatRequest,
     ) -> Result<(), ErrorResponse> {
         if self.open_requests.len() >= MAX_OPEN_REQUESTS {
-            return Err(ErrorResponse::too_many_requests(
-                "too many requests at once",
-            ));
+            return Err(ErrorResponse::too_many_requests("too many requests at once"));
         }
         let (context, params) = (context.clone(), self.params.clone());
-        let submitted = super::submit_chat(
-            &self.endpoint,
-            context,
-            params,
-            body,
-            super::random_peer_id()?,
-        )
-        .await?;
+        let submitted =
+            super::submit_chat(&self.endpoint, context, params, body, super::random_peer_id()?)
+                .await?;
         let (request_id, sender) = (request_id.to_owned(), self.outgoing.clone());
         let open = self.track_request(&request_id, submitted.room());
         tokio::spawn(async move {
@@ -195,12 +187,7 @@ impl AiSdkSocket {
             return Ok(Some(server_frame("no-active", request_id, &[])));
         };
         let open = self.track_request(request_id, &room);
-        tokio::spawn(forward_stream(
-            stream,
-            request_id.to_owned(),
-            self.outgoing.clone(),
-            open,
-        ));
+        tokio::spawn(forward_stream(stream, request_id.to_owned(), self.outgoing.clone(), open));
         Ok(None)
     }
 
@@ -214,11 +201,7 @@ impl AiSdkSocket {
 }
 
 fn error_frame(request_id: &str, error: &ErrorResponse) -> Utf8Bytes {
-    server_frame(
-        "error",
-        request_id,
-        &[("errorText", error.message().into())],
-    )
+    server_frame("error", request_id, &[("errorText", error.message().into())])
 }
 
 /// Sends the parts of a turn until it ends or the request is cancelled.
@@ -229,23 +212,14 @@ async fn forward_stream(
     open: CancellationToken,
 ) {
     let forwarding = async {
-        sender
-            .send(server_frame("start", &request_id, &[]))
-            .await
-            .ok()?;
+        sender.send(server_frame("start", &request_id, &[])).await.ok()?;
         let mut sequence = 0_u64;
         while let Some(part) = stream.next().await {
             let more = [("sequence", sequence.into()), ("chunk", part)];
-            sender
-                .send(server_frame("chunk", &request_id, &more))
-                .await
-                .ok()?;
+            sender.send(server_frame("chunk", &request_id, &more)).await.ok()?;
             sequence += 1;
         }
-        sender
-            .send(server_frame("end", &request_id, &[]))
-            .await
-            .ok()
+        sender.send(server_frame("end", &request_id, &[])).await.ok()
     };
     tokio::select! {
         _ = forwarding => {}

@@ -18,17 +18,9 @@ pub(crate) async fn list_conversations(
     State(state): State<ApiState>,
     Extension(context): Extension<RequestContext>,
 ) -> Result<Response, ErrorResponse> {
-    let summaries = state
-        .assistant_endpoint
-        .store
-        .list_by_owner(&context.owner(), MAX_CONVERSATIONS)
-        .await?;
-    let running = |id: &str| {
-        state
-            .endpoints
-            .iter()
-            .any(|endpoint| endpoint.is_turn_running(id))
-    };
+    let summaries =
+        state.assistant_endpoint.store.list_by_owner(&context.owner(), MAX_CONVERSATIONS).await?;
+    let running = |id: &str| state.endpoints.iter().any(|endpoint| endpoint.is_turn_running(id));
     let list: Vec<Value> = summaries
         .iter()
         .map(|summary| {

@@ -20,11 +20,7 @@ pub(crate) struct EventFrames {
 
 impl EventFrames {
     pub(crate) fn new(subscriber: Subscriber, presence: Presence) -> Self {
-        Self {
-            subscriber,
-            presence,
-            started: false,
-        }
+        Self { subscriber, presence, started: false }
     }
 }
 
@@ -73,10 +69,7 @@ fn snapshot_json(snapshot: &ConversationSnapshot) -> String {
     let wire = Wire {
         seq: snapshot.seq,
         at: unix_millis_now(),
-        event: Tagged {
-            r#type: "snapshot",
-            snapshot,
-        },
+        event: Tagged { r#type: "snapshot", snapshot },
     };
     serde_json::to_string(&wire).unwrap_or_default()
 }

@@ -122,12 +122,7 @@ impl EventEncoder for OpenAiEncoder {
                 self.any_step_had_text |= self.step_has_text;
                 self.last_step_had_text = std::mem::take(&mut self.step_has_text);
             }
-            ChatEvent::TurnEnded {
-                end,
-                content,
-                usage,
-                ..
-            } => {
+            ChatEvent::TurnEnded { end, content, usage, .. } => {
                 // The answer is a tool result or a rejection, which was not streamed.
                 if *end == TurnEnd::Direct || !(self.step_has_text || self.last_step_had_text) {
                     for text in content.iter().filter_map(crate::protocols::content_text) {

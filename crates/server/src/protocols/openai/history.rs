@@ -91,10 +91,7 @@ impl RequestHistory {
                 },
                 "tool" => {
                     let message = "a message of a tool follows the assistant's that calls it";
-                    return Err(OpenAiError::invalid_param(
-                        format!("messages[{at}]"),
-                        message,
-                    ));
+                    return Err(OpenAiError::invalid_param(format!("messages[{at}]"), message));
                 }
                 other => {
                     let message =
@@ -105,11 +102,8 @@ impl RequestHistory {
                     ));
                 }
             };
-            let messages = if at < turn {
-                &mut history.messages_before
-            } else {
-                &mut history.messages_after
-            };
+            let messages =
+                if at < turn { &mut history.messages_before } else { &mut history.messages_after };
             messages.push(message);
         }
         history.system = (!system.is_empty()).then(|| system.join("\n\n"));
@@ -129,12 +123,7 @@ fn tool_call_step(content: Vec<Content>, called: &[RequestToolCall]) -> Message 
     let items = texts.chain(calls).collect();
     // The model that made the calls is not known; the step contains no provider items.
     let model = ModelId::new("caller", "");
-    Message::Step(Arc::new(Step::new(
-        model,
-        items,
-        StopReason::Calls,
-        Usage::default(),
-    )))
+    Message::Step(Arc::new(Step::new(model, items, StopReason::Calls, Usage::default())))
 }
 
 /// The results of a step's calls, in the order of the calls.
@@ -145,18 +134,10 @@ fn tool_results(
 ) -> Result<Message, OpenAiError> {
     let mut results = Vec::new();
     for call in called {
-        let found = sent
-            .iter()
-            .find(|(_, sent)| sent.tool_call_id.as_ref() == Some(&call.id));
+        let found = sent.iter().find(|(_, sent)| sent.tool_call_id.as_ref() == Some(&call.id));
         let Some((place, found)) = found else {
-            let message = format!(
-                "the call `{}` has no message of role tool after it",
-                call.id
-            );
-            return Err(OpenAiError::invalid_param(
-                format!("messages[{at}].tool_calls"),
-                message,
-            ));
+            let message = format!("the call `{}` has no message of role tool after it", call.id);
+            return Err(OpenAiError::invalid_param(format!("messages[{at}].tool_calls"), message));
         };
         let mut result = ToolResult::success(parse_content(&found.content, *place)?);
         (result.call_id, result.tool) =
@@ -165,10 +146,7 @@ fn tool_results(
     }
     if sent.len() != called.len() {
         let message = "there are more messages of role tool than calls before them";
-        return Err(OpenAiError::invalid_param(
-            format!("messages[{at}].tool_calls"),
-            message,
-        ));
+        return Err(OpenAiError::invalid_param(format!("messages[{at}].tool_calls"), message));
     }
     Ok(Message::Results(results))
 }
@@ -178,9 +156,7 @@ fn parse_content(sent: &Value, at: usize) -> Result<Vec<Content>, OpenAiError> {
         Value::Null => Ok(Vec::new()),
         Value::String(text) => Ok(vec![Content::text(text)]),
         Value::Array(parts) => {
-            let read = parts
-                .iter()
-                .map(|sent| parse_part(sent).ok_or_else(|| invalid_content(at)));
+            let read = parts.iter().map(|sent| parse_part(sent).ok_or_else(|| invalid_content(at)));
             read.collect()
         }
         _ => Err(invalid_content(at)),

@@ -72,10 +72,7 @@ impl CompletionBody {
         } else if !self.stop.is_null() {
             ("stop", "stop sequences cannot be set here")
         } else if !self.response_format.is_null() && !plain(&self.response_format) {
-            (
-                "response_format",
-                "answers are text here; describe the form in a message",
-            )
+            ("response_format", "answers are text here; describe the form in a message")
         } else if !self.functions.is_null() {
             ("functions", "send `tools`")
         } else if self.logprobs == Some(true) {
@@ -121,20 +118,14 @@ impl ChatRequest {
                 endpoint,
             )
             .map_err(|(at, why)| OpenAiError::invalid_param(format!("tools[{at}]"), why))?,
-            tool_choice: request
-                .tool_choice
-                .as_ref()
-                .map(parse_tool_choice)
-                .transpose()?,
+            tool_choice: request.tool_choice.as_ref().map(parse_tool_choice).transpose()?,
             options: request.options(),
         })
     }
 }
 
 fn parse_tool_choice(sent: &Value) -> Result<ToolChoice, OpenAiError> {
-    let named = sent
-        .get("function")
-        .and_then(|function| function.get("name"));
+    let named = sent.get("function").and_then(|function| function.get("name"));
     match (sent.as_str(), named.and_then(Value::as_str)) {
         (Some("auto"), _) => Ok(ToolChoice::Auto),
         (Some("none"), _) => Ok(ToolChoice::None),

@@ -84,9 +84,8 @@ async fn answer_request(
         endpoint.delete_conversation(&room.id).await?;
         return result;
     }
-    let mut turn_request = context
-        .apply_to_turn(endpoint.chat.message(), endpoint)
-        .cancel_on(cancel);
+    let mut turn_request =
+        context.apply_to_turn(endpoint.chat.message(), endpoint).cancel_on(cancel);
     for (role, content) in &turn.message.parts {
         turn_request = match role {
             Role::User => turn_request.user(content.clone()),
@@ -102,21 +101,10 @@ async fn answer_request(
     if let Some(choice) = request.tool_choice {
         turn_request = turn_request.tool_choice(choice);
     }
-    let chosen = turn
-        .message
-        .model
-        .clone()
-        .map(|model| endpoint.with_guardrails(model));
+    let chosen = turn.message.model.clone().map(|model| endpoint.with_guardrails(model));
     let model = chosen.unwrap_or_else(|| Arc::clone(&endpoint.model));
-    let (before, after) = (
-        request.history.messages_before,
-        request.history.messages_after,
-    );
-    let with_history = ModelWithHistory {
-        model,
-        messages_before: before,
-        messages_after: after,
-    };
+    let (before, after) = (request.history.messages_before, request.history.messages_after);
+    let with_history = ModelWithHistory { model, messages_before: before, messages_after: after };
     run_to_end(room, turn, turn_request.model(with_history)).await
 }
 
@@ -148,9 +136,7 @@ async fn run_to_end(
                 }
             }
         }
-        let Some(response) = events
-            .into_response()
-            .filter(|it| !it.pending_approvals().is_empty())
+        let Some(response) = events.into_response().filter(|it| !it.pending_approvals().is_empty())
         else {
             return Ok(());
         };

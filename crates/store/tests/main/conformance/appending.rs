@@ -12,17 +12,8 @@ pub(crate) async fn entries_are_loaded_in_the_order_they_were_appended(backend: 
     let store = backend.open().await;
     let room = acquire(&store, "room").await;
     // Ordered by the appends, not by the times and ids of the entries.
-    store
-        .append(
-            &room,
-            &[user_entry("z", 9, "one"), user_entry("b", 5, "two")],
-        )
-        .await
-        .unwrap();
-    store
-        .append(&room, &[user_entry("a", 1, "three")])
-        .await
-        .unwrap();
+    store.append(&room, &[user_entry("z", 9, "one"), user_entry("b", 5, "two")]).await.unwrap();
+    store.append(&room, &[user_entry("a", 1, "three")]).await.unwrap();
     store.append(&room, &[]).await.unwrap();
     for store in [store, backend.open().await] {
         let loaded = store.load("room").await.unwrap();
@@ -33,35 +24,19 @@ pub(crate) async fn entries_are_loaded_in_the_order_they_were_appended(backend: 
 
 pub(crate) async fn an_entry_that_is_appended_again_is_stored_once(backend: &Backend) {
     let store = backend.open().await;
-    let (room, other) = (
-        acquire(&store, "room").await,
-        acquire(&store, "other").await,
-    );
-    let entries = [
-        user_entry("a", 1, "one"),
-        user_entry("b", 2, "two"),
-        user_entry("a", 3, "x"),
-    ];
+    let (room, other) = (acquire(&store, "room").await, acquire(&store, "other").await);
+    let entries = [user_entry("a", 1, "one"), user_entry("b", 2, "two"), user_entry("a", 3, "x")];
     for _ in 0..2 {
         store.append(&room, &entries).await.unwrap();
     }
     let more = [user_entry("c", 4, "three"), user_entry("b", 5, "four")];
     store.append(&room, &more).await.unwrap();
-    store
-        .append(&other, &[user_entry("a", 6, "y")])
-        .await
-        .unwrap();
+    store.append(&other, &[user_entry("a", 6, "y")]).await.unwrap();
     let loaded = store.load("room").await.unwrap();
-    let expected = [
-        user_entry("a", 1, "one"),
-        user_entry("b", 2, "two"),
-        user_entry("c", 4, "three"),
-    ];
+    let expected =
+        [user_entry("a", 1, "one"), user_entry("b", 2, "two"), user_entry("c", 4, "three")];
     assert_eq!(encode(&loaded), encode(&expected));
-    assert_eq!(
-        encode(&store.load("other").await.unwrap()),
-        encode(&[user_entry("a", 6, "y")])
-    );
+    assert_eq!(encode(&store.load("other").await.unwrap()), encode(&[user_entry("a", 6, "y")]));
     let listed = store.list(2).await.unwrap();
     let counts: Vec<(u64, u64)> = listed.iter().map(|it| (it.entries, it.last)).collect();
     assert_eq!(counts, [(1, 6), (3, 4)]);
@@ -88,9 +63,7 @@ pub(crate) async fn a_batch_is_stored_whole_or_not_at_all(backend: &Backend) {
     store.release(&room).await.unwrap();
     let loaded = store.load("room").await.unwrap();
     let count = |round: usize| {
-        let numbers = loaded
-            .iter()
-            .filter_map(|entry| entry.id.parse::<usize>().ok());
+        let numbers = loaded.iter().filter_map(|entry| entry.id.parse::<usize>().ok());
         numbers.filter(|id| id / 50 == round).count()
     };
     for round in 0..20 {
@@ -107,10 +80,7 @@ pub(crate) async fn many_conversations_are_appended_to_at_the_same_time(backend:
         tokio::spawn(async move {
             let room = acquire(&store, &format!("room {n}")).await;
             for batch in 0..10 {
-                store
-                    .append(&room, &numbered_entries(batch * 3, 3))
-                    .await
-                    .unwrap();
+                store.append(&room, &numbered_entries(batch * 3, 3)).await.unwrap();
             }
         })
     });
@@ -129,12 +99,7 @@ pub(crate) async fn one_conversation_is_appended_to_by_many_tasks(backend: &Back
     let room = acquire(&store, "room").await;
     let tasks = (0..16).map(|n| {
         let (store, room) = (Arc::clone(&store), room.clone());
-        tokio::spawn(async move {
-            store
-                .append(&room, &numbered_entries(n * 5, 5))
-                .await
-                .unwrap()
-        })
+        tokio::spawn(async move { store.append(&room, &numbered_entries(n * 5, 5)).await.unwrap() })
     });
     for task in tasks.collect::<Vec<_>>() {
         task.await.unwrap();

@@ -60,20 +60,14 @@ pub(crate) async fn a_holder_that_lost_its_lease_appends_nothing(backend: &Backe
     let (me, you) = (Lease::new("room", "me"), Lease::new("room", "you"));
     let entries = [user_entry("a", 1, "")];
     let error = store.append(&me, &entries).await.unwrap_err().to_string();
-    assert!(
-        error.contains("`room` is in the hands of another"),
-        "{error}"
-    );
+    assert!(error.contains("`room` is in the hands of another"), "{error}");
     assert!(store.acquire(&me, SHORT).await.unwrap());
     acquire_expired(&again, &you).await;
     again.append(&you, &entries).await.unwrap();
     // The first holder does not know that it lost the lease.
     let late = [user_entry("b", 2, ""), user_entry("a", 2, "")];
     let error = store.append(&me, &late).await.unwrap_err().to_string();
-    assert!(
-        error.contains("`room` is in the hands of another"),
-        "{error}"
-    );
+    assert!(error.contains("`room` is in the hands of another"), "{error}");
     again.release(&you).await.unwrap();
     store.append(&me, &late).await.unwrap_err();
     assert_eq!(ids(&store.load("room").await.unwrap()), ["a"]);

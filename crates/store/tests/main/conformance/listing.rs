@@ -52,30 +52,17 @@ pub(crate) async fn an_owner_is_shown_its_own_conversations_only(backend: &Backe
     assert_eq!(names(&ada, 1).await, ["@ada//help/7"]);
     assert_eq!(names(&bob, 9).await, ["@bob/notes"]);
     assert!(names(&subject("eve"), 9).await.is_empty());
-    assert_eq!(
-        names(&Owner::Operator, 9).await,
-        ["Zebra", "/help/7", "notes"]
-    );
+    assert_eq!(names(&Owner::Operator, 9).await, ["Zebra", "/help/7", "notes"]);
     assert_eq!(store.list(9).await.unwrap().len(), 7);
 }
 
 pub(crate) async fn a_title_is_the_beginning_of_the_first_entry(backend: &Backend) {
     let store = backend.open().await;
     let long = format!("  What\n\tis  it? {}", "é".repeat(100));
-    append(
-        &store,
-        "a",
-        &[user_entry("1", 4, &long), user_entry("2", 4, "No.")],
-    )
-    .await;
+    append(&store, "a", &[user_entry("1", 4, &long), user_entry("2", 4, "No.")]).await;
     append(&store, "b", &[user_entry("1", 3, "A\0B")]).await;
-    let picture = Content::Image {
-        data: "AAAA".to_owned(),
-        mime_type: "image/png".to_owned(),
-    };
-    let what = EntryBody::User {
-        content: vec![picture, Content::text("This")],
-    };
+    let picture = Content::Image { data: "AAAA".to_owned(), mime_type: "image/png".to_owned() };
+    let what = EntryBody::User { content: vec![picture, Content::text("This")] };
     append(&store, "c", &[Entry::new("1", 2, what)]).await;
     append(&store, "d", &numbered_entries(1, 1)).await;
     let listed = backend.open().await.list(9).await.unwrap();

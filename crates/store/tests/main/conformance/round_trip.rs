@@ -23,19 +23,14 @@ const UNUSUAL_JSON: &[&str] = &[
 
 pub(crate) async fn json_is_stored_byte_for_byte(backend: &Backend) {
     let store = backend.open().await;
-    let entries: Vec<Entry> = UNUSUAL_JSON
-        .iter()
-        .enumerate()
-        .map(|(n, json)| step(n, json))
-        .collect();
+    let entries: Vec<Entry> =
+        UNUSUAL_JSON.iter().enumerate().map(|(n, json)| step(n, json)).collect();
     append(&store, "room", &entries).await;
     for store in [store, backend.open().await] {
         let loaded = store.load("room").await.unwrap();
         assert_eq!(encode(&loaded), encode(&entries));
         for (entry, json) in loaded.iter().zip(UNUSUAL_JSON) {
-            let EntryBody::Step { step, .. } = &entry.body else {
-                panic!("{entry:?}")
-            };
+            let EntryBody::Step { step, .. } = &entry.body else { panic!("{entry:?}") };
             let raw = step.items[0].raw_json("odd").unwrap();
             assert_eq!(raw.get(), *json);
             let call = step.calls().next().unwrap();
@@ -48,12 +43,7 @@ fn step(n: usize, json: &str) -> Entry {
     let raw = RawValue::from_string(json.to_owned()).unwrap();
     let call = ToolCall::new("look", json).with_id("call");
     let items = vec![Item::call(call).with_raw("odd", raw)];
-    let step = Step::new(
-        ModelId::new("odd", ""),
-        items,
-        StopReason::Calls,
-        Usage::new(1, 2),
-    );
+    let step = Step::new(ModelId::new("odd", ""), items, StopReason::Calls, Usage::new(1, 2));
     let what = EntryBody::Step {
         step: step.into(),
         calls: vec![CallMetadata::new("call", "look", "digest")],
@@ -88,10 +78,7 @@ pub(crate) async fn names_and_ids_may_be_anything(backend: &Backend) {
     for name in names {
         let loaded = store.load(name).await.unwrap();
         assert_eq!(ids(&loaded), names, "{name:?}");
-        assert_eq!(
-            encode(&loaded),
-            encode(&names.map(|id| user_entry(id, 1, name)))
-        );
+        assert_eq!(encode(&loaded), encode(&names.map(|id| user_entry(id, 1, name))));
         let before = store.tail(name, Some("a\0b"), 9).await.unwrap();
         assert_eq!(ids(&before), ["", " ", "\0"]);
         let other = toolwright::chat::Lease::new(name, "other");

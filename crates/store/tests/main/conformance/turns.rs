@@ -34,16 +34,10 @@ pub(crate) async fn a_pending_approval_survives_a_restart(backend: &Backend) {
     // The approval is still pending, and nothing has run.
     let pending = second.resume("room").call().await.unwrap();
     assert_eq!(pending.pending_approvals().len(), 1);
-    assert_eq!(
-        pending.pending_approvals()[0].arguments,
-        serde_json::json!({"amount": 40})
-    );
+    assert_eq!(pending.pending_approvals()[0].arguments, serde_json::json!({"amount": 40}));
     assert_eq!(pending.pending_approvals()[0].token, decided.token);
     assert_eq!(log.lines(), Vec::<String>::new());
-    let done = second
-        .submit_approvals("room", vec![decided.clone()])
-        .call()
-        .await;
+    let done = second.submit_approvals("room", vec![decided.clone()]).call().await;
     assert_eq!(done.unwrap().text(), "Done.");
     assert_eq!(log.lines(), ["paid 40"]);
     let sent = model.requests().remove(0).messages;
@@ -55,10 +49,7 @@ pub(crate) async fn a_pending_approval_survives_a_restart(backend: &Backend) {
     let model = ScriptedModel::new();
     let third = chat(model, vec![pay_tool(&log)], backend.open().await);
     let again = third.submit_approvals("room", vec![decided]).call().await;
-    assert!(
-        matches!(again, Err(ChatError::Rejected { .. })),
-        "{again:?}"
-    );
+    assert!(matches!(again, Err(ChatError::Rejected { .. })), "{again:?}");
     assert_eq!(log.lines(), ["paid 40"]);
 }
 
@@ -85,21 +76,13 @@ pub(crate) async fn an_approval_is_valid_only_for_the_arguments_it_was_requested
 
     let model = ScriptedModel::new().replies("I could not pay.");
     let second = chat(model.clone(), vec![pay_tool(&log)], backend.open().await);
-    let done = second
-        .submit_approvals("changed", vec![decided])
-        .call()
-        .await;
+    let done = second.submit_approvals("changed", vec![decided]).call().await;
     assert_eq!(done.unwrap().text(), "I could not pay.");
     assert_eq!(log.lines(), Vec::<String>::new());
     let sent = model.requests().remove(0).messages;
-    let Some(Message::Results(results)) = sent.last() else {
-        panic!("{sent:?}")
-    };
+    let Some(Message::Results(results)) = sent.last() else { panic!("{sent:?}") };
     let result = results[0].text();
-    assert!(
-        result.contains("the approval is for another call"),
-        "{result}"
-    );
+    assert!(result.contains("the approval is for another call"), "{result}");
 }
 
 pub(crate) async fn messages_of_two_processes_wait_for_each_other(backend: &Backend) {

@@ -27,10 +27,7 @@ async fn a_terminated_connection_is_replaced_without_an_error() {
         let many = (0..20).map(|_| store.load("room"));
         futures::future::try_join_all(many).await.unwrap();
         execute(&url, TERMINATE_ALL).await;
-        store
-            .append(&room, &numbered_entries(round, 1))
-            .await
-            .unwrap();
+        store.append(&room, &numbered_entries(round, 1)).await.unwrap();
     }
     let loaded = store.load("room").await.unwrap();
     assert_eq!(ids(&loaded), ["0", "1", "2", "3", "4"]);
@@ -90,18 +87,11 @@ async fn a_turn_fails_clearly_when_the_server_stops_and_resumes_when_it_is_back(
     assert!(matches!(error, ChatError::Store(_)), "{error:?}");
     let message = error.to_string();
     let expected = "cannot be reached: see that it runs";
-    assert!(
-        message.starts_with("the conversation cannot be kept: the database `t0`"),
-        "{message}"
-    );
+    assert!(message.starts_with("the conversation cannot be kept: the database `t0`"), "{message}");
     assert!(message.contains(expected), "{message}");
     // Another store is not affected, and this one works again when the server is back.
     let memory = ScriptedModel::new().replies("Here.");
-    let beside = chat(
-        memory,
-        Vec::new(),
-        Arc::new(toolwright::chat::MemoryStore::new()),
-    );
+    let beside = chat(memory, Vec::new(), Arc::new(toolwright::chat::MemoryStore::new()));
     let ask = beside.message().conversation("room").user("There?");
     assert_eq!(ask.call().await.unwrap().text(), "Here.");
     let error = store.load("other").await.unwrap_err().to_string();
@@ -123,8 +113,5 @@ async fn a_turn_fails_clearly_when_the_server_stops_and_resumes_when_it_is_back(
         _ => None,
     });
     let finished: Vec<String> = finished.collect();
-    assert!(
-        finished.len() == 1 && finished[0].contains("outcome is unknown"),
-        "{finished:?}"
-    );
+    assert!(finished.len() == 1 && finished[0].contains("outcome is unknown"), "{finished:?}");
 }

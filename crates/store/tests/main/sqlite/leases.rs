@@ -41,10 +41,7 @@ async fn a_renewed_lease_does_not_expire_for_others() {
         assert!(store.acquire(&me, Duration::ZERO).await.unwrap());
         assert!(!other.acquire(&you, LONG).await.unwrap());
     }
-    assert!(
-        other.acquire(&you, LONG).await.unwrap(),
-        "not renewed since"
-    );
+    assert!(other.acquire(&you, LONG).await.unwrap(), "not renewed since");
 }
 
 #[tokio::test]

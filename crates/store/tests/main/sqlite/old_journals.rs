@@ -67,10 +67,7 @@ async fn a_pending_approval_is_shown_and_decided() {
     let call = ToolCall::new("pay", r#"{"amount": 40}"#).with_id("call_0_0");
     let pending = invoker.pending_call(&CallScope::new(), &call).unwrap();
     let verified = pending.request().verify_token(token);
-    assert!(
-        matches!(verified, Ok(()) | Err("the approval has expired")),
-        "{verified:?}"
-    );
+    assert!(matches!(verified, Ok(()) | Err("the approval has expired")), "{verified:?}");
     let token = serde_json::to_string(token).unwrap();
     let renewed = serde_json::to_string(&pending.request().issue_token()).unwrap();
     let (_directory, _, store) = store_of(&JOURNALS.replace(&token, &renewed)).await;

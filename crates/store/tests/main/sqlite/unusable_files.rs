@@ -12,10 +12,7 @@ use crate::fixtures::{acquire, append, numbered_entries};
 async fn a_directory_is_refused() {
     let (directory, _) = temporary_file();
     let error = open_error(directory.path()).await;
-    assert!(
-        error.ends_with("is a directory: name a file in it"),
-        "{error}"
-    );
+    assert!(error.ends_with("is a directory: name a file in it"), "{error}");
 }
 
 #[tokio::test]
@@ -24,10 +21,7 @@ async fn the_error_names_a_directory_that_cannot_be_created() {
     std::fs::write(&file, "a file").unwrap();
     let beneath = file.join("deeper").join("journals.db");
     let error = open_error(&beneath).await;
-    let expected = format!(
-        "the directory `{}` cannot be made",
-        file.join("deeper").display()
-    );
+    let expected = format!("the directory `{}` cannot be made", file.join("deeper").display());
     assert!(error.starts_with(&expected), "{error}");
 }
 
@@ -72,11 +66,7 @@ async fn the_error_for_a_damaged_entry_names_its_conversation_and_others_work() 
     append(&store, "other", &numbered_entries(0, 2)).await;
     execute(&file, "UPDATE entries SET entry = '{' WHERE seq = 1").await;
     let error = store.load("room").await.unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .starts_with("conversation `room` has an entry that cannot be read")
-    );
+    assert!(error.to_string().starts_with("conversation `room` has an entry that cannot be read"));
     assert!(std::error::Error::source(&error).is_some());
     assert_eq!(store.load("other").await.unwrap().len(), 2);
     append(&store, "other", &numbered_entries(2, 2)).await;
@@ -118,11 +108,7 @@ async fn a_read_only_file_is_reported() {
         .output()
         .unwrap();
     allow(directory.path().to_owned(), 0o755).unwrap();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stdout)
-    );
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }
 
 /// Run by the test above, as another user; by itself it does nothing.
@@ -133,21 +119,12 @@ async fn an_unprivileged_process() {
     };
     let file = std::path::PathBuf::from(file);
     let error = open_error(&file).await;
-    assert!(
-        error.contains("journals.db` cannot be written: allow it"),
-        "{error}"
-    );
+    assert!(error.contains("journals.db` cannot be written: allow it"), "{error}");
     // Nor can a file be created in the same directory.
     let error = open_error(&file.with_file_name("new.db")).await;
-    assert!(
-        error.contains("new.db` cannot be written: allow it"),
-        "{error}"
-    );
+    assert!(error.contains("new.db` cannot be written: allow it"), "{error}");
     let (_directory, elsewhere) = temporary_file();
     let elsewhere = SqliteStore::open(&elsewhere).await.unwrap();
     let room = acquire(&elsewhere, "room").await;
-    elsewhere
-        .append(&room, &numbered_entries(0, 2))
-        .await
-        .unwrap();
+    elsewhere.append(&room, &numbered_entries(0, 2)).await.unwrap();
 }

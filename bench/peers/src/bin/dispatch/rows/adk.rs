@@ -27,20 +27,14 @@ pub fn add_order_rows(race: Comparison<'_>) -> Comparison<'_> {
         place(from_value(args)?).await
     })
     .with_parameters_schema::<plain::Args>();
-    add_rows(
-        race,
-        Arc::new(function),
-        Arc::new(Place),
-        order::ARGUMENTS_JSON,
-    )
+    add_rows(race, Arc::new(function), Arc::new(Place), order::ARGUMENTS_JSON)
 }
 
 /// Adds the rows of the small call.
 pub fn add_sum_rows(race: Comparison<'_>) -> Comparison<'_> {
-    let function = FunctionTool::new("add", "Adds two numbers.", async |_, args| {
-        add(from_value(args)?).await
-    })
-    .with_parameters_schema::<sum::Args>();
+    let function =
+        FunctionTool::new("add", "Adds two numbers.", async |_, args| add(from_value(args)?).await)
+            .with_parameters_schema::<sum::Args>();
     add_rows(race, Arc::new(function), Arc::new(Add), sum::ARGUMENTS_JSON)
 }
 
@@ -52,12 +46,8 @@ fn add_rows<'a>(
 ) -> Comparison<'a> {
     let function = ToolCaller::new(function);
     let annotated = ToolCaller::new(annotated);
-    race.add_async_function("adk FunctionTool", async move || {
-        function.call(black_box(text)).await
-    })
-    .add_async_function("adk #[tool]", async move || {
-        annotated.call(black_box(text)).await
-    })
+    race.add_async_function("adk FunctionTool", async move || function.call(black_box(text)).await)
+        .add_async_function("adk #[tool]", async move || annotated.call(black_box(text)).await)
 }
 
 /// What adk's agent keeps to run tools.

@@ -52,9 +52,7 @@ fn add_bridge_rows<'a>(
     race.add_async_function("rig RegisteredTool, Toolwright's", async move || {
         rows::call(&in_rig, name, black_box(text)).await
     })
-    .add_async_function("adk Tool, Toolwright's", async move || {
-        in_adk.call(black_box(text)).await
-    })
+    .add_async_function("adk Tool, Toolwright's", async move || in_adk.call(black_box(text)).await)
     .add_async_function("rmcp ToolRouter, Toolwright's", async move || {
         local.call(&in_rmcp, name, black_box(text)).await
     })

@@ -56,40 +56,26 @@ impl ServerHandler for ShopServer {}
 
 impl ShopServer {
     fn new() -> Self {
-        Self {
-            router: Self::tool_router(),
-        }
+        Self { router: Self::tool_router() }
     }
 }
 
 /// Adds the rows of the nested order.
 pub fn add_order_rows<'a>(race: Comparison<'a>, runtime: &'a Runtime) -> Comparison<'a> {
-    let (kept, structured, rebuilt) = (
-        LocalRouter::new(runtime),
-        LocalRouter::new(runtime),
-        LocalRouter::new(runtime),
-    );
+    let (kept, structured, rebuilt) =
+        (LocalRouter::new(runtime), LocalRouter::new(runtime), LocalRouter::new(runtime));
     let remote = runtime.block_on(RemoteClient::new());
     race.add_async_function("rmcp ToolRouter, String", async move || {
         let router = &kept.service.service().router;
-        kept.call(router, "place", black_box(order::ARGUMENTS_JSON))
-            .await
+        kept.call(router, "place", black_box(order::ARGUMENTS_JSON)).await
     })
     .add_async_function("rmcp ToolRouter, Json<T>", async move || {
         let router = &structured.service.service().router;
-        structured
-            .call(router, "place_json", black_box(order::ARGUMENTS_JSON))
-            .await
+        structured.call(router, "place_json", black_box(order::ARGUMENTS_JSON)).await
     })
     // What `#[tool_handler]` does when it is not told about a kept router.
     .add_async_function("rmcp ToolRouter, rebuilt for each call", async move || {
-        rebuilt
-            .call(
-                &ShopServer::tool_router(),
-                "place",
-                black_box(order::ARGUMENTS_JSON),
-            )
-            .await
+        rebuilt.call(&ShopServer::tool_router(), "place", black_box(order::ARGUMENTS_JSON)).await
     })
     .add_async_function("rmcp client, pipe, server", async move || {
         remote.call("place", black_box(order::ARGUMENTS_JSON)).await
@@ -102,9 +88,7 @@ pub fn add_sum_rows<'a>(race: Comparison<'a>, runtime: &'a Runtime) -> Compariso
     let remote = runtime.block_on(RemoteClient::new());
     race.add_async_function("rmcp ToolRouter, String", async move || {
         let router = &local.service.service().router;
-        local
-            .call(router, "add", black_box(sum::ARGUMENTS_JSON))
-            .await
+        local.call(router, "add", black_box(sum::ARGUMENTS_JSON)).await
     })
     .add_async_function("rmcp client, pipe, server", async move || {
         remote.call("add", black_box(sum::ARGUMENTS_JSON)).await
@@ -124,11 +108,7 @@ impl LocalRouter {
         let (ours, theirs) = duplex(PIPE_BYTES);
         let service = serve_directly(ShopServer::new(), theirs, None);
         let peer = service.peer().clone();
-        Self {
-            service,
-            peer,
-            _silence: ours,
-        }
+        Self { service, peer, _silence: ours }
     }
 
     pub(super) async fn call(
@@ -155,19 +135,11 @@ impl RemoteClient {
         let (ours, theirs) = duplex(PIPE_BYTES);
         let server = tokio::spawn(async { ShopServer::new().serve(theirs).await.unwrap() });
         let client = ().serve(ours).await.unwrap();
-        Self {
-            client,
-            _server: server.await.unwrap(),
-        }
+        Self { client, _server: server.await.unwrap() }
     }
 
     async fn call(&self, name: &'static str, text: &str) -> String {
-        result_text(
-            self.client
-                .call_tool_once(params(name, text))
-                .await
-                .unwrap(),
-        )
+        result_text(self.client.call_tool_once(params(name, text)).await.unwrap())
     }
 }
 

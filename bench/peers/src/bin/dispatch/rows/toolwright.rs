@@ -36,18 +36,8 @@ fn add(a: i64, b: i64) -> i64 {
 /// Adds the rows of the nested order.
 pub fn add_order_rows(race: Comparison<'_>) -> Comparison<'_> {
     let race = add_row(race, "Toolwright", place::tool(), order::ARGUMENTS_JSON);
-    let race = add_row(
-        race,
-        "Toolwright, Json<T>",
-        place_json::tool(),
-        order::ARGUMENTS_JSON,
-    );
-    add_row(
-        race,
-        "Toolwright, validator on",
-        place_limited::tool(),
-        order::ARGUMENTS_JSON,
-    )
+    let race = add_row(race, "Toolwright, Json<T>", place_json::tool(), order::ARGUMENTS_JSON);
+    add_row(race, "Toolwright, validator on", place_limited::tool(), order::ARGUMENTS_JSON)
 }
 
 /// Adds the row of the small call.

@@ -18,7 +18,5 @@ pub fn adapter<'a>(
     name: &str,
     adapter: impl SchemaAdapter + 'a,
 ) -> LoweringComparison<'a> {
-    contest.add_per_tool(name, move |tool| {
-        adapter.normalize_schema(tool.input.clone())
-    })
+    contest.add_per_tool(name, move |tool| adapter.normalize_schema(tool.input.clone()))
 }

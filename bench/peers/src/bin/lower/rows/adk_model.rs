@@ -15,26 +15,12 @@ use crate::comparison::LoweringComparison;
 pub fn add_rows(contest: LoweringComparison<'_>) -> LoweringComparison<'_> {
     match contest.dialect.name() {
         "openai" => adapter(contest, "adk OpenAiSchemaAdapter", OpenAiSchemaAdapter),
-        "openai-strict" => adapter(
-            contest,
-            "adk OpenAiStrictSchemaAdapter",
-            OpenAiStrictSchemaAdapter,
-        ),
-        "anthropic" => adapter(
-            contest,
-            "adk AnthropicSchemaAdapter",
-            AnthropicSchemaAdapter,
-        ),
-        "gemini" => adapter(
-            contest,
-            "adk GeminiSchemaAdapter",
-            GeminiSchemaAdapter::json_schema(),
-        ),
-        "gemini-openapi" => adapter(
-            contest,
-            "adk GeminiSchemaAdapter",
-            GeminiSchemaAdapter::new(),
-        ),
+        "openai-strict" => {
+            adapter(contest, "adk OpenAiStrictSchemaAdapter", OpenAiStrictSchemaAdapter)
+        }
+        "anthropic" => adapter(contest, "adk AnthropicSchemaAdapter", AnthropicSchemaAdapter),
+        "gemini" => adapter(contest, "adk GeminiSchemaAdapter", GeminiSchemaAdapter::json_schema()),
+        "gemini-openapi" => adapter(contest, "adk GeminiSchemaAdapter", GeminiSchemaAdapter::new()),
         _ => contest,
     }
 }

@@ -75,9 +75,7 @@ impl HttpClient {
         }
         let (mut results, mut cursor, mut answered) = (Vec::new(), None, None);
         loop {
-            let body = self
-                .era
-                .request(load.method(), load.params(cursor.as_deref()));
+            let body = self.era.request(load.method(), load.params(cursor.as_deref()));
             let extra = match (self.era, load.tool) {
                 (ProtocolGeneration::Session, _) => String::new(),
                 (ProtocolGeneration::Stateless, None) => {
@@ -146,17 +144,8 @@ impl HttpClient {
             }
         };
         let head = String::from_utf8_lossy(&self.read[..from]).to_ascii_lowercase();
-        let mut answer = ResponseBounds {
-            head,
-            from,
-            to: from,
-            chunked: false,
-        };
-        assert!(
-            answer.head.starts_with("http/1.1 20"),
-            "{}",
-            self.response_text()
-        );
+        let mut answer = ResponseBounds { head, from, to: from, chunked: false };
+        assert!(answer.head.starts_with("http/1.1 20"), "{}", self.response_text());
         answer.chunked = answer.header("transfer-encoding") == Some("chunked");
         if answer.chunked {
             while let Some(size) = self.read_chunk_size(&mut answer.to).await {
@@ -193,11 +182,7 @@ impl HttpClient {
     async fn fill_buffer(&mut self) {
         self.read.reserve(16 * 1024);
         let more = self.stream.read_buf(&mut self.read).await.unwrap();
-        assert!(
-            more > 0,
-            "the server hung up after: {}",
-            self.response_text()
-        );
+        assert!(more > 0, "the server hung up after: {}", self.response_text());
     }
 
     fn response_text(&self) -> String {
@@ -219,11 +204,7 @@ impl HttpClient {
         } else {
             plain.extend_from_slice(body);
         }
-        if answer
-            .header("content-type")
-            .unwrap()
-            .starts_with("text/event-stream")
-        {
+        if answer.header("content-type").unwrap().starts_with("text/event-stream") {
             let text = String::from_utf8(plain).unwrap();
             let data = text.lines().filter_map(|line| line.strip_prefix("data:"));
             let mut data = data.map(str::trim).filter(|data| !data.is_empty());

@@ -12,9 +12,7 @@ use super::{QUESTION, client};
 
 /// Adds the row.
 pub fn add_row<'a>(race: Comparison<'a>, base: &str) -> Comparison<'a> {
-    let config = OpenAIConfig::new()
-        .with_api_base(base)
-        .with_api_key("a key");
+    let config = OpenAIConfig::new().with_api_base(base).with_api_key("a key");
     let client = Client::with_config(config).with_http_client(client());
     race.add_async_function("async-openai", async move || {
         let message = ChatCompletionRequestUserMessage::from(QUESTION);
@@ -27,16 +25,13 @@ pub fn add_row<'a>(race: Comparison<'a>, base: &str) -> Comparison<'a> {
         let mut chunks = client.chat().create_stream(request).await.unwrap();
         while let Some(chunk) = chunks.next().await {
             for choice in chunk.unwrap().choices {
-                said.text
-                    .push_str(choice.delta.content.as_deref().unwrap_or_default());
+                said.text.push_str(choice.delta.content.as_deref().unwrap_or_default());
                 for call in choice.delta.tool_calls.into_iter().flatten() {
                     let Some(function) = call.function else {
                         continue;
                     };
-                    said.tool
-                        .push_str(function.name.as_deref().unwrap_or_default());
-                    said.arguments
-                        .push_str(function.arguments.as_deref().unwrap_or_default());
+                    said.tool.push_str(function.name.as_deref().unwrap_or_default());
+                    said.arguments.push_str(function.arguments.as_deref().unwrap_or_default());
                 }
             }
         }

@@ -7,12 +7,7 @@ use crate::verify::jwks::signed_token::SignedToken;
 
 fn vectors() -> Vec<(Value, String)> {
     let all: Vec<Value> = serde_json::from_str(include_str!("vectors.json")).unwrap();
-    let pair = |entry: &Value| {
-        (
-            entry["key"].clone(),
-            entry["token"].as_str().unwrap().to_owned(),
-        )
-    };
+    let pair = |entry: &Value| (entry["key"].clone(), entry["token"].as_str().unwrap().to_owned());
     all.iter().map(pair).collect()
 }
 
@@ -63,10 +58,7 @@ fn without_an_id_the_only_key_that_fits_is_taken() {
     let all = vectors();
     let keys: Vec<Value> = all.iter().map(|(key, _)| key.clone()).collect();
     let keys = set(&keys).unwrap();
-    let fits = |name: &str| {
-        keys.find(None, SignatureAlgorithm::from_name(name).unwrap())
-            .is_some()
-    };
+    let fits = |name: &str| keys.find(None, SignatureAlgorithm::from_name(name).unwrap()).is_some();
     assert!(fits("ES256") && fits("ES384") && fits("EdDSA"));
     assert!(!fits("RS256"), "there are three of RSA");
 }

@@ -54,11 +54,7 @@ fn result(id: &str, result: ToolResult) -> ChatEvent {
 }
 
 fn step() -> ChatEvent {
-    ChatEvent::Step {
-        stop: StopReason::End,
-        usage: Usage::default(),
-        cost: None,
-    }
+    ChatEvent::Step { stop: StopReason::End, usage: Usage::default(), cost: None }
 }
 
 fn ended(end: TurnEnd, answer: &str) -> ChatEvent {
@@ -86,21 +82,14 @@ fn the_answer_is_on_stdout_and_calls_are_on_stderr() {
         ],
     );
     assert_eq!(out, "Let me look.\nIt rains.\n");
-    assert_eq!(
-        err,
-        "→ get_weather {\"city\":\"Tokyo\"}\n← Tokyo: Rainy (12 ms)\n"
-    );
+    assert_eq!(err, "→ get_weather {\"city\":\"Tokyo\"}\n← Tokyo: Rainy (12 ms)\n");
 }
 
 #[test]
 fn an_answer_that_was_not_streamed_is_shown_once() {
     let (out, _) = print_events(false, &[step(), ended(TurnEnd::Answered, "I will not.")]);
     assert_eq!(out, "I will not.\n");
-    let direct = [
-        text("One moment."),
-        step(),
-        ended(TurnEnd::Direct, "the report"),
-    ];
+    let direct = [text("One moment."), step(), ended(TurnEnd::Direct, "the report")];
     assert_eq!(print_events(false, &direct).0, "One moment.\nthe report\n");
     let streamed = [text("Hello"), step(), ended(TurnEnd::Answered, "Hello")];
     assert_eq!(print_events(false, &streamed).0, "Hello\n");
@@ -152,9 +141,7 @@ fn nothing_from_outside_reaches_the_terminal_raw() {
         total: None,
         message: Some(evil.into()),
     });
-    let verdict = ApprovalVerdict::Edit {
-        arguments: serde_json::json!(evil),
-    };
+    let verdict = ApprovalVerdict::Edit { arguments: serde_json::json!(evil) };
     let call = "1".into();
     events.push(ChatEvent::ApprovalDecided { call, verdict });
     let (out, err) = print_events(false, &events);
@@ -165,14 +152,9 @@ fn nothing_from_outside_reaches_the_terminal_raw() {
 
 #[test]
 fn thoughts_are_dim_and_end_before_the_answer_begins() {
-    let thought = |delta: &str| ChatEvent::Reasoning {
-        delta: delta.to_owned(),
-    };
+    let thought = |delta: &str| ChatEvent::Reasoning { delta: delta.to_owned() };
     let events = [thought("Hm"), thought("…"), text("Yes.")];
-    assert_eq!(
-        print_events(false, &events),
-        ("Yes.".to_owned(), "thinking: Hm…\n".to_owned())
-    );
+    assert_eq!(print_events(false, &events), ("Yes.".to_owned(), "thinking: Hm…\n".to_owned()));
     let (_, err) = print_events(true, &events);
     assert!(err.contains("\u{1b}[2mHm\u{1b}[0m"), "{err:?}");
 }

@@ -23,9 +23,7 @@ impl Session<'_> {
             SlashCommand::Help => return self.printer.print_output(&slash_command::help_text()),
             SlashCommand::Usage => return self.printer.print_output(&self.usage.summary()),
             SlashCommand::Model(None) => {
-                return self
-                    .printer
-                    .print_output(&format!("{}\n", self.selected_model.summary()));
+                return self.printer.print_output(&format!("{}\n", self.selected_model.summary()));
             }
             SlashCommand::Model(Some(spec)) => self.switch_model(&spec),
             SlashCommand::Tools => self.list_tools()?,
@@ -81,8 +79,7 @@ impl Session<'_> {
         let text =
             write_journal(&self.conversation_id, &entries).map_err(|error| error_chain(&error))?;
         journal_file::write_new_file(Path::new(file), &text)?;
-        self.printer
-            .print_note(&format!("{} entries written to {file}", entries.len()));
+        self.printer.print_note(&format!("{} entries written to {file}", entries.len()));
         Ok(())
     }
 
@@ -130,8 +127,7 @@ impl Session<'_> {
             return self.send_message(&rendered.text).map(Ok);
         }
         self.pending_assistant_texts.push(rendered.text);
-        self.printer
-            .print_note("inserted before your next question");
+        self.printer.print_note("inserted before your next question");
         Ok(Ok(()))
     }
 
@@ -154,10 +150,7 @@ impl Session<'_> {
         let arguments = arguments::parse_arguments(arguments, prompt.spec())
             .map_err(|error| error.message())?;
         let scope = CallScope::new();
-        let render = self
-            .factory
-            .invoker
-            .render_prompt_in(&scope, name, arguments);
+        let render = self.factory.invoker.render_prompt_in(&scope, name, arguments);
         let rendered = self.runtime.block_on(render);
         rendered.map_err(|failure| failure.text().into_owned())
     }

@@ -42,12 +42,8 @@ type ExternalPrint = dyn FnMut(String) + Send;
 impl LineInput {
     /// Opens the line editor if stdin is a terminal, with the history of earlier sessions.
     pub(crate) fn open(helper: LineHelper, interrupts: InterruptHandler) -> Self {
-        let mut input = Self {
-            editor: None,
-            history_file: None,
-            interrupts,
-            external_printer: None,
-        };
+        let mut input =
+            Self { editor: None, history_file: None, interrupts, external_printer: None };
         if !crate::commands::chat::is_terminal() {
             return input;
         }

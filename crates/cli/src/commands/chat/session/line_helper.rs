@@ -44,10 +44,7 @@ impl LineHelper {
     fn completions(&self, typed: &str) -> (usize, Vec<String>) {
         let space = typed.rfind(char::is_whitespace);
         let start = space.map_or(0, |at| {
-            at + typed
-                .get(at..)
-                .and_then(|rest| rest.chars().next())
-                .map_or(0, char::len_utf8)
+            at + typed.get(at..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8)
         });
         let word = typed.get(start..).unwrap_or_default();
         let known = match start {

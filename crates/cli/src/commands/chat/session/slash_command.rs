@@ -11,16 +11,8 @@ const COMMANDS: [(&str, &str, &str); 9] = [
     ("model", "[VENDOR:NAME]", "who answers, or choose another"),
     ("usage", "", "tokens and cost so far"),
     ("save", "FILE", "write the conversation as JSON lines"),
-    (
-        "prompt",
-        "NAME key=value…",
-        "insert a prompt; `prompts list` shows them",
-    ),
-    (
-        "conversations",
-        "[ID]",
-        "the conversations that are kept, or go on with another",
-    ),
+    ("prompt", "NAME key=value…", "insert a prompt; `prompts list` shows them"),
+    ("conversations", "[ID]", "the conversations that are kept, or go on with another"),
     ("clear", "", "begin a new conversation"),
     ("quit", "", "leave, as Ctrl-D does"),
 ];
@@ -32,10 +24,7 @@ pub(crate) enum SlashCommand {
     Model(Option<String>),
     Usage,
     Save(String),
-    Prompt {
-        name: String,
-        arguments: Vec<String>,
-    },
+    Prompt { name: String, arguments: Vec<String> },
     Conversations(Option<String>),
     Clear,
     Quit,
@@ -131,10 +120,7 @@ mod tests {
         assert_eq!(message, "there is no /tolls; did you mean /tools?");
         let message = SlashCommand::parse("frobnicate x").unwrap_err();
         assert!(message.contains("/help"), "{message}");
-        assert_eq!(
-            SlashCommand::parse("clear all").unwrap_err(),
-            "write /clear"
-        );
+        assert_eq!(SlashCommand::parse("clear all").unwrap_err(), "write /clear");
     }
 
     #[test]

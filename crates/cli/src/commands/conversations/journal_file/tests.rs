@@ -25,19 +25,13 @@ fn what_is_read_is_written_to_the_byte() {
     assert!(once.contains(raw), "{once}");
     let again = write_journal("c", &parse_journal(&once).unwrap().entries).unwrap();
     assert_eq!(once, again);
-    assert!(
-        once.starts_with(&format!("{HEADER}\n{USER_ENTRY}\n")),
-        "{once}"
-    );
+    assert!(once.starts_with(&format!("{HEADER}\n{USER_ENTRY}\n")), "{once}");
 }
 
 #[test]
 fn an_error_names_the_line_and_the_reason() {
     let (line, message) = parse_error("");
-    assert!(
-        line == 1 && message.contains("the first line has to be"),
-        "{message}"
-    );
+    assert!(line == 1 && message.contains("the first line has to be"), "{message}");
     let (line, message) = parse_error(&HEADER.replace("\"version\":1", "\"version\":2"));
     assert!(line == 1 && message.contains("version 2"), "{message}");
     let (line, message) = parse_error(&HEADER.replace("journal", "tools"));

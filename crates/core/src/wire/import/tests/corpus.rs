@@ -13,11 +13,8 @@ const SAMPLE: &str = r#"{"id": "simple_0", "question": [[{"role": "user", "conte
 #[test]
 fn a_corpus_is_imported_with_notes() {
     let found = all(SAMPLE);
-    let inputs: Vec<Value> = found
-        .iter()
-        .flatten()
-        .map(|definition| definition.input.as_value().clone())
-        .collect();
+    let inputs: Vec<Value> =
+        found.iter().flatten().map(|definition| definition.input.as_value().clone()).collect();
     assert_eq!(
         inputs,
         [
@@ -45,10 +42,8 @@ fn a_corpus_is_imported_with_notes() {
             json!({"type": "object", "properties": {"title": {"type": "string"}}, "required": ["title"]}),
         ]
     );
-    let refused: Vec<String> = found
-        .iter()
-        .filter_map(|entry| Some(entry.as_ref().err()?.to_string()))
-        .collect();
+    let refused: Vec<String> =
+        found.iter().filter_map(|entry| Some(entry.as_ref().err()?.to_string())).collect();
     assert_eq!(
         refused,
         [
@@ -71,10 +66,7 @@ fn a_corpus_is_imported_with_notes() {
         ]
     );
     let ticket = found[5].as_ref().unwrap();
-    assert_eq!(
-        ticket.output.as_ref().unwrap().as_value()["properties"]["id"]["type"],
-        "integer"
-    );
+    assert_eq!(ticket.output.as_ref().unwrap().as_value()["properties"]["id"]["type"], "integer");
 }
 
 #[test]

@@ -39,12 +39,7 @@ fn definitions_are_found_in_every_wrapper() {
 #[test]
 fn json_lines_are_read_line_by_line() {
     let record = |name: &str| json!({"id": name, "function": [define(name)]});
-    let text = format!(
-        "{}\n\n{}\r\n{}\n",
-        record("a"),
-        define("b"),
-        json!([define("c")])
-    );
+    let text = format!("{}\n\n{}\r\n{}\n", record("a"), define("b"), json!([define("c")]));
     assert_eq!(names(&text), ["a", "b", "c"]);
     let places: Vec<_> = all(&text)
         .into_iter()
@@ -52,11 +47,7 @@ fn json_lines_are_read_line_by_line() {
         .collect();
     assert_eq!(
         places,
-        [
-            (Some(1), "/function/0".to_owned()),
-            (Some(3), String::new()),
-            (Some(4), "/0".to_owned()),
-        ]
+        [(Some(1), "/function/0".to_owned()), (Some(3), String::new()), (Some(4), "/0".to_owned()),]
     );
 }
 
@@ -67,10 +58,7 @@ fn a_broken_line_does_not_affect_the_others() {
     assert_eq!(found.len(), 3);
     let broken = found[1].as_ref().unwrap_err();
     assert_eq!(broken.line, Some(2));
-    assert!(
-        broken.to_string().starts_with("line 2: not JSON: EOF"),
-        "{broken}"
-    );
+    assert!(broken.to_string().starts_with("line 2: not JSON: EOF"), "{broken}");
     assert!(found[0].is_ok() && found[2].is_ok());
 }
 
@@ -80,10 +68,7 @@ fn a_name_is_unique_in_a_list_of_tools() {
     let twice = found[2].as_ref().unwrap_err();
     assert_eq!(twice.index, 2);
     assert_eq!(twice.name.as_deref(), Some("a"));
-    assert_eq!(
-        twice.to_string(),
-        "/tools/2: entry 2 has the name `a`, and so has entry 0"
-    );
+    assert_eq!(twice.to_string(), "/tools/2: entry 2 has the name `a`, and so has entry 0");
     let lines = format!("{}\n{}", define("a"), define("a"));
     assert!(all(&lines)[1].is_err());
     let declared =
@@ -105,10 +90,7 @@ fn pointers_are_relative_to_the_text() {
     }}]});
     let read = one(&text);
     assert_eq!(read.pointer, "/tools/0");
-    assert_eq!(
-        read.notes[0].pointer,
-        "/tools/0/function/parameters/properties/a"
-    );
+    assert_eq!(read.notes[0].pointer, "/tools/0/function/parameters/properties/a");
     assert!(text.pointer(&read.notes[0].pointer).is_some());
 }
 
@@ -118,10 +100,7 @@ fn a_definition_with_a_key_tools_is_still_a_definition() {
     agent["tools"] = json!(["search"]);
     let read = one(&agent);
     assert_eq!(read.name, "agent");
-    assert_eq!(
-        read.notes[0].to_string(),
-        "`tools` left out: no part of a definition"
-    );
+    assert_eq!(read.notes[0].to_string(), "`tools` left out: no part of a definition");
 }
 
 #[test]
@@ -133,9 +112,6 @@ fn keys_outside_the_wrapper_are_merged_or_dropped() {
     let notes: Vec<String> = read.notes.iter().map(ToString::to_string).collect();
     assert_eq!(
         notes,
-        [
-            "`question` left out: no part of a definition",
-            "`name` read as part of the definition",
-        ]
+        ["`question` left out: no part of a definition", "`name` read as part of the definition",]
     );
 }

@@ -34,10 +34,7 @@ fn schema(style: usize, parameters: Map<String, Value>) -> Value {
         2 => {
             json!({"type": "OBJECT", "properties": parameters, "required": parameters.keys().next()})
         }
-        3 => parameters
-            .into_iter()
-            .map(|(name, schema)| json!({name: schema}))
-            .collect(),
+        3 => parameters.into_iter().map(|(name, schema)| json!({name: schema})).collect(),
         4 => json!({"type": "object", "properties": {"type": "object", "properties": parameters}}),
         5 => json!(json!({"type": "object", "properties": parameters}).to_string()),
         6 => {

@@ -39,22 +39,10 @@ fn an_invalid_definition_is_rejected_with_its_location() {
             json!({"name": "f", "inputSchema": {"type": "object"}, "annotations": {"destructiveHint": "perhaps"}}),
             "/annotations/destructiveHint: expected true or false",
         ),
-        (
-            json!({"name": "f", "strict": "very"}),
-            "/strict: expected true or false",
-        ),
-        (
-            json!({"name": "  ", "parameters": {}}),
-            "/name: the name is empty",
-        ),
-        (
-            json!({"name": 5, "parameters": {}}),
-            "/name: expected text, got 5",
-        ),
-        (
-            json!({"parameters": {"type": "object"}}),
-            "a definition without a name",
-        ),
+        (json!({"name": "f", "strict": "very"}), "/strict: expected true or false"),
+        (json!({"name": "  ", "parameters": {}}), "/name: the name is empty"),
+        (json!({"name": 5, "parameters": {}}), "/name: expected text, got 5"),
+        (json!({"parameters": {"type": "object"}}), "a definition without a name"),
         (
             json!({"name": "f", "outputSchema": {"type": "objct"}, "inputSchema": {}}),
             "/outputSchema/type: \"objct\" is no type; did you mean `object`?",
@@ -69,12 +57,7 @@ fn an_invalid_definition_is_rejected_with_its_location() {
 
 #[test]
 fn an_error_has_the_name_of_the_tool() {
-    assert_eq!(
-        rejection(&json!({"name": "f", "parameters": 5}))
-            .name
-            .as_deref(),
-        Some("f")
-    );
+    assert_eq!(rejection(&json!({"name": "f", "parameters": 5})).name.as_deref(), Some("f"));
 }
 
 #[test]
@@ -144,10 +127,7 @@ fn hosted_tools_are_recognised() {
             "/tools/8: a cache point: it marks a place, and defines nothing",
         ]
     );
-    assert_eq!(
-        found[1].as_ref().unwrap_err().name.as_deref(),
-        Some("web_search")
-    );
+    assert_eq!(found[1].as_ref().unwrap_err().name.as_deref(), Some("web_search"));
 }
 
 #[test]
@@ -161,21 +141,12 @@ fn a_text_in_an_unknown_form_is_rejected_as_a_whole() {
         r#"{"openapi": "3.1.0"}"#,
         "{\"a\":1}\n{\"b\":2}",
     ] {
-        assert_eq!(
-            import_definitions(text),
-            Err(ImportError::UnknownFormat),
-            "{text}"
-        );
+        assert_eq!(import_definitions(text), Err(ImportError::UnknownFormat), "{text}");
     }
     let messages = ImportError::UnknownFormat.to_string();
-    for form in [
-        "tools",
-        "result.tools",
-        "functions",
-        "functionDeclarations",
-        "toolConfig",
-        "JSON Lines",
-    ] {
+    for form in
+        ["tools", "result.tools", "functions", "functionDeclarations", "toolConfig", "JSON Lines"]
+    {
         assert!(messages.contains(form), "{messages}");
     }
 }
@@ -183,41 +154,23 @@ fn a_text_in_an_unknown_form_is_rejected_as_a_whole() {
 #[test]
 fn a_text_that_is_not_json_is_rejected_with_line_and_column() {
     let rejected = import_definitions("[\n  {\"name\": }\n]").unwrap_err();
-    assert_eq!(
-        rejected.to_string(),
-        "not JSON: expected value at line 2 column 12"
-    );
-    assert!(matches!(
-        import_definitions(""),
-        Err(ImportError::Syntax { line: 1, .. })
-    ));
-    assert!(matches!(
-        import_definitions("tools:\n  - name: a\n"),
-        Err(ImportError::Syntax { .. })
-    ));
+    assert_eq!(rejected.to_string(), "not JSON: expected value at line 2 column 12");
+    assert!(matches!(import_definitions(""), Err(ImportError::Syntax { line: 1, .. })));
+    assert!(matches!(import_definitions("tools:\n  - name: a\n"), Err(ImportError::Syntax { .. })));
 }
 
 #[test]
 fn a_text_that_is_too_long_is_not_parsed() {
     let text = " ".repeat((64 << 20) + 1);
-    assert!(matches!(
-        import_definitions(&text),
-        Err(ImportError::TooLong { .. })
-    ));
+    assert!(matches!(import_definitions(&text), Err(ImportError::TooLong { .. })));
 }
 
 #[test]
 fn a_text_with_too_many_entries_is_rejected() {
     let entries = |number: usize| format!("[{}5]", "5,".repeat(number - 1));
     let limit = 100_000;
-    assert_eq!(
-        import_definitions(&entries(limit)),
-        Err(ImportError::UnknownFormat)
-    );
-    assert_eq!(
-        import_definitions(&entries(limit + 1)),
-        Err(ImportError::TooManyEntries { limit })
-    );
+    assert_eq!(import_definitions(&entries(limit)), Err(ImportError::UnknownFormat));
+    assert_eq!(import_definitions(&entries(limit + 1)), Err(ImportError::TooManyEntries { limit }));
 }
 
 #[test]
@@ -225,35 +178,14 @@ fn a_text_that_is_too_deep_is_rejected_before_it_is_parsed() {
     let deep =
         |open: &str, close: &str| format!("{}{}", open.repeat(100_000), close.repeat(100_000));
     let found = all(&deep("[", "]"));
-    assert!(
-        found[0]
-            .as_ref()
-            .unwrap_err()
-            .message
-            .contains("wrapped more than")
-    );
+    assert!(found[0].as_ref().unwrap_err().message.contains("wrapped more than"));
     let schema = format!("[{{\"name\": \"f\", \"parameters\": {}}}]", deep("[", "]"));
-    assert!(
-        all(&schema)[0]
-            .as_ref()
-            .unwrap_err()
-            .message
-            .contains("nested deeper")
-    );
+    assert!(all(&schema)[0].as_ref().unwrap_err().message.contains("nested deeper"));
     let wrapped = format!("{}[]{}", "{\"result\":".repeat(5_000), "}".repeat(5_000));
-    assert!(
-        all(&wrapped)[0]
-            .as_ref()
-            .unwrap_err()
-            .message
-            .contains("nested deeper")
-    );
+    assert!(all(&wrapped)[0].as_ref().unwrap_err().message.contains("nested deeper"));
     let nested: Value = (0..80).fold(json!({"type": "string"}), |inner, _| json!({"not": inner}));
     let rejected = rejection(
         &json!({"name": "f", "parameters": {"type": "object", "properties": {"a": nested}}}),
     );
-    assert_eq!(
-        rejected.to_string(),
-        "/parameters: JSON nested deeper than 64 levels"
-    );
+    assert_eq!(rejected.to_string(), "/parameters: JSON nested deeper than 64 levels");
 }

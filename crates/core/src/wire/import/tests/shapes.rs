@@ -45,10 +45,7 @@ fn every_form_gives_the_same_definition() {
             Shape::Gemini,
             json!([{"function_declarations": [{"name": name, "description": description, "parameters_json_schema": city()}]}]),
         ),
-        (
-            Shape::Mcp,
-            json!({"name": name, "description": description, "inputSchema": city()}),
-        ),
+        (Shape::Mcp, json!({"name": name, "description": description, "inputSchema": city()})),
         (
             Shape::Bedrock,
             json!({"toolSpec": {"name": name, "description": description, "inputSchema": {"json": city()}}}),
@@ -96,23 +93,15 @@ fn title_output_and_annotations_of_mcp_are_kept() {
     assert_eq!(read.hints.destructive, Some(true));
     assert_eq!(read.hints.idempotent, Some(true));
     assert_eq!(read.hints.open_world, None);
-    assert_eq!(
-        read.output.unwrap().as_value()["properties"]["bytes"]["type"],
-        "integer"
-    );
+    assert_eq!(read.output.unwrap().as_value()["properties"]["bytes"]["type"], "integer");
     let notes: Vec<_> = read.notes.iter().map(ToString::to_string).collect();
-    assert_eq!(
-        notes,
-        ["/annotations/idempotentHint: \"true\" read as true"]
-    );
+    assert_eq!(notes, ["/annotations/idempotentHint: \"true\" read as true"]);
 }
 
 #[test]
 fn strict_is_read_inside_and_outside_the_wrapper() {
     let chat = |inner: Value| json!({"type": "function", "function": inner});
-    let inside = one(&chat(
-        json!({"name": "f", "description": "F.", "strict": true}),
-    ));
+    let inside = one(&chat(json!({"name": "f", "description": "F.", "strict": true})));
     assert_eq!(inside.strict, Some(true));
     let beside = one(
         &json!({"type": "function", "strict": false, "function": {"name": "f", "description": "F."}}),
@@ -126,24 +115,13 @@ fn shapes_are_parsed_by_name() {
     let names = Shape::ALL.map(|shape| shape.to_string());
     assert_eq!(
         names,
-        [
-            "openai-chat",
-            "openai-responses",
-            "anthropic",
-            "gemini",
-            "ollama",
-            "mcp",
-            "bedrock"
-        ]
+        ["openai-chat", "openai-responses", "anthropic", "gemini", "ollama", "mcp", "bedrock"]
     );
     for shape in Shape::ALL {
         assert_eq!(shape.name().parse(), Ok(shape));
     }
     let unknown = |name: &str| name.parse::<Shape>().unwrap_err().to_string();
-    assert_eq!(
-        unknown("antropic"),
-        "there is no shape `antropic`; did you mean `anthropic`?"
-    );
+    assert_eq!(unknown("antropic"), "there is no shape `antropic`; did you mean `anthropic`?");
     assert!(unknown("x").ends_with("ollama, mcp, bedrock"));
 }
 
@@ -169,26 +147,17 @@ fn no_parameters_at_all_are_no_parameters() {
 fn missing_or_misplaced_keys_are_noted() {
     let read = one(&json!({"name": "f", "description": {"en": "F."}}));
     assert_eq!(read.description, r#"{"en":"F."}"#);
-    assert_eq!(
-        notes(&read),
-        ["/description: read as text, though it is none"]
-    );
+    assert_eq!(notes(&read), ["/description: read as text, though it is none"]);
 
     let read = one(&json!({"name": "f"}));
     assert_eq!(read.description, "");
-    assert_eq!(
-        notes(&read),
-        ["no description: a model cannot tell what it is for"]
-    );
+    assert_eq!(notes(&read), ["no description: a model cannot tell what it is for"]);
 
     let read = one(
         &json!({"name": "f", "description": ["One.", "Two."], "parameters": {"description": "Nothing."}, "returns": "text"}),
     );
     assert_eq!(read.description, "One.\nTwo.");
-    assert_eq!(
-        read.input.as_value(),
-        &json!({"type": "object", "description": "Nothing."})
-    );
+    assert_eq!(read.input.as_value(), &json!({"type": "object", "description": "Nothing."}));
     assert_eq!(
         notes(&read),
         [

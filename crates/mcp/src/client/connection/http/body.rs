@@ -14,11 +14,7 @@ pub(super) async fn read_body(
     max_bytes: usize,
 ) -> Result<Bytes, HttpTransportError> {
     let mut body = BytesMut::new();
-    while let Some(chunk) = response
-        .chunk()
-        .await
-        .map_err(HttpTransportError::from_reqwest)?
-    {
+    while let Some(chunk) = response.chunk().await.map_err(HttpTransportError::from_reqwest)? {
         if body.len() + chunk.len() > max_bytes {
             return Err(HttpTransportError::TooLarge(max_bytes));
         }
@@ -96,10 +92,8 @@ mod tests {
     #[tokio::test]
     async fn an_event_without_an_end_ends_the_stream() {
         let chunks = (0..10).map(|_| Ok(Bytes::from_static(b"0123456789")));
-        let passed: Vec<bool> = bounded_events(stream::iter(chunks), 35)
-            .map(|chunk| chunk.is_ok())
-            .collect()
-            .await;
+        let passed: Vec<bool> =
+            bounded_events(stream::iter(chunks), 35).map(|chunk| chunk.is_ok()).collect().await;
         assert_eq!(passed, [true, true, true, false]);
     }
 }

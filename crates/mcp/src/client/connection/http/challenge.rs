@@ -24,10 +24,9 @@ impl Challenge {
                 header: header.unwrap_or_default().to_owned(),
                 is_insufficient_scope: false,
             }),
-            (StatusCode::FORBIDDEN, Some(header)) => Some(Self {
-                header: header.to_owned(),
-                is_insufficient_scope: true,
-            }),
+            (StatusCode::FORBIDDEN, Some(header)) => {
+                Some(Self { header: header.to_owned(), is_insufficient_scope: true })
+            }
             _ => None,
         }
     }

@@ -38,10 +38,9 @@ impl HttpTransport {
         let session = response.headers().get(SESSION_HEADER);
         let session = session.and_then(|id| id.to_str().ok()).map(str::to_owned);
         match content_type(&response) {
-            Some(EVENT_STREAM) => Ok(StreamableHttpPostResponse::Sse(
-                self.sse_events(response),
-                session,
-            )),
+            Some(EVENT_STREAM) => {
+                Ok(StreamableHttpPostResponse::Sse(self.sse_events(response), session))
+            }
             _ if is_notification => Ok(StreamableHttpPostResponse::Accepted),
             Some(JSON) => {
                 let body = read_body(response, self.max_bytes).await?;
@@ -61,17 +60,13 @@ impl HttpTransport {
     ) -> Result<StreamableHttpPostResponse, StreamableError> {
         let status = response.status();
         let error = status_error(&response);
-        let overloaded = matches!(
-            status,
-            StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE
-        );
+        let overloaded =
+            matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE);
         let unauthorized = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
         if overloaded || unauthorized {
             return Err(error);
         }
-        let body = read_body(response, MAX_ERROR_BYTES)
-            .await
-            .unwrap_or_default();
+        let body = read_body(response, MAX_ERROR_BYTES).await.unwrap_or_default();
         let rpc_error = match serde_json::from_slice::<ServerJsonRpcMessage>(&body) {
             Ok(ServerJsonRpcMessage::Error(error)) => Some(error),
             _ => None,
@@ -88,10 +83,9 @@ impl HttpTransport {
             return Ok(StreamableHttpPostResponse::Json(message, None));
         }
         match rpc_error {
-            Some(error) => Ok(StreamableHttpPostResponse::Json(
-                ServerJsonRpcMessage::Error(error),
-                None,
-            )),
+            Some(error) => {
+                Ok(StreamableHttpPostResponse::Json(ServerJsonRpcMessage::Error(error), None))
+            }
             None => Err(error),
         }
     }
@@ -104,9 +98,6 @@ impl HttpTransport {
 
 fn malformed_response(error: &serde_json::Error, body: &[u8]) -> StreamableError {
     let start = String::from_utf8_lossy(body.get(..120).unwrap_or(body));
-    let message = format!(
-        "an answer that is no JSON-RPC ({error}): `{}`",
-        excerpt(&start)
-    );
+    let message = format!("an answer that is no JSON-RPC ({error}): `{}`", excerpt(&start));
     StreamableError::UnexpectedServerResponse(message.into())
 }

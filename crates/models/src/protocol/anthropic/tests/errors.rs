@@ -26,30 +26,15 @@ fn every_error_has_its_kind_and_the_vendors_message() {
         (503, "api_error", "unavailable", Overloaded),
         (504, "timeout_error", "took too long", Timeout),
         (529, "overloaded_error", "Overloaded", Overloaded),
-        (
-            400,
-            "invalid_request_error",
-            "max_tokens: too large",
-            BadRequest,
-        ),
+        (400, "invalid_request_error", "max_tokens: too large", BadRequest),
         (
             400,
             "invalid_request_error",
             "prompt is too long: 207791 tokens > 200000 maximum",
             ContextTooLong,
         ),
-        (
-            400,
-            "exceed_context_size_error",
-            "the request is too long",
-            ContextTooLong,
-        ),
-        (
-            400,
-            "invalid_request_error",
-            "Output blocked by content filtering policy",
-            ContentFilter,
-        ),
+        (400, "exceed_context_size_error", "the request is too long", ContextTooLong),
+        (400, "invalid_request_error", "Output blocked by content filtering policy", ContentFilter),
     ];
     for (status, kind, message, expected) in rows {
         let body = format!(
@@ -64,15 +49,9 @@ fn every_error_has_its_kind_and_the_vendors_message() {
 #[test]
 fn an_unknown_error_body_is_quoted() {
     let parse = |status, body: &str| Anthropic::default().parse_error(status, body);
-    assert_eq!(
-        parse(502, "<html>bad gateway</html>").message,
-        "<html>bad gateway</html>"
-    );
+    assert_eq!(parse(502, "<html>bad gateway</html>").message, "<html>bad gateway</html>");
     assert_eq!(parse(502, "").message, "the API answered with status 502");
-    assert_eq!(
-        parse(400, r#"{"error":"no such model"}"#).message,
-        "no such model"
-    );
+    assert_eq!(parse(400, r#"{"error":"no such model"}"#).message, "no such model");
     assert_eq!(parse(400, r#"{"message":"nope"}"#).message, "nope");
     assert!(parse(400, &"x".repeat(10_000)).message.chars().count() < 400);
 }

@@ -75,11 +75,7 @@ fn blocks_go_back_unchanged_and_in_order() {
     let body = body(&asking(items), MODEL);
     let sent = &body["messages"][1]["content"];
     assert_eq!(sent, &json!(blocks));
-    assert_eq!(
-        sent.to_string(),
-        json!(blocks).to_string(),
-        "fields keep their order too"
-    );
+    assert_eq!(sent.to_string(), json!(blocks).to_string(), "fields keep their order too");
     assert_eq!(body["messages"][2]["content"][0]["tool_use_id"], "toolu_1");
 }
 
@@ -88,10 +84,7 @@ fn a_journal_in_between_changes_nothing() {
     let (blocks, text) = streamed();
     let written = serde_json::to_string(&items(&answer(&text))).unwrap();
     let items: Vec<Item> = serde_json::from_str(&written).unwrap();
-    assert_eq!(
-        body(&asking(items), MODEL)["messages"][1]["content"],
-        json!(blocks)
-    );
+    assert_eq!(body(&asking(items), MODEL)["messages"][1]["content"], json!(blocks));
 }
 
 #[test]
@@ -138,9 +131,8 @@ fn content_that_the_api_rejects_is_not_replayed() {
 fn another_protocols_raw_items_are_written_from_what_they_mean() {
     let foreign =
         serde_json::value::to_raw_value(&json!({"type": "message", "content": []})).unwrap();
-    let request = asking(vec![
-        Item::text("From another vendor.").with_raw("openai_responses", foreign),
-    ]);
+    let request =
+        asking(vec![Item::text("From another vendor.").with_raw("openai_responses", foreign)]);
     let expected = json!([{"type": "text", "text": "From another vendor."}]);
     assert_eq!(body(&request, MODEL)["messages"][1]["content"], expected);
 }
@@ -149,9 +141,7 @@ fn another_protocols_raw_items_are_written_from_what_they_mean() {
 fn a_call_of_a_name_that_cannot_be_goes_back_under_one_that_can() {
     let raw = r#"{"type":"tool_use","id":"toolu_1","name":"files.read all","input":{}}"#;
     let call = Item::call(ToolCall::new("files.read all", "{}").with_id("toolu_1"));
-    let own = call
-        .clone()
-        .with_raw("anthropic", serde_json::from_str(raw).unwrap());
+    let own = call.clone().with_raw("anthropic", serde_json::from_str(raw).unwrap());
     for item in [call, own] {
         let body = body(&asking(vec![item]), MODEL);
         let block = &body["messages"][1]["content"][0];

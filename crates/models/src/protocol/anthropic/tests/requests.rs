@@ -26,12 +26,7 @@ fn user(text: &str) -> Message {
 
 fn step(items: Vec<Item>) -> Message {
     let model = ModelId::new("openai", "gpt-5");
-    Message::Step(Arc::new(Step::new(
-        model,
-        items,
-        StopReason::End,
-        Usage::default(),
-    )))
+    Message::Step(Arc::new(Step::new(model, items, StopReason::End, Usage::default())))
 }
 
 fn call(id: &str, name: &str, arguments: &str) -> Item {
@@ -45,9 +40,7 @@ fn result(id: &str, mut result: ToolResult) -> ToolResult {
 
 fn config(settings: &[(&str, &str)]) -> Config {
     let settings = settings.iter().map(|(key, value)| (*key, *value));
-    Config::load(ConfigSources::new().defaults(settings))
-        .unwrap()
-        .config
+    Config::load(ConfigSources::new().defaults(settings)).unwrap().config
 }
 
 fn text(text: &str) -> Value {
@@ -77,9 +70,7 @@ fn a_rich_conversation_is_written_exactly() {
         ]),
         Message::Assistant(vec![Content::text("I shall look.")]),
         step(vec![
-            Item::new(ItemKind::Reasoning {
-                text: "left out".into(),
-            }),
+            Item::new(ItemKind::Reasoning { text: "left out".into() }),
             Item::text("Two things at once."),
             call("call|1", "get_weather", r#"{"city": "Rome"}"#),
             call("call_2", "files.read", ""),
@@ -180,46 +171,29 @@ fn results_contain_images_and_errors_are_never_empty() {
         result("a", ToolResult::success(picture)),
         result("b", ToolResult::success("")),
         result("c", ToolResult::failure("")),
-        result(
-            "d",
-            ToolResult::success(Vec::new()).with_structured(json!({"n": 1})),
-        ),
+        result("d", ToolResult::success(Vec::new()).with_structured(json!({"n": 1}))),
     ];
     let body = body(&asking(vec![step(calls), Message::Results(results)]), MODEL);
     let content = &body["messages"][1]["content"];
     let png = json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "cG5n"}});
     assert_eq!(content[0]["content"], json!([text("Look:"), png]));
     assert_eq!(content[1]["content"], "");
-    assert_eq!(
-        content[2]["content"],
-        "the tool did not say what went wrong"
-    );
+    assert_eq!(content[2]["content"], "the tool did not say what went wrong");
     assert_eq!(content[2]["is_error"], true);
     assert_eq!(content[3]["content"], r#"{"n":1}"#);
 }
 
 #[test]
 fn a_call_without_a_result_gets_an_error_result() {
-    let calls = || {
-        step(vec![
-            call("a", "files.read", "{}"),
-            call("b", "files.read", "{}"),
-        ])
-    };
+    let calls = || step(vec![call("a", "files.read", "{}"), call("b", "files.read", "{}")]);
     let answered = Message::Results(vec![result("b", ToolResult::success("ok"))]);
-    let body = body(
-        &asking(vec![user("?"), calls(), answered, user("And?"), calls()]),
-        MODEL,
-    );
+    let body = body(&asking(vec![user("?"), calls(), answered, user("And?"), calls()]), MODEL);
     let missing = |id: &str| json!({"type": "tool_result", "tool_use_id": id, "content": "there is no result: the call was never answered", "is_error": true});
     assert_eq!(
         body["messages"][2]["content"],
         json!([missing("a"), {"type": "tool_result", "tool_use_id": "b", "content": "ok"}, text("And?")])
     );
-    assert_eq!(
-        body["messages"][4]["content"],
-        json!([missing("a_2"), missing("b_2")])
-    );
+    assert_eq!(body["messages"][4]["content"], json!([missing("a_2"), missing("b_2")]));
 }
 
 #[test]
@@ -239,22 +213,14 @@ fn results_follow_their_calls_even_after_a_user_message() {
 fn a_result_without_its_call_is_left_out() {
     let orphan = Message::Results(vec![result("gone", ToolResult::success("secret"))]);
     let body = body(&asking(vec![orphan, user("Hi")]), MODEL);
-    assert_eq!(
-        body["messages"],
-        json!([{"role": "user", "content": [text("Hi")]}])
-    );
+    assert_eq!(body["messages"], json!([{"role": "user", "content": [text("Hi")]}]));
 }
 
 #[test]
 fn calls_of_one_id_get_their_results_in_order_under_ids_of_their_own() {
-    let calls = step(vec![
-        call("", "files.read", "{}"),
-        call("", "files.read", "{}"),
-    ]);
-    let results = vec![
-        result("", ToolResult::success("first")),
-        result("", ToolResult::success("second")),
-    ];
+    let calls = step(vec![call("", "files.read", "{}"), call("", "files.read", "{}")]);
+    let results =
+        vec![result("", ToolResult::success("first")), result("", ToolResult::success("second"))];
     let body = body(&asking(vec![calls, Message::Results(results)]), MODEL);
     let content = &body["messages"][1]["content"];
     assert_eq!(
@@ -269,14 +235,8 @@ fn calls_of_one_id_get_their_results_in_order_under_ids_of_their_own() {
 
 #[test]
 fn malformed_arguments_of_the_past_are_wrapped() {
-    let body = body(
-        &asking(vec![step(vec![call("a", "gone", r#"{"x": "#)])]),
-        MODEL,
-    );
-    assert_eq!(
-        body["messages"][0]["content"][0]["input"],
-        json!({"INVALID_JSON": "{\"x\": "})
-    );
+    let body = body(&asking(vec![step(vec![call("a", "gone", r#"{"x": "#)])]), MODEL);
+    assert_eq!(body["messages"][0]["content"][0]["input"], json!({"INVALID_JSON": "{\"x\": "}));
 }
 
 #[test]
@@ -285,10 +245,7 @@ fn every_choice_has_its_word_and_auto_needs_none() {
         (ToolChoice::Auto, Value::Null),
         (ToolChoice::None, json!({"type": "none"})),
         (ToolChoice::Required, json!({"type": "any"})),
-        (
-            ToolChoice::Named("files.read".into()),
-            json!({"type": "tool", "name": "files_read"}),
-        ),
+        (ToolChoice::Named("files.read".into()), json!({"type": "tool", "name": "files_read"})),
     ];
     for (choice, expected) in rows {
         let mut request = asking(vec![user("Hi")]);
@@ -311,16 +268,8 @@ fn hosted_tools_stand_behind_ours() {
         ("MCP_1.url", "https://open.example/mcp"),
     ]);
     let mut request = asking(vec![user("Hi")]);
-    request
-        .hosted_tools
-        .push(HostedTool::WebSearch(config.web_search().unwrap().unwrap()));
-    request.hosted_tools.extend(
-        config
-            .mcp_servers()
-            .unwrap()
-            .into_iter()
-            .map(HostedTool::Mcp),
-    );
+    request.hosted_tools.push(HostedTool::WebSearch(config.web_search().unwrap().unwrap()));
+    request.hosted_tools.extend(config.mcp_servers().unwrap().into_iter().map(HostedTool::Mcp));
     let body = Value::from(Anthropic::default().body(&request, &no_tools(), MODEL));
     assert_eq!(
         body["tools"],
@@ -350,15 +299,9 @@ fn a_dated_search_is_taken_at_its_word_and_nowhere_is_no_place() {
     for (set, sent) in rows {
         let config = config(&[("WebSearchTool.type", set)]);
         let mut request = asking(vec![user("Hi")]);
-        request
-            .hosted_tools
-            .push(HostedTool::WebSearch(config.web_search().unwrap().unwrap()));
-        let body = Value::from(
-            Anthropic {
-                prompt_caching: false,
-            }
-            .body(&request, &no_tools(), MODEL),
-        );
+        request.hosted_tools.push(HostedTool::WebSearch(config.web_search().unwrap().unwrap()));
+        let body =
+            Value::from(Anthropic { prompt_caching: false }.body(&request, &no_tools(), MODEL));
         assert_eq!(body["tools"], json!([{"type": sent, "name": "web_search"}]));
         assert!(beta_features(&request).is_empty());
     }
@@ -368,10 +311,7 @@ fn a_dated_search_is_taken_at_its_word_and_nowhere_is_no_place() {
 fn without_the_cache_nothing_is_marked() {
     let mut request = asking(vec![user("Hi")]);
     request.system = Some("Be brief.".into());
-    let body = Anthropic {
-        prompt_caching: false,
-    }
-    .body(&request, &super::plan(), MODEL);
+    let body = Anthropic { prompt_caching: false }.body(&request, &super::plan(), MODEL);
     assert!(!Value::from(body).to_string().contains("cache_control"));
 }
 
@@ -381,62 +321,13 @@ fn effort_becomes_what_the_model_understands() {
     let budget = |tokens: u32| json!({"type": "enabled", "budget_tokens": tokens});
     let low = json!({"effort": "low"});
     let rows = [
-        (
-            "claude-opus-5",
-            "low",
-            None,
-            adaptive.clone(),
-            low.clone(),
-            32_000,
-        ),
-        (
-            "claude-opus-5",
-            "minimal",
-            None,
-            adaptive.clone(),
-            low,
-            32_000,
-        ),
-        (
-            "claude-opus-5",
-            "max",
-            Some(9),
-            adaptive,
-            json!({"effort": "max"}),
-            9,
-        ),
-        (
-            "claude-haiku-4-5",
-            "medium",
-            None,
-            budget(8_000),
-            Value::Null,
-            24_000,
-        ),
-        (
-            "claude-haiku-4-5",
-            "high",
-            Some(10_000),
-            budget(5_000),
-            Value::Null,
-            10_000,
-        ),
-        (
-            "claude-haiku-4-5",
-            "high",
-            Some(1_500),
-            Value::Null,
-            Value::Null,
-            1_500,
-        ),
-        (
-            "claude-3-5-haiku-latest",
-            "high",
-            None,
-            Value::Null,
-            Value::Null,
-            8_192,
-        ),
+        ("claude-opus-5", "low", None, adaptive.clone(), low.clone(), 32_000),
+        ("claude-opus-5", "minimal", None, adaptive.clone(), low, 32_000),
+        ("claude-opus-5", "max", Some(9), adaptive, json!({"effort": "max"}), 9),
+        ("claude-haiku-4-5", "medium", None, budget(8_000), Value::Null, 24_000),
+        ("claude-haiku-4-5", "high", Some(10_000), budget(5_000), Value::Null, 10_000),
+        ("claude-haiku-4-5", "high", Some(1_500), Value::Null, Value::Null, 1_500),
+        ("claude-3-5-haiku-latest", "high", None, Value::Null, Value::Null, 8_192),
     ];
     for (model, effort, max_tokens, thinking, output, expected) in rows {
         let mut request = asking(vec![user("Hi")]);
@@ -468,17 +359,9 @@ fn a_turn_that_started_without_thinking_continues_without_a_budget() {
     let mut request = asking(vec![user("Hi"), calls, results]);
     request.options.effort = Some("high".into());
     assert_eq!(body(&request, "claude-haiku-4-5")["thinking"], Value::Null);
-    assert_eq!(
-        body(&request, "claude-opus-5")["thinking"]["type"],
-        "adaptive"
-    );
-    request
-        .messages
-        .extend([step(vec![Item::text("Done.")]), user("More?")]);
-    assert_eq!(
-        body(&request, "claude-haiku-4-5")["thinking"]["type"],
-        "enabled"
-    );
+    assert_eq!(body(&request, "claude-opus-5")["thinking"]["type"], "adaptive");
+    request.messages.extend([step(vec![Item::text("Done.")]), user("More?")]);
+    assert_eq!(body(&request, "claude-haiku-4-5")["thinking"]["type"], "enabled");
 }
 
 #[test]
@@ -490,25 +373,16 @@ fn sampling_is_sent_only_to_models_that_accept_it() {
     assert_eq!(old["temperature"].to_string(), "0.7");
     assert_eq!(old["top_p"].to_string(), "0.9");
     let new = body(&request, "claude-opus-4-7");
-    assert_eq!(
-        (&new["temperature"], &new["top_p"]),
-        (&Value::Null, &Value::Null)
-    );
+    assert_eq!((&new["temperature"], &new["top_p"]), (&Value::Null, &Value::Null));
     request.options.effort = Some("low".into());
-    assert_eq!(
-        body(&request, "claude-haiku-4-5")["temperature"],
-        Value::Null
-    );
+    assert_eq!(body(&request, "claude-haiku-4-5")["temperature"], Value::Null);
 }
 
 #[test]
 fn extra_fields_have_the_last_word() {
     let mut request = asking(vec![user("Hi")]);
     request.options.extra.insert("max_tokens".into(), 7.into());
-    request
-        .options
-        .extra
-        .insert("metadata".into(), json!({"user_id": "u"}));
+    request.options.extra.insert("metadata".into(), json!({"user_id": "u"}));
     let body = body(&request, MODEL);
     assert_eq!(body["max_tokens"], 7);
     assert_eq!(body["metadata"], json!({"user_id": "u"}));

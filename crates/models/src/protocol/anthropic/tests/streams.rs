@@ -61,11 +61,7 @@ fn text_is_streamed_and_complete_at_the_end() {
     let events = answer(TEXT);
     assert_eq!(
         item_kinds(&events)[..3],
-        [
-            r#"Text("Hello")"#,
-            r#"Text(", you")"#,
-            r#"Text { text: "Hello, you" }"#
-        ]
+        [r#"Text("Hello")"#, r#"Text(", you")"#, r#"Text { text: "Hello, you" }"#]
     );
     assert_eq!(events.len(), 4);
     let item = &items(&events)[0];
@@ -105,39 +101,20 @@ fn reasoning_keeps_its_signature() {
                 json!({"type": "signature_delta", "signature": "EqQB=="}),
             ],
             &[json!({"type": "redacted_thinking", "data": "Emw="})],
-            &[
-                json!({"type": "text", "text": ""}),
-                json!({"type": "text_delta", "text": "4"}),
-            ],
+            &[json!({"type": "text", "text": ""}), json!({"type": "text_delta", "text": "4"})],
         ],
         "end_turn",
     );
     let events = answer(&text);
-    assert_eq!(
-        item_kinds(&events)[..2],
-        [r#"Reasoning("Let me ")"#, r#"Reasoning("see.")"#]
-    );
+    assert_eq!(item_kinds(&events)[..2], [r#"Reasoning("Let me ")"#, r#"Reasoning("see.")"#]);
     let items = items(&events);
-    assert_eq!(
-        items[0].kind,
-        ItemKind::Reasoning {
-            text: "Let me see.".into()
-        }
-    );
+    assert_eq!(items[0].kind, ItemKind::Reasoning { text: "Let me see.".into() });
     assert_eq!(
         raw(&items[0]),
         json!({"type": "thinking", "thinking": "Let me see.", "signature": "EqQB=="})
     );
-    assert_eq!(
-        items[1].kind,
-        ItemKind::Reasoning {
-            text: String::new()
-        }
-    );
-    assert_eq!(
-        raw(&items[1]),
-        json!({"type": "redacted_thinking", "data": "Emw="})
-    );
+    assert_eq!(items[1].kind, ItemKind::Reasoning { text: String::new() });
+    assert_eq!(raw(&items[1]), json!({"type": "redacted_thinking", "data": "Emw="}));
     assert_eq!(items[2].kind, ItemKind::Text { text: "4".into() });
 }
 
@@ -156,10 +133,7 @@ fn a_call_starts_streams_its_arguments_and_is_complete() {
     );
     let item = &items(&events)[0];
     let expected = ("toolu_1", "get_weather", r#"{"city": "Rome"}"#);
-    assert_eq!(
-        call_fields(item),
-        (expected.0.into(), expected.1.into(), expected.2.into())
-    );
+    assert_eq!(call_fields(item), (expected.0.into(), expected.1.into(), expected.2.into()));
     assert_eq!(
         raw(item),
         json!({"type": "tool_use", "id": "toolu_1", "name": "get_weather", "input": {"city": "Rome"}})
@@ -189,10 +163,7 @@ fn parallel_calls_are_counted_as_calls_not_as_blocks() {
         .collect();
     // The second tool has its own name again.
     let expected = [(0, "a", "get_weather"), (1, "b", "files.read")];
-    assert_eq!(
-        started,
-        expected.map(|(index, id, name)| (index, id.into(), name.into()))
-    );
+    assert_eq!(started, expected.map(|(index, id, name)| (index, id.into(), name.into())));
     let items = items(&events);
     assert_eq!(call_fields(&items[2]).1, "files.read");
     assert_eq!(raw(&items[2])["name"], "files_read");
@@ -216,14 +187,8 @@ fn interleaved_calls_keep_apart_and_in_order() {
         json!({"type": "message_stop"}),
     ]));
     let calls: Vec<_> = items(&events).iter().map(call_fields).collect();
-    assert_eq!(
-        (calls[0].0.as_str(), calls[0].2.as_str()),
-        ("a", r#"{"city":"Rome"}"#)
-    );
-    assert_eq!(
-        (calls[1].0.as_str(), calls[1].2.as_str()),
-        ("b", r#"{"city":"Oslo"}"#)
-    );
+    assert_eq!((calls[0].0.as_str(), calls[0].2.as_str()), ("a", r#"{"city":"Rome"}"#));
+    assert_eq!((calls[1].0.as_str(), calls[1].2.as_str()), ("b", r#"{"city":"Oslo"}"#));
 }
 
 #[test]
@@ -248,10 +213,7 @@ fn calls_that_all_bear_number_nought_are_not_merged() {
 #[test]
 fn llama_cpp_leaves_the_input_out_at_the_start() {
     let start = json!({"type": "tool_use", "id": "a", "name": "get_weather"});
-    let events = answer(&blocks(
-        &[&[start, piece(r#"{"city":"Rome"}"#)]],
-        "tool_use",
-    ));
+    let events = answer(&blocks(&[&[start, piece(r#"{"city":"Rome"}"#)]], "tool_use"));
     let item = &items(&events)[0];
     assert_eq!(call_fields(item).2, r#"{"city":"Rome"}"#);
     assert_eq!(raw(item)["input"], json!({"city": "Rome"}));
@@ -269,10 +231,8 @@ fn arguments_may_be_complete_at_the_start() {
 #[test]
 fn empty_arguments_are_as_they_were_sent() {
     let absent = json!({"type": "tool_use", "id": "b", "name": "files_read"});
-    let events = answer(&blocks(
-        &[&[tool_use("a", "files_read"), piece("")], &[absent]],
-        "tool_use",
-    ));
+    let events =
+        answer(&blocks(&[&[tool_use("a", "files_read"), piece("")], &[absent]], "tool_use"));
     let items = items(&events);
     assert_eq!(call_fields(&items[0]).2, "{}");
     assert_eq!(call_fields(&items[1]).2, "");
@@ -282,10 +242,7 @@ fn empty_arguments_are_as_they_were_sent() {
 #[test]
 fn malformed_arguments_pass_through_and_go_back_wrapped() {
     for bad in [r#"{"city": "Ro"#, "[1]", "not json", r#"{'city': 'Rome'}"#] {
-        let events = answer(&blocks(
-            &[&[tool_use("a", "get_weather"), piece(bad)]],
-            "max_tokens",
-        ));
+        let events = answer(&blocks(&[&[tool_use("a", "get_weather"), piece(bad)]], "max_tokens"));
         let item = &items(&events)[0];
         assert_eq!(call_fields(item).2, bad);
         assert_eq!(raw(item)["input"], json!({"INVALID_JSON": bad}));
@@ -337,10 +294,7 @@ fn a_search_is_hosted_and_its_citations_are_kept() {
     assert_eq!(raw(&items[1]), result);
     assert_eq!(raw(&items[2])["citations"], json!([citation]));
     assert_eq!(finished(&events).0, StopReason::End);
-    let calls = item_kinds(&events)
-        .iter()
-        .filter(|event| event.starts_with("Call"))
-        .count();
+    let calls = item_kinds(&events).iter().filter(|event| event.starts_with("Call")).count();
     assert_eq!(calls, 0, "what the vendor runs is no call of ours");
 }
 
@@ -423,10 +377,7 @@ fn text_without_a_block_is_not_lost() {
         json!({"type": "content_block_delta", "delta": {"type": "text_delta", "text": "!"}}),
         json!({"type": "message_stop"}),
     ]));
-    assert_eq!(
-        items(&events)[0].kind,
-        ItemKind::Text { text: "Hi!".into() }
-    );
+    assert_eq!(items(&events)[0].kind, ItemKind::Text { text: "Hi!".into() });
     assert_eq!(finished(&events).0, StopReason::End);
 }
 
@@ -455,12 +406,7 @@ fn a_refusal_is_explained_where_the_vendor_does() {
         json!({"type": "message_delta", "delta": {"stop_reason": "refusal", "stop_details": details}}),
         json!({"type": "message_stop"}),
     ]));
-    assert_eq!(
-        items(&events)[0].kind,
-        ItemKind::Refusal {
-            text: "That could do harm.".into()
-        }
-    );
+    assert_eq!(items(&events)[0].kind, ItemKind::Refusal { text: "That could do harm.".into() });
     assert_eq!(finished(&events).0, StopReason::Refused);
 }
 
@@ -487,11 +433,7 @@ fn an_error_in_the_stream_ends_it() {
             ModelErrorKind::BadRequest,
             "upstream is gone",
         ),
-        (
-            r#"{"type":"error"}"#,
-            ModelErrorKind::BadRequest,
-            "the API broke off the answer",
-        ),
+        (r#"{"type":"error"}"#, ModelErrorKind::BadRequest, "the API broke off the answer"),
     ];
     let beginning = TEXT.split_inclusive("\n\n").take(4).collect::<String>();
     for (data, kind, message) in rows {
@@ -512,17 +454,10 @@ fn a_stream_that_is_cut_anywhere_is_no_answer() {
 
 #[test]
 fn garbage_is_named_shortly() {
-    let long = format!(
-        "event: content_block_delta\ndata: {{\"type\": {}\n\n",
-        "x".repeat(500)
-    );
+    let long = format!("event: content_block_delta\ndata: {{\"type\": {}\n\n", "x".repeat(500));
     let error = read_all(&frames(&long)).unwrap_err();
     assert_eq!(error.kind, ModelErrorKind::Protocol);
-    assert!(
-        error
-            .message
-            .starts_with("a frame of the answer is not JSON: {\"type\": xx")
-    );
+    assert!(error.message.starts_with("a frame of the answer is not JSON: {\"type\": xx"));
     assert!(error.message.len() < 250);
 }
 

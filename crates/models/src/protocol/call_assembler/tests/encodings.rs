@@ -194,9 +194,7 @@ fn cut(text: &str, cuts: &[Index]) -> Vec<String> {
     places.extend([0, letters.len()]);
     places.sort_unstable();
     places.dedup();
-    let pieces = places
-        .windows(2)
-        .map(|pair| letters[pair[0]..pair[1]].iter().collect());
+    let pieces = places.windows(2).map(|pair| letters[pair[0]..pair[1]].iter().collect());
     pieces.collect()
 }
 
@@ -251,26 +249,17 @@ fn encoding() -> impl Strategy<Value = Encoding> {
         2 => Just(Legacy::Beside),
         1 => Just(Legacy::Alone),
     ];
-    (
-        numbers,
-        ids,
-        names,
-        form,
-        any::<bool>(),
-        any::<bool>(),
-        legacy,
+    (numbers, ids, names, form, any::<bool>(), any::<bool>(), legacy).prop_map(
+        |(numbers, ids, names, form, interleaved, one_frame, legacy)| Encoding {
+            numbers,
+            ids,
+            names,
+            form,
+            interleaved,
+            one_frame,
+            legacy,
+        },
     )
-        .prop_map(
-            |(numbers, ids, names, form, interleaved, one_frame, legacy)| Encoding {
-                numbers,
-                ids,
-                names,
-                form,
-                interleaved,
-                one_frame,
-                legacy,
-            },
-        )
 }
 
 fn assemble(encoding: Encoding, sent: &[Value]) -> CallAssembler {

@@ -26,11 +26,7 @@ fn every_status_has_its_kind() {
         (529, Kind::Overloaded),
     ] {
         let error = refused(status, body);
-        assert_eq!(
-            (error.kind, error.message.as_str()),
-            (kind, "no"),
-            "{status}"
-        );
+        assert_eq!((error.kind, error.message.as_str()), (kind, "no"), "{status}");
     }
 }
 
@@ -75,14 +71,6 @@ fn the_time_to_wait_is_in_the_details() {
 fn a_body_that_is_not_json_is_shown_in_part() {
     let error = refused(502, "<html>Bad Gateway</html>");
     assert_eq!(error.kind, ModelErrorKind::Overloaded);
-    assert!(
-        error
-            .message
-            .ends_with("status 502: <html>Bad Gateway</html>"),
-        "{error}"
-    );
-    assert_eq!(
-        refused(500, "").message,
-        "the request was refused with status 500"
-    );
+    assert!(error.message.ends_with("status 502: <html>Bad Gateway</html>"), "{error}");
+    assert_eq!(refused(500, "").message, "the request was refused with status 500");
 }

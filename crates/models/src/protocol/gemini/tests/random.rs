@@ -104,20 +104,14 @@ fn wild() -> impl Strategy<Value = String> {
         "toolCall",
         "thoughtSignature",
     ]);
-    let leaf = prop_oneof![
-        json(),
-        Just(r#""STOP""#.to_owned()),
-        Just("-1.5".to_owned())
-    ];
+    let leaf = prop_oneof![json(), Just(r#""STOP""#.to_owned()), Just("-1.5".to_owned())];
     leaf.prop_recursive(6, 40, 4, move |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..3)
                 .prop_map(|list| format!("[{}]", list.join(","))),
             prop::collection::vec((name.clone(), inner), 0..4).prop_map(|fields| {
-                let fields: Vec<_> = fields
-                    .iter()
-                    .map(|(name, value)| format!(r#""{name}":{value}"#))
-                    .collect();
+                let fields: Vec<_> =
+                    fields.iter().map(|(name, value)| format!(r#""{name}":{value}"#)).collect();
                 format!("{{{}}}", fields.join(","))
             }),
         ]

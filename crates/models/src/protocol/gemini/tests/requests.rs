@@ -33,12 +33,7 @@ fn user(text: &str) -> Message {
 
 fn step(items: Vec<Item>) -> Message {
     let model = ModelId::new("gemini", "gemini-3-pro");
-    Message::Step(Arc::new(Step::new(
-        model,
-        items,
-        StopReason::Calls,
-        Usage::default(),
-    )))
+    Message::Step(Arc::new(Step::new(model, items, StopReason::Calls, Usage::default())))
 }
 
 fn result(id: &str, mut result: ToolResult) -> ToolResult {
@@ -51,10 +46,8 @@ fn call(id: &str, name: &str, arguments: &str) -> Item {
 }
 
 fn search() -> HostedTool {
-    let sources = ConfigSources::new().defaults([
-        ("WebSearchTool.type", "default"),
-        ("WebSearchTool.city", "Oslo"),
-    ]);
+    let sources = ConfigSources::new()
+        .defaults([("WebSearchTool.type", "default"), ("WebSearchTool.city", "Oslo")]);
     let config = Config::load(sources).unwrap().config;
     HostedTool::WebSearch(config.web_search().unwrap().unwrap())
 }
@@ -67,10 +60,7 @@ fn a_complete_conversation_is_written() {
     ])
     .unwrap();
     let mut request = asking(vec![
-        Message::User(vec![
-            Content::text("Weather?"),
-            Content::image("image/png", b"png"),
-        ]),
+        Message::User(vec![Content::text("Weather?"), Content::image("image/png", b"png")]),
         Message::Assistant(vec![Content::text("Where?")]),
         user("Oslo."),
         step(items(&events)),
@@ -146,10 +136,7 @@ fn what_was_read_is_written_back_unchanged() {
             result(ids[0].as_str(), ToolResult::success("first")),
         ]),
     ]);
-    let parts: Vec<Value> = parts
-        .iter()
-        .map(|part| serde_json::from_str(part).unwrap())
-        .collect();
+    let parts: Vec<Value> = parts.iter().map(|part| serde_json::from_str(part).unwrap()).collect();
     assert_eq!(contents[0]["parts"], Value::from(parts));
     assert_eq!(
         contents[1]["parts"],
@@ -164,10 +151,7 @@ fn what_was_read_is_written_back_unchanged() {
 fn a_bare_signature_goes_back_with_the_empty_text_it_belongs_to() {
     let events = super::parse_parts(r#"[{"text":"a"},{"thoughtSignature":"c2ln"}]"#);
     let contents = contents(vec![step(items(&events))]);
-    assert_eq!(
-        contents[0]["parts"][1],
-        json!({"thoughtSignature": "c2ln", "text": ""})
-    );
+    assert_eq!(contents[0]["parts"][1], json!({"thoughtSignature": "c2ln", "text": ""}));
 }
 
 #[test]
@@ -187,9 +171,7 @@ fn a_step_of_another_protocol_is_written_from_its_kinds() {
     let messages = vec![
         step(vec![
             other(ItemKind::Reasoning { text: "hm".into() }),
-            other(ItemKind::Text {
-                text: "Looking.".into(),
-            }),
+            other(ItemKind::Text { text: "Looking.".into() }),
             other(ItemKind::Other),
             call("c1", "shop/find", r#"{"name":"tea"}"#),
             call("c2", "weather", r#"{"city":"Oslo"}"#),
@@ -216,37 +198,22 @@ fn a_step_of_another_protocol_is_written_from_its_kinds() {
             ]},
         ])
     );
-    let older: Value = Gemini
-        .body(&asking(messages), &plan(), "gemini-2.5-pro")
-        .into();
-    assert_eq!(
-        older["contents"][0]["parts"][1].get("thoughtSignature"),
-        None
-    );
+    let older: Value = Gemini.body(&asking(messages), &plan(), "gemini-2.5-pro").into();
+    assert_eq!(older["contents"][0]["parts"][1].get("thoughtSignature"), None);
 }
 
 #[test]
 fn a_call_without_a_result_gets_an_error_result() {
-    let calls = || {
-        step(vec![
-            call("c1", "weather", "{}"),
-            call("c2", "weather", "{}"),
-        ])
-    };
+    let calls = || step(vec![call("c1", "weather", "{}"), call("c2", "weather", "{}")]);
     let missing = json!({"functionResponse": {"name": "weather",
         "response": {"error": "no result of this call is known"}}});
     let none = contents(vec![calls(), user("Go on.")]);
     assert_eq!(none[1]["parts"], json!([missing, missing]));
     assert_eq!(none[2]["parts"][0]["text"], "Go on.");
-    let one = contents(vec![
-        calls(),
-        Message::Results(vec![result("c2", ToolResult::success("dry"))]),
-    ]);
+    let one =
+        contents(vec![calls(), Message::Results(vec![result("c2", ToolResult::success("dry"))])]);
     assert_eq!(one[1]["parts"][0], missing);
-    assert_eq!(
-        one[1]["parts"][1]["functionResponse"]["response"]["result"],
-        "dry"
-    );
+    assert_eq!(one[1]["parts"][1]["functionResponse"]["response"]["result"], "dry");
 }
 
 #[test]
@@ -255,10 +222,7 @@ fn a_result_without_its_call_is_left_out() {
         Message::Results(vec![result("c1", ToolResult::success("dry"))]),
         user("Hello."),
     ]);
-    assert_eq!(
-        contents,
-        json!([{"role": "user", "parts": [{"text": "Hello."}]}])
-    );
+    assert_eq!(contents, json!([{"role": "user", "parts": [{"text": "Hello."}]}]));
 }
 
 #[test]
@@ -270,10 +234,7 @@ fn arguments_of_the_past_are_always_an_object() {
         ("[1]", json!({"malformed": "[1]"})),
     ] {
         let contents = contents(vec![step(vec![call("c1", "weather", arguments)])]);
-        assert_eq!(
-            contents[0]["parts"][0]["functionCall"]["args"], args,
-            "{arguments}"
-        );
+        assert_eq!(contents[0]["parts"][0]["functionCall"]["args"], args, "{arguments}");
     }
 }
 
@@ -291,10 +252,7 @@ fn a_structured_result_is_an_object_where_the_api_keeps_it() {
             step(vec![call("c1", "weather", "{}")]),
             Message::Results(vec![result("c1", answer)]),
         ]);
-        assert_eq!(
-            contents[1]["parts"][0]["functionResponse"]["response"]["result"],
-            expected
-        );
+        assert_eq!(contents[1]["parts"][0]["functionResponse"]["response"]["result"], expected);
     }
 }
 
@@ -353,14 +311,8 @@ fn every_choice_has_its_mode() {
     let wire = plan().wire_name("shop/find").unwrap().to_owned();
     for (choice, config) in [
         (ToolChoice::Auto, Value::Null),
-        (
-            ToolChoice::None,
-            json!({"functionCallingConfig": {"mode": "NONE"}}),
-        ),
-        (
-            ToolChoice::Required,
-            json!({"functionCallingConfig": {"mode": "ANY"}}),
-        ),
+        (ToolChoice::None, json!({"functionCallingConfig": {"mode": "NONE"}})),
+        (ToolChoice::Required, json!({"functionCallingConfig": {"mode": "ANY"}})),
         (
             ToolChoice::Named("shop/find".into()),
             json!({"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": [wire]}}),
@@ -380,10 +332,7 @@ fn a_search_stands_beside_our_tools() {
     request.hosted_tools = vec![search()];
     let both = body(&request);
     assert_eq!(both["tools"][1], json!({"googleSearch": {}}));
-    assert_eq!(
-        both["toolConfig"],
-        json!({"includeServerSideToolInvocations": true})
-    );
+    assert_eq!(both["toolConfig"], json!({"includeServerSideToolInvocations": true}));
     let alone: Value = Gemini.body(&request, &no_tools(), "gemini-3-pro").into();
     assert_eq!(alone["tools"], json!([{"googleSearch": {}}]));
     assert_eq!(alone.get("toolConfig"), None);
@@ -409,14 +358,8 @@ fn effort_is_a_level_or_a_budget() {
         let body: Value = Gemini.body(&request, &no_tools(), model).into();
         body["generationConfig"]["thinkingConfig"].clone()
     };
-    assert_eq!(
-        thinking("models/gemini-3.5-flash", "minimal")["thinkingLevel"],
-        "MINIMAL"
-    );
-    assert_eq!(
-        thinking("gemini-flash-latest", "high")["thinkingLevel"],
-        "HIGH"
-    );
+    assert_eq!(thinking("models/gemini-3.5-flash", "minimal")["thinkingLevel"], "MINIMAL");
+    assert_eq!(thinking("gemini-flash-latest", "high")["thinkingLevel"], "HIGH");
     assert_eq!(
         thinking("gemini-2.5-flash", "medium"),
         json!({"includeThoughts": true, "thinkingBudget": 8192})
@@ -428,17 +371,11 @@ fn extra_fields_are_added_last_and_into_what_is_there() {
     let mut request = asking(vec![user("Hi.")]);
     request.options.max_tokens = Some(5);
     request.options.extra = Map::from_iter([
-        (
-            "generationConfig".to_owned(),
-            json!({"seed": 7, "maxOutputTokens": 6}),
-        ),
+        ("generationConfig".to_owned(), json!({"seed": 7, "maxOutputTokens": 6})),
         ("safetySettings".to_owned(), json!([])),
     ]);
     let body = body(&request);
-    assert_eq!(
-        body["generationConfig"],
-        json!({"maxOutputTokens": 6, "seed": 7})
-    );
+    assert_eq!(body["generationConfig"], json!({"maxOutputTokens": 6, "seed": 7}));
     assert_eq!(body["safetySettings"], json!([]));
 }
 
@@ -450,10 +387,7 @@ fn a_model_is_addressed_by_its_name_and_cannot_leave_its_place() {
         ("tunedModels/mine", "/v1beta/tunedModels/mine"),
         ("../../a?b#c", "/v1beta/models/a%3Fb%23c"),
     ] {
-        assert_eq!(
-            Gemini.path(model),
-            format!("{path}:streamGenerateContent?alt=sse")
-        );
+        assert_eq!(Gemini.path(model), format!("{path}:streamGenerateContent?alt=sse"));
     }
 }
 
@@ -466,20 +400,9 @@ fn consecutive_model_messages_are_one_content_and_invalid_names_are_rewritten() 
         step(vec![call("a", "no such tool", "{}")]),
         user("Wait."),
     ]);
-    let roles: Vec<&Value> = written
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|it| &it["role"])
-        .collect();
+    let roles: Vec<&Value> = written.as_array().unwrap().iter().map(|it| &it["role"]).collect();
     assert_eq!(roles, ["user", "model", "user", "user"]);
     assert_eq!(written[1]["parts"].as_array().unwrap().len(), 3);
-    assert_eq!(
-        written[1]["parts"][2]["functionCall"]["name"],
-        "no_such_tool"
-    );
-    assert_eq!(
-        written[2]["parts"][0]["functionResponse"]["name"],
-        "no_such_tool"
-    );
+    assert_eq!(written[1]["parts"][2]["functionCall"]["name"], "no_such_tool");
+    assert_eq!(written[2]["parts"][0]["functionResponse"]["name"], "no_such_tool");
 }

@@ -32,23 +32,15 @@ fn plain_text_is_put_together_from_its_chunks() {
 fn reasoning_comes_before_the_text_and_apart_from_it() {
     let events = parse_chunks(&[
         &chunk(r#"[{"text":"Let me ","thought":true}]"#, None),
-        &chunk(
-            r#"[{"text":"see.","thought":true},{"text":"It rains."}]"#,
-            Some("STOP"),
-        ),
+        &chunk(r#"[{"text":"see.","thought":true},{"text":"It rains."}]"#, Some("STOP")),
     ])
     .unwrap();
     assert!(matches!(&events[0], ModelEvent::Reasoning(text) if text == "Let me "));
-    let thought = ItemKind::Reasoning {
-        text: "Let me see.".into(),
-    };
+    let thought = ItemKind::Reasoning { text: "Let me see.".into() };
     assert_eq!(kinds(&events), [thought, text("It rains.")]);
     assert_eq!(
         raws(&events),
-        [
-            json!({"text": "Let me see.", "thought": true}),
-            json!({"text": "It rains."})
-        ]
+        [json!({"text": "Let me see.", "thought": true}), json!({"text": "It rains."})]
     );
 }
 
@@ -62,10 +54,7 @@ fn a_part_with_a_signature_stays_by_itself_wherever_it_stands() {
         &chunk(r#"[{"thoughtSignature":"YmFyZQ=="}]"#, Some("STOP")),
     ])
     .unwrap();
-    assert_eq!(
-        kinds(&events),
-        [text("a"), text("b"), text("c"), text(""), ItemKind::Other]
-    );
+    assert_eq!(kinds(&events), [text("a"), text("b"), text("c"), text(""), ItemKind::Other]);
     assert_eq!(
         raws(&events),
         [
@@ -91,10 +80,7 @@ fn a_call_starts_streams_its_arguments_and_is_complete() {
     let call = &calls(&events)[0];
     assert_eq!(call.id, "f1");
     assert_eq!(call.arguments, r#"{"city": "Oslo"}"#);
-    assert_eq!(
-        items(&events)[0].raw_json(Gemini::NAME).unwrap().get(),
-        part
-    );
+    assert_eq!(items(&events)[0].raw_json(Gemini::NAME).unwrap().get(), part);
     assert_eq!(finished(&events).0, StopReason::Calls);
 }
 
@@ -121,10 +107,7 @@ fn parallel_calls_come_in_one_chunk_or_in_several() {
     ])
     .unwrap();
     assert_eq!(calls(&once), calls(&twice));
-    let ids: Vec<_> = calls(&once)
-        .iter()
-        .map(|call| call.id.to_string())
-        .collect();
+    let ids: Vec<_> = calls(&once).iter().map(|call| call.id.to_string()).collect();
     assert_eq!(ids, ["r7_0", "r7_1"]);
 }
 
@@ -146,10 +129,7 @@ fn missing_and_duplicate_ids_are_generated() {
         r#"[{"functionCall":{"name":"weather","id":"same"}},{"functionCall":{"name":"weather","id":"same"}},
             {"functionCall":{"name":"weather","id":""}}]"#,
     );
-    let ids: Vec<_> = calls(&events)
-        .iter()
-        .map(|call| call.id.to_string())
-        .collect();
+    let ids: Vec<_> = calls(&events).iter().map(|call| call.id.to_string()).collect();
     assert_eq!(ids, ["same", "r7_1", "r7_2"]);
 
     let unnamed = r#"{"candidates":[{"content":{"parts":[{"functionCall":{"name":"a"}},{"functionCall":{"name":"a"}}]},"finishReason":"STOP"}]}"#;
@@ -164,16 +144,11 @@ fn arguments_are_passed_on_as_they_were_sent() {
         ("", ""),
         (r#","args":null"#, ""),
         (r#","args":{}"#, "{}"),
-        (
-            r#","args":{"n":12345678901234567890123}"#,
-            r#"{"n":12345678901234567890123}"#,
-        ),
+        (r#","args":{"n":12345678901234567890123}"#, r#"{"n":12345678901234567890123}"#),
         (r#","args":"city=Oslo""#, r#""city=Oslo""#),
         (r#","args":[1]"#, "[1]"),
     ] {
-        let events = parse_parts(&format!(
-            r#"[{{"functionCall":{{"name":"weather"{args}}}}}]"#
-        ));
+        let events = parse_parts(&format!(r#"[{{"functionCall":{{"name":"weather"{args}}}}}]"#));
         assert_eq!(calls(&events)[0].arguments, passed, "{args}");
     }
 }
@@ -217,16 +192,9 @@ fn tools_that_the_vendor_ran_keep_their_place() {
     };
     assert_eq!(
         kinds(&events),
-        [
-            hosted(r#"{"queries":["x"]}"#, ""),
-            hosted("", r#"{"hits":1}"#),
-            text("One.")
-        ]
+        [hosted(r#"{"queries":["x"]}"#, ""), hosted("", r#"{"hits":1}"#), text("One.")]
     );
-    assert_eq!(
-        items(&events)[0].raw_json(Gemini::NAME).unwrap().get(),
-        asked
-    );
+    assert_eq!(items(&events)[0].raw_json(Gemini::NAME).unwrap().get(), asked);
 }
 
 #[test]
@@ -235,10 +203,7 @@ fn unknown_parts_are_kept_raw() {
     let output = r#"{"codeExecutionResult":{"outcome":"OUTCOME_OK","output":"1"}}"#;
     let new = r#"{"hologram":{"depth":3},"thoughtSignature":"c2ln"}"#;
     let events = parse_parts(&format!(r#"[{code},{output},{new},7,null,{{}}]"#));
-    assert_eq!(
-        kinds(&events),
-        [ItemKind::Other, ItemKind::Other, ItemKind::Other]
-    );
+    assert_eq!(kinds(&events), [ItemKind::Other, ItemKind::Other, ItemKind::Other]);
     assert_eq!(items(&events)[2].raw_json(Gemini::NAME).unwrap().get(), new);
 }
 
@@ -271,11 +236,7 @@ fn every_reason_to_finish_has_its_word() {
         ("MAX_TOKENS", StopReason::Length, StopReason::Length),
         ("SAFETY", StopReason::Filtered, StopReason::Filtered),
         ("RECITATION", StopReason::Filtered, StopReason::Filtered),
-        (
-            "PROHIBITED_CONTENT",
-            StopReason::Filtered,
-            StopReason::Filtered,
-        ),
+        ("PROHIBITED_CONTENT", StopReason::Filtered, StopReason::Filtered),
         ("BLOCKLIST", StopReason::Filtered, StopReason::Filtered),
         ("SPII", StopReason::Filtered, StopReason::Filtered),
         (
@@ -283,11 +244,7 @@ fn every_reason_to_finish_has_its_word() {
             other("MALFORMED_FUNCTION_CALL"),
             other("MALFORMED_FUNCTION_CALL"),
         ),
-        (
-            "UNEXPECTED_TOOL_CALL",
-            other("UNEXPECTED_TOOL_CALL"),
-            other("UNEXPECTED_TOOL_CALL"),
-        ),
+        ("UNEXPECTED_TOOL_CALL", other("UNEXPECTED_TOOL_CALL"), other("UNEXPECTED_TOOL_CALL")),
         ("OTHER", other("OTHER"), other("OTHER")),
         ("TOMORROW", other("TOMORROW"), other("TOMORROW")),
     ] {
@@ -324,10 +281,7 @@ fn an_error_in_the_stream_ends_it() {
     assert_eq!(error.kind, ModelErrorKind::Overloaded);
     assert_eq!(error.message, "The model is overloaded.");
     let named = r#"{"error":{"status":"RESOURCE_EXHAUSTED"}}"#;
-    assert_eq!(
-        parse_chunks(&[named]).unwrap_err().kind,
-        ModelErrorKind::RateLimit
-    );
+    assert_eq!(parse_chunks(&[named]).unwrap_err().kind, ModelErrorKind::RateLimit);
 }
 
 #[test]
@@ -356,10 +310,7 @@ fn what_is_not_json_is_named_shortly() {
 #[test]
 fn a_marker_that_other_protocols_end_with_changes_nothing() {
     let end = chunk(r#"[{"text":"a"}]"#, Some("STOP"));
-    assert_eq!(
-        kinds(&parse_chunks(&[&end, "[DONE]", ""]).unwrap()),
-        [text("a")]
-    );
+    assert_eq!(kinds(&parse_chunks(&[&end, "[DONE]", ""]).unwrap()), [text("a")]);
 }
 
 #[test]

@@ -35,12 +35,6 @@ fn a_conversation_that_is_too_long_is_distinguished_from_other_errors() {
 #[test]
 fn a_body_that_is_not_json_is_shown_in_part() {
     let error = Ollama.parse_error(502, "Bad Gateway");
-    assert_eq!(
-        error.message,
-        "the request was refused with status 502: Bad Gateway"
-    );
-    assert_eq!(
-        Ollama.parse_error(500, "").message,
-        "the request was refused with status 500"
-    );
+    assert_eq!(error.message, "the request was refused with status 502: Bad Gateway");
+    assert_eq!(Ollama.parse_error(500, "").message, "the request was refused with status 500");
 }

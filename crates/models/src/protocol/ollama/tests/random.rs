@@ -80,10 +80,8 @@ fn wild() -> impl Strategy<Value = String> {
             prop::collection::vec(inner.clone(), 0..3)
                 .prop_map(|list| format!("[{}]", list.join(","))),
             prop::collection::vec((name.clone(), inner), 0..4).prop_map(|fields| {
-                let fields: Vec<_> = fields
-                    .iter()
-                    .map(|(name, value)| format!(r#""{name}":{value}"#))
-                    .collect();
+                let fields: Vec<_> =
+                    fields.iter().map(|(name, value)| format!(r#""{name}":{value}"#)).collect();
                 format!("{{{}}}", fields.join(","))
             }),
         ]

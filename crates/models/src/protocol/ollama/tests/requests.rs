@@ -33,12 +33,7 @@ fn user(text: &str) -> Message {
 
 fn step(items: Vec<Item>) -> Message {
     let model = ModelId::new("ollama", "qwen3");
-    Message::Step(Arc::new(Step::new(
-        model,
-        items,
-        StopReason::Calls,
-        Usage::default(),
-    )))
+    Message::Step(Arc::new(Step::new(model, items, StopReason::Calls, Usage::default())))
 }
 
 fn result(id: &str, mut result: ToolResult) -> ToolResult {
@@ -59,10 +54,7 @@ fn a_complete_conversation_is_written() {
     ])
     .unwrap();
     let mut request = asking(vec![
-        Message::User(vec![
-            Content::text("Weather?"),
-            Content::image("image/png", b"png"),
-        ]),
+        Message::User(vec![Content::text("Weather?"), Content::image("image/png", b"png")]),
         Message::Assistant(vec![Content::text("Where?")]),
         user("Oslo."),
         step(items(&events)),
@@ -104,10 +96,7 @@ fn a_complete_conversation_is_written() {
 #[test]
 fn an_empty_request_has_only_the_required_fields() {
     let body = Ollama.body(&ModelRequest::default(), &no_tools(), "qwen3");
-    assert_eq!(
-        Value::from(body),
-        json!({"model": "qwen3", "messages": [], "stream": true})
-    );
+    assert_eq!(Value::from(body), json!({"model": "qwen3", "messages": [], "stream": true}));
 }
 
 #[test]
@@ -149,9 +138,7 @@ fn a_step_of_another_protocol_is_written_from_its_kinds() {
     let messages = messages(vec![
         step(vec![
             other(ItemKind::Reasoning { text: "hm".into() }),
-            other(ItemKind::Text {
-                text: "Looking.".into(),
-            }),
+            other(ItemKind::Text { text: "Looking.".into() }),
             other(ItemKind::Other),
             call("c1", "shop/find", r#"{"name":"tea"}"#),
         ]),
@@ -172,17 +159,11 @@ fn a_step_of_another_protocol_is_written_from_its_kinds() {
 #[test]
 fn a_call_without_a_result_gets_an_error_result() {
     let messages = messages(vec![
-        step(vec![
-            call("c1", "weather", "{}"),
-            call("c2", "weather", "{}"),
-        ]),
+        step(vec![call("c1", "weather", "{}"), call("c2", "weather", "{}")]),
         Message::Results(vec![result("c2", ToolResult::success("dry"))]),
         user("Go on."),
     ]);
-    assert_eq!(
-        messages[1]["content"],
-        "error: no result of this call is known"
-    );
+    assert_eq!(messages[1]["content"], "error: no result of this call is known");
     assert_eq!(messages[1]["tool_call_id"], "c1");
     assert_eq!(messages[2]["content"], "dry");
     assert_eq!(messages[3]["role"], "user");
@@ -205,10 +186,7 @@ fn arguments_of_the_past_are_always_an_object() {
         (r#"{"city":"Os"#, json!({"malformed": r#"{"city":"Os"#})),
     ] {
         let messages = messages(vec![step(vec![call("c1", "weather", arguments)])]);
-        assert_eq!(
-            messages[0]["tool_calls"][0]["function"]["arguments"],
-            expected
-        );
+        assert_eq!(messages[0]["tool_calls"][0]["function"]["arguments"], expected);
     }
 }
 
@@ -252,10 +230,8 @@ fn a_choice_is_made_by_what_is_shown() {
         let body = body(&request);
         let tools = body.get("tools").and_then(Value::as_array).cloned();
         let tools = tools.unwrap_or_default();
-        let shown: Vec<_> = tools
-            .iter()
-            .map(|tool| tool["function"]["name"].as_str().unwrap())
-            .collect();
+        let shown: Vec<_> =
+            tools.iter().map(|tool| tool["function"]["name"].as_str().unwrap()).collect();
         assert_eq!(shown, names);
         assert_eq!(body.get("tools").is_none(), names.is_empty());
     }
@@ -304,8 +280,5 @@ fn empty_content_is_left_out() {
         Message::Assistant(vec![Content::text(" ")]),
         Message::User(vec![Content::image("image/png", b"png")]),
     ]);
-    assert_eq!(
-        written,
-        json!([{"role": "user", "content": "", "images": ["cG5n"]}])
-    );
+    assert_eq!(written, json!([{"role": "user", "content": "", "images": ["cG5n"]}]));
 }

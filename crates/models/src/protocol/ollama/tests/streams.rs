@@ -8,20 +8,12 @@ use crate::protocol::ollama::Ollama;
 
 #[test]
 fn text_is_put_together_from_its_lines() {
-    let events = parse_lines(&[
-        &line(r#""content":"Hel""#),
-        &line(r#""content":"lo.""#),
-        DONE,
-    ])
-    .unwrap();
+    let events =
+        parse_lines(&[&line(r#""content":"Hel""#), &line(r#""content":"lo.""#), DONE]).unwrap();
     assert!(matches!(&events[0], ModelEvent::Text(text) if text == "Hel"));
     assert!(matches!(&events[1], ModelEvent::Text(text) if text == "lo."));
     assert_eq!(kinds(&events), [text("Hello.")]);
-    let raw = items(&events)[0]
-        .raw_json(Ollama::NAME)
-        .unwrap()
-        .get()
-        .to_owned();
+    let raw = items(&events)[0].raw_json(Ollama::NAME).unwrap().get().to_owned();
     assert_eq!(raw, r#"{"content":"Hello."}"#);
     let (stop, usage) = finished(&events);
     assert_eq!((stop, usage.input, usage.output), (StopReason::End, 11, 7));
@@ -37,9 +29,7 @@ fn reasoning_comes_before_the_text_and_apart_from_it() {
     ])
     .unwrap();
     assert!(matches!(&events[0], ModelEvent::Reasoning(text) if text == "Let me "));
-    let thought = ItemKind::Reasoning {
-        text: "Let me see.".into(),
-    };
+    let thought = ItemKind::Reasoning { text: "Let me see.".into() };
     assert_eq!(kinds(&events), [thought, text("It rains.")]);
 }
 
@@ -55,10 +45,7 @@ fn a_call_starts_streams_its_arguments_and_is_complete() {
         matches!(&events[1], ModelEvent::CallDelta { index: 0, delta } if delta == r#"{"city": "Oslo"}"#)
     );
     assert_eq!(calls(&events)[0].arguments, r#"{"city": "Oslo"}"#);
-    assert_eq!(
-        items(&events)[0].raw_json(Ollama::NAME).unwrap().get(),
-        entry
-    );
+    assert_eq!(items(&events)[0].raw_json(Ollama::NAME).unwrap().get(), entry);
     assert_eq!(finished(&events).0, StopReason::Calls);
 }
 
@@ -74,18 +61,13 @@ fn calls_of_the_same_number_are_not_the_same_call() {
     ])
     .unwrap();
     assert_eq!(calls(&once), calls(&twice));
-    let call_ids: Vec<_> = calls(&once)
-        .iter()
-        .map(|call| (call.id.to_string(), call.arguments.to_string()))
-        .collect();
+    let call_ids: Vec<_> =
+        calls(&once).iter().map(|call| (call.id.to_string(), call.arguments.to_string())).collect();
     assert_eq!(
         call_ids,
         [
             ("call_202611151200005_0".into(), r#"{"city":"Oslo"}"#.into()),
-            (
-                "call_202611151200005_1".into(),
-                r#"{"city":"Rome"}"#.to_owned()
-            ),
+            ("call_202611151200005_1".into(), r#"{"city":"Rome"}"#.to_owned()),
         ]
     );
 }
@@ -110,14 +92,8 @@ fn missing_and_duplicate_ids_are_generated() {
     let same = r#"{"id":"same","function":{"name":"weather"}}"#;
     let none = r#"{"id":"","function":{"name":"weather"}}"#;
     let events = parse_calls(&format!("{same},{same},{none}"));
-    let ids: Vec<_> = calls(&events)
-        .iter()
-        .map(|call| call.id.to_string())
-        .collect();
-    assert_eq!(
-        ids,
-        ["same", "call_202611151200005_1", "call_202611151200005_2"]
-    );
+    let ids: Vec<_> = calls(&events).iter().map(|call| call.id.to_string()).collect();
+    assert_eq!(ids, ["same", "call_202611151200005_1", "call_202611151200005_2"]);
 
     let timeless = r#"{"message":{"tool_calls":[{"function":{"name":"a"}},{"function":{"name":"a"}}]},"done":true}"#;
     let calls = calls(&parse_lines(&[timeless]).unwrap());
@@ -128,9 +104,8 @@ fn missing_and_duplicate_ids_are_generated() {
 fn a_call_comes_back_under_the_name_the_tool_has_here() {
     let wire = plan().wire_name("shop/find").unwrap().to_owned();
     assert_ne!(wire, "shop/find");
-    let events = parse_calls(&format!(
-        r#"{{"function":{{"name":"{wire}","arguments":{{"name":"tea"}}}}}}"#
-    ));
+    let events =
+        parse_calls(&format!(r#"{{"function":{{"name":"{wire}","arguments":{{"name":"tea"}}}}}}"#));
     assert_eq!(calls(&events)[0].name, "shop/find");
 }
 
@@ -140,16 +115,11 @@ fn arguments_are_passed_on_as_they_were_sent() {
         ("", ""),
         (r#","arguments":null"#, ""),
         (r#","arguments":{}"#, "{}"),
-        (
-            r#","arguments":{"n":12345678901234567890123}"#,
-            r#"{"n":12345678901234567890123}"#,
-        ),
+        (r#","arguments":{"n":12345678901234567890123}"#, r#"{"n":12345678901234567890123}"#),
         (r#","arguments":"{\"city\":\"Os""#, r#"{"city":"Os"#),
         (r#","arguments":[1]"#, "[1]"),
     ] {
-        let events = parse_calls(&format!(
-            r#"{{"function":{{"name":"weather"{arguments}}}}}"#
-        ));
+        let events = parse_calls(&format!(r#"{{"function":{{"name":"weather"{arguments}}}}}"#));
         assert_eq!(calls(&events)[0].arguments, passed, "{arguments}");
     }
 }
@@ -166,17 +136,9 @@ fn unknown_entries_are_kept_raw() {
 #[test]
 fn every_reason_to_finish_has_its_word() {
     for (reason, plain, calling) in [
-        (
-            r#","done_reason":"stop""#,
-            StopReason::End,
-            StopReason::Calls,
-        ),
+        (r#","done_reason":"stop""#, StopReason::End, StopReason::Calls),
         ("", StopReason::End, StopReason::Calls),
-        (
-            r#","done_reason":"length""#,
-            StopReason::Length,
-            StopReason::Length,
-        ),
+        (r#","done_reason":"length""#, StopReason::Length, StopReason::Length),
         (
             r#","done_reason":"load""#,
             StopReason::Other("load".into()),
@@ -184,17 +146,9 @@ fn every_reason_to_finish_has_its_word() {
         ),
     ] {
         let done = format!(r#"{{"done":true{reason}}}"#);
-        assert_eq!(
-            finished(&parse_lines(&[&done]).unwrap()).0,
-            plain,
-            "{reason}"
-        );
+        assert_eq!(finished(&parse_lines(&[&done]).unwrap()).0, plain, "{reason}");
         let call = line(r#""tool_calls":[{"function":{"name":"weather"}}]"#);
-        assert_eq!(
-            finished(&parse_lines(&[&call, &done]).unwrap()).0,
-            calling,
-            "{reason}"
-        );
+        assert_eq!(finished(&parse_lines(&[&call, &done]).unwrap()).0, calling, "{reason}");
     }
 }
 
@@ -211,15 +165,9 @@ fn an_error_in_the_stream_ends_it() {
     assert_eq!(error.kind, ModelErrorKind::Overloaded);
     assert_eq!(error.message, "the model runner has stopped");
     let long = r#"{"error":"the input length exceeds the context length"}"#;
-    assert_eq!(
-        parse_lines(&[long]).unwrap_err().kind,
-        ModelErrorKind::ContextTooLong
-    );
+    assert_eq!(parse_lines(&[long]).unwrap_err().kind, ModelErrorKind::ContextTooLong);
     let asked = r#"{"error":"no such option","status":400}"#;
-    assert_eq!(
-        parse_lines(&[asked]).unwrap_err().kind,
-        ModelErrorKind::BadRequest
-    );
+    assert_eq!(parse_lines(&[asked]).unwrap_err().kind, ModelErrorKind::BadRequest);
 }
 
 #[test]

@@ -36,11 +36,8 @@ impl ContentParts {
 
     /// The content of a message: one string if all parts are text, because some servers do not accept lists.
     pub(super) fn into_content(self) -> Value {
-        let texts: Option<Vec<&str>> = self
-            .0
-            .iter()
-            .map(|part| part.get("text").and_then(Value::as_str))
-            .collect();
+        let texts: Option<Vec<&str>> =
+            self.0.iter().map(|part| part.get("text").and_then(Value::as_str)).collect();
         match texts {
             Some(texts) => texts.join("\n").into(),
             None => self.0.into(),

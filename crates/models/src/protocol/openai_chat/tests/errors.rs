@@ -9,22 +9,10 @@ use crate::protocol::Protocol as _;
 #[test]
 fn the_body_of_an_error_decides_its_kind() {
     let table: Vec<(u16, Value, Kind)> = vec![
-        (
-            401,
-            json!({"error": {"message": "m", "code": "invalid_api_key"}}),
-            Kind::Auth,
-        ),
+        (401, json!({"error": {"message": "m", "code": "invalid_api_key"}}), Kind::Auth),
         (403, json!({"error": {"message": "m"}}), Kind::Auth),
-        (
-            429,
-            json!({"error": {"message": "m", "code": "rate_limit_exceeded"}}),
-            Kind::RateLimit,
-        ),
-        (
-            429,
-            json!({"error": {"message": "m", "type": "insufficient_quota"}}),
-            Kind::Quota,
-        ),
+        (429, json!({"error": {"message": "m", "code": "rate_limit_exceeded"}}), Kind::RateLimit),
+        (429, json!({"error": {"message": "m", "type": "insufficient_quota"}}), Kind::Quota),
         (500, json!({"error": {"message": "m"}}), Kind::Overloaded),
         (503, json!({"error": {"message": "m"}}), Kind::Overloaded),
         (529, json!({"error": {"message": "m"}}), Kind::Overloaded),
@@ -39,16 +27,8 @@ fn the_body_of_an_error_decides_its_kind() {
             json!({"error": {"message": "m", "type": "exceed_context_size_error", "code": 500}}),
             Kind::ContextTooLong,
         ),
-        (
-            413,
-            json!({"error": {"message": "m"}}),
-            Kind::ContextTooLong,
-        ),
-        (
-            400,
-            json!({"error": {"message": "m", "code": "content_filter"}}),
-            Kind::ContentFilter,
-        ),
+        (413, json!({"error": {"message": "m"}}), Kind::ContextTooLong),
+        (400, json!({"error": {"message": "m", "code": "content_filter"}}), Kind::ContentFilter),
         (
             400,
             json!({"error": {"message": "m", "code": "x", "innererror": {"code": "ResponsibleAIPolicyViolation"}}}),
@@ -56,31 +36,19 @@ fn the_body_of_an_error_decides_its_kind() {
         ),
         (400, json!({"error": {"message": "m"}}), Kind::BadRequest),
         (402, json!({"error": {"message": "m"}}), Kind::Quota),
-        (
-            404,
-            json!({"error": {"message": "m", "code": "model_not_found"}}),
-            Kind::BadRequest,
-        ),
+        (404, json!({"error": {"message": "m", "code": "model_not_found"}}), Kind::BadRequest),
         (
             400,
             json!({"object": "error", "message": "m", "type": "invalid_request_error"}),
             Kind::BadRequest,
         ),
         (422, json!({"detail": "m"}), Kind::BadRequest),
-        (
-            400,
-            json!([{"error": {"message": "m", "code": 400}}]),
-            Kind::BadRequest,
-        ),
+        (400, json!([{"error": {"message": "m", "code": 400}}]), Kind::BadRequest),
         (400, json!({"error": "m"}), Kind::BadRequest),
     ];
     for (status, body, kind) in table {
         let error = OPENAI.parse_error(status, &body.to_string());
-        assert_eq!(
-            (error.kind, error.message.as_str()),
-            (kind, "m"),
-            "{status} {body}"
-        );
+        assert_eq!((error.kind, error.message.as_str()), (kind, "m"), "{status} {body}");
     }
 }
 
@@ -100,11 +68,7 @@ fn a_context_that_is_too_long_is_recognised_by_the_message_without_a_code() {
         "Prompt contains 40000 tokens, too large for model with 32768 maximum context length",
     ] {
         let body = json!({"error": {"message": message, "code": 400}}).to_string();
-        assert_eq!(
-            OPENAI.parse_error(400, &body).kind,
-            Kind::ContextTooLong,
-            "{message}"
-        );
+        assert_eq!(OPENAI.parse_error(400, &body).kind, Kind::ContextTooLong, "{message}");
     }
 }
 

@@ -60,9 +60,7 @@ fn a_rich_conversation_is_written_completely() {
         Message::Assistant(vec![Content::text("A pixel.")]),
         user("And the weather?"),
         step_of(vec![
-            Item::new(ItemKind::Reasoning {
-                text: "of another protocol".to_owned(),
-            }),
+            Item::new(ItemKind::Reasoning { text: "of another protocol".to_owned() }),
             Item::text("Let me see."),
             Item::call(call("call_a")),
             Item::call(call("call_b")),
@@ -141,10 +139,7 @@ fn each_choice_has_its_word() {
     };
     assert_eq!(choice(&OPENAI, ToolChoice::Auto), None);
     assert_eq!(choice(&OPENAI, ToolChoice::None), Some(json!("none")));
-    assert_eq!(
-        choice(&OPENAI, ToolChoice::Required),
-        Some(json!("required"))
-    );
+    assert_eq!(choice(&OPENAI, ToolChoice::Required), Some(json!("required")));
     assert_eq!(choice(&DEEPSEEK, ToolChoice::Required), None);
 }
 
@@ -164,11 +159,7 @@ fn vendors_have_their_own_words_for_the_same() {
     let body = COMPATIBLE.body(&request, &plan(), "m");
     assert_eq!(body["max_tokens"], 5);
     assert_eq!(body["messages"][0]["role"], "system");
-    assert!(
-        !MISTRAL
-            .body(&request, &plan(), "m")
-            .contains_key("stream_options")
-    );
+    assert!(!MISTRAL.body(&request, &plan(), "m").contains_key("stream_options"));
 }
 
 #[test]
@@ -207,10 +198,7 @@ fn a_call_without_a_result_gets_an_error_result() {
             ("tool", "c"),
         ]
     );
-    assert_eq!(
-        written[1]["content"],
-        "There is no result: the call was not finished."
-    );
+    assert_eq!(written[1]["content"], "There is no result: the call was not finished.");
     assert_eq!(written[2]["content"], "sunny");
 }
 
@@ -230,10 +218,7 @@ fn images_of_a_result_go_where_the_vendor_can_see_them() {
     let unseen = "Look:\n[an image, image/png, 3 bytes, which cannot be shown here]";
 
     let after = messages(&OPENAI, talk());
-    assert_eq!(
-        after[1]["content"],
-        "Look:\n[an image, image/png, which follows the results]"
-    );
+    assert_eq!(after[1]["content"], "Look:\n[an image, image/png, which follows the results]");
     assert_eq!(after[2]["content"], "(nothing)");
     assert_eq!(
         after[3],
@@ -242,10 +227,7 @@ fn images_of_a_result_go_where_the_vendor_can_see_them() {
     );
 
     let inside = messages(&MISTRAL, talk());
-    assert_eq!(
-        inside[1]["content"],
-        json!([{"type": "text", "text": "Look:"}, image])
-    );
+    assert_eq!(inside[1]["content"], json!([{"type": "text", "text": "Look:"}, image]));
     assert_eq!(inside.as_array().unwrap().len(), 3);
 
     assert_eq!(messages(&COMPATIBLE, talk())[1]["content"], unseen);
@@ -256,10 +238,7 @@ fn ids_are_mapped_the_same_way_for_the_call_and_its_result() {
     let written = messages(
         &MISTRAL,
         vec![
-            step_of(vec![
-                Item::call(call("call_1740241912345")),
-                Item::call(call("abcDEF123")),
-            ]),
+            step_of(vec![Item::call(call("call_1740241912345")), Item::call(call("abcDEF123"))]),
             Message::Results(vec![]),
         ],
     );
@@ -345,17 +324,11 @@ fn a_call_of_a_name_that_cannot_be_goes_back_under_one_that_can() {
 fn the_reasoning_of_deepseek_is_replayed_with_calls_only_and_then_always() {
     let thought = |text: &str| {
         let raw = to_raw_value(&json!({"reasoning_content": text})).unwrap();
-        Item::new(ItemKind::Reasoning {
-            text: text.to_owned(),
-        })
-        .with_raw("openai_chat", raw)
+        Item::new(ItemKind::Reasoning { text: text.to_owned() }).with_raw("openai_chat", raw)
     };
     let written = messages(
         &DEEPSEEK,
-        vec![
-            step_of(vec![thought("Hm"), Item::text("Yes")]),
-            step_of(vec![Item::call(call("a"))]),
-        ],
+        vec![step_of(vec![thought("Hm"), Item::text("Yes")]), step_of(vec![Item::call(call("a"))])],
     );
     assert_eq!(written[0], json!({"role": "assistant", "content": "Yes"}));
     assert_eq!(written[1]["reasoning_content"], "");
@@ -372,10 +345,7 @@ fn the_reasoning_of_mistral_is_replayed_in_the_content() {
     ])
     .unwrap();
     let written = messages(&MISTRAL, vec![step_of(items(&events))]);
-    assert_eq!(
-        written[0]["content"],
-        json!([thinking, {"type": "text", "text": "Yes"}])
-    );
+    assert_eq!(written[0]["content"], json!([thinking, {"type": "text", "text": "Yes"}]));
     let elsewhere = messages(&OPENAI, vec![step_of(items(&events))]);
     assert_eq!(elsewhere[0]["content"], "Yes");
 }
@@ -384,19 +354,14 @@ fn the_reasoning_of_mistral_is_replayed_in_the_content() {
 fn a_refusal_is_replayed_as_one_or_as_text() {
     let events = parse_frames(&[delta(json!({"refusal": "No."})), finish("stop")]).unwrap();
     let written = messages(&OPENAI, vec![step_of(items(&events))]);
-    assert_eq!(
-        written[0],
-        json!({"role": "assistant", "content": null, "refusal": "No."})
-    );
+    assert_eq!(written[0], json!({"role": "assistant", "content": null, "refusal": "No."}));
     let written = messages(&COMPATIBLE, vec![step_of(items(&events))]);
     assert_eq!(written[0], json!({"role": "assistant", "content": "No."}));
 }
 
 #[test]
 fn a_step_of_which_nothing_can_be_replayed_is_left_out() {
-    let strange = Item::new(ItemKind::Reasoning {
-        text: "Hm".to_owned(),
-    });
+    let strange = Item::new(ItemKind::Reasoning { text: "Hm".to_owned() });
     assert_eq!(messages(&OPENAI, vec![step_of(vec![strange])]), json!([]));
 }
 
@@ -408,10 +373,7 @@ fn malformed_arguments_of_the_past_are_made_an_object_where_they_would_break_the
         written[0]["tool_calls"][0]["function"]["arguments"].take()
     };
     assert_eq!(written(&OPENAI, "{\"x\":"), "{\"x\":");
-    assert_eq!(
-        written(&COMPATIBLE, "{\"x\":"),
-        r#"{"unreadable":"{\"x\":"}"#
-    );
+    assert_eq!(written(&COMPATIBLE, "{\"x\":"), r#"{"unreadable":"{\"x\":"}"#);
     assert_eq!(written(&COMPATIBLE, ""), "{}");
     assert_eq!(written(&COMPATIBLE, "{\"x\": 1}"), "{\"x\": 1}");
 }
@@ -427,14 +389,8 @@ fn a_response_format_is_strict_if_nothing_is_lost() {
     );
     let open =
         Schema::trusted(json!({"type": "object", "additionalProperties": {"type": "integer"}}));
-    assert_eq!(
-        response_format(&OPENAI, "", &open)["json_schema"]["strict"],
-        false
-    );
-    assert_eq!(
-        response_format(&DEEPSEEK, "person", &schema),
-        json!({"type": "json_object"})
-    );
+    assert_eq!(response_format(&OPENAI, "", &open)["json_schema"]["strict"], false);
+    assert_eq!(response_format(&DEEPSEEK, "person", &schema), json!({"type": "json_object"}));
     assert!(schema_instruction(&schema).contains(r#""required":["name"]"#));
 }
 
@@ -442,10 +398,7 @@ fn a_response_format_is_strict_if_nothing_is_lost() {
 fn texts_in_a_row_are_one_text() {
     let written = messages(
         &COMPATIBLE,
-        vec![Message::User(vec![
-            Content::text("One"),
-            Content::text("Two"),
-        ])],
+        vec![Message::User(vec![Content::text("One"), Content::text("Two")])],
     );
     assert_eq!(written[0]["content"], "One\nTwo");
 }

@@ -7,21 +7,15 @@ use toolwright_core::ToolCall;
 use super::{delta, done, finish, finished, kinds, parse_frames, raws, streamed};
 
 fn text(text: &str) -> ItemKind {
-    ItemKind::Text {
-        text: text.to_owned(),
-    }
+    ItemKind::Text { text: text.to_owned() }
 }
 
 fn reasoning(text: &str) -> ItemKind {
-    ItemKind::Reasoning {
-        text: text.to_owned(),
-    }
+    ItemKind::Reasoning { text: text.to_owned() }
 }
 
 fn call(id: &str, name: &str, arguments: &str) -> ItemKind {
-    ItemKind::Call {
-        call: ToolCall::new(name, arguments).with_id(id),
-    }
+    ItemKind::Call { call: ToolCall::new(name, arguments).with_id(id) }
 }
 
 #[test]
@@ -51,10 +45,7 @@ fn reasoning_comes_before_the_text_in_any_field() {
             done(),
         ])
         .unwrap();
-        assert_eq!(
-            streamed(&events),
-            ["thought Hm, ", "thought well.", "text Yes."]
-        );
+        assert_eq!(streamed(&events), ["thought Hm, ", "thought well.", "text Yes."]);
         assert_eq!(kinds(&events), [reasoning("Hm, well."), text("Yes.")]);
         assert_eq!(raws(&events)[0], json!({name: "Hm, well."}));
     }
@@ -68,10 +59,7 @@ fn reasoning_in_two_fields_is_emitted_once_and_kept_twice() {
     ])
     .unwrap();
     assert_eq!(streamed(&events), ["thought Hm"]);
-    assert_eq!(
-        raws(&events),
-        [json!({"reasoning_content": "Hm", "reasoning": "Hm"})]
-    );
+    assert_eq!(raws(&events), [json!({"reasoning_content": "Hm", "reasoning": "Hm"})]);
 }
 
 #[test]
@@ -148,16 +136,9 @@ fn a_call_is_lifted_to_the_tools_own_name_and_arguments() {
     .unwrap();
     assert_eq!(
         streamed(&events),
-        [
-            "call 0 a weather.now",
-            "more 0 {\"city\":\"Oslo\",",
-            "more 0 \"unit\":null}"
-        ]
+        ["call 0 a weather.now", "more 0 {\"city\":\"Oslo\",", "more 0 \"unit\":null}"]
     );
-    assert_eq!(
-        kinds(&events),
-        [call("a", "weather.now", r#"{"city":"Oslo"}"#)]
-    );
+    assert_eq!(kinds(&events), [call("a", "weather.now", r#"{"city":"Oslo"}"#)]);
     assert_eq!(
         raws(&events),
         [json!({"id": "a", "type": "function", "function": {
@@ -179,14 +160,7 @@ fn parallel_calls_come_in_order_even_if_their_deltas_are_mixed() {
         done(),
     ])
     .unwrap();
-    assert_eq!(
-        kinds(&events),
-        [
-            text("Both."),
-            call("a", "f", "{\"x\":1}"),
-            call("b", "g", "{}")
-        ]
-    );
+    assert_eq!(kinds(&events), [text("Both."), call("a", "f", "{\"x\":1}"), call("b", "g", "{}")]);
 }
 
 #[test]
@@ -201,11 +175,7 @@ fn empty_and_malformed_arguments_pass_as_they_are() {
     .unwrap();
     assert_eq!(
         kinds(&events),
-        [
-            call("a", "f", ""),
-            call("b", "f", "{}"),
-            call("c", "f", "{'x': 1,")
-        ]
+        [call("a", "f", ""), call("b", "f", "{}"), call("c", "f", "{'x': 1,")]
     );
 }
 
@@ -213,10 +183,8 @@ fn empty_and_malformed_arguments_pass_as_they_are() {
 fn what_else_belongs_to_a_call_is_kept_with_it() {
     let signature = json!({"google": {"thought_signature": "SIG"}});
     let events = parse_frames(&[
-        delta(
-            json!({"tool_calls": [{"index": 0, "id": "a", "type": "function",
-            "extra_content": signature, "function": {"name": "f", "arguments": "{}"}}]}),
-        ),
+        delta(json!({"tool_calls": [{"index": 0, "id": "a", "type": "function",
+            "extra_content": signature, "function": {"name": "f", "arguments": "{}"}}]})),
         finish("tool_calls"),
     ])
     .unwrap();
@@ -226,11 +194,8 @@ fn what_else_belongs_to_a_call_is_kept_with_it() {
 #[test]
 fn the_older_form_of_a_call_is_read_and_not_read_twice() {
     let old = json!({"name": "f", "arguments": "{}"});
-    let events = parse_frames(&[
-        delta(json!({"function_call": old})),
-        finish("function_call"),
-    ])
-    .unwrap();
+    let events =
+        parse_frames(&[delta(json!({"function_call": old})), finish("function_call")]).unwrap();
     assert!(matches!(&kinds(&events)[..], [ItemKind::Call { call }] if call.name == "f"));
     assert_eq!(finished(&events).0, StopReason::Calls);
 
@@ -250,10 +215,7 @@ fn a_call_of_an_unknown_type_is_kept() {
         json!({"index": 0, "id": "a", "type": "custom", "custom": {"name": "c", "input": "x"}});
     let events = parse_frames(&[delta(json!({"tool_calls": [entry]})), finish("stop")]).unwrap();
     assert_eq!(kinds(&events), [ItemKind::Other]);
-    assert_eq!(
-        raws(&events)[0]["tool_calls"][0]["custom"],
-        json!({"name": "c", "input": "x"})
-    );
+    assert_eq!(raws(&events)[0]["tool_calls"][0]["custom"], json!({"name": "c", "input": "x"}));
 }
 
 #[test]
@@ -285,9 +247,7 @@ fn a_refusal_is_an_item_of_its_own() {
         done(),
     ])
     .unwrap();
-    let refusal = ItemKind::Refusal {
-        text: "I won't.".to_owned(),
-    };
+    let refusal = ItemKind::Refusal { text: "I won't.".to_owned() };
     assert_eq!(kinds(&events), [refusal]);
     assert_eq!(finished(&events).0, StopReason::Refused);
 }
@@ -335,10 +295,7 @@ fn usage_is_the_last_that_was_sent() {
     .unwrap();
     let (_, usage) = finished(&events);
     assert_eq!((usage.input, usage.output), (10, 7));
-    assert_eq!(
-        (usage.cached, usage.cache_written, usage.reasoning),
-        (4, 3, 5)
-    );
+    assert_eq!((usage.cached, usage.cache_written, usage.reasoning), (4, 3, 5));
 }
 
 #[test]
@@ -388,10 +345,7 @@ fn a_stream_may_end_without_its_last_word_but_not_without_a_reason() {
     let error = parse_frames(&[text]).unwrap_err();
     assert_eq!(error.kind, ModelErrorKind::Protocol);
     assert_eq!(error.message, "the answer was cut off");
-    assert_eq!(
-        parse_frames::<&str>(&[]).unwrap_err().kind,
-        ModelErrorKind::Protocol
-    );
+    assert_eq!(parse_frames::<&str>(&[]).unwrap_err().kind, ModelErrorKind::Protocol);
 }
 
 #[test]
@@ -406,10 +360,7 @@ fn garbage_is_an_error_that_names_it_shortly() {
 #[test]
 fn an_error_in_the_stream_ends_it_with_the_vendors_message() {
     for (chunk, kind) in [
-        (
-            json!({"error": {"message": "Too fast", "code": 429}}),
-            ModelErrorKind::RateLimit,
-        ),
+        (json!({"error": {"message": "Too fast", "code": 429}}), ModelErrorKind::RateLimit),
         (
             json!({"error": {"message": "Too fast", "type": "server_error"}}),
             ModelErrorKind::Overloaded,
@@ -428,11 +379,7 @@ fn an_error_in_the_stream_ends_it_with_the_vendors_message() {
         ),
     ] {
         let error = parse_frames(&[chunk.to_string()]).unwrap_err();
-        assert_eq!(
-            (error.kind, error.message.as_str()),
-            (kind, "Too fast"),
-            "{chunk}"
-        );
+        assert_eq!((error.kind, error.message.as_str()), (kind, "Too fast"), "{chunk}");
     }
     let broken = parse_frames(&[finish("insufficient_system_resource")]).unwrap_err();
     assert_eq!(broken.kind, ModelErrorKind::Overloaded);

@@ -23,11 +23,7 @@ fn an_error_frame_ends_the_answer_with_the_vendors_words() {
             ContextTooLong,
             "the request exceeds the available context size",
         ),
-        (
-            r#"{"error":"upstream went away"}"#,
-            Overloaded,
-            "upstream went away",
-        ),
+        (r#"{"error":"upstream went away"}"#, Overloaded, "upstream went away"),
         (
             r#"{"type":"error","error":{"type":"invalid_request_error","message":"No such tool.","code":null}}"#,
             BadRequest,
@@ -56,11 +52,7 @@ fn an_error_frame_ends_the_answer_with_the_vendors_words() {
     ];
     for (frame, kind, message) in cases {
         let error = events(frame).unwrap_err();
-        assert_eq!(
-            (error.kind, error.message.as_str()),
-            (kind, message),
-            "{frame}"
-        );
+        assert_eq!((error.kind, error.message.as_str()), (kind, message), "{frame}");
     }
 }
 
@@ -87,11 +79,7 @@ fn an_error_has_the_kind_of_its_status_and_code() {
     ];
     for (status, code, kind) in cases {
         let error = parse_error_body(status, &body(code));
-        assert_eq!(
-            (error.kind, error.message.as_str()),
-            (kind, "So it is."),
-            "{status} {code}"
-        );
+        assert_eq!((error.kind, error.message.as_str()), (kind, "So it is."), "{status} {code}");
     }
 }
 

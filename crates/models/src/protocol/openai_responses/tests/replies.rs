@@ -33,10 +33,8 @@ fn values(items: &[&str]) -> Vec<Value> {
 fn whole_items_are_kept_byte_for_byte() {
     let sent = [REASONING, SEARCH, CALL, MESSAGE, LIST, APPROVAL, UNKNOWN];
     let items = items(&whole(&sent));
-    let kept: Vec<&str> = items
-        .iter()
-        .map(|item| item.raw_json("openai_responses").unwrap().get())
-        .collect();
+    let kept: Vec<&str> =
+        items.iter().map(|item| item.raw_json("openai_responses").unwrap().get()).collect();
     assert_eq!(kept, sent);
 }
 
@@ -77,9 +75,7 @@ fn only_a_yes_approves() {
             denied.outcome = outcome;
             Message::Results(vec![result("mcpr_1", denied)])
         });
-        let messages = [step(items(&whole(&[APPROVAL])))]
-            .into_iter()
-            .chain(results);
+        let messages = [step(items(&whole(&[APPROVAL])))].into_iter().chain(results);
         input(messages.collect())[1].take()
     };
     let refused = json!({"type": "mcp_approval_response", "approval_request_id": "mcpr_1", "approve": false, "reason": "not today"});
@@ -93,11 +89,7 @@ fn only_a_yes_approves() {
 #[test]
 fn reasoning_that_nothing_follows_is_left_out() {
     let input = input(vec![
-        step(items(&whole(&[
-            MESSAGE,
-            REASONING,
-            REASONING.replace("rs_1", "rs_2").as_str(),
-        ]))),
+        step(items(&whole(&[MESSAGE, REASONING, REASONING.replace("rs_1", "rs_2").as_str()]))),
         Message::User(vec![toolwright_core::Content::text("Go on.")]),
     ]);
     assert_eq!(input[0]["type"], "message");

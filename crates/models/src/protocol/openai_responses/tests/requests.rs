@@ -24,11 +24,7 @@ fn hosted() -> Vec<HostedTool> {
     ]);
     let config = Config::load(sources).unwrap().config;
     let search = config.web_search().unwrap().map(HostedTool::WebSearch);
-    let groups = config
-        .mcp_servers()
-        .unwrap()
-        .into_iter()
-        .map(HostedTool::Mcp);
+    let groups = config.mcp_servers().unwrap().into_iter().map(HostedTool::Mcp);
     search.into_iter().chain(groups).collect()
 }
 
@@ -50,15 +46,10 @@ fn the_smallest_request_keeps_nothing_at_the_vendor() {
 #[test]
 fn a_complete_conversation_is_written() {
     let mut request = request_with(vec![
-        Message::User(vec![
-            Content::text("What is this?"),
-            Content::image("image/png", b"png"),
-        ]),
+        Message::User(vec![Content::text("What is this?"), Content::image("image/png", b"png")]),
         Message::Assistant(vec![Content::text("Let me think.")]),
         step(vec![
-            Item::new(ItemKind::Reasoning {
-                text: "Elsewhere.".to_owned(),
-            }),
+            Item::new(ItemKind::Reasoning { text: "Elsewhere.".to_owned() }),
             Item::text("I look it up."),
             Item::call(ToolCall::new("shop.find", r#"{"what":"tea"}"#).with_id("call_1")),
             Item::call(ToolCall::new("now", "{}").with_id("call_2")),
@@ -155,22 +146,10 @@ fn the_choice_of_a_tool_is_written_as_the_api_wants_it() {
     assert_eq!(chosen(ToolChoice::Auto), None);
     assert_eq!(chosen(ToolChoice::None), Some(json!("none")));
     assert_eq!(chosen(ToolChoice::Required), Some(json!("required")));
-    assert_eq!(
-        named("shop.find"),
-        Some(json!({"type": "function", "name": "shop_find"}))
-    );
-    assert_eq!(
-        named("web_search"),
-        Some(json!({"type": "web_search_preview"}))
-    );
-    assert_eq!(
-        named("wiki"),
-        Some(json!({"type": "mcp", "server_label": "wiki"}))
-    );
-    assert_eq!(
-        named("lost"),
-        Some(json!({"type": "function", "name": "lost"}))
-    );
+    assert_eq!(named("shop.find"), Some(json!({"type": "function", "name": "shop_find"})));
+    assert_eq!(named("web_search"), Some(json!({"type": "web_search_preview"})));
+    assert_eq!(named("wiki"), Some(json!({"type": "mcp", "server_label": "wiki"})));
+    assert_eq!(named("lost"), Some(json!({"type": "function", "name": "lost"})));
 }
 
 #[test]
@@ -200,10 +179,7 @@ fn calls_go_back_under_ids_and_names_that_are_taken() {
     let long = "x".repeat(80);
     let request = request_with(vec![
         step(vec![made_up("a"), made_up(&long)]),
-        step(vec![made_up("a").with_raw(
-            "openai_responses",
-            serde_json::from_str(own).unwrap(),
-        )]),
+        step(vec![made_up("a").with_raw("openai_responses", serde_json::from_str(own).unwrap())]),
     ]);
     let input = body(&request, &no_tools())["input"].take();
     let calls: Vec<&Value> = [0, 1, 4].map(|place| &input[place]).to_vec();
@@ -254,9 +230,7 @@ fn a_call_without_a_result_gets_an_error_result() {
 fn a_result_without_its_call_is_left_out() {
     let input = input(vec![
         Message::Results(vec![result("call_0", ToolResult::success("lost"))]),
-        step(vec![Item::call(
-            ToolCall::new("now", "{}").with_id("call_1"),
-        )]),
+        step(vec![Item::call(ToolCall::new("now", "{}").with_id("call_1"))]),
         Message::Results(vec![
             result("call_9", ToolResult::success("whose?")),
             result("call_1", ToolResult::success("noon")),
@@ -275,15 +249,11 @@ fn a_result_without_its_call_is_left_out() {
 fn a_step_of_another_protocol_is_written_from_its_kinds() {
     let raw = |json: &str| serde_json::value::RawValue::from_string(json.to_owned()).unwrap();
     let input = input(vec![step(vec![
-        Item::new(ItemKind::Reasoning {
-            text: "Secret.".to_owned(),
-        })
-        .with_raw("anthropic", raw("{}")),
+        Item::new(ItemKind::Reasoning { text: "Secret.".to_owned() })
+            .with_raw("anthropic", raw("{}")),
         Item::text("").with_raw("anthropic", raw("{}")),
         Item::text("Hello.").with_raw("anthropic", raw(r#"{"type":"text"}"#)),
-        Item::new(ItemKind::Refusal {
-            text: "No.".to_owned(),
-        }),
+        Item::new(ItemKind::Refusal { text: "No.".to_owned() }),
         Item::new(ItemKind::Other).with_raw("gemini", raw("{}")),
         Item::new(ItemKind::HostedCall {
             tool: "web_search".to_owned(),
@@ -324,14 +294,8 @@ fn a_result_with_an_image_is_a_list_of_parts() {
         {"type": "input_text", "text": "[a sound, audio/wav, 4 bytes, which cannot be shown here]"},
     ]);
     assert_eq!(input[2]["output"], parts);
-    assert_eq!(
-        input[3]["output"][0],
-        json!({"type": "input_text", "text": "Error:"})
-    );
-    assert_eq!(
-        input[3]["output"].as_array().unwrap()[1..],
-        parts.as_array().unwrap()[..]
-    );
+    assert_eq!(input[3]["output"][0], json!({"type": "input_text", "text": "Error:"}));
+    assert_eq!(input[3]["output"].as_array().unwrap()[1..], parts.as_array().unwrap()[..]);
 }
 
 #[test]
@@ -347,10 +311,7 @@ fn every_kind_of_content_finds_its_form() {
             Content::link("https://tea.example", "Tea"),
         ]),
         Message::User(Vec::new()),
-        Message::Assistant(vec![
-            Content::text("Look:"),
-            Content::image("image/png", b"png"),
-        ]),
+        Message::Assistant(vec![Content::text("Look:"), Content::image("image/png", b"png")]),
         Message::Assistant(Vec::new()),
     ]);
     assert_eq!(
@@ -379,10 +340,7 @@ fn an_answer_is_held_to_its_schema_where_that_loses_nothing() {
         "additionalProperties": false,
     });
     let schema = Schema::check(plain).unwrap();
-    assert_eq!(
-        OpenAiResponses.response_format_dialect(&schema),
-        Some(Dialect::OPENAI_STRICT)
-    );
+    assert_eq!(OpenAiResponses.response_format_dialect(&schema), Some(Dialect::OPENAI_STRICT));
     assert_eq!(
         response_format("Vec<City>", &schema),
         json!({
@@ -408,10 +366,7 @@ fn a_response_format_that_strict_mode_would_change_is_not_strict() {
         "additionalProperties": false,
     });
     let schema = Schema::check(odd).unwrap();
-    assert_eq!(
-        OpenAiResponses.response_format_dialect(&schema),
-        Some(Dialect::OPENAI)
-    );
+    assert_eq!(OpenAiResponses.response_format_dialect(&schema), Some(Dialect::OPENAI));
     assert_eq!(response_format("", &schema)["strict"], false);
     assert_eq!(response_format("", &schema)["name"], "answer");
 }
@@ -426,12 +381,7 @@ fn reasoning_is_not_requested_of_models_without_it() {
     for model in ["gpt-5", "gpt-5.6-mini", "o3", "o4-mini", "qwen3"] {
         assert!(asked_of(model), "{model}");
     }
-    for model in [
-        "gpt-4o",
-        "gpt-4.1-mini",
-        "ft:gpt-4o:acme",
-        "gpt-5-chat-latest",
-    ] {
+    for model in ["gpt-4o", "gpt-4.1-mini", "ft:gpt-4o:acme", "gpt-5-chat-latest"] {
         assert!(!asked_of(model), "{model}");
     }
 }

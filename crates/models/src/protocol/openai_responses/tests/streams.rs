@@ -237,13 +237,8 @@ fn arguments_are_passed_on_as_they_were_sent() {
         );
         let items = items(&frames);
         let [item] = items.as_slice() else { panic!() };
-        let ItemKind::Call { call } = &item.kind else {
-            panic!()
-        };
-        assert_eq!(
-            serde_json::to_string(call.arguments.as_str()).unwrap(),
-            arguments
-        );
+        let ItemKind::Call { call } = &item.kind else { panic!() };
+        assert_eq!(serde_json::to_string(call.arguments.as_str()).unwrap(), arguments);
     }
 }
 
@@ -253,9 +248,7 @@ fn an_object_of_arguments_becomes_its_text() {
         r#"{"type":"response.output_item.done","item":{"type":"function_call","arguments":{"a": [1]},"call_id":"call_1","name":"lost"}}
         {"type":"response.completed"}"#,
     );
-    let ItemKind::Call { call } = &items[0].kind else {
-        panic!()
-    };
+    let ItemKind::Call { call } = &items[0].kind else { panic!() };
     assert_eq!(call.arguments, r#"{"a": [1]}"#);
 }
 
@@ -264,10 +257,7 @@ fn a_call_that_was_cut_off_before_its_arguments_is_not_emitted() {
     let frames = r#"{"type":"response.output_item.added","output_index":0,"item":{"id":"fc_1","type":"function_call","arguments":"","call_id":"call_1","name":"now"}}
         {"type":"response.output_item.done","output_index":0,"item":{"id":"fc_1","type":"function_call","status":"incomplete","arguments":"","call_id":"call_1","name":"now"}}
         {"type":"response.incomplete","response":{"status":"incomplete","incomplete_details":{"reason":"max_output_tokens"},"output":[{"id":"fc_1","type":"function_call","status":"incomplete","arguments":"","call_id":"call_1","name":"now"}]}}"#;
-    assert_eq!(
-        event_lines(frames),
-        ["call 0 begins: now call_1", "finished Length, 0 in, 0 out"]
-    );
+    assert_eq!(event_lines(frames), ["call 0 begins: now call_1", "finished Length, 0 in, 0 out"]);
 }
 
 #[test]
@@ -297,12 +287,7 @@ fn hosted_calls_have_their_input_and_output() {
             hosted("web_search", "https://tea.example green", "", true),
             hosted("mcp_list_tools", "wiki", "search, page", false),
             hosted("wiki.search", "{\"q\":1}", "found", false),
-            hosted(
-                "wiki.page",
-                "{}",
-                r#"{"type":"http_error","code":404,"message":"gone"}"#,
-                true
-            ),
+            hosted("wiki.page", "{}", r#"{"type":"http_error","code":404,"message":"gone"}"#, true),
             hosted("code_interpreter", "1+1", "2", false),
         ]
     );
@@ -334,10 +319,7 @@ fn a_refusal_is_an_item_and_a_reason_to_stop() {
     );
     assert_eq!(
         events,
-        [
-            "item Refusal { text: \"I will not.\" }",
-            "finished Refused, 0 in, 0 out",
-        ]
+        ["item Refusal { text: \"I will not.\" }", "finished Refused, 0 in, 0 out",]
     );
 }
 
@@ -361,16 +343,8 @@ fn tokens_are_counted_with_those_cached_and_those_of_reasoning() {
         r#"{"type":"response.completed","response":{"status":"completed","usage":{"input_tokens":100,"input_tokens_details":{"cached_tokens":60,"cache_write_tokens":30},"output_tokens":50,"output_tokens_details":{"reasoning_tokens":40},"total_tokens":150}}}"#,
     );
     let events = events.unwrap();
-    let [ModelEvent::Finished { usage, .. }] = events.as_slice() else {
-        panic!()
-    };
-    let counted = (
-        usage.input,
-        usage.output,
-        usage.cached,
-        usage.cache_written,
-        usage.reasoning,
-    );
+    let [ModelEvent::Finished { usage, .. }] = events.as_slice() else { panic!() };
+    let counted = (usage.input, usage.output, usage.cached, usage.cache_written, usage.reasoning);
     assert_eq!(counted, (100, 50, 60, 30, 40));
     assert!(!usage.estimated);
 }
@@ -388,10 +362,7 @@ fn every_reason_to_stop_has_its_word() {
     };
     assert_eq!(incomplete("max_output_tokens"), StopReason::Length);
     assert_eq!(incomplete("content_filter"), StopReason::Filtered);
-    assert_eq!(
-        incomplete("steered"),
-        StopReason::Other("steered".to_owned())
-    );
+    assert_eq!(incomplete("steered"), StopReason::Other("steered".to_owned()));
     assert_eq!(
         stop(r#"{"type":"response.incomplete","response":{}}"#),
         StopReason::Other("incomplete".to_owned())
@@ -406,16 +377,10 @@ fn every_reason_to_stop_has_its_word() {
 #[test]
 fn an_item_that_is_sent_twice_is_one_item() {
     let done = r#"{"type":"response.output_item.done","item":{"id":"msg_1","type":"message","content":[{"type":"output_text","text":"Hi."}]}}"#;
-    let events = event_lines(&format!(
-        "{done}\n{done}\n{{\"type\":\"response.completed\"}}"
-    ));
+    let events = event_lines(&format!("{done}\n{done}\n{{\"type\":\"response.completed\"}}"));
     assert_eq!(
         events,
-        [
-            "text \"Hi.\"",
-            "item Text { text: \"Hi.\" }",
-            "finished End, 0 in, 0 out"
-        ]
+        ["text \"Hi.\"", "item Text { text: \"Hi.\" }", "finished End, 0 in, 0 out"]
     );
 }
 

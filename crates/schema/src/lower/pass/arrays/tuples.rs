@@ -24,9 +24,8 @@ const MAX_BRANCHES: usize = 64;
 /// For dialects without `prefixItems`.
 pub(crate) fn tuples_to_arrays(state: &mut LoweringState) -> Result<(), LowerError> {
     if !state.contains_any(
-        KeywordSet::NON_SCHEMA_ITEMS.union(KeywordSet::from_keywords(&[
-            "additionalItems", "not", "prefixItems",
-        ])),
+        KeywordSet::NON_SCHEMA_ITEMS
+            .union(KeywordSet::from_keywords(&["additionalItems", "not", "prefixItems"])),
     ) {
         return Ok(());
     }
@@ -59,10 +58,8 @@ pub(crate) fn close_tuples(state: &mut LoweringState) -> Result<(), LowerError> 
         };
         if members.keyword("items").is_some_and(admits_nothing) {
             members.remove_keyword("items");
-            let prefix = members
-                .keyword("prefixItems")
-                .and_then(Value::as_array)
-                .map_or(0, Vec::len);
+            let prefix =
+                members.keyword("prefixItems").and_then(Value::as_array).map_or(0, Vec::len);
             lower_maximum(members, "maxItems", prefix as u64);
         }
     });
@@ -78,10 +75,7 @@ fn tuple_to_array(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_
     if end.is_some() || rest.as_ref().is_some_and(admits_nothing) {
         lower_maximum(members, "maxItems", prefix.len() as u64);
     }
-    let max = members
-        .keyword("maxItems")
-        .and_then(as_count)
-        .unwrap_or(u64::MAX);
+    let max = members.keyword("maxItems").and_then(as_count).unwrap_or(u64::MAX);
     let rest = match max > prefix.len() as u64 {
         true => Some(rest.unwrap_or_else(|| json!({}))),
         false => None,
@@ -111,11 +105,7 @@ fn tuple_to_array(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_
         members.set_keyword("items", items);
     }
     append_to_description(members, &text);
-    let severity = if same {
-        Severity::Note
-    } else {
-        Severity::Wider
-    };
+    let severity = if same { Severity::Note } else { Severity::Wider };
     cursor.report_loss("prefixItems", severity, Some(text));
 }
 
@@ -133,9 +123,7 @@ fn take_item_schemas(members: &mut Map<String, Value>) -> (Vec<Value>, Option<Va
 /// The assertions of a schema.
 fn without_annotations(schema: &Value) -> Vec<(&String, &Value)> {
     let members = schema.as_object().into_iter().flatten();
-    members
-        .filter(|(keyword, _)| is_assertion(keyword))
-        .collect()
+    members.filter(|(keyword, _)| is_assertion(keyword)).collect()
 }
 
 /// The schema of an element at any position; `None` if any value is valid.
@@ -165,20 +153,16 @@ fn item_union(all: Vec<Value>, same: bool) -> Option<Value> {
 
 /// `in this order: a string, then an integer`.
 fn describe_order(prefix: &[Value], rest: Option<&Value>) -> String {
-    let mut descriptions: Vec<String> = prefix
-        .iter()
-        .take(MAX_DESCRIBED_ITEMS)
-        .map(describe_element)
-        .collect();
+    let mut descriptions: Vec<String> =
+        prefix.iter().take(MAX_DESCRIBED_ITEMS).map(describe_element).collect();
     if prefix.len() > MAX_DESCRIBED_ITEMS {
         descriptions.push("…".to_owned());
     }
     match rest {
         Some(rest) if admits_anything(rest) => descriptions.push("anything after that".to_owned()),
-        Some(rest) => descriptions.push(format!(
-            "each further item {}",
-            self::describe_element(rest)
-        )),
+        Some(rest) => {
+            descriptions.push(format!("each further item {}", self::describe_element(rest)))
+        }
         None => {}
     }
     format!("in this order: {}", descriptions.join(", then "))

@@ -33,20 +33,13 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
         size.measure(&state.schema, 0, &budget);
     }
     let rejected = |has: usize, of: &str, limit: usize| {
-        Err(LowerError::new(
-            "",
-            format!("it has {has} {of}, of which {limit} are allowed"),
-        ))
+        Err(LowerError::new("", format!("it has {has} {of}, of which {limit} are allowed")))
     };
     if let Some(limit) = exceeded_limit(budget.max_properties, size.properties) {
         return rejected(size.properties, "properties", limit);
     }
     if let Some(limit) = exceeded_limit(budget.max_characters, size.characters) {
-        return rejected(
-            size.characters,
-            "characters in its names and enum values",
-            limit,
-        );
+        return rejected(size.characters, "characters in its names and enum values", limit);
     }
     Ok(())
 }
@@ -119,11 +112,7 @@ fn flatten_below_depth(
         return replace_by_json_text(schema, cursor);
     }
     for_each_subschema(schema, cursor, &mut |subschema, cursor| {
-        let level = if cursor.path.is_definition() {
-            0
-        } else {
-            level
-        };
+        let level = if cursor.path.is_definition() { 0 } else { level };
         flatten_below_depth(subschema, cursor, level, limit);
     });
     if let Value::Object(members) = schema {

@@ -110,10 +110,7 @@ fn require_optional(
         {
             continue;
         }
-        allow_null_for_absent(
-            subschema,
-            &mut cursor.child("properties", PathSegment::Name(name)),
-        );
+        allow_null_for_absent(subschema, &mut cursor.child("properties", PathSegment::Name(name)));
         required.push(json!(name));
         *over -= 1;
         *room -= cost;

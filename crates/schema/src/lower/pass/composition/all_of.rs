@@ -12,9 +12,8 @@ use crate::lower::{KeywordLookup, KeywordLookupMut, LowerError, LoweringState, S
 pub(crate) use merge::{Conflict, SchemaMerger, never_schema};
 
 /// Keywords whose subschemas apply to the same value.
-const SAME_VALUE_KEYWORDS: [&str; 9] = [
-    "$dynamicRef", "$ref", "allOf", "anyOf", "dependentSchemas", "else", "if", "oneOf", "then",
-];
+const SAME_VALUE_KEYWORDS: [&str; 9] =
+    ["$dynamicRef", "$ref", "allOf", "anyOf", "dependentSchemas", "else", "if", "oneOf", "then"];
 
 /// How often merging is repeated for `allOf` that came from inlined references.
 const MAX_ROUNDS: usize = 4;
@@ -72,10 +71,7 @@ fn merge_all_of(
             whole = merge.merge(whole, subschema.clone());
         }
     }
-    let keeps = cursor
-        .rules
-        .keywords
-        .is_none_or(|kept| kept.contains(&"allOf"));
+    let keeps = cursor.rules.keywords.is_none_or(|kept| kept.contains(&"allOf"));
     if !merge.conflicts.is_empty() && keeps {
         schema.set_keyword("allOf", Value::Array(subschemas));
     } else {
@@ -112,10 +108,7 @@ pub(crate) fn resolve_unevaluated(schema: &mut Map<String, Value>) {
     {
         distribute_closing(schema);
     }
-    if SAME_VALUE_KEYWORDS
-        .iter()
-        .any(|keyword| schema.has_keyword(keyword))
-    {
+    if SAME_VALUE_KEYWORDS.iter().any(|keyword| schema.has_keyword(keyword)) {
         return;
     }
     if let Some(value) = schema.remove_keyword("unevaluatedProperties")
@@ -135,10 +128,8 @@ pub(crate) fn resolve_unevaluated(schema: &mut Map<String, Value>) {
 ///
 /// Exact if the alternatives are disjoint, because then only one of them evaluates properties.
 fn distribute_closing(schema: &mut Map<String, Value>) {
-    let in_place: Vec<&str> = SAME_VALUE_KEYWORDS
-        .into_iter()
-        .filter(|keyword| schema.has_keyword(keyword))
-        .collect();
+    let in_place: Vec<&str> =
+        SAME_VALUE_KEYWORDS.into_iter().filter(|keyword| schema.has_keyword(keyword)).collect();
     if in_place != ["oneOf"] {
         return;
     }
@@ -147,9 +138,7 @@ fn distribute_closing(schema: &mut Map<String, Value>) {
     };
     let plain = |branch: &Value| {
         branch.as_object().is_some_and(|branch| {
-            !SAME_VALUE_KEYWORDS
-                .iter()
-                .any(|keyword| branch.has_keyword(keyword))
+            !SAME_VALUE_KEYWORDS.iter().any(|keyword| branch.has_keyword(keyword))
                 && !branch.has_keyword("unevaluatedProperties")
                 && branch
                     .keyword("additionalProperties")
@@ -170,8 +159,7 @@ fn distribute_closing(schema: &mut Map<String, Value>) {
         .filter_map(Value::as_object)
         .map(|branch| {
             let mut both = merge.merge(branch.clone(), base.clone());
-            both.entry("additionalProperties")
-                .or_insert(Value::Bool(false));
+            both.entry("additionalProperties").or_insert(Value::Bool(false));
             Value::Object(both)
         })
         .collect();

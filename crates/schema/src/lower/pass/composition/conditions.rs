@@ -32,9 +32,8 @@ const CONDITION_KEYWORDS: [&str; 18] = [
 ];
 
 /// Keywords that this pass may write.
-const WRITTEN_KEYWORDS: [&str; 6] = [
-    "additionalProperties", "anyOf", "enum", "items", "maxItems", "minItems",
-];
+const WRITTEN_KEYWORDS: [&str; 6] =
+    ["additionalProperties", "anyOf", "enum", "items", "maxItems", "minItems"];
 
 pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
     if admits_nothing(&state.schema) {
@@ -48,9 +47,7 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
     let mut copied = false;
     state.visit_top_down(|schema, cursor| {
         if let Value::Object(members) = schema
-            && members
-                .iter()
-                .any(|(keyword, value)| is_condition(keyword, value))
+            && members.iter().any(|(keyword, value)| is_condition(keyword, value))
         {
             copied |= rewrite_conditions(members, cursor);
         }
@@ -92,12 +89,12 @@ fn is_condition(keyword: &str, value: &Value) -> bool {
         "additionalItems" | "additionalProperties" | "items" => {
             value.is_object() && admits_nothing(value)
         }
-        "anyOf" | "prefixItems" => value
-            .as_array()
-            .is_some_and(|subschemas| subschemas.iter().any(admits_nothing)),
-        "properties" => value
-            .as_object()
-            .is_some_and(|subschemas| subschemas.values().any(admits_nothing)),
+        "anyOf" | "prefixItems" => {
+            value.as_array().is_some_and(|subschemas| subschemas.iter().any(admits_nothing))
+        }
+        "properties" => {
+            value.as_object().is_some_and(|subschemas| subschemas.values().any(admits_nothing))
+        }
         keyword => CONDITION_KEYWORDS.contains(&keyword),
     }
 }
@@ -147,11 +144,7 @@ fn take_unsupported(
     cursor: &SchemaCursor<'_>,
     keyword: &str,
 ) -> Option<Value> {
-    if cursor.rules.allows_keyword(keyword) {
-        None
-    } else {
-        members.remove_keyword(keyword)
-    }
+    if cursor.rules.allows_keyword(keyword) { None } else { members.remove_keyword(keyword) }
 }
 
 /// Drops the meaning of a keyword; the first few sentences go to the description.
@@ -178,32 +171,20 @@ fn required_names(members: &Map<String, Value>) -> impl Iterator<Item = &str> {
 
 /// A non-negative integer; `2.0` counts too.
 pub(crate) fn as_count(value: &Value) -> Option<u64> {
-    let float = || {
-        value
-            .as_f64()
-            .filter(|float| float.fract() == 0.0 && *float >= 0.0)
-    };
+    let float = || value.as_f64().filter(|float| float.fract() == 0.0 && *float >= 0.0);
     value.as_u64().or_else(|| float().map(|float| float as u64))
 }
 
 /// Raises a lower bound.
 fn raise_minimum(members: &mut Map<String, Value>, keyword: &str, min: u64) {
-    if members
-        .keyword(keyword)
-        .and_then(as_count)
-        .is_none_or(|current| current < min)
-    {
+    if members.keyword(keyword).and_then(as_count).is_none_or(|current| current < min) {
         members.set_keyword(keyword, Value::from(min));
     }
 }
 
 /// Lowers an upper bound.
 pub(crate) fn lower_maximum(members: &mut Map<String, Value>, keyword: &str, max: u64) {
-    if members
-        .keyword(keyword)
-        .and_then(as_count)
-        .is_none_or(|current| current > max)
-    {
+    if members.keyword(keyword).and_then(as_count).is_none_or(|current| current > max) {
         members.set_keyword(keyword, Value::from(max));
     }
 }

@@ -28,9 +28,9 @@ pub(crate) fn are_disjoint(branches: &[Value], parent: &Map<String, Value>) -> b
 
 fn contains_keyword(value: &Value, keywords: &[&str]) -> bool {
     match value {
-        Value::Array(elements) => elements
-            .iter()
-            .any(|element| contains_keyword(element, keywords)),
+        Value::Array(elements) => {
+            elements.iter().any(|element| contains_keyword(element, keywords))
+        }
         Value::Object(members) => members.iter().any(|(keyword, value)| {
             keywords.contains(&keyword.as_str()) || contains_keyword(value, keywords)
         }),
@@ -59,11 +59,8 @@ fn visit_one_of(
         "contains" => has(members, "maxContains"),
         _ => false,
     };
-    let turning: Vec<String> = members
-        .keys()
-        .filter(|keyword| turns_around(keyword))
-        .cloned()
-        .collect();
+    let turning: Vec<String> =
+        members.keys().filter(|keyword| turns_around(keyword)).cloned().collect();
     let set_aside: Vec<Value> = turning
         .iter()
         .filter_map(|keyword| members.keyword_mut(keyword).map(std::mem::take))

@@ -81,9 +81,7 @@ pub(crate) fn wrap_described_refs(state: &mut LoweringState) -> Result<(), Lower
     state.visit_top_down(|schema, _| {
         if let Value::Object(members) = schema
             && members.has_keyword("$ref")
-            && members
-                .keys()
-                .any(|keyword| keyword != "$ref" && keyword != LIFT_KEYWORD)
+            && members.keys().any(|keyword| keyword != "$ref" && keyword != LIFT_KEYWORD)
             && let Some(reference) = members.remove_keyword("$ref")
         {
             members.set_keyword("anyOf", json!([{ "$ref": reference }]));
@@ -115,10 +113,7 @@ pub(crate) fn isolate_any_of(state: &mut LoweringState) -> Result<(), LowerError
         {
             for branch in branches.iter_mut().filter_map(Value::as_object_mut) {
                 let own = branch.set_keyword("description", description.as_str().into());
-                append_sentences(
-                    branch,
-                    own.as_ref().and_then(Value::as_str).unwrap_or_default(),
-                );
+                append_sentences(branch, own.as_ref().and_then(Value::as_str).unwrap_or_default());
             }
             // Some branches may have differed only in their descriptions.
             remove_duplicate_branches(branches);
@@ -191,21 +186,15 @@ fn look_identical(one: &Value, other: &Value) -> bool {
                 members.len() - usize::from(members.has_keyword(LIFT_KEYWORD))
             };
             shown(one) == shown(other)
-                && one
-                    .iter()
-                    .filter(|(keyword, _)| *keyword != LIFT_KEYWORD)
-                    .all(|(keyword, value)| {
-                        other
-                            .get(keyword)
-                            .is_some_and(|other| look_identical(value, other))
-                    })
+                && one.iter().filter(|(keyword, _)| *keyword != LIFT_KEYWORD).all(
+                    |(keyword, value)| {
+                        other.get(keyword).is_some_and(|other| look_identical(value, other))
+                    },
+                )
         }
         (Value::Array(one), Value::Array(other)) => {
             one.len() == other.len()
-                && one
-                    .iter()
-                    .zip(other)
-                    .all(|(one, other)| look_identical(one, other))
+                && one.iter().zip(other).all(|(one, other)| look_identical(one, other))
         }
         _ => one == other,
     }
@@ -222,10 +211,8 @@ fn may_overlap(one: &Value, other: &Value) -> bool {
     if let Some(Value::Array(branches)) = b.keyword("anyOf") {
         return branches.iter().any(|branch| may_overlap(one, branch));
     }
-    let both_listed = (
-        a.keyword("enum").and_then(Value::as_array),
-        b.keyword("enum").and_then(Value::as_array),
-    );
+    let both_listed =
+        (a.keyword("enum").and_then(Value::as_array), b.keyword("enum").and_then(Value::as_array));
     if let (Some(a), Some(b)) = both_listed {
         let texts: HashSet<String> = a.iter().map(Value::to_string).collect();
         return b.iter().any(|value| texts.contains(&value.to_string()));
@@ -238,9 +225,7 @@ fn may_overlap(one: &Value, other: &Value) -> bool {
             let (own, others) = (value_lift_marks(a), value_lift_marks(b));
             // All other forms lift an empty array as an empty array.
             own != others
-                || a.keyword("items")
-                    .zip(b.keyword("items"))
-                    .is_none_or(|(a, b)| may_overlap(a, b))
+                || a.keyword("items").zip(b.keyword("items")).is_none_or(|(a, b)| may_overlap(a, b))
         }
         (Some(a), Some(b)) => {
             a == b || matches!((a, b), ("integer", "number") | ("number", "integer"))
@@ -262,9 +247,7 @@ fn can_satisfy_required(first: &Map<String, Value>, second: &Map<String, Value>)
     };
     required.iter().filter_map(Value::as_str).all(|name| {
         let wanted = wanted.and_then(|wanted| wanted.get(name));
-        declared
-            .get(name)
-            .is_some_and(|own| wanted.is_none_or(|wanted| may_overlap(own, wanted)))
+        declared.get(name).is_some_and(|own| wanted.is_none_or(|wanted| may_overlap(own, wanted)))
     })
 }
 
@@ -288,10 +271,9 @@ fn lift_identically(one: &Value, other: &Value) -> bool {
                 others.is_none_or(|other| lift_identically(subschema, other))
             })
         }
-        (Some("array"), Some("array")) => a
-            .keyword("items")
-            .zip(b.keyword("items"))
-            .is_some_and(|(a, b)| lift_identically(a, b)),
+        (Some("array"), Some("array")) => {
+            a.keyword("items").zip(b.keyword("items")).is_some_and(|(a, b)| lift_identically(a, b))
+        }
         _ => one == other,
     }
 }
@@ -299,11 +281,7 @@ fn lift_identically(one: &Value, other: &Value) -> bool {
 /// The marks of a schema that change its values.
 fn value_lift_marks(schema: &Map<String, Value>) -> Vec<(&String, &Value)> {
     let marks = schema.keyword(LIFT_KEYWORD).and_then(Value::as_object);
-    marks
-        .into_iter()
-        .flatten()
-        .filter(|(name, _)| changes_value(name))
-        .collect()
+    marks.into_iter().flatten().filter(|(name, _)| changes_value(name)).collect()
 }
 
 /// Null for an absent property is the same in all branches.
@@ -323,7 +301,5 @@ fn has_value_lift_marks(value: &Value) -> bool {
 }
 
 pub(crate) fn is_null_schema(branch: &Value) -> bool {
-    branch
-        .keyword("type")
-        .is_some_and(|json_type| json_type == "null")
+    branch.keyword("type").is_some_and(|json_type| json_type == "null")
 }

@@ -11,9 +11,8 @@ use crate::lower::{
 };
 
 /// Removed besides unknown keywords.
-const ANNOTATION_KEYWORDS: [&str; 6] = [
-    "$anchor", "$dynamicAnchor", "$id", "$schema", "default", "title",
-];
+const ANNOTATION_KEYWORDS: [&str; 6] =
+    ["$anchor", "$dynamicAnchor", "$id", "$schema", "default", "title"];
 
 /// Longer values are truncated.
 const MAX_SHOWN_CHARS: usize = 80;
@@ -61,16 +60,8 @@ impl SchemaDraft {
     const LATEST: Self = Self(2020);
 
     fn of(schema: &Value) -> Self {
-        let name = schema
-            .keyword("$schema")
-            .and_then(Value::as_str)
-            .unwrap_or_default();
-        let drafts = [
-            ("draft-04", 4),
-            ("draft-06", 6),
-            ("draft-07", 7),
-            ("2019-09", 2019),
-        ];
+        let name = schema.keyword("$schema").and_then(Value::as_str).unwrap_or_default();
+        let drafts = [("draft-04", 4), ("draft-06", 6), ("draft-07", 7), ("2019-09", 2019)];
         drafts
             .into_iter()
             .find(|(subschema, _)| name.contains(subschema))
@@ -143,10 +134,7 @@ fn upgrade_draft(members: &mut Map<String, Value>) {
             members.set_keyword("items", rest);
         }
     }
-    for (bound, exclusive) in [
-        ("minimum", "exclusiveMinimum"),
-        ("maximum", "exclusiveMaximum"),
-    ] {
+    for (bound, exclusive) in [("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")] {
         if let Some(Value::Bool(flag)) = members.keyword(exclusive) {
             let flag = *flag;
             members.remove_keyword(exclusive);
@@ -159,12 +147,7 @@ fn upgrade_draft(members: &mut Map<String, Value>) {
 
 /// Uses the title where there is no description.
 fn title_to_description(members: &mut Map<String, Value>) {
-    let text = |keyword: &str| {
-        members
-            .keyword(keyword)
-            .and_then(Value::as_str)
-            .map(str::trim)
-    };
+    let text = |keyword: &str| members.keyword(keyword).and_then(Value::as_str).map(str::trim);
     let title = text("title").filter(|title| !title.is_empty());
     if let (Some(title), None | Some("")) = (title, text("description")) {
         let title = Value::from(title);

@@ -60,10 +60,9 @@ fn keyword_text(keyword: &str, value: &Value, depth: usize) -> Option<String> {
         "format" => format_text(value.as_str()?),
         "maxLength" => format!("at most {}", count_noun(value, "character")?),
         "minLength" => at_least_text(value, "character")?,
-        "pattern" => format!(
-            "matches the pattern `{}`",
-            truncated(value.as_str()?, MAX_CHARS - 24)
-        ),
+        "pattern" => {
+            format!("matches the pattern `{}`", truncated(value.as_str()?, MAX_CHARS - 24))
+        }
 
         "additionalItems" | "unevaluatedItems" => match value {
             Value::Bool(false) => "no further items".to_owned(),
@@ -78,10 +77,7 @@ fn keyword_text(keyword: &str, value: &Value, depth: usize) -> Option<String> {
         "uniqueItems" => value.as_bool()?.then(|| "no item comes twice".to_owned())?,
 
         "additionalProperties" | "unevaluatedProperties" => {
-            format!(
-                "each further property is {}",
-                constraint_text(value, depth)?
-            )
+            format!("each further property is {}", constraint_text(value, depth)?)
         }
         "dependencies" | "dependentRequired" | "dependentSchemas" => {
             let each = value.as_object()?.iter();
@@ -102,16 +98,11 @@ fn keyword_text(keyword: &str, value: &Value, depth: usize) -> Option<String> {
             })?
         }
         "properties" => join_listed(value.as_object()?.iter(), ", ", |(name, subschema)| {
-            format!(
-                "`{}` is {}",
-                truncated(name, MAX_PART_CHARS),
-                schema_text(subschema, depth)
-            )
+            format!("`{}` is {}", truncated(name, MAX_PART_CHARS), schema_text(subschema, depth))
         })?,
-        "propertyNames" => format!(
-            "the name of each property is {}",
-            constraint_text(value, depth)?
-        ),
+        "propertyNames" => {
+            format!("the name of each property is {}", constraint_text(value, depth)?)
+        }
         "required" => match value.as_array()?.as_slice() {
             [] => return None,
             names => format!("requires {}", names_text(names)),
@@ -188,12 +179,7 @@ fn members_text(members: &Map<String, Value>, depth: usize) -> Option<String> {
             (rest.next()?, rest.collect())
         }
     };
-    Some(
-        std::iter::once(text)
-            .chain(others)
-            .collect::<Vec<_>>()
-            .join(", "),
-    )
+    Some(std::iter::once(text).chain(others).collect::<Vec<_>>().join(", "))
 }
 
 /// The declared properties, each with its value if there are only a few possible ones.
@@ -222,20 +208,15 @@ fn properties_text(members: &Map<String, Value>, typed: bool, depth: usize) -> O
         return None;
     }
     let names = join_with_and(&names);
-    Some(if typed || members.has_keyword("properties") {
-        names
-    } else {
-        format!("with {names}")
-    })
+    Some(if typed || members.has_keyword("properties") { names } else { format!("with {names}") })
 }
 
 fn items_text(value: &Value, depth: usize) -> Option<String> {
     match value {
         Value::Bool(false) => Some("no items".to_owned()),
         Value::Array(subschemas) => {
-            let subschemas = join_listed(subschemas.iter(), ", ", |subschema| {
-                schema_text(subschema, depth)
-            })?;
+            let subschemas =
+                join_listed(subschemas.iter(), ", ", |subschema| schema_text(subschema, depth))?;
             Some(format!("the items are, in order: {subschemas}"))
         }
         _ => Some(format!("each item is {}", constraint_text(value, depth)?)),
@@ -246,11 +227,8 @@ fn types_text(value: &Value) -> Option<String> {
     match value {
         Value::String(json_type) => Some(with_article(json_type)),
         Value::Array(types) => {
-            let types: Vec<String> = types
-                .iter()
-                .filter_map(Value::as_str)
-                .map(with_article)
-                .collect();
+            let types: Vec<String> =
+                types.iter().filter_map(Value::as_str).map(with_article).collect();
             (!types.is_empty()).then(|| types.join(" or "))
         }
         _ => None,

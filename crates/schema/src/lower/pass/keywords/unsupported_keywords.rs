@@ -49,11 +49,7 @@ fn drop_keywords(
         return;
     }
     let misled = dependents_of_dropped(members, takes);
-    drop_and_describe(
-        members,
-        |keyword| takes(keyword) && !misled.contains(&keyword),
-        cursor,
-    );
+    drop_and_describe(members, |keyword| takes(keyword) && !misled.contains(&keyword), cursor);
 }
 
 fn drop_and_describe(
@@ -161,9 +157,9 @@ pub(crate) fn constrains(keyword: &str, value: &Value) -> bool {
             Value::Array(subschemas) => !subschemas.iter().all(vacuous),
             one => !vacuous(one),
         },
-        "dependentSchemas" | "patternProperties" | "properties" => !value
-            .as_object()
-            .is_some_and(|subschemas| subschemas.values().all(vacuous)),
+        "dependentSchemas" | "patternProperties" | "properties" => {
+            !value.as_object().is_some_and(|subschemas| subschemas.values().all(vacuous))
+        }
         "dependentRequired" => value.as_object().is_none_or(|names| !names.is_empty()),
         "required" => value.as_array().is_none_or(|names| !names.is_empty()),
         _ => true,

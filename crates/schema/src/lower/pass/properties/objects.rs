@@ -70,11 +70,7 @@ fn rewrite_union(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>
     for (at, branch) in branches.iter_mut().enumerate() {
         let siblings = all.siblings_of(branch);
         if let Value::Object(branch) = branch {
-            rewrite_schema(
-                branch,
-                &mut cursor.child("anyOf", PathSegment::Index(at)),
-                siblings,
-            );
+            rewrite_schema(branch, &mut cursor.child("anyOf", PathSegment::Index(at)), siblings);
         }
         all.add(branch);
     }
@@ -152,11 +148,7 @@ fn rewrite_object(
         let words = "no further properties";
         members.set_keyword("additionalProperties", Value::Bool(false));
         append_to_description(members, words);
-        cursor.report_loss(
-            "additionalProperties",
-            Severity::Narrower,
-            Some(words.to_owned()),
-        );
+        cursor.report_loss("additionalProperties", Severity::Narrower, Some(words.to_owned()));
     }
 }
 
@@ -183,9 +175,7 @@ fn undeclared_required(
     let rule = match members.keyword("additionalProperties") {
         Some(Value::Bool(false)) => {
             // Required and never valid: no object is valid, which no dialect can express.
-            let possible = required
-                .iter()
-                .filter(|name| name.as_str().is_some_and(is_declared));
+            let possible = required.iter().filter(|name| name.as_str().is_some_and(is_declared));
             let possible = possible.cloned().collect();
             members.set_keyword("required", possible);
             cursor.report_loss("required", Severity::Wider, None);

@@ -41,10 +41,7 @@ fn rename_properties(
     rule: &NameRule,
 ) -> HashMap<String, String> {
     let fit = properties.keys().filter(|name| rule.is_valid(name));
-    let mut names = UsedNames {
-        taken: fit.cloned().collect(),
-        next_suffix: HashMap::new(),
-    };
+    let mut names = UsedNames { taken: fit.cloned().collect(), next_suffix: HashMap::new() };
     let mut renamed = HashMap::new();
     for (name, mut subschema) in std::mem::take(properties) {
         if rule.is_valid(&name) {

@@ -26,10 +26,7 @@ impl<'s> ResolvedSchema<'s> {
     /// The same schema, as its own resource if it has an `$id`.
     pub(super) fn enter_resource(self) -> Self {
         match resource_id(self.schema) {
-            Some(_) => Self {
-                schema: self.schema,
-                resource: self.schema,
-            },
+            Some(_) => Self { schema: self.schema, resource: self.schema },
             None => self,
         }
     }
@@ -65,10 +62,7 @@ impl<'s> RefIndex<'s> {
     }
 
     pub(super) fn root(&self) -> ResolvedSchema<'s> {
-        ResolvedSchema {
-            schema: self.root,
-            resource: self.root,
-        }
+        ResolvedSchema { schema: self.root, resource: self.root }
     }
 
     fn add(&mut self, source: ResolvedSchema<'s>) {
@@ -103,35 +97,22 @@ impl<'s> RefIndex<'s> {
         let (name, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         if keyword == "$dynamicRef" {
             let first = self.resolve(from, reference, "$ref")?;
-            let dynamic = first
-                .schema
-                .keyword("$dynamicAnchor")
-                .and_then(Value::as_str)
-                == Some(fragment);
+            let dynamic =
+                first.schema.keyword("$dynamicAnchor").and_then(Value::as_str) == Some(fragment);
             // With one anchor of that name, the dynamic scope makes no difference.
-            return if dynamic {
-                *self.dynamic_anchors.get(fragment)?
-            } else {
-                Some(first)
-            };
+            return if dynamic { *self.dynamic_anchors.get(fragment)? } else { Some(first) };
         }
         let resource = match name {
             "" => from.resource,
             name => (*self.resources.get(name)?)?,
         };
-        let start = ResolvedSchema {
-            schema: resource,
-            resource,
-        };
+        let start = ResolvedSchema { schema: resource, resource };
         match fragment {
             "" => Some(start),
             pointer if pointer.starts_with('/') => {
                 resolve_pointer(start, &percent_decode(pointer)?)
             }
-            anchor => self
-                .anchors
-                .get(&(std::ptr::from_ref(resource), anchor))
-                .copied(),
+            anchor => self.anchors.get(&(std::ptr::from_ref(resource), anchor)).copied(),
         }
     }
 
@@ -139,10 +120,7 @@ impl<'s> RefIndex<'s> {
     ///
     /// A schema between two recursive ones counts too.
     pub(super) fn is_recursive(&self, target: ResolvedSchema<'s>) -> Option<bool> {
-        let cyclic = self
-            .recursive_schemas
-            .get_or_init(|| self.find_recursive())
-            .as_ref()?;
+        let cyclic = self.recursive_schemas.get_or_init(|| self.find_recursive()).as_ref()?;
         Some(cyclic.contains(&std::ptr::from_ref(target.schema)))
     }
 
@@ -159,10 +137,7 @@ impl<'s> RefIndex<'s> {
             let found = self.reference_targets(source, &mut steps)?;
             left.insert(
                 address,
-                found
-                    .iter()
-                    .map(|source| std::ptr::from_ref(source.schema))
-                    .collect(),
+                found.iter().map(|source| std::ptr::from_ref(source.schema)).collect(),
             );
             next.extend(found);
         }
@@ -196,11 +171,8 @@ impl<'s> RefIndex<'s> {
 /// Repeatedly removes nodes whose targets have all been removed.
 fn remove_leaves(graph: &mut HashMap<*const Value, HashSet<*const Value>>) {
     let back = reversed(graph);
-    let mut ends: Vec<*const Value> = graph
-        .iter()
-        .filter(|(_, to)| to.is_empty())
-        .map(|(from, _)| *from)
-        .collect();
+    let mut ends: Vec<*const Value> =
+        graph.iter().filter(|(_, to)| to.is_empty()).map(|(from, _)| *from).collect();
     while let Some(end) = ends.pop() {
         graph.remove(&end);
         for from in back.get(&end).into_iter().flatten() {

@@ -14,12 +14,7 @@ fn dense(count: usize) -> Value {
         .map(|to| (format!("p{to}"), json!({"$ref": format!("#/$defs/d{to}")})))
         .collect();
     let each: Map<String, Value> = (0..count)
-        .map(|name| {
-            (
-                format!("d{name}"),
-                json!({"type": "object", "properties": all}),
-            )
-        })
+        .map(|name| (format!("d{name}"), json!({"type": "object", "properties": all})))
         .collect();
     json!({"type": "object", "properties": {"start": {"$ref": "#/$defs/d0"}}, "$defs": each})
 }
@@ -81,13 +76,7 @@ fn a_reference_is_replaced_by_what_it_means() {
             json!({"properties": {"$ref": {"type": "string"}}, "default": {"$ref": "x"}}),
         ),
     ] {
-        assert_pass(
-            inline,
-            Dialect::PORTABLE,
-            before.clone(),
-            after.clone(),
-            &[],
-        );
+        assert_pass(inline, Dialect::PORTABLE, before.clone(), after.clone(), &[]);
         assert_pass(keep_recursive, Dialect::OPENAI_STRICT, before, after, &[]);
     }
 }
@@ -299,10 +288,7 @@ fn what_is_more_than_a_path_is_written_out_even_there() {
 #[test]
 fn definitions_that_nothing_leads_to_go() {
     for (before, after) in [
-        (
-            json!({"type": "object", "$defs": {"a": {"type": "string"}}}),
-            json!({"type": "object"}),
-        ),
+        (json!({"type": "object", "$defs": {"a": {"type": "string"}}}), json!({"type": "object"})),
         (
             json!({"items": {"$ref": "#/$defs/a"}, "$defs": {"a": {"items": {"$ref": "#/$defs/b"}}, "b": {}, "c": {"items": {"$ref": "#/$defs/c"}}}}),
             json!({"items": {"$ref": "#/$defs/a"}, "$defs": {"a": {"items": {"$ref": "#/$defs/b"}}, "b": {}}}),
@@ -310,13 +296,7 @@ fn definitions_that_nothing_leads_to_go() {
         (json!({"items": {}}), json!({"items": {}})),
         (json!(true), json!(true)),
     ] {
-        assert_pass(
-            remove_unused_definitions,
-            Dialect::OPENAI_STRICT,
-            before,
-            after,
-            &[],
-        );
+        assert_pass(remove_unused_definitions, Dialect::OPENAI_STRICT, before, after, &[]);
     }
 }
 
@@ -338,10 +318,7 @@ fn what_would_fill_a_library_is_refused() {
     let mut definitions = Map::new();
     for level in 0..40 {
         let next = json!({"$ref": format!("#/$defs/d{}", level + 1)});
-        definitions.insert(
-            format!("d{level}"),
-            json!({"properties": {"a": next, "b": next}}),
-        );
+        definitions.insert(format!("d{level}"), json!({"properties": {"a": next, "b": next}}));
     }
     definitions.insert("d40".to_owned(), json!({"type": "string"}));
     let bomb = json!({"properties": {"a": {"$ref": "#/$defs/d0"}}, "$defs": definitions});

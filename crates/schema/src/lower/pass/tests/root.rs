@@ -12,13 +12,7 @@ use crate::{
 };
 
 fn one(before: Value, after: Value, losses: &[&str]) {
-    assert_pass(
-        require_single_object,
-        Dialect::OPENAI,
-        before,
-        after,
-        losses,
-    );
+    assert_pass(require_single_object, Dialect::OPENAI, before, after, losses);
 }
 
 #[test]
@@ -57,11 +51,7 @@ fn a_root_without_a_type_is_an_object() {
 
 #[test]
 fn what_admits_no_object_is_impossible() {
-    for before in [
-        json!(false),
-        json!({"type": "string"}),
-        json!({"type": ["array", "null"]}),
-    ] {
+    for before in [json!(false), json!({"type": "string"}), json!({"type": ["array", "null"]})] {
         for pass in [require_object_type, require_single_object] {
             assert_eq!(
                 pass_error(pass, Dialect::OPENAI, before.clone()).to_string(),
@@ -250,9 +240,7 @@ fn what_only_a_whole_schema_can_say_is_described() {
         let (after, losses) = run_pass(require_single_object, Dialect::OPENAI, before);
         assert_eq!(after.get(keyword), None);
         assert!(
-            losses
-                .iter()
-                .any(|loss| loss.starts_with(&format!("/: {keyword} (wider)"))),
+            losses.iter().any(|loss| loss.starts_with(&format!("/: {keyword} (wider)"))),
             "{losses:?}"
         );
     }
@@ -267,10 +255,7 @@ fn annotations_of_the_root_can_move_to_the_tool() {
     .unwrap();
     move_annotations_out(&mut state).unwrap();
     let (after, losses, remark) = state.finish();
-    assert_eq!(
-        after,
-        json!({"type": "object", "properties": {"a": {"description": "A."}}})
-    );
+    assert_eq!(after, json!({"type": "object", "properties": {"a": {"description": "A."}}}));
     assert!(losses.is_empty());
     assert_eq!(remark.as_deref(), Some("Give a or b."));
 }

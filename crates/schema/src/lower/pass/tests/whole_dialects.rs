@@ -33,41 +33,22 @@ fn assert_round_trip(
     let schema = json!({"type": "object", "properties": {"v": subschema}, "required": ["v"], "additionalProperties": false});
     let canonical = Schema::check(schema).unwrap();
     let lowered = canonical.lower(dialect).unwrap();
-    let reported = |severity| {
-        lowered
-            .losses()
-            .iter()
-            .any(|loss| loss.severity == severity)
-    };
+    let reported = |severity| lowered.losses().iter().any(|loss| loss.severity == severity);
     let (wider, narrower) = (reported(Severity::Wider), reported(Severity::Narrower));
     let mut meaning = lowered.schema().clone();
     as_json_schema(&mut meaning);
     let meaning = Schema::check(meaning).unwrap();
-    let story = || {
-        format!(
-            "{dialect}: {subschema}\n→ {}\n{:?}",
-            lowered.text(),
-            lowered.losses()
-        )
-    };
+    let story = || format!("{dialect}: {subschema}\n→ {}\n{:?}", lowered.text(), lowered.losses());
 
     for value in values {
         let value = json!({"v": value});
         assert!(admits(&canonical, &value), "{value}");
         let mut wire = value.clone();
         lowered.lower_arguments(&mut wire);
-        assert!(
-            narrower || admits(&meaning, &wire),
-            "{value} as {wire} in {}",
-            story()
-        );
+        assert!(narrower || admits(&meaning, &wire), "{value} as {wire} in {}", story());
         let mut back = wire;
         lowered.lift_arguments(&mut back);
-        assert!(
-            narrower || wider || back == value,
-            "{value} came back as {back} in {}",
-            story()
-        );
+        assert!(narrower || wider || back == value, "{value} came back as {back} in {}", story());
     }
     for wire in sent {
         let wire = json!({"v": wire});
@@ -120,18 +101,9 @@ fn what_is_reported_lossless_is() {
     ];
     let closed = |subschema: Value| json!({"type": "object", "properties": {"a": subschema}, "additionalProperties": false});
     let rows = [
-        (
-            json!({}),
-            vec![json!(null), json!("a"), json!("1"), json!([1, {"b": 2}])],
-        ),
-        (
-            json!({"type": "integer", "enum": [1, 2]}),
-            vec![json!(1), json!(2)],
-        ),
-        (
-            json!({"type": ["boolean", "null"]}),
-            vec![json!(null), json!(true)],
-        ),
+        (json!({}), vec![json!(null), json!("a"), json!("1"), json!([1, {"b": 2}])]),
+        (json!({"type": "integer", "enum": [1, 2]}), vec![json!(1), json!(2)]),
+        (json!({"type": ["boolean", "null"]}), vec![json!(null), json!(true)]),
         (
             json!({"type": "integer", "exclusiveMinimum": 0.5, "exclusiveMaximum": 3}),
             vec![json!(1), json!(2)],
@@ -140,18 +112,10 @@ fn what_is_reported_lossless_is() {
             json!({"anyOf": [{"type": "integer", "enum": [1]}, {"type": "string", "enum": ["a"]}]}),
             vec![json!(1), json!("a")],
         ),
-        (
-            closed(json!({"type": "integer"})),
-            vec![json!({}), json!({"a": 1})],
-        ),
+        (closed(json!({"type": "integer"})), vec![json!({}), json!({"a": 1})]),
         (
             closed(json!({})),
-            vec![
-                json!({}),
-                json!({"a": 1}),
-                json!({"a": "1"}),
-                json!({"a": [null]}),
-            ],
+            vec![json!({}), json!({"a": 1}), json!({"a": "1"}), json!({"a": [null]})],
         ),
         (
             json!({"type": "array", "items": closed(json!({"type": "integer", "enum": [1]}))}),
@@ -164,10 +128,7 @@ fn what_is_reported_lossless_is() {
     ];
     for (subschema, values) in &rows {
         for dialect in [Dialect::OPENAI_STRICT, Dialect::DEEPSEEK_STRICT] {
-            assert!(
-                assert_round_trip(dialect, subschema, values, &sent),
-                "{dialect}: {subschema}"
-            );
+            assert!(assert_round_trip(dialect, subschema, values, &sent), "{dialect}: {subschema}");
         }
         for dialect in Dialect::ALL {
             assert_round_trip(dialect, subschema, values, &sent);
@@ -186,10 +147,7 @@ fn what_is_reported_wider_loses_no_value() {
             json!({"type": "object", "additionalProperties": {"type": "integer", "enum": [1]}}),
             vec![json!({"k": 1})],
         ),
-        (
-            json!({"type": "object"}),
-            vec![json!({}), json!({"a": [1]})],
-        ),
+        (json!({"type": "object"}), vec![json!({}), json!({"a": [1]})]),
         (
             json!({"type": "array", "items": {"type": "integer"}, "minItems": 2, "uniqueItems": true}),
             vec![json!([1, 2])],
@@ -206,18 +164,12 @@ fn what_is_reported_wider_loses_no_value() {
             json!({"anyOf": [{"type": "array", "items": {"type": "integer"}}, {"type": "object", "additionalProperties": {"type": "integer"}}]}),
             vec![json!([]), json!({}), json!({"k": 1})],
         ),
-        (
-            json!({"type": "string", "enum": ["", "a"]}),
-            vec![json!(""), json!("a")],
-        ),
+        (json!({"type": "string", "enum": ["", "a"]}), vec![json!(""), json!("a")]),
         (
             json!({"type": "string", "format": "uri", "pattern": "^(?=h)"}),
             vec![json!("https://example.com/")],
         ),
-        (
-            json!({"type": "object", "enum": [{"a": 1}]}),
-            vec![json!({"a": 1})],
-        ),
+        (json!({"type": "object", "enum": [{"a": 1}]}), vec![json!({"a": 1})]),
     ];
     for (subschema, values) in &rows {
         for dialect in Dialect::ALL {

@@ -89,14 +89,10 @@ fn normalise_integer_bounds(members: &mut Map<String, Value>, cursor: &SchemaCur
     let above = |value: &Value| round_to_integer(value, f64::floor)?.checked_add(1);
     let below = |value: &Value| round_to_integer(value, f64::ceil)?.checked_sub(1);
     if !cursor.rules.allows_keyword("exclusiveMinimum") {
-        make_inclusive(members, "exclusiveMinimum", "minimum", above, |old, new| {
-            old < new
-        });
+        make_inclusive(members, "exclusiveMinimum", "minimum", above, |old, new| old < new);
     }
     if !cursor.rules.allows_keyword("exclusiveMaximum") {
-        make_inclusive(members, "exclusiveMaximum", "maximum", below, |old, new| {
-            old > new
-        });
+        make_inclusive(members, "exclusiveMaximum", "maximum", below, |old, new| old > new);
     }
     round_bound(members, "minimum", f64::ceil);
     round_bound(members, "maximum", f64::floor);
@@ -116,11 +112,7 @@ fn make_inclusive(
     let tighter = match members.keyword(inclusive) {
         None => true,
         Some(old) => {
-            let toward = if inclusive == "minimum" {
-                f64::ceil
-            } else {
-                f64::floor
-            };
+            let toward = if inclusive == "minimum" { f64::ceil } else { f64::floor };
             match round_to_integer(old, toward) {
                 Some(old) => looser(old, new),
                 None => return,
@@ -159,10 +151,7 @@ fn round_to_integer(value: &Value, toward: fn(f64) -> f64) -> Option<i128> {
 }
 
 fn integer_to_number(whole: i128) -> Option<Number> {
-    i64::try_from(whole)
-        .map(Number::from)
-        .or_else(|_| u64::try_from(whole).map(Number::from))
-        .ok()
+    i64::try_from(whole).map(Number::from).or_else(|_| u64::try_from(whole).map(Number::from)).ok()
 }
 
 fn is_zero(value: &Value) -> bool {

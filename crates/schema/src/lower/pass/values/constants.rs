@@ -32,11 +32,7 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
     state.note_added_keywords(
         KeywordSet::NULL_TYPE.union(KeywordSet::from_keywords(&["enum", "not"])),
     );
-    if possible {
-        Ok(())
-    } else {
-        Err(never_valid_error())
-    }
+    if possible { Ok(()) } else { Err(never_valid_error()) }
 }
 
 /// Simplifies `const` and `enum` of one schema; returns true if any value is left.
@@ -55,9 +51,7 @@ pub(crate) fn simplify_enum(members: &mut Map<String, Value>) -> bool {
         (None, Some(listed)) => listed,
         (None, None) => return true,
     };
-    let admitted = members
-        .keyword("type")
-        .map_or(TypeSet::ALL, TypeSet::from_type_keyword);
+    let admitted = members.keyword("type").map_or(TypeSet::ALL, TypeSet::from_type_keyword);
     values.retain(|value| admitted.intersects(TypeSet::type_of(value)));
     deduplicate(&mut values);
     if values.is_empty() {
@@ -65,15 +59,11 @@ pub(crate) fn simplify_enum(members: &mut Map<String, Value>) -> bool {
         return false;
     }
     if !members.keyword("type").is_some_and(Value::is_string) {
-        let types = values.iter().fold(TypeSet::NONE, |all, value| {
-            all.union(TypeSet::type_of(value))
-        });
+        let types =
+            values.iter().fold(TypeSet::NONE, |all, value| all.union(TypeSet::type_of(value)));
         // Fractions have no type of their own; the list of values decides anyway.
-        let types = if types.intersects(TypeSet::FRACTION) {
-            types.union(TypeSet::INTEGER)
-        } else {
-            types
-        };
+        let types =
+            if types.intersects(TypeSet::FRACTION) { types.union(TypeSet::INTEGER) } else { types };
         if let Some(json_type) = types.to_type_keyword() {
             members.set_keyword("type", json_type);
         }

@@ -67,11 +67,7 @@ fn rewrite_union_enums(branches: &mut [Value], cursor: &mut SchemaCursor<'_>) {
             && members.has_keyword("enum")
             && matches!(single_type(members), Some("boolean" | "integer" | "number"))
         {
-            enum_to_strings(
-                members,
-                &texts,
-                &mut cursor.child("anyOf", PathSegment::Index(at)),
-            );
+            enum_to_strings(members, &texts, &mut cursor.child("anyOf", PathSegment::Index(at)));
             texts.add(members);
         }
     }

@@ -54,9 +54,7 @@ pub(crate) fn merge_string_branches(schema: &mut Map<String, Value>) {
 }
 
 fn is_json_text(schema: &Value) -> bool {
-    schema
-        .keyword(LIFT_KEYWORD)
-        .is_some_and(|marks| marks.keyword("json").is_some())
+    schema.keyword(LIFT_KEYWORD).is_some_and(|marks| marks.keyword("json").is_some())
 }
 
 /// The type of a schema in normal form.

@@ -28,11 +28,8 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
         Some(definitions) if has_constrained_union(&state.schema) => definitions.clone(),
         Some(_) | None => Value::Null,
     };
-    let mut opening = RefExpansionBudget {
-        definitions: &definitions,
-        depth: 0,
-        remaining: MAX_REF_EXPANSIONS.1,
-    };
+    let mut opening =
+        RefExpansionBudget { definitions: &definitions, depth: 0, remaining: MAX_REF_EXPANSIONS.1 };
     state.visit_bottom_up(|schema, cursor| {
         if let Value::Object(members) = schema {
             normalise_schema(members, cursor, &mut opening);
@@ -61,11 +58,9 @@ fn split_types(schema: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) {
             Some(json_type) => return retain_type_keywords(schema, json_type),
             None => return retain_type_keywords(schema, &json_type.clone()),
         },
-        Some(Value::Array(names)) => names
-            .iter()
-            .filter_map(Value::as_str)
-            .map(str::to_owned)
-            .collect(),
+        Some(Value::Array(names)) => {
+            names.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+        }
         _ if has_no_assertions(schema) => return,
         _ => infer_types(schema, cursor),
     };
@@ -92,10 +87,7 @@ fn split_types(schema: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) {
             let mut branch = assertions.clone();
             branch.set_keyword("type", json!(name));
             retain_type_keywords(&mut branch, name);
-            let empty = branch
-                .keyword("enum")
-                .and_then(Value::as_array)
-                .is_some_and(Vec::is_empty);
+            let empty = branch.keyword("enum").and_then(Value::as_array).is_some_and(Vec::is_empty);
             (!empty).then_some(Value::Object(branch))
         })
         .collect();
@@ -103,9 +95,7 @@ fn split_types(schema: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) {
 }
 
 fn known_type(json_type: &str) -> Option<&'static str> {
-    const TYPES: [&str; 7] = [
-        "string", "integer", "number", "boolean", "array", "object", "null",
-    ];
+    const TYPES: [&str; 7] = ["string", "integer", "number", "boolean", "array", "object", "null"];
     TYPES.into_iter().find(|name| *name == json_type)
 }
 
@@ -232,11 +222,8 @@ fn admits_nothing(schema: &Map<String, Value>) -> bool {
 /// Removes the properties that are never valid after merging.
 fn remove_unsatisfiable_properties(schema: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) {
     let closed = schema.keyword("additionalProperties") == Some(&Value::Bool(false));
-    let required = schema
-        .keyword("required")
-        .and_then(Value::as_array)
-        .cloned()
-        .unwrap_or_default();
+    let required =
+        schema.keyword("required").and_then(Value::as_array).cloned().unwrap_or_default();
     let Some(Value::Object(properties)) = schema.keyword_mut("properties") else {
         return;
     };
@@ -296,9 +283,7 @@ fn has_constrained_union(value: &Value) -> bool {
         Value::Array(elements) => elements.iter().any(has_constrained_union),
         Value::Object(members) => {
             members.has_keyword("anyOf")
-                && members
-                    .keys()
-                    .any(|keyword| keyword != "anyOf" && is_assertion(keyword))
+                && members.keys().any(|keyword| keyword != "anyOf" && is_assertion(keyword))
                 || members.values().any(has_constrained_union)
         }
         _ => false,
@@ -310,9 +295,8 @@ fn take_assertions(schema: &mut Map<String, Value>) -> Map<String, Value> {
     if has_no_assertions(schema) {
         return Map::new();
     }
-    let (assertions, annotations) = std::mem::take(schema)
-        .into_iter()
-        .partition(|(keyword, _)| is_assertion(keyword));
+    let (assertions, annotations) =
+        std::mem::take(schema).into_iter().partition(|(keyword, _)| is_assertion(keyword));
     *schema = annotations;
     assertions
 }

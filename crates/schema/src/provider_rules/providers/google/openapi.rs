@@ -99,10 +99,9 @@ fn require_field_types<'a>(subschema: &Subschema<'a>, report: &mut RejectionRepo
             FieldType::Number => (value.is_number(), "a number"),
             FieldType::Integer => (value.is_u64(), "a whole number"),
             FieldType::Object => (value.is_object(), "an object"),
-            FieldType::SchemaMap => (
-                value.as_array().is_some_and(|list| !list.is_empty()),
-                "a list that is not empty",
-            ),
+            FieldType::SchemaMap => {
+                (value.as_array().is_some_and(|list| !list.is_empty()), "a list that is not empty")
+            }
             FieldType::Any => continue,
         };
         if !fits {
@@ -117,20 +116,11 @@ fn require_consistent_type_case<'a>(
     upper: bool,
     report: &mut RejectionReport<'_, 'a>,
 ) {
-    let name = subschema
-        .get("type")
-        .and_then(Value::as_str)
-        .unwrap_or_default();
-    if name
-        .chars()
-        .any(|letter| letter.is_ascii_uppercase() != upper)
-    {
+    let name = subschema.get("type").and_then(Value::as_str).unwrap_or_default();
+    if name.chars().any(|letter| letter.is_ascii_uppercase() != upper) {
         report.reject(
             subschema,
-            format!(
-                "the type `{}` is not in the same case as the root's",
-                excerpt(name)
-            ),
+            format!("the type `{}` is not in the same case as the root's", excerpt(name)),
         );
     }
 }

@@ -21,15 +21,10 @@ pub(crate) fn is_kept(report: &mut RejectionReport<'_, '_>) {
     check_depth(report);
     let (mut properties, mut values, mut characters) = (0, 0, 0);
     for subschema in report.subschemas().entries() {
-        properties += subschema
-            .properties()
-            .map_or(0, |properties| properties.len());
+        properties += subschema.properties().map_or(0, |properties| properties.len());
         characters +=
             name_characters(subschema) + subschema.get("const").map_or(0, value_characters);
-        let listed = subschema
-            .get("enum")
-            .and_then(Value::as_array)
-            .map_or(&[][..], Vec::as_slice);
+        let listed = subschema.get("enum").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         values += listed.len();
         characters += listed.iter().map(value_characters).sum::<usize>();
         check_long_enum(subschema, listed, report);
@@ -37,11 +32,7 @@ pub(crate) fn is_kept(report: &mut RejectionReport<'_, '_>) {
     let budgets = [
         (properties, MAX_PROPERTIES, "properties"),
         (values, MAX_ENUM_VALUES, "enum values"),
-        (
-            characters,
-            MAX_CHARACTERS,
-            "characters of names, enum values and constants",
-        ),
+        (characters, MAX_CHARACTERS, "characters of names, enum values and constants"),
     ];
     for (spent, budget, what) in budgets {
         if spent > budget {
@@ -95,10 +86,7 @@ fn name_characters(subschema: &Subschema<'_>) -> usize {
     let named = ["properties", "$defs"]
         .into_iter()
         .filter_map(|keyword| subschema.get(keyword)?.as_object());
-    named
-        .flat_map(|members| members.keys())
-        .map(|name| name.chars().count())
-        .sum()
+    named.flat_map(|members| members.keys()).map(|name| name.chars().count()).sum()
 }
 
 fn value_characters(value: &Value) -> usize {

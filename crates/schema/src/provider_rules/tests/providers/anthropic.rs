@@ -24,36 +24,16 @@ fn plain_takes_any_2020_12_schema_of_an_object() {
         Dialect::ANTHROPIC,
         [
             (json!({}), "", "must have `type: \"object\"`"),
-            (
-                with("$ref", json!("#")),
-                "",
-                "`$ref` is not accepted at the root",
-            ),
-            (
-                with("allOf", json!([{}])),
-                "",
-                "`allOf` is not accepted at the root",
-            ),
-            (
-                with("anyOf", json!([{}])),
-                "",
-                "`anyOf` is not accepted at the root",
-            ),
-            (
-                with("oneOf", json!([{}])),
-                "",
-                "`oneOf` is not accepted at the root",
-            ),
+            (with("$ref", json!("#")), "", "`$ref` is not accepted at the root"),
+            (with("allOf", json!([{}])), "", "`allOf` is not accepted at the root"),
+            (with("anyOf", json!([{}])), "", "`anyOf` is not accepted at the root"),
+            (with("oneOf", json!([{}])), "", "`oneOf` is not accepted at the root"),
             (
                 open_object(json!({"items": [{}]})),
                 "/properties/a/items",
                 "not valid JSON Schema 2020-12",
             ),
-            (
-                open_object(json!({"$ref": "#/$defs/n"})),
-                "/properties/a",
-                "finds no schema",
-            ),
+            (open_object(json!({"$ref": "#/$defs/n"})), "/properties/a", "finds no schema"),
         ],
     );
 }
@@ -110,10 +90,7 @@ fn strict_refuses_other_keywords() {
     for (keyword, value) in rows {
         let words = format!("`{keyword}` is not accepted");
         let schema = closed_object(json!({"type": "string", keyword: value}));
-        assert_rejects(
-            Dialect::ANTHROPIC_STRICT,
-            [(schema, "/properties/a", words.as_str())],
-        );
+        assert_rejects(Dialect::ANTHROPIC_STRICT, [(schema, "/properties/a", words.as_str())]);
     }
 }
 
@@ -128,27 +105,15 @@ fn strict_refuses_what_a_grammar_cannot_hold() {
     assert_rejects(
         Dialect::ANTHROPIC_STRICT,
         [
-            (
-                json!({"type": "object"}),
-                "",
-                "`additionalProperties: false`",
-            ),
+            (json!({"type": "object"}), "", "`additionalProperties: false`"),
             (
                 closed_object(json!({"type": "object"})),
                 "/properties/a",
                 "`additionalProperties: false`",
             ),
-            (
-                list(json!(2)),
-                "/properties/a",
-                "`minItems` may only be 0 or 1",
-            ),
+            (list(json!(2)), "/properties/a", "`minItems` may only be 0 or 1"),
             (closed_object(json!({})), "/properties/a", "untyped"),
-            (
-                closed_object(json!({"type": "array"})),
-                "/properties/a",
-                "must have `items`",
-            ),
+            (closed_object(json!({"type": "array"})), "/properties/a", "must have `items`"),
             (
                 closed_object(json!({"type": ["string", "integer"]})),
                 "/properties/a",
@@ -175,11 +140,7 @@ fn strict_refuses_what_a_grammar_cannot_hold() {
                 "format `regex`",
             ),
             (external, "/properties/a", "must be `#` or `#/$defs/`"),
-            (
-                with_definitions(described, text),
-                "/properties/a",
-                "beside `$ref`",
-            ),
+            (with_definitions(described, text), "/properties/a", "beside `$ref`"),
         ],
     );
 }
@@ -191,36 +152,22 @@ fn strict_refuses_recursion() {
     let circle = json!({"a": refer("b"), "b": closed_object(list("c")), "c": refer("a")});
     let diamond = json!({"a": closed_object(json!({"anyOf": [{"$ref": "#/$defs/b"}, {"$ref": "#/$defs/c"}]})),
         "b": refer("d"), "c": refer("d"), "d": {"type": "string"}});
-    assert_accepts(
-        Dialect::ANTHROPIC_STRICT,
-        [with_definitions(refer("a"), diamond)],
-    );
+    assert_accepts(Dialect::ANTHROPIC_STRICT, [with_definitions(refer("a"), diamond)]);
     assert_rejects(
         Dialect::ANTHROPIC_STRICT,
         [
-            (
-                closed_object(json!({"$ref": "#"})),
-                "/properties/a",
-                "recursive",
-            ),
+            (closed_object(json!({"$ref": "#"})), "/properties/a", "recursive"),
             (
                 with_definitions(refer("a"), json!({"a": refer("a")})),
                 "/$defs/a/properties/a",
                 "recursive",
             ),
             (
-                with_definitions(
-                    refer("a"),
-                    json!({"a": closed_object(json!({"$ref": "#"}))}),
-                ),
+                with_definitions(refer("a"), json!({"a": closed_object(json!({"$ref": "#"}))})),
                 "/$defs/a/properties/a",
                 "recursive",
             ),
-            (
-                with_definitions(refer("a"), circle),
-                "/$defs/c/properties/a",
-                "recursive",
-            ),
+            (with_definitions(refer("a"), circle), "/$defs/c/properties/a", "recursive"),
         ],
     );
 }
@@ -246,22 +193,10 @@ fn strict_keeps_a_budget() {
     assert_rejects(
         Dialect::ANTHROPIC_STRICT,
         [
-            (
-                of(many_properties(25, &text)),
-                "",
-                "25 optional parameters, and at most 24",
-            ),
+            (of(many_properties(25, &text)), "", "25 optional parameters, and at most 24"),
             (spread, "", "25 optional parameters"),
-            (
-                of(many_properties(17, &union)),
-                "",
-                "17 union-typed parameters, and at most 16",
-            ),
-            (
-                of(many_properties(17, &choice)),
-                "",
-                "17 union-typed parameters",
-            ),
+            (of(many_properties(17, &union)), "", "17 union-typed parameters, and at most 16"),
+            (of(many_properties(17, &choice)), "", "17 union-typed parameters"),
         ],
     );
 }

@@ -29,10 +29,7 @@ fn takes_its_subset() {
             closed_object(json!({"allOf": [{"type": "string"}]})),
             closed_object(json!({"type": "number", "exclusiveMinimum": 1, "maximum": 2})),
             closed_object(json!({"type": "string", "const": "a"})),
-            with_definitions(
-                closed_object(list.clone()),
-                json!({"n": closed_object(list)}),
-            ),
+            with_definitions(closed_object(list.clone()), json!({"n": closed_object(list)})),
             with_definitions(
                 closed_object(json!({"$ref": "#/$defs/n", "description": "d"})),
                 json!({"n": {"type": "string"}}),
@@ -69,89 +66,29 @@ fn refuses_the_rest() {
                 "/properties/a/anyOf/1/items",
                 "inside `anyOf`",
             ),
-            (
-                closed_object(either),
-                "/properties/a",
-                "more than one schema",
-            ),
+            (closed_object(either), "/properties/a", "more than one schema"),
             (
                 closed_object(json!({"type": ["array", "null"], "items": {"type": "null"}})),
                 "/properties/a",
                 "a list of types",
             ),
-            (
-                closed_object(map),
-                "/properties/a",
-                "`additionalProperties: false`",
-            ),
+            (closed_object(map), "/properties/a", "`additionalProperties: false`"),
             (closed_object(json!({})), "/properties/a", "untyped"),
-            (
-                closed_object(json!({"type": "array"})),
-                "/properties/a",
-                "must have `items`",
-            ),
-            (
-                closed_object(empty),
-                "/properties/a",
-                "at least one property",
-            ),
+            (closed_object(json!({"type": "array"})), "/properties/a", "must have `items`"),
+            (closed_object(empty), "/properties/a", "at least one property"),
             (optional, "", "`a` is missing"),
-            (
-                json!({"type": "object", "properties": {}}),
-                "",
-                "`additionalProperties: false`",
-            ),
-            (
-                with("format", json!("uri")),
-                "/properties/a",
-                "format `uri`",
-            ),
-            (
-                with("format", json!("date-time")),
-                "/properties/a",
-                "format `date-time`",
-            ),
-            (
-                with("minLength", json!(1)),
-                "/properties/a",
-                "`minLength` is not accepted",
-            ),
-            (
-                with("maxLength", json!(1)),
-                "/properties/a",
-                "`maxLength` is not accepted",
-            ),
-            (
-                items("minItems"),
-                "/properties/a",
-                "`minItems` is not accepted",
-            ),
-            (
-                items("maxItems"),
-                "/properties/a",
-                "`maxItems` is not accepted",
-            ),
-            (
-                with("oneOf", json!([{}])),
-                "/properties/a",
-                "`oneOf` is not accepted",
-            ),
-            (
-                with("default", json!("a")),
-                "/properties/a",
-                "`default` is not accepted",
-            ),
-            (
-                with("pattern", json!("(?!a)")),
-                "/properties/a",
-                "look-around",
-            ),
+            (json!({"type": "object", "properties": {}}), "", "`additionalProperties: false`"),
+            (with("format", json!("uri")), "/properties/a", "format `uri`"),
+            (with("format", json!("date-time")), "/properties/a", "format `date-time`"),
+            (with("minLength", json!(1)), "/properties/a", "`minLength` is not accepted"),
+            (with("maxLength", json!(1)), "/properties/a", "`maxLength` is not accepted"),
+            (items("minItems"), "/properties/a", "`minItems` is not accepted"),
+            (items("maxItems"), "/properties/a", "`maxItems` is not accepted"),
+            (with("oneOf", json!([{}])), "/properties/a", "`oneOf` is not accepted"),
+            (with("default", json!("a")), "/properties/a", "`default` is not accepted"),
+            (with("pattern", json!("(?!a)")), "/properties/a", "look-around"),
             (with("enum", json!([1])), "/properties/a", "does not fit"),
-            (
-                closed_object(json!({"$ref": "#/$defs/n"})),
-                "/properties/a",
-                "finds no schema",
-            ),
+            (closed_object(json!({"$ref": "#/$defs/n"})), "/properties/a", "finds no schema"),
         ],
     );
 }
@@ -162,10 +99,6 @@ fn splits_lists_with_objects() {
     object["type"] = json!(["object", "null"]);
     assert_rejects(
         Dialect::DEEPSEEK_STRICT,
-        [(
-            closed_object(object),
-            "/properties/a",
-            "`object` or `array`",
-        )],
+        [(closed_object(object), "/properties/a", "`object` or `array`")],
     );
 }

@@ -38,10 +38,7 @@ fn takes_its_fields() {
 #[test]
 fn refuses_unknown_names() {
     let rows = [
-        (
-            "$schema",
-            json!("https://json-schema.org/draft/2020-12/schema"),
-        ),
+        ("$schema", json!("https://json-schema.org/draft/2020-12/schema")),
         ("$ref", json!("#/$defs/n")),
         ("$defs", json!({})),
         ("additionalProperties", json!(false)),
@@ -63,10 +60,7 @@ fn refuses_unknown_names() {
     for (keyword, value) in rows {
         let words = format!("`{keyword}` is not accepted");
         let schema = open_object(json!({"type": "string", keyword: value}));
-        assert_rejects(
-            Dialect::GEMINI_OPENAPI,
-            [(schema, "/properties/a", words.as_str())],
-        );
+        assert_rejects(Dialect::GEMINI_OPENAPI, [(schema, "/properties/a", words.as_str())]);
     }
 }
 
@@ -88,19 +82,12 @@ fn refuses_values_of_the_wrong_kind() {
         let schema = open_object(json!({"type": "string", keyword: value}));
         let refusals = validate_for(Dialect::GEMINI_OPENAPI, &schema);
         let words = format!("`{keyword}` {words}");
-        assert!(
-            refusals.iter().any(|refusal| refusal.rule == words),
-            "{schema}\n{refusals:#?}"
-        );
+        assert!(refusals.iter().any(|refusal| refusal.rule == words), "{schema}\n{refusals:#?}");
     }
     let empty = open_object(json!({"anyOf": []}));
     assert_rejects(
         Dialect::GEMINI_OPENAPI,
-        [(
-            empty,
-            "/properties/a",
-            "`anyOf` must be a list that is not empty",
-        )],
+        [(empty, "/properties/a", "`anyOf` must be a list that is not empty")],
     );
 }
 
@@ -120,26 +107,14 @@ fn wants_one_type() {
                 "`type` must be text",
             ),
             (open_object(json!({})), "/properties/a", "untyped"),
-            (
-                open_object(json!(true)),
-                "/properties/a",
-                "must be a JSON object",
-            ),
+            (open_object(json!(true)), "/properties/a", "must be a JSON object"),
             (
                 open_object(json!({"type": "text"})),
                 "/properties/a",
                 "the type `text` is not accepted",
             ),
-            (
-                open_object(json!({"type": "STRING"})),
-                "/properties/a",
-                "not in the same case",
-            ),
-            (
-                open_object(json!({"type": "String"})),
-                "/properties/a",
-                "not in the same case",
-            ),
+            (open_object(json!({"type": "STRING"})), "/properties/a", "not in the same case"),
+            (open_object(json!({"type": "String"})), "/properties/a", "not in the same case"),
             (
                 json!({"type": "OBJECT", "properties": {"a": {"type": "string"}}}),
                 "/properties/a",
@@ -190,36 +165,16 @@ fn has_rules_between_fields() {
                 "",
                 "`anyOf` is not accepted at the root",
             ),
-            (
-                open_object(json!({"type": "object"})),
-                "/properties/a",
-                "at least one property",
-            ),
-            (
-                open_object(object(json!({}))),
-                "/properties/a",
-                "at least one property",
-            ),
+            (open_object(json!({"type": "object"})), "/properties/a", "at least one property"),
+            (open_object(object(json!({}))), "/properties/a", "at least one property"),
             (
                 open_object(json!({"type": "array", "items": object(json!({}))})),
                 "/properties/a/items",
                 "at least one",
             ),
-            (
-                json!({"type": "object", "required": ["b"]}),
-                "",
-                "names `b`, which is no property",
-            ),
-            (
-                open_object(json!({"type": "array"})),
-                "/properties/a",
-                "must have `items`",
-            ),
-            (
-                object(json!({"a.b": {"type": "string"}})),
-                "",
-                "the parameter name `a.b`",
-            ),
+            (json!({"type": "object", "required": ["b"]}), "", "names `b`, which is no property"),
+            (open_object(json!({"type": "array"})), "/properties/a", "must have `items`"),
+            (object(json!({"a.b": {"type": "string"}})), "", "the parameter name `a.b`"),
             (
                 json!({"type": "object", "propertyOrdering": ["b"]}),
                 "",

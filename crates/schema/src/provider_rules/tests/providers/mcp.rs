@@ -21,9 +21,7 @@ fn takes_any_schema_of_an_object() {
                 json!({"n": {"type": ["null", "string"]}}),
             ),
             open_object(json!({"type": "string", "x-mcp-header": "Region"})),
-            open_object(open_object(
-                json!({"type": "integer", "x-mcp-header": "Region"}),
-            )),
+            open_object(open_object(json!({"type": "integer", "x-mcp-header": "Region"}))),
         ],
     );
 }
@@ -36,11 +34,7 @@ fn refuses_what_needs_a_network_or_is_no_schema() {
     assert_rejects(
         Dialect::MCP,
         [
-            (
-                json!({"properties": {}}),
-                "",
-                "must have `type: \"object\"`",
-            ),
+            (json!({"properties": {}}), "", "must have `type: \"object\"`"),
             (
                 open_object(json!({"$ref": "https://example.com/a.json"})),
                 "/properties/a",
@@ -51,11 +45,7 @@ fn refuses_what_needs_a_network_or_is_no_schema() {
                 "/properties/a",
                 "leaves the schema",
             ),
-            (
-                open_object(json!({"$ref": "#/$defs/n"})),
-                "/properties/a",
-                "finds no schema",
-            ),
+            (open_object(json!({"$ref": "#/$defs/n"})), "/properties/a", "finds no schema"),
             (
                 open_object(json!({"type": null})),
                 "/properties/a/type",
@@ -67,19 +57,13 @@ fn refuses_what_needs_a_network_or_is_no_schema() {
                 "not valid",
             ),
             (old, "/properties/a/type", "not valid JSON Schema Draft 7"),
-            (
-                draft("https://example.com/draft-99"),
-                "/$schema",
-                "names no known draft",
-            ),
+            (draft("https://example.com/draft-99"), "/$schema", "names no known draft"),
         ],
     );
     for root in [json!(null), json!(true)] {
         let refusals = validate_for(Dialect::MCP, &root);
         assert!(
-            refusals
-                .iter()
-                .any(|refusal| refusal.rule == "the root must be a JSON object"),
+            refusals.iter().any(|refusal| refusal.rule == "the root must be a JSON object"),
             "{refusals:?}"
         );
     }
@@ -103,26 +87,15 @@ fn sends_only_simple_properties_as_headers() {
                 "/properties/a",
                 "only on strings, integers and booleans",
             ),
-            (
-                open_object(header(json!(["string", "null"]))),
-                "/properties/a",
-                "only on strings",
-            ),
+            (open_object(header(json!(["string", "null"]))), "/properties/a", "only on strings"),
             (
                 open_object(json!({"anyOf": [text()]})),
                 "/properties/a/anyOf/0",
                 "only on properties",
             ),
+            (open_object(json!({"items": text()})), "/properties/a/items", "only on properties"),
             (
-                open_object(json!({"items": text()})),
-                "/properties/a/items",
-                "only on properties",
-            ),
-            (
-                with_definitions(
-                    open_object(json!({"$ref": "#/$defs/n"})),
-                    json!({"n": text()}),
-                ),
+                with_definitions(open_object(json!({"$ref": "#/$defs/n"})), json!({"n": text()})),
                 "/$defs/n",
                 "only on properties",
             ),

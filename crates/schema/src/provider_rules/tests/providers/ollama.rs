@@ -36,35 +36,20 @@ fn drops_everything_else() {
         Dialect::OLLAMA,
         [
             (json!({}), "", "must have `type: \"object\"`"),
-            (
-                root("description", json!("d")),
-                "",
-                "`description` is not accepted",
-            ),
+            (root("description", json!("d")), "", "`description` is not accepted"),
             (
                 root("additionalProperties", json!(false)),
                 "",
                 "`additionalProperties` is not accepted",
             ),
             (
-                root(
-                    "$schema",
-                    json!("https://json-schema.org/draft/2020-12/schema"),
-                ),
+                root("$schema", json!("https://json-schema.org/draft/2020-12/schema")),
                 "",
                 "`$schema` is not accepted",
             ),
-            (
-                root("anyOf", json!([{"type": "object"}])),
-                "",
-                "`anyOf` is not accepted",
-            ),
+            (root("anyOf", json!([{"type": "object"}])), "", "`anyOf` is not accepted"),
             (root("$ref", json!("#")), "", "`$ref` is not accepted"),
-            (
-                open_object(json!({"$ref": "#"})),
-                "/properties/a",
-                "`$ref` is not accepted",
-            ),
+            (open_object(json!({"$ref": "#"})), "/properties/a", "`$ref` is not accepted"),
             (
                 open_object(json!({"type": "string", "format": "uuid"})),
                 "/properties/a",
@@ -100,16 +85,8 @@ fn drops_everything_else() {
                 "/properties/a/items",
                 "`$ref` is not accepted",
             ),
-            (
-                open_object(json!({"$defs": {}})),
-                "/properties/a",
-                "`$defs` is not accepted",
-            ),
-            (
-                open_object(json!(true)),
-                "/properties/a",
-                "must be a JSON object",
-            ),
+            (open_object(json!({"$defs": {}})), "/properties/a", "`$defs` is not accepted"),
+            (open_object(json!(true)), "/properties/a", "must be a JSON object"),
         ],
     );
 }

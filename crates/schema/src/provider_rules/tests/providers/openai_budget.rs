@@ -7,9 +7,7 @@ use crate::provider_rules::tests::*;
 #[test]
 fn keeps_a_budget() {
     let enumeration = |count: usize, length: usize| {
-        let values: Vec<String> = (0..count)
-            .map(|number| format!("{number:0length$}"))
-            .collect();
+        let values: Vec<String> = (0..count).map(|number| format!("{number:0length$}")).collect();
         json!({"type": "string", "enum": values})
     };
     let all = |properties: Value| {
@@ -42,41 +40,13 @@ fn keeps_a_budget() {
     assert_rejects(
         Dialect::OPENAI_STRICT,
         [
-            (
-                nested(11, closed_object),
-                eleventh.as_str(),
-                "no deeper than 10 levels",
-            ),
-            (
-                nested(20, closed_object),
-                eleventh.as_str(),
-                "no deeper than 10 levels",
-            ),
-            (
-                closed_object(nested(10, list)),
-                items.as_str(),
-                "no deeper than 10 levels",
-            ),
-            (
-                deep(11),
-                format!("/$defs/n{eleventh}").as_str(),
-                "no deeper than 10 levels",
-            ),
-            (
-                all(many_properties(5_001, &text)),
-                "",
-                "5001 properties, and at most 5000",
-            ),
-            (
-                closed_object(enumeration(1_001, 4)),
-                "",
-                "1001 enum values, and at most 1000",
-            ),
-            (
-                all(many_properties(4, &enumeration(251, 4))),
-                "",
-                "1004 enum values",
-            ),
+            (nested(11, closed_object), eleventh.as_str(), "no deeper than 10 levels"),
+            (nested(20, closed_object), eleventh.as_str(), "no deeper than 10 levels"),
+            (closed_object(nested(10, list)), items.as_str(), "no deeper than 10 levels"),
+            (deep(11), format!("/$defs/n{eleventh}").as_str(), "no deeper than 10 levels"),
+            (all(many_properties(5_001, &text)), "", "5001 properties, and at most 5000"),
+            (closed_object(enumeration(1_001, 4)), "", "1001 enum values, and at most 1000"),
+            (all(many_properties(4, &enumeration(251, 4))), "", "1004 enum values"),
             (
                 closed_object(enumeration(251, 60)),
                 "/properties/a",
@@ -87,16 +57,9 @@ fn keeps_a_budget() {
                 "",
                 "120001 characters",
             ),
+            (all(json!({"n".repeat(120_001): text})), "", "120001 characters"),
             (
-                all(json!({"n".repeat(120_001): text})),
-                "",
-                "120001 characters",
-            ),
-            (
-                with_definitions(
-                    closed_object(text.clone()),
-                    json!({"n".repeat(120_000): text}),
-                ),
+                with_definitions(closed_object(text.clone()), json!({"n".repeat(120_000): text})),
                 "",
                 "120001 characters",
             ),

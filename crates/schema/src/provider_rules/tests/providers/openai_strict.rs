@@ -7,18 +7,14 @@ use crate::provider_rules::tests::*;
 #[test]
 fn takes_its_subset() {
     let text = json!({"type": "string"});
-    let formats = [
-        "date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid",
-    ];
+    let formats =
+        ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
     assert_accepts(
         Dialect::OPENAI_STRICT,
         formats.map(|format| closed_object(json!({"type": "string", "format": format}))),
     );
     let kinds = ["string", "number", "integer", "boolean", "null"];
-    assert_accepts(
-        Dialect::OPENAI_STRICT,
-        kinds.map(|kind| closed_object(json!({"type": kind}))),
-    );
+    assert_accepts(Dialect::OPENAI_STRICT, kinds.map(|kind| closed_object(json!({"type": kind}))));
     assert_accepts(
         Dialect::OPENAI_STRICT,
         [
@@ -86,10 +82,7 @@ fn refuses_other_keywords() {
     for (keyword, value) in rows {
         let words = format!("`{keyword}` is not accepted");
         let schema = closed_object(json!({"type": "string", keyword: value}));
-        assert_rejects(
-            Dialect::OPENAI_STRICT,
-            [(schema, "/properties/a", words.as_str())],
-        );
+        assert_rejects(Dialect::OPENAI_STRICT, [(schema, "/properties/a", words.as_str())]);
     }
 }
 
@@ -124,26 +117,10 @@ fn wants_closed_objects_that_require_everything() {
     assert_rejects(
         Dialect::OPENAI_STRICT,
         [
-            (
-                json!({"type": "object", "properties": {}}),
-                "",
-                "`additionalProperties: false`",
-            ),
-            (
-                closed_object(map),
-                "/properties/a",
-                "`additionalProperties: false`",
-            ),
-            (
-                closed_object(nullable),
-                "/properties/a",
-                "`additionalProperties: false`",
-            ),
-            (
-                closed_object(no_properties),
-                "/properties/a",
-                "must have `properties`",
-            ),
+            (json!({"type": "object", "properties": {}}), "", "`additionalProperties: false`"),
+            (closed_object(map), "/properties/a", "`additionalProperties: false`"),
+            (closed_object(nullable), "/properties/a", "`additionalProperties: false`"),
+            (closed_object(no_properties), "/properties/a", "must have `properties`"),
             (
                 closed_object(optional.clone()),
                 "/properties/a",
@@ -160,10 +137,7 @@ fn wants_closed_objects_that_require_everything() {
                 "`b` is missing",
             ),
             (
-                with_definitions(
-                    closed_object(json!({"type": "null"})),
-                    json!({"n": optional}),
-                ),
+                with_definitions(closed_object(json!({"type": "null"})), json!({"n": optional})),
                 "/$defs/n",
                 "`b` is missing",
             ),
@@ -178,26 +152,10 @@ fn wants_types() {
         Dialect::OPENAI_STRICT,
         [
             (closed_object(json!({})), "/properties/a", "untyped"),
-            (
-                closed_object(json!(true)),
-                "/properties/a",
-                "must be a JSON object",
-            ),
-            (
-                closed_object(json!({"enum": ["a"]})),
-                "/properties/a",
-                "untyped",
-            ),
-            (
-                closed_object(json!({"const": "a"})),
-                "/properties/a",
-                "untyped",
-            ),
-            (
-                closed_object(json!({"type": "array"})),
-                "/properties/a",
-                "must have `items`",
-            ),
+            (closed_object(json!(true)), "/properties/a", "must be a JSON object"),
+            (closed_object(json!({"enum": ["a"]})), "/properties/a", "untyped"),
+            (closed_object(json!({"const": "a"})), "/properties/a", "untyped"),
+            (closed_object(json!({"type": "array"})), "/properties/a", "must have `items`"),
             (
                 closed_object(json!({"type": "array", "items": {}})),
                 "/properties/a/items",
@@ -218,11 +176,7 @@ fn wants_types() {
                 "/properties/a",
                 "one type and `null`",
             ),
-            (
-                closed_object(json!({"type": ["string"]})),
-                "/properties/a",
-                "one type and `null`",
-            ),
+            (closed_object(json!({"type": ["string"]})), "/properties/a", "one type and `null`"),
             (
                 closed_object(json!({"type": "string", "enum": ["a", 1]})),
                 "/properties/a",
@@ -271,21 +225,9 @@ fn follows_references_to_definitions_only() {
                 "/properties/a",
                 "must be `#` or `#/$defs/`",
             ),
-            (
-                refer("#/properties/a"),
-                "/properties/a",
-                "must be `#` or `#/$defs/`",
-            ),
-            (
-                refer("#/definitions/n"),
-                "/properties/a",
-                "must be `#` or `#/$defs/`",
-            ),
-            (
-                refer("https://example.com/n"),
-                "/properties/a",
-                "must be `#` or `#/$defs/`",
-            ),
+            (refer("#/properties/a"), "/properties/a", "must be `#` or `#/$defs/`"),
+            (refer("#/definitions/n"), "/properties/a", "must be `#` or `#/$defs/`"),
+            (refer("https://example.com/n"), "/properties/a", "must be `#` or `#/$defs/`"),
             (
                 with_definitions(refer("#/$defs/n"), inner),
                 "/$defs/n",
@@ -299,10 +241,7 @@ fn follows_references_to_definitions_only() {
 fn refuses_look_around() {
     let pattern = |pattern: &str| closed_object(json!({"type": "string", "pattern": pattern}));
     for around in ["(?=a)", "^(?!a)", "(?<=a)b", "a(b(?<!a))", r"\\(?=a)"] {
-        assert_rejects(
-            Dialect::OPENAI_STRICT,
-            [(pattern(around), "/properties/a", "look-around")],
-        );
+        assert_rejects(Dialect::OPENAI_STRICT, [(pattern(around), "/properties/a", "look-around")]);
     }
     assert_rejects(
         Dialect::OPENAI_STRICT,

@@ -46,26 +46,15 @@ fn mistral_refuses_what_draft_7_does_not_know() {
     for (keyword, value) in rows {
         let words = format!("`{keyword}` is not accepted");
         let schema = open_object(json!({keyword: value}));
-        assert_rejects(
-            Dialect::MISTRAL,
-            [(schema, "/properties/a", words.as_str())],
-        );
+        assert_rejects(Dialect::MISTRAL, [(schema, "/properties/a", words.as_str())]);
     }
     let text = || json!({"n": {"type": "string"}});
     let described = open_object(json!({"$ref": "#/$defs/n", "description": "d"}));
     assert_rejects(
         Dialect::MISTRAL,
         [
-            (
-                json!({"properties": {}}),
-                "",
-                "must have `type: \"object\"`",
-            ),
-            (
-                json!({"type": "object", "oneOf": [{}]}),
-                "",
-                "`oneOf` is not accepted at the root",
-            ),
+            (json!({"properties": {}}), "", "must have `type: \"object\"`"),
+            (json!({"type": "object", "oneOf": [{}]}), "", "`oneOf` is not accepted at the root"),
             (
                 open_object(json!({"type": "text"})),
                 "/properties/a/type",
@@ -76,26 +65,14 @@ fn mistral_refuses_what_draft_7_does_not_know() {
                 "/properties/a/exclusiveMinimum",
                 "not valid",
             ),
-            (
-                open_object(json!({"description": 1})),
-                "/properties/a/description",
-                "not valid",
-            ),
-            (
-                open_object(json!({"items": []})),
-                "/properties/a/items",
-                "not valid",
-            ),
+            (open_object(json!({"description": 1})), "/properties/a/description", "not valid"),
+            (open_object(json!({"items": []})), "/properties/a/items", "not valid"),
             (
                 with_definitions(described, text()),
                 "/properties/a",
                 "`description` is not accepted beside `$ref`",
             ),
-            (
-                open_object(json!({"$ref": "#/$defs/n"})),
-                "/properties/a",
-                "finds no schema",
-            ),
+            (open_object(json!({"$ref": "#/$defs/n"})), "/properties/a", "finds no schema"),
             (
                 with_definitions(open_object(json!({})), json!({"n": {"type": "text"}})),
                 "/$defs/n/type",
@@ -130,11 +107,7 @@ fn groq_and_deepseek_are_as_openai() {
                     "/properties/a/type",
                     "not valid JSON Schema 2020-12",
                 ),
-                (
-                    open_object(json!({"$ref": "#/$defs/n"})),
-                    "/properties/a",
-                    "finds no schema",
-                ),
+                (open_object(json!({"$ref": "#/$defs/n"})), "/properties/a", "finds no schema"),
             ],
         );
     }
@@ -142,12 +115,7 @@ fn groq_and_deepseek_are_as_openai() {
 
 #[test]
 fn xai_refuses_bounds_on_length() {
-    assert_accepts(
-        Dialect::XAI,
-        [open_object(
-            json!({"oneOf": [{"minimum": 1, "pattern": "a"}]}),
-        )],
-    );
+    assert_accepts(Dialect::XAI, [open_object(json!({"oneOf": [{"minimum": 1, "pattern": "a"}]}))]);
     let rows = [
         ("minLength", json!(1)),
         ("maxLength", json!(1)),
@@ -158,10 +126,7 @@ fn xai_refuses_bounds_on_length() {
     for (keyword, value) in rows {
         let words = format!("`{keyword}` is not accepted");
         let schema = open_object(json!({"not": {keyword: value}}));
-        assert_rejects(
-            Dialect::XAI,
-            [(schema, "/properties/a/not", words.as_str())],
-        );
+        assert_rejects(Dialect::XAI, [(schema, "/properties/a/not", words.as_str())]);
     }
     assert_rejects(
         Dialect::XAI,
@@ -189,26 +154,10 @@ fn bedrock_wants_no_definitions() {
     assert_rejects(
         Dialect::BEDROCK,
         [
-            (
-                json!({"properties": {}}),
-                "",
-                "must have `type: \"object\"`",
-            ),
-            (
-                json!({"type": "object", "anyOf": [{}]}),
-                "",
-                "`anyOf` is not accepted at the root",
-            ),
-            (
-                open_object(json!({"$ref": "#"})),
-                "/properties/a",
-                "`$ref` is not accepted",
-            ),
-            (
-                with_definitions(open_object(json!({})), json!({})),
-                "",
-                "`$defs` is not accepted",
-            ),
+            (json!({"properties": {}}), "", "must have `type: \"object\"`"),
+            (json!({"type": "object", "anyOf": [{}]}), "", "`anyOf` is not accepted at the root"),
+            (open_object(json!({"$ref": "#"})), "/properties/a", "`$ref` is not accepted"),
+            (with_definitions(open_object(json!({})), json!({})), "", "`$defs` is not accepted"),
             (
                 open_object(json!({"definitions": {}})),
                 "/properties/a",

@@ -33,52 +33,28 @@ fn refuses_the_rest() {
         Dialect::PORTABLE,
         [
             (json!({"type": "object"}), "", "must have `properties`"),
-            (
-                json!({"properties": {}}),
-                "",
-                "must have `type: \"object\"`",
-            ),
+            (json!({"properties": {}}), "", "must have `type: \"object\"`"),
             (
                 json!({"type": "object", "properties": {}, "anyOf": [{"type": "string"}]}),
                 "",
                 "not accepted at the root",
             ),
             (open_object(json!({})), "/properties/a", "untyped"),
-            (
-                open_object(json!(true)),
-                "/properties/a",
-                "must be a JSON object",
-            ),
+            (open_object(json!(true)), "/properties/a", "must be a JSON object"),
             (
                 open_object(json!({"type": "null"})),
                 "/properties/a",
                 "the type `null` is not accepted",
             ),
-            (
-                open_object(json!({"type": ["string"]})),
-                "/properties/a",
-                "must be a single type",
-            ),
-            (
-                open_object(json!({"type": "string", "enum": [""]})),
-                "/properties/a",
-                "not empty",
-            ),
+            (open_object(json!({"type": ["string"]})), "/properties/a", "must be a single type"),
+            (open_object(json!({"type": "string", "enum": [""]})), "/properties/a", "not empty"),
             (
                 open_object(json!({"type": "integer", "enum": ["1"]})),
                 "/properties/a",
                 "only on strings",
             ),
-            (
-                open_object(json!({"type": "array"})),
-                "/properties/a",
-                "must have `items`",
-            ),
-            (
-                open_object(json!({"type": "object"})),
-                "/properties/a",
-                "at least one property",
-            ),
+            (open_object(json!({"type": "array"})), "/properties/a", "must have `items`"),
+            (open_object(json!({"type": "object"})), "/properties/a", "at least one property"),
             (
                 open_object(json!({"anyOf": [{"type": "string"}], "description": "d"})),
                 "/properties/a",
@@ -111,9 +87,6 @@ fn refuses_the_rest() {
     for (keyword, value) in rows {
         let words = format!("`{keyword}` is not accepted");
         let schema = open_object(json!({"type": "string", keyword: value}));
-        assert_rejects(
-            Dialect::PORTABLE,
-            [(schema, "/properties/a", words.as_str())],
-        );
+        assert_rejects(Dialect::PORTABLE, [(schema, "/properties/a", words.as_str())]);
     }
 }

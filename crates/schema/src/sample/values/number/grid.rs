@@ -24,22 +24,13 @@ pub(super) struct Decimal {
 }
 
 impl Decimal {
-    pub(super) const ONE: Self = Self {
-        digits: 1,
-        scale: 0,
-    };
+    pub(super) const ONE: Self = Self { digits: 1, scale: 0 };
 
-    const ZERO: Self = Self {
-        digits: 0,
-        scale: 0,
-    };
+    const ZERO: Self = Self { digits: 0, scale: 0 };
 
     /// The unit of the last of this many decimal places.
     pub(super) fn unit(places: u32) -> Self {
-        Self {
-            digits: 1,
-            scale: places,
-        }
+        Self { digits: 1, scale: places }
     }
 
     /// Reads a number as it is written; `None` if it is too large or has too many decimal places.
@@ -55,10 +46,8 @@ impl Decimal {
             Ok(places) => (digits, places),
             Err(_) => (digits.checked_mul(power_of_ten(places.unsigned_abs())?)?, 0),
         };
-        (digits.abs() <= MAX_DIGITS && places <= MAX_DECIMAL_PLACES).then_some(Self {
-            digits,
-            scale: places,
-        })
+        (digits.abs() <= MAX_DIGITS && places <= MAX_DECIMAL_PLACES)
+            .then_some(Self { digits, scale: places })
     }
 
     pub(super) fn to_f64(self) -> Option<f64> {
@@ -95,24 +84,10 @@ impl DecimalGrid {
         let places = steps.iter().map(|step| step.scale).max().unwrap_or(0);
         let mut all: i128 = 1;
         for (at, step) in steps.iter().enumerate() {
-            let scaled = step
-                .digits
-                .abs()
-                .checked_mul(power_of_ten(places - step.scale)?)?;
-            all = if at == 0 {
-                scaled
-            } else {
-                common_multiple(all, scaled)?
-            };
+            let scaled = step.digits.abs().checked_mul(power_of_ten(places - step.scale)?)?;
+            all = if at == 0 { scaled } else { common_multiple(all, scaled)? };
         }
-        (all > 0).then_some(Self {
-            step: Decimal {
-                digits: all,
-                scale: places,
-            },
-            low: 0,
-            high: 0,
-        })
+        (all > 0).then_some(Self { step: Decimal { digits: all, scale: places }, low: 0, high: 0 })
     }
 
     /// Those between two ends, or the ends of `range` where one is missing; `None` if an end is too large.
@@ -135,11 +110,7 @@ impl DecimalGrid {
             let (steps, exact) = self.steps_to(high, false)?;
             last = last.min(steps - i128::from(exclusive && exact));
         }
-        Some(Self {
-            low: first,
-            high: last,
-            ..self
-        })
+        Some(Self { low: first, high: last, ..self })
     }
 
     /// The number of steps from zero to a number, and whether it is exact.
@@ -157,11 +128,8 @@ impl DecimalGrid {
         if low > high {
             return None;
         }
-        let near = if style == ValueStyle::Natural {
-            PREFERRED_DISTANCE.0
-        } else {
-            PREFERRED_DISTANCE.1
-        };
+        let near =
+            if style == ValueStyle::Natural { PREFERRED_DISTANCE.0 } else { PREFERRED_DISTANCE.1 };
         let reach = near.max(near * power_of_ten(self.step.scale)? / self.step.digits);
         let few = high.saturating_sub(low) <= 10 * reach;
         let steps = match style {
@@ -171,10 +139,7 @@ impl DecimalGrid {
             ValueStyle::Natural => rng.between(low.max(1), high.min(low.max(1) + reach)),
             ValueStyle::Ordinary => rng.between(low.max(0), high.min(low.max(0) + reach)),
         };
-        Some(Decimal {
-            digits: self.step.digits.checked_mul(steps)?,
-            scale: self.step.scale,
-        })
+        Some(Decimal { digits: self.step.digits.checked_mul(steps)?, scale: self.step.scale })
     }
 
     fn pick_edge_case(&self, rng: &mut Rng) -> i128 {

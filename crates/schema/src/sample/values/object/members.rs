@@ -46,9 +46,7 @@ impl<'s> Generator<'_, 's> {
             evaluated |= named;
         }
         if !evaluated {
-            constraints
-                .keyword_values("unevaluatedProperties")
-                .for_each(add);
+            constraints.keyword_values("unevaluatedProperties").for_each(add);
         }
         Some(schemas)
     }
@@ -68,14 +66,8 @@ pub(super) fn dependent_names<'s>(
 
 /// Returns true if no additional property is allowed.
 pub(super) fn is_closed(constraints: &ValueConstraints<'_>) -> bool {
-    let refuses = |keyword| {
-        constraints
-            .keyword_values(keyword)
-            .any(|rest| rest == &Value::Bool(false))
-    };
-    let has_patterns = constraints
-        .keyword_values("patternProperties")
-        .next()
-        .is_some();
+    let refuses =
+        |keyword| constraints.keyword_values(keyword).any(|rest| rest == &Value::Bool(false));
+    let has_patterns = constraints.keyword_values("patternProperties").next().is_some();
     !has_patterns && (refuses("additionalProperties") || refuses("unevaluatedProperties"))
 }

@@ -37,9 +37,7 @@ impl<'s> Generator<'_, 's> {
         self.use_work(optional.len() / 16)?;
         let max = constraints.max_limit("maxProperties").unwrap_or(usize::MAX);
         let room = max.saturating_sub(required.len());
-        let needed = constraints
-            .min_limit("minProperties")
-            .saturating_sub(required.len());
+        let needed = constraints.min_limit("minProperties").saturating_sub(required.len());
         let picked = self.pick_optional(&optional, needed.min(room), room, location, rng);
         let mut taken: HashSet<&str> = HashSet::new();
         let mut names: Vec<&str> = constraints

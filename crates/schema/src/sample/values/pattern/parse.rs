@@ -54,10 +54,7 @@ impl Parser<'_> {
             let piece = self.piece(next, depth)?;
             let (min, max) = self.repetition()?;
             // An anchor in the middle of a text is left to the validator.
-            let last = self
-                .rest
-                .peek()
-                .is_none_or(|next| matches!(next, '|' | ')'));
+            let last = self.rest.peek().is_none_or(|next| matches!(next, '|' | ')'));
             self.approximate |= next == '^' && !sequence.is_empty() || next == '$' && !last;
             self.anchored_start |= next == '^';
             self.anchored_end |= next == '$';
@@ -99,11 +96,7 @@ impl Parser<'_> {
             return None;
         }
         self.approximate |= looks;
-        Some(if looks {
-            Piece::Empty
-        } else {
-            Piece::Group(inner)
-        })
+        Some(if looks { Piece::Empty } else { Piece::Group(inner) })
     }
 
     /// The number of repetitions of the previous piece.
@@ -142,11 +135,7 @@ impl Parser<'_> {
     }
 
     fn escape(&mut self) -> Option<Piece> {
-        if self
-            .rest
-            .next_if(|next| matches!(next, 'b' | 'B'))
-            .is_some()
-        {
+        if self.rest.next_if(|next| matches!(next, 'b' | 'B')).is_some() {
             self.approximate = true;
             return Some(Piece::Empty);
         }
@@ -206,10 +195,7 @@ impl Parser<'_> {
     }
 
     fn class(&mut self) -> Option<CharClass> {
-        let mut class = CharClass {
-            negated: self.consume('^'),
-            ..CharClass::default()
-        };
+        let mut class = CharClass { negated: self.consume('^'), ..CharClass::default() };
         loop {
             let low = match self.rest.next()? {
                 ']' => return Some(class),
@@ -255,8 +241,5 @@ const WORD_RANGES: [(char, char); 4] = [('a', 'z'), ('A', 'Z'), ('0', '9'), ('_'
 const SPACE_RANGES: [(char, char); 3] = [('\t', '\r'), (' ', ' '), ('\u{a0}', '\u{a0}')];
 
 fn class_escape(ranges: &[(char, char)], excludes: bool) -> Option<Escaped> {
-    Some(Escaped::Class(CharClass {
-        ranges: ranges.to_vec(),
-        negated: excludes,
-    }))
+    Some(Escaped::Class(CharClass { ranges: ranges.to_vec(), negated: excludes }))
 }

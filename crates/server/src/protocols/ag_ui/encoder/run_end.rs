@@ -12,18 +12,13 @@ impl AgUiEncoder {
     /// Ends a run with its pending decisions, or with the calls that the client has to run.
     pub(super) fn finish_paused_run(&mut self, out: &mut Vec<Value>) {
         self.end_step(out);
-        let (client_calls, approvals): (Vec<&PendingApproval>, Vec<&PendingApproval>) = self
-            .pending_approvals
-            .0
-            .iter()
-            .partition(|approval| is_client_tool_call(approval));
+        let (client_calls, approvals): (Vec<&PendingApproval>, Vec<&PendingApproval>) =
+            self.pending_approvals.0.iter().partition(|approval| is_client_tool_call(approval));
         let outcome = match (approvals.is_empty(), client_calls.is_empty()) {
             (true, true) => json!({ "type": "success" }),
             (true, false) => {
-                let calls: Vec<&CallId> = client_calls
-                    .iter()
-                    .map(|approval| &approval.call.id)
-                    .collect();
+                let calls: Vec<&CallId> =
+                    client_calls.iter().map(|approval| &approval.call.id).collect();
                 json!({ "type": "success", "pendingToolCallIds": calls })
             }
             (false, _) => {

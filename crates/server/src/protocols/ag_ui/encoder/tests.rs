@@ -18,10 +18,7 @@ fn check(events: &[Value]) -> Result<(), TestCaseError> {
     for event in events {
         let kind = event["type"].as_str().unwrap();
         let named = ["messageId", "toolCallId", "stepName"].iter();
-        let name = named
-            .filter_map(|field| event[field].as_str())
-            .next()
-            .unwrap_or_default();
+        let name = named.filter_map(|field| event[field].as_str()).next().unwrap_or_default();
         let Some((of, what)) = kind.rsplit_once('_') else {
             continue;
         };
@@ -45,16 +42,9 @@ fn check(events: &[Value]) -> Result<(), TestCaseError> {
 fn event(which: usize, at: usize) -> ChatEvent {
     let call = ToolCall::new("f", "{}").with_id(format!("c{at}"));
     match which {
-        0 => ChatEvent::Text {
-            delta: "so".to_owned(),
-        },
-        1 => ChatEvent::Reasoning {
-            delta: "hm".to_owned(),
-        },
-        2 => ChatEvent::CallBegins {
-            call: call.id,
-            tool: call.name,
-        },
+        0 => ChatEvent::Text { delta: "so".to_owned() },
+        1 => ChatEvent::Reasoning { delta: "hm".to_owned() },
+        2 => ChatEvent::CallBegins { call: call.id, tool: call.name },
         3 => ChatEvent::Call { call },
         4 => {
             let mut result = ToolResult::success("done");
@@ -67,11 +57,7 @@ fn event(which: usize, at: usize) -> ChatEvent {
             output: "many".to_owned(),
             failed: false,
         },
-        _ => ChatEvent::Step {
-            stop: StopReason::End,
-            usage: Usage::default(),
-            cost: None,
-        },
+        _ => ChatEvent::Step { stop: StopReason::End, usage: Usage::default(), cost: None },
     }
 }
 
@@ -97,10 +83,5 @@ proptest! {
 
 fn ended(end: TurnEnd) -> ChatEvent {
     let (content, usage) = (vec![Content::text("so")], Usage::default());
-    ChatEvent::TurnEnded {
-        end,
-        content,
-        usage,
-        cost: None,
-    }
+    ChatEvent::TurnEnded { end, content, usage, cost: None }
 }

@@ -26,10 +26,8 @@ pub(crate) fn never_schema() -> Map<String, Value> {
 }
 
 /// Keywords that are only meaningful together.
-const INTERDEPENDENT_KEYWORDS: [&[&str]; 2] = [
-    &["if", "then", "else"],
-    &["contains", "minContains", "maxContains"],
-];
+const INTERDEPENDENT_KEYWORDS: [&[&str]; 2] =
+    [&["if", "then", "else"], &["contains", "minContains", "maxContains"]];
 
 /// Keywords that depend on the other keywords of their own schema.
 const UNEVALUATED_KEYWORDS: [&str; 2] = ["unevaluatedProperties", "unevaluatedItems"];
@@ -45,26 +43,16 @@ pub(crate) struct SchemaMerger<'d> {
 
 impl<'d> SchemaMerger<'d> {
     pub(crate) fn new(definitions: &'d Value) -> Self {
-        Self {
-            definitions,
-            open_refs: 0,
-            conflicts: Vec::new(),
-        }
+        Self { definitions, open_refs: 0, conflicts: Vec::new() }
     }
 
     /// Merges schemas without inlining any reference.
     pub(crate) fn without_refs(definitions: &'d Value) -> Self {
-        Self {
-            open_refs: MAX_NESTED_REFS,
-            ..Self::new(definitions)
-        }
+        Self { open_refs: MAX_NESTED_REFS, ..Self::new(definitions) }
     }
 
     fn add_conflict(&mut self, keyword: &str, value: Value) {
-        self.conflicts.push(Conflict {
-            keyword: keyword.to_owned(),
-            value,
-        });
+        self.conflicts.push(Conflict { keyword: keyword.to_owned(), value });
     }
 
     /// Merges two schemas; a keyword that cannot be merged is dropped from the second.

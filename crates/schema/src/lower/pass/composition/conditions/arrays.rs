@@ -25,10 +25,7 @@ pub(super) fn resolve_unevaluated_items(
     if admits_anything(&rest) || members.has_keyword("items") {
         return;
     }
-    if !EVALUATING_KEYWORDS
-        .iter()
-        .any(|keyword| members.has_keyword(keyword))
-    {
+    if !EVALUATING_KEYWORDS.iter().any(|keyword| members.has_keyword(keyword)) {
         members.set_keyword("items", rest);
     } else {
         let text = describe_rest(&rest, "item", "items");
@@ -93,11 +90,7 @@ pub(super) fn describe_unique_items(
     let Some(Value::Bool(true)) = take_unsupported(members, cursor, "uniqueItems") else {
         return;
     };
-    if members
-        .keyword("maxItems")
-        .and_then(as_count)
-        .is_none_or(|max| max > 1)
-    {
+    if members.keyword("maxItems").and_then(as_count).is_none_or(|max| max > 1) {
         cursor.move_to_description(members, "uniqueItems", "no item comes twice".to_owned());
     }
 }

@@ -51,10 +51,7 @@ pub(super) fn rewrite_not(members: &mut Map<String, Value>, cursor: &mut SchemaC
     };
     let single = std::slice::from_ref(&not);
     let each = match asserted_keywords(&not).as_slice() {
-        ["anyOf"] => not
-            .keyword("anyOf")
-            .and_then(Value::as_array)
-            .map_or(single, Vec::as_slice),
+        ["anyOf"] => not.keyword("anyOf").and_then(Value::as_array).map_or(single, Vec::as_slice),
         _ => single,
     };
     for excluded in each {
@@ -83,10 +80,7 @@ pub(super) fn rewrite_not(members: &mut Map<String, Value>, cursor: &mut SchemaC
 /// The keywords of a schema that are assertions.
 fn asserted_keywords(schema: &Value) -> Vec<&str> {
     let keywords = schema.as_object().into_iter().flat_map(Map::keys);
-    keywords
-        .map(String::as_str)
-        .filter(|keyword| is_assertion(keyword))
-        .collect()
+    keywords.map(String::as_str).filter(|keyword| is_assertion(keyword)).collect()
 }
 
 /// Excludes types; returns true if any value remains valid.
@@ -95,9 +89,7 @@ fn exclude_type(
     cursor: &mut SchemaCursor<'_>,
     excluded: &Value,
 ) -> bool {
-    let types = excluded
-        .keyword("type")
-        .map_or(TypeSet::NONE, TypeSet::from_type_keyword);
+    let types = excluded.keyword("type").map_or(TypeSet::NONE, TypeSet::from_type_keyword);
     if let Some(Value::Array(values)) = members.keyword_mut("enum") {
         values.retain(|value| !types.intersects(TypeSet::type_of(value)));
         return simplify_enum(members);
@@ -126,9 +118,8 @@ fn exclude_values(
     excluded: &Value,
 ) -> bool {
     let mut excluded = excluded.as_object().cloned().unwrap_or_default();
-    let Some(Value::Array(mut others)) = simplify_enum(&mut excluded)
-        .then(|| excluded.remove_keyword("enum"))
-        .flatten()
+    let Some(Value::Array(mut others)) =
+        simplify_enum(&mut excluded).then(|| excluded.remove_keyword("enum")).flatten()
     else {
         return true;
     };
@@ -165,10 +156,7 @@ fn exclude_values(
 
 fn describe_negation(excluded: &Value) -> String {
     let list = excluded.keyword("required").and_then(Value::as_array);
-    match (
-        asserted_keywords(excluded).as_slice(),
-        list.map(Vec::as_slice),
-    ) {
+    match (asserted_keywords(excluded).as_slice(), list.map(Vec::as_slice)) {
         (["required"], Some([Value::String(name)])) => format!("`{name}` must not be given"),
         (["required"], Some(several)) => {
             let several = several.iter().filter_map(Value::as_str);
@@ -219,10 +207,7 @@ pub(super) fn describe_second_union(
     cursor: &mut SchemaCursor<'_>,
 ) {
     if let Some(branches) = take_unsupported(members, cursor, "oneOf") {
-        let words = format!(
-            "exactly one of: {}",
-            describe_value(&json!({"anyOf": branches}))
-        );
+        let words = format!("exactly one of: {}", describe_value(&json!({"anyOf": branches})));
         cursor.move_to_description(members, "oneOf", words);
     }
 }

@@ -58,18 +58,16 @@ fn subschema_names_properties(keyword: &str, subschema: &Value) -> bool {
 fn names_properties(schema: &Value) -> bool {
     match schema {
         Value::Object(members) => {
-            members
-                .iter()
-                .any(|(keyword, subschema)| match keyword.as_str() {
-                    "additionalProperties"
-                    | "patternProperties"
-                    | "properties"
-                    | "unevaluatedProperties" => true,
-                    keyword => {
-                        SAME_VALUE_KEYWORDS.contains(&keyword)
-                            && subschema_names_properties(keyword, subschema)
-                    }
-                })
+            members.iter().any(|(keyword, subschema)| match keyword.as_str() {
+                "additionalProperties"
+                | "patternProperties"
+                | "properties"
+                | "unevaluatedProperties" => true,
+                keyword => {
+                    SAME_VALUE_KEYWORDS.contains(&keyword)
+                        && subschema_names_properties(keyword, subschema)
+                }
+            })
         }
         // A boolean evaluates nothing; the target of a reference is unknown here.
         other => !other.is_boolean(),
@@ -85,9 +83,7 @@ enum Dependency {
 impl Dependency {
     fn from_value(value: Value) -> Self {
         let only_names = |schema: &Map<String, Value>| {
-            schema
-                .keys()
-                .all(|keyword| keyword == "required" || !is_assertion(keyword))
+            schema.keys().all(|keyword| keyword == "required" || !is_assertion(keyword))
         };
         let list = match &value {
             Value::Object(schema) if only_names(schema) => schema.keyword("required"),
@@ -107,9 +103,8 @@ impl Dependency {
         match self {
             Self::Names(names) => {
                 let missing = names.iter().map(String::as_str);
-                let missing: Vec<&str> = missing
-                    .filter(|other| *other != name && !required.contains(*other))
-                    .collect();
+                let missing: Vec<&str> =
+                    missing.filter(|other| *other != name && !required.contains(*other)).collect();
                 let missing = (!missing.is_empty()).then(|| sentences::join_names(missing))?;
                 Some(format!("if `{name}` is given, {missing} must be given too"))
             }
@@ -192,19 +187,16 @@ pub(super) fn rewrite_property_names(
     };
     let assertions = rule.as_object().into_iter().flatten().filter(is_relevant);
     let keywords: Vec<&str> = assertions.map(|(keyword, _)| keyword.as_str()).collect();
-    let allowed: Option<Vec<&str>> = match (
-        keywords.as_slice(),
-        rule.keyword("enum"),
-        rule.keyword("const"),
-    ) {
-        _ if admits_nothing(&rule) => Some(Vec::new()),
-        ([], ..) => return false,
-        (["enum"], Some(Value::Array(list)), _) => {
-            Some(list.iter().filter_map(Value::as_str).collect())
-        }
-        (["const"], _, Some(only)) => Some(only.as_str().into_iter().collect()),
-        _ => None,
-    };
+    let allowed: Option<Vec<&str>> =
+        match (keywords.as_slice(), rule.keyword("enum"), rule.keyword("const")) {
+            _ if admits_nothing(&rule) => Some(Vec::new()),
+            ([], ..) => return false,
+            (["enum"], Some(Value::Array(list)), _) => {
+                Some(list.iter().filter_map(Value::as_str).collect())
+            }
+            (["const"], _, Some(only)) => Some(only.as_str().into_iter().collect()),
+            _ => None,
+        };
     if let Some(allowed) = allowed
         && allowed.len() <= MAX_NAMES
         && !members.has_keyword("patternProperties")
@@ -263,10 +255,8 @@ pub(super) fn rewrite_pattern_properties(
         );
         return;
     }
-    let rest = members
-        .keyword("additionalProperties")
-        .filter(|rest| !admits_anything(rest))
-        .cloned();
+    let rest =
+        members.keyword("additionalProperties").filter(|rest| !admits_anything(rest)).cloned();
     let closed = rest.as_ref().is_some_and(admits_nothing);
     if rest.is_none() && patterns.values().all(admits_anything)
         || closed && patterns.values().all(admits_nothing)

@@ -48,10 +48,7 @@ pub(super) fn describe_condition(schema: &Value) -> String {
 
 /// What must be true of a value: `` `a` must be given and `b` must be a string ``.
 pub(super) fn describe_requirement(schema: &Value) -> String {
-    truncated(
-        &constraint_sentence(schema, GrammaticalMood::Must),
-        MAX_CHARS,
-    )
+    truncated(&constraint_sentence(schema, GrammaticalMood::Must), MAX_CHARS)
 }
 
 #[derive(Clone, Copy)]
@@ -86,10 +83,8 @@ fn constraint_sentence(schema: &Value, mood: GrammaticalMood) -> String {
         .filter(|(keyword, _)| is_assertion(keyword))
         .collect();
     if let [("anyOf" | "oneOf", Value::Array(branches))] = asserted.as_slice() {
-        let branches: Vec<String> = branches
-            .iter()
-            .map(|branch| constraint_sentence(branch, mood))
-            .collect();
+        let branches: Vec<String> =
+            branches.iter().map(|branch| constraint_sentence(branch, mood)).collect();
         return join_list(&branches, "or");
     }
     let of_properties = |(keyword, value): &(&str, &Value)| match *keyword {
@@ -129,9 +124,7 @@ fn describe_properties(members: &Map<String, Value>, mood: GrammaticalMood) -> V
         let subschema = properties.and_then(|properties| properties.get(*name));
         subschema.is_none_or(admits_anything)
     };
-    let present: Vec<&str> = super::required_names(members)
-        .filter(is_undescribed)
-        .collect();
+    let present: Vec<&str> = super::required_names(members).filter(is_undescribed).collect();
     if !present.is_empty() {
         let verb = mood.verb(present.len() > 1);
         sentences.push(format!("{} {verb} given", join_names(present)));

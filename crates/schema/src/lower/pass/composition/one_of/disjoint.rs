@@ -36,10 +36,7 @@ pub(super) struct DisjointnessProver<'s> {
 
 impl<'s> DisjointnessProver<'s> {
     pub(super) fn new(definitions: &'s Value) -> Self {
-        Self {
-            definitions,
-            remaining_steps: MAX_STEPS,
-        }
+        Self { definitions, remaining_steps: MAX_STEPS }
     }
 
     /// Returns true if no value is valid for two of the branches; `parent` is the schema that contains them.
@@ -51,11 +48,8 @@ impl<'s> DisjointnessProver<'s> {
         while let Some((first, others)) = rest.split_first() {
             for other in others {
                 let steps = self.remaining_steps.min(MAX_STEPS_PER_PAIR);
-                let mut pair = PairProver {
-                    definitions: self.definitions,
-                    parent,
-                    remaining_steps: steps,
-                };
+                let mut pair =
+                    PairProver { definitions: self.definitions, parent, remaining_steps: steps };
                 let apart = pair.are_disjoint(first, other, true);
                 self.remaining_steps -= steps - pair.remaining_steps;
                 if !apart {
@@ -126,20 +120,12 @@ impl PairProver<'_> {
             return true;
         }
         let list = |keyword: &str| members.keyword(keyword).and_then(Value::as_array);
-        ["anyOf", "oneOf"]
-            .into_iter()
-            .filter_map(list)
-            .any(|branches| {
-                !branches.is_empty()
-                    && branches
-                        .iter()
-                        .all(|branch| self.are_disjoint(branch, other, same_value))
-            })
-            || list("allOf").is_some_and(|subschemas| {
-                subschemas
-                    .iter()
-                    .any(|subschema| self.are_disjoint(subschema, other, same_value))
-            })
+        ["anyOf", "oneOf"].into_iter().filter_map(list).any(|branches| {
+            !branches.is_empty()
+                && branches.iter().all(|branch| self.are_disjoint(branch, other, same_value))
+        }) || list("allOf").is_some_and(|subschemas| {
+            subschemas.iter().any(|subschema| self.are_disjoint(subschema, other, same_value))
+        })
     }
 
     fn disjoint_by_keywords(&mut self, a: &Members, b: &Members, same_value: bool) -> bool {
@@ -149,9 +135,7 @@ impl PairProver<'_> {
         }
         if let (Some(these), Some(those)) = (enum_values(a), enum_values(b))
             && self.use_steps(these.len().saturating_mul(those.len()) / 8)
-            && !these
-                .iter()
-                .any(|this| those.iter().any(|that| cmp::equal(this, that)))
+            && !these.iter().any(|this| those.iter().any(|that| cmp::equal(this, that)))
         {
             return true;
         }
@@ -170,15 +154,8 @@ impl PairProver<'_> {
 
     /// A property that one requires, and whose schemas are disjoint.
     fn disjoint_by_properties(&mut self, a: &Members, b: &Members, same_value: bool) -> bool {
-        let of_parent = if same_value {
-            required_names(self.parent)
-        } else {
-            &[]
-        };
-        let names = required_names(a)
-            .iter()
-            .chain(required_names(b))
-            .chain(of_parent);
+        let of_parent = if same_value { required_names(self.parent) } else { &[] };
+        let names = required_names(a).iter().chain(required_names(b)).chain(of_parent);
         let names = names.filter_map(Value::as_str).take(MAX_NAMES);
         names.into_iter().any(|name| {
             let (one, other) = (property_schema(a, name), property_schema(b, name));
@@ -204,9 +181,7 @@ impl PairProver<'_> {
 
 /// The types that a schema may accept.
 fn possible_types(members: &Members) -> TypeSet {
-    let by_type = members
-        .keyword("type")
-        .map_or(TypeSet::ALL, TypeSet::from_type_keyword);
+    let by_type = members.keyword("type").map_or(TypeSet::ALL, TypeSet::from_type_keyword);
     match enum_values(members) {
         Some(values) => values
             .iter()
@@ -232,9 +207,7 @@ fn required_names(members: &Members) -> &[Value] {
 
 /// The schema of a property.
 fn property_schema<'s>(members: &'s Members, name: &str) -> Option<&'s Value> {
-    let own = members
-        .keyword("properties")
-        .and_then(|properties| properties.get(name));
+    let own = members.keyword("properties").and_then(|properties| properties.get(name));
     let others = || match members.keyword("patternProperties") {
         Some(_) => None,
         None => members.keyword("additionalProperties"),
@@ -246,9 +219,7 @@ fn property_schema<'s>(members: &'s Members, name: &str) -> Option<&'s Value> {
 fn element_schema(members: &Members, at: usize) -> Option<&Value> {
     let places = |keyword: &str| members.keyword(keyword).and_then(Value::as_array);
     match (places("prefixItems"), places("items")) {
-        (_, Some(places)) => places
-            .get(at)
-            .or_else(|| members.keyword("additionalItems")),
+        (_, Some(places)) => places.get(at).or_else(|| members.keyword("additionalItems")),
         (Some(places), None) => places.get(at).or_else(|| members.keyword("items")),
         (None, None) => members.keyword("items"),
     }
@@ -294,7 +265,5 @@ fn compare_numbers(a: &Number, b: &Number) -> Option<Ordering> {
         return Some(Ordering::Equal);
     }
     // Rounding keeps the order, but may make two numbers equal.
-    a.as_f64()?
-        .partial_cmp(&b.as_f64()?)
-        .filter(|order| order.is_ne())
+    a.as_f64()?.partial_cmp(&b.as_f64()?).filter(|order| order.is_ne())
 }

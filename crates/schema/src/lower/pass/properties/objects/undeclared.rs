@@ -35,10 +35,7 @@ impl BranchTypeCounts {
     pub(super) fn siblings_of(&mut self, branch: &Value) -> SiblingTypes {
         self.strings -= usize::from(may_have_type(branch, "string"));
         self.arrays -= usize::from(may_have_type(branch, "array"));
-        SiblingTypes {
-            has_string: self.strings > 0,
-            has_array: self.arrays > 0,
-        }
+        SiblingTypes { has_string: self.strings > 0, has_array: self.arrays > 0 }
     }
 }
 

@@ -7,10 +7,7 @@ use crate::{Dialect, lower::pass::item_counts::run};
 
 fn lists(bounds: &[u64]) -> Value {
     let list = |(at, bound): (usize, &u64)| {
-        (
-            format!("l{at}"),
-            json!({"type": "array", "items": {"type": "string"}, "maxItems": bound}),
-        )
+        (format!("l{at}"), json!({"type": "array", "items": {"type": "string"}, "maxItems": bound}))
     };
     json!({"type": "object", "properties": bounds.iter().enumerate().map(list).collect::<serde_json::Map<_, _>>()})
 }
@@ -44,10 +41,7 @@ fn of_more_the_longest_are_described() {
             ));
         }
         for dialect in [Dialect::GEMINI, Dialect::GEMINI_OPENAPI] {
-            assert_eq!(
-                run_pass(run, dialect, lists(bounds)),
-                (after.clone(), losses.clone())
-            );
+            assert_eq!(run_pass(run, dialect, lists(bounds)), (after.clone(), losses.clone()));
         }
     }
 }
@@ -73,11 +67,5 @@ fn lists_are_counted_wherever_they_are_and_names_are_not() {
 
 #[test]
 fn where_there_is_no_such_bound_nothing_happens() {
-    assert_pass(
-        run,
-        Dialect::OPENAI_STRICT,
-        lists(&[5000]),
-        lists(&[5000]),
-        &[],
-    );
+    assert_pass(run, Dialect::OPENAI_STRICT, lists(&[5000]), lists(&[5000]), &[]);
 }

@@ -9,9 +9,7 @@ use crate::{
 };
 
 fn wider(words: &str) -> Vec<String> {
-    vec![format!(
-        "/: prefixItems (wider), described as \"in this order: {words}\""
-    )]
+    vec![format!("/: prefixItems (wider), described as \"in this order: {words}\"")]
 }
 
 #[test]
@@ -77,10 +75,7 @@ fn elements_of_one_kind_lose_nothing() {
             json!({"maxItems": 1, "items": {"type": "string"}}),
         ),
         (json!({"prefixItems": [{}, {}]}), json!({})),
-        (
-            json!({"type": "array", "items": false}),
-            json!({"type": "array", "maxItems": 0}),
-        ),
+        (json!({"type": "array", "items": false}), json!({"type": "array", "maxItems": 0})),
         (
             json!({"prefixItems": [{"type": "string"}, {"not": {}}, {"type": "null"}]}),
             json!({"maxItems": 1, "items": {"type": "string"}}),
@@ -90,10 +85,7 @@ fn elements_of_one_kind_lose_nothing() {
             json!({"items": {"type": "null"}}),
         ),
     ] {
-        assert_eq!(
-            run_pass(tuples_to_arrays, Dialect::OPENAI_STRICT, before),
-            (after, vec![])
-        );
+        assert_eq!(run_pass(tuples_to_arrays, Dialect::OPENAI_STRICT, before), (after, vec![]));
     }
 }
 
@@ -118,10 +110,7 @@ fn descriptions_of_elements_move_to_the_array() {
 fn elements_within_elements_are_found_and_names_are_not() {
     let before = json!({"properties": {"prefixItems": {"items": {"prefixItems": [{"type": "null"}], "items": false}}, "items": {}}});
     let after = json!({"properties": {"prefixItems": {"items": {"maxItems": 1, "items": {"type": "null"}}}, "items": {}}});
-    assert_eq!(
-        run_pass(tuples_to_arrays, Dialect::OPENAI_STRICT, before),
-        (after, vec![])
-    );
+    assert_eq!(run_pass(tuples_to_arrays, Dialect::OPENAI_STRICT, before), (after, vec![]));
 }
 
 #[test]
@@ -139,23 +128,14 @@ fn draft_7_has_its_own_form() {
             json!({"prefixItems": [{"prefixItems": [{}]}], "additionalItems": false}),
             json!({"items": [{"items": [{}]}]}),
         ),
-        (
-            json!({"prefixItems": [], "items": {"type": "null"}}),
-            json!({"items": {"type": "null"}}),
-        ),
-        (
-            json!({"items": {"type": "null"}}),
-            json!({"items": {"type": "null"}}),
-        ),
+        (json!({"prefixItems": [], "items": {"type": "null"}}), json!({"items": {"type": "null"}})),
+        (json!({"items": {"type": "null"}}), json!({"items": {"type": "null"}})),
         (
             json!({"items": [{"type": "null"}], "additionalItems": false}),
             json!({"items": [{"type": "null"}], "additionalItems": false}),
         ),
     ] {
-        assert_eq!(
-            run_pass(tuples_to_draft_7, Dialect::MISTRAL, before),
-            (after, vec![])
-        );
+        assert_eq!(run_pass(tuples_to_draft_7, Dialect::MISTRAL, before), (after, vec![]));
     }
 }
 
@@ -176,10 +156,7 @@ fn an_end_is_a_length() {
             json!({"prefixItems": [{}], "items": {"type": "null"}}),
         ),
     ] {
-        assert_eq!(
-            run_pass(close_tuples, Dialect::GEMINI, before),
-            (after, vec![])
-        );
+        assert_eq!(run_pass(close_tuples, Dialect::GEMINI, before), (after, vec![]));
     }
 }
 
@@ -214,10 +191,7 @@ fn the_verdict_is_as_reported() {
     for before in &schemas {
         let (mut after, _) = run_pass(tuples_to_draft_7, Dialect::MISTRAL, before.clone());
         after["$schema"] = json!("http://json-schema.org/draft-07/schema#");
-        let (before, after) = (
-            Schema::trusted(before.clone()),
-            Schema::check(after).unwrap(),
-        );
+        let (before, after) = (Schema::trusted(before.clone()), Schema::check(after).unwrap());
         for value in &values {
             let tape = Tape::from_value(value);
             let (was, is) = (before.is_valid(tape.root()), after.is_valid(tape.root()));

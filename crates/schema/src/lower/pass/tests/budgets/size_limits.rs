@@ -17,9 +17,7 @@ fn nested(levels: usize) -> Value {
 }
 
 fn strings(count: usize, length: usize) -> Value {
-    (0..count)
-        .map(|number| format!("{number:0length$}"))
-        .collect()
+    (0..count).map(|number| format!("{number:0length$}")).collect()
 }
 
 #[test]
@@ -68,10 +66,8 @@ fn what_is_text_now_is_one_with_other_text_and_keeps_the_marks_of_its_property()
         "description": "Deep.",
         (LIFT_KEYWORD): {"absent": true},
     });
-    let whole = (0..10).fold(
-        subschema,
-        |inner, _| json!({"type": "object", "properties": {"in": inner}}),
-    );
+    let whole =
+        (0..10).fold(subschema, |inner, _| json!({"type": "object", "properties": {"in": inner}}));
     let (after, _) = run_pass_with_marks(run, Dialect::OPENAI_STRICT, whole);
     assert_eq!(
         after.pointer(&"/properties/in".repeat(10)),
@@ -130,25 +126,15 @@ fn the_largest_enums_go_until_the_rest_fits() {
 
 #[test]
 fn too_many_properties_or_characters_are_too_many() {
-    let many: Map<String, Value> = (0..5_001)
-        .map(|number| (number.to_string(), json!({})))
-        .collect();
-    let error = pass_error(
-        run,
-        Dialect::OPENAI_STRICT,
-        json!({"type": "object", "properties": many}),
-    );
-    assert_eq!(
-        error.to_string(),
-        "it has 5001 properties, of which 5000 are allowed"
-    );
+    let many: Map<String, Value> =
+        (0..5_001).map(|number| (number.to_string(), json!({}))).collect();
+    let error =
+        pass_error(run, Dialect::OPENAI_STRICT, json!({"type": "object", "properties": many}));
+    assert_eq!(error.to_string(), "it has 5001 properties, of which 5000 are allowed");
 
     let long = json!({"x".repeat(120_001): {}});
-    let error = pass_error(
-        run,
-        Dialect::OPENAI_STRICT,
-        json!({"type": "object", "properties": long}),
-    );
+    let error =
+        pass_error(run, Dialect::OPENAI_STRICT, json!({"type": "object", "properties": long}));
     assert_eq!(
         error.to_string(),
         "it has 120001 characters in its names and enum values, of which 120000 are allowed"

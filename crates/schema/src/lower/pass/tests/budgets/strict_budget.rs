@@ -10,9 +10,8 @@ use crate::{
 
 /// Closed objects with as many properties, none of them required.
 fn optional(count: usize, subschema: &Value) -> Value {
-    let properties: Map<String, Value> = (0..count)
-        .map(|at| (format!("p{at}"), subschema.clone()))
-        .collect();
+    let properties: Map<String, Value> =
+        (0..count).map(|at| (format!("p{at}"), subschema.clone())).collect();
     json!({"type": "object", "properties": properties, "required": [], "additionalProperties": false})
 }
 
@@ -23,11 +22,9 @@ fn absent(subschema: &str) -> Value {
 #[test]
 fn what_fits_stays() {
     let union = json!({"anyOf": [{"type": "string"}, {"type": "integer"}]});
-    for schema in [
-        optional(24, &json!({"type": "string"})),
-        optional(16, &union),
-        optional(0, &union),
-    ] {
+    for schema in
+        [optional(24, &json!({"type": "string"})), optional(16, &union), optional(0, &union)]
+    {
         assert_pass(run, Dialect::ANTHROPIC_STRICT, schema.clone(), schema, &[]);
     }
     let large = optional(40, &union);
@@ -67,10 +64,7 @@ fn then_the_heaviest_property_is_text() {
     before["required"] = json!(["p0", "p1"]);
     let (after, losses) = run_pass(run, Dialect::ANTHROPIC_STRICT, before);
     assert_eq!(after["properties"]["p0"]["type"], "string");
-    assert_eq!(
-        after["properties"]["p0"][LIFT_KEYWORD],
-        json!({"json": true})
-    );
+    assert_eq!(after["properties"]["p0"][LIFT_KEYWORD], json!({"json": true}));
     assert_eq!(after["properties"]["p1"]["type"], "object");
     assert_eq!(losses.len(), 1);
     assert!(
@@ -84,12 +78,7 @@ fn then_the_heaviest_property_is_text() {
 fn unions_too_many_are_text_one_by_one() {
     let union = json!({"anyOf": [{"type": "integer"}, {"type": "boolean"}]});
     let mut before = optional(18, &union);
-    before["required"] = before["properties"]
-        .as_object()
-        .unwrap()
-        .keys()
-        .cloned()
-        .collect();
+    before["required"] = before["properties"].as_object().unwrap().keys().cloned().collect();
     let mut after = before.clone();
     for name in ["p0", "p1"] {
         after["properties"][name] = json!({"type": "string", "description": "An integer or a boolean, as JSON text", (LIFT_KEYWORD): {"json": true}});
@@ -109,12 +98,8 @@ fn unions_too_many_are_text_one_by_one() {
 #[test]
 fn what_has_nothing_heavy_in_it_is_refused() {
     assert_eq!(
-        pass_error(
-            run,
-            Dialect::ANTHROPIC_STRICT,
-            optional(60, &json!({"type": "string"}))
-        )
-        .to_string(),
+        pass_error(run, Dialect::ANTHROPIC_STRICT, optional(60, &json!({"type": "string"})))
+            .to_string(),
         "it has 44 optional parameters and 16 unions, and strict tools may have 24 and 16"
     );
 }

@@ -7,26 +7,14 @@ use crate::{Dialect, lower::pass::all_of::run};
 
 /// What two parts, and what stands beside them, come to without a loss.
 fn joined(subschemas: Value, after: Value) {
-    assert_pass(
-        run,
-        Dialect::OPENAI_STRICT,
-        json!({ "allOf": subschemas }),
-        after,
-        &[],
-    );
+    assert_pass(run, Dialect::OPENAI_STRICT, json!({ "allOf": subschemas }), after, &[]);
 }
 
 #[test]
 fn types_are_what_both_admit() {
     for (subschemas, after) in [
-        (
-            json!([{"type": "integer"}, {"type": "number"}]),
-            json!({"type": "integer"}),
-        ),
-        (
-            json!([{"type": "number"}, {"type": "integer"}]),
-            json!({"type": "integer"}),
-        ),
+        (json!([{"type": "integer"}, {"type": "number"}]), json!({"type": "integer"})),
+        (json!([{"type": "number"}, {"type": "integer"}]), json!({"type": "integer"})),
         (
             json!([{"type": ["string", "null"]}, {"type": ["null", "integer"]}]),
             json!({"type": "null"}),
@@ -35,14 +23,8 @@ fn types_are_what_both_admit() {
             json!([{"type": ["string", "number"]}, {"type": ["integer", "string", "null"]}]),
             json!({"type": ["string", "integer"]}),
         ),
-        (
-            json!([{"type": "string"}, {"minimum": 1}]),
-            json!({"type": "string", "minimum": 1}),
-        ),
-        (
-            json!([{"type": "string"}, {"type": "integer"}]),
-            json!({"not": {}}),
-        ),
+        (json!([{"type": "string"}, {"minimum": 1}]), json!({"type": "string", "minimum": 1})),
+        (json!([{"type": "string"}, {"type": "integer"}]), json!({"not": {}})),
     ] {
         joined(subschemas, after);
     }
@@ -63,10 +45,7 @@ fn of_two_bounds_the_tighter_holds() {
             json!([{"minimum": 1}, {"exclusiveMinimum": 1}]),
             json!({"minimum": 1, "exclusiveMinimum": 1}),
         ),
-        (
-            json!([{"multipleOf": 4}, {"multipleOf": 6}]),
-            json!({"multipleOf": 12}),
-        ),
+        (json!([{"multipleOf": 4}, {"multipleOf": 6}]), json!({"multipleOf": 12})),
         (
             json!([{"uniqueItems": false}, {"uniqueItems": true, "minItems": 1}, {"minItems": 0}]),
             json!({"uniqueItems": true, "minItems": 1}),
@@ -83,18 +62,9 @@ fn of_two_bounds_the_tighter_holds() {
 #[test]
 fn of_two_lists_what_both_list_holds() {
     for (subschemas, after) in [
-        (
-            json!([{"enum": ["a", "b", 1]}, {"enum": [1, "b", "c"]}]),
-            json!({"enum": ["b", 1]}),
-        ),
-        (
-            json!([{"enum": [1, 2]}, {"enum": [1.0]}]),
-            json!({"enum": [1]}),
-        ),
-        (
-            json!([{"enum": ["a"]}, {"enum": ["b"]}]),
-            json!({"not": {}}),
-        ),
+        (json!([{"enum": ["a", "b", 1]}, {"enum": [1, "b", "c"]}]), json!({"enum": ["b", 1]})),
+        (json!([{"enum": [1, 2]}, {"enum": [1.0]}]), json!({"enum": [1]})),
+        (json!([{"enum": ["a"]}, {"enum": ["b"]}]), json!({"not": {}})),
         (json!([{"const": 1}, {"const": 1.0}]), json!({"const": 1})),
         (json!([{"const": 1}, {"const": 2}]), json!({"not": {}})),
         (
@@ -217,13 +187,7 @@ fn what_one_keyword_cannot_say_is_described() {
             "/: contains (wider), described as \"at least one item is 2\"",
         ),
     ] {
-        assert_pass(
-            run,
-            Dialect::OPENAI_STRICT,
-            json!({ "allOf": subschemas }),
-            after,
-            &[loss],
-        );
+        assert_pass(run, Dialect::OPENAI_STRICT, json!({ "allOf": subschemas }), after, &[loss]);
     }
 }
 

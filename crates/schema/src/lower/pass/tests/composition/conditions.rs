@@ -8,10 +8,7 @@ use crate::{Dialect, lower::pass::conditions::run};
 /// Pairs that lose nothing.
 fn assert_lossless(pairs: impl IntoIterator<Item = (Value, Value)>) {
     for (before, after) in pairs {
-        assert_eq!(
-            run_pass(run, Dialect::OPENAI_STRICT, before),
-            (after, vec![])
-        );
+        assert_eq!(run_pass(run, Dialect::OPENAI_STRICT, before), (after, vec![]));
     }
 }
 
@@ -22,10 +19,7 @@ fn assert_described(rows: impl IntoIterator<Item = (Value, Value, &'static str, 
         let first = letters.next().into_iter().flat_map(char::to_uppercase);
         after["description"] = json!(first.chain(letters).collect::<String>());
         let loss = format!("/: {keyword} (wider), described as \"{words}\"");
-        assert_eq!(
-            run_pass(run, Dialect::OPENAI_STRICT, before),
-            (after, vec![loss])
-        );
+        assert_eq!(run_pass(run, Dialect::OPENAI_STRICT, before), (after, vec![loss]));
     }
 }
 
@@ -33,24 +27,12 @@ fn assert_described(rows: impl IntoIterator<Item = (Value, Value, &'static str, 
 fn conditions_that_say_nothing_go_without_a_word() {
     assert_lossless([
         (json!({"uniqueItems": false, "minProperties": 0}), json!({})),
-        (
-            json!({"uniqueItems": true, "maxItems": 1}),
-            json!({"maxItems": 1}),
-        ),
-        (
-            json!({"contains": {"type": "null"}, "minContains": 0}),
-            json!({}),
-        ),
+        (json!({"uniqueItems": true, "maxItems": 1}), json!({"maxItems": 1})),
+        (json!({"contains": {"type": "null"}, "minContains": 0}), json!({})),
         (json!({"minContains": 2, "maxContains": 3}), json!({})),
         (json!({"if": {"type": "null"}}), json!({})),
-        (
-            json!({"then": {"type": "null"}, "else": {"type": "string"}}),
-            json!({}),
-        ),
-        (
-            json!({"if": {"type": "null"}, "then": {}, "else": {"description": "E."}}),
-            json!({}),
-        ),
+        (json!({"then": {"type": "null"}, "else": {"type": "string"}}), json!({})),
+        (json!({"if": {"type": "null"}, "then": {}, "else": {"description": "E."}}), json!({})),
         (
             json!({"patternProperties": {}, "dependentRequired": {}, "dependentSchemas": {"a": {}}}),
             json!({}),
@@ -65,10 +47,7 @@ fn conditions_that_say_nothing_go_without_a_word() {
             json!({"properties": {"a": {}}, "additionalProperties": false}),
         ),
         (json!({"not": {"not": {}}}), json!({})),
-        (
-            json!({"not": {"type": "null"}, "type": "string"}),
-            json!({"type": "string"}),
-        ),
+        (json!({"not": {"type": "null"}, "type": "string"}), json!({"type": "string"})),
     ]);
 }
 
@@ -86,11 +65,7 @@ fn a_property_that_nothing_fits_is_not_offered() {
     ]);
     let words = "`b` must not be given";
     assert_eq!(
-        run_pass(
-            run,
-            Dialect::OPENAI_STRICT,
-            json!({"properties": {"b": {"not": {}}}})
-        ),
+        run_pass(run, Dialect::OPENAI_STRICT, json!({"properties": {"b": {"not": {}}}})),
         (
             json!({"properties": {}, "description": words}),
             vec![format!("/: not (wider), described as \"{words}\"")]
@@ -132,18 +107,12 @@ fn alternatives_and_elements_that_nothing_fits_are_left_out() {
 #[test]
 fn what_must_not_be_is_left_out_of_the_type_or_the_list() {
     assert_lossless([
-        (
-            json!({"type": ["string", "null"], "not": {"type": "null"}}),
-            json!({"type": "string"}),
-        ),
+        (json!({"type": ["string", "null"], "not": {"type": "null"}}), json!({"type": "string"})),
         (
             json!({"type": ["string", "integer"], "not": {"type": "number"}}),
             json!({"type": "string"}),
         ),
-        (
-            json!({"type": ["string", "null"], "not": {"const": null}}),
-            json!({"type": "string"}),
-        ),
+        (json!({"type": ["string", "null"], "not": {"const": null}}), json!({"type": "string"})),
         (
             json!({"type": "string", "enum": ["a", "b"], "not": {"enum": ["b", "c"]}}),
             json!({"type": "string", "enum": ["a"]}),
@@ -170,12 +139,7 @@ fn what_must_not_be_is_left_out_of_the_type_or_the_list() {
             "not",
             "not one of \"a\", \"b\"",
         ),
-        (
-            json!({"not": {"type": "null"}}),
-            json!({}),
-            "not",
-            "not null",
-        ),
+        (json!({"not": {"type": "null"}}), json!({}), "not", "not null"),
         (
             json!({"not": {"required": ["a", "b"]}, "type": "object"}),
             json!({"type": "object"}),
@@ -298,10 +262,7 @@ fn names_become_properties_where_they_are_few() {
         ),
     ]);
     let kept = json!({"minProperties": 1, "maxProperties": 2});
-    assert_eq!(
-        run_pass(run, Dialect::GEMINI_OPENAPI, kept.clone()),
-        (kept, vec![])
-    );
+    assert_eq!(run_pass(run, Dialect::GEMINI_OPENAPI, kept.clone()), (kept, vec![]));
 }
 
 #[test]
@@ -472,10 +433,6 @@ fn of_many_things_only_the_first_are_described() {
         json!({"required": ["n0"], "dependentRequired": chain.clone()}),
         json!({"required": names}),
     )]);
-    let (_, losses) = run_pass(
-        run,
-        Dialect::OPENAI_STRICT,
-        json!({"dependentRequired": chain}),
-    );
+    let (_, losses) = run_pass(run, Dialect::OPENAI_STRICT, json!({"dependentRequired": chain}));
     assert_eq!(losses.len(), 13);
 }

@@ -6,11 +6,7 @@ use crate::lower::pass::tests::{assert_losses_reported, run_pass};
 use crate::{Dialect, lower::pass::one_of::run};
 
 fn converted(branches: Value) -> Vec<String> {
-    let (after, losses) = run_pass(
-        run,
-        Dialect::OPENAI_STRICT,
-        json!({"oneOf": branches.clone()}),
-    );
+    let (after, losses) = run_pass(run, Dialect::OPENAI_STRICT, json!({"oneOf": branches.clone()}));
     assert_eq!(after["anyOf"], branches);
     losses
 }
@@ -87,10 +83,7 @@ fn what_stands_around_the_alternatives_counts() {
         "required": ["kind"],
         "oneOf": [{"properties": {"kind": {"const": "a"}}}, {"properties": {"kind": {"const": "b"}}}]
     });
-    assert_eq!(
-        run_pass(run, Dialect::OPENAI_STRICT, before).1,
-        Vec::<String>::new()
-    );
+    assert_eq!(run_pass(run, Dialect::OPENAI_STRICT, before).1, Vec::<String>::new());
 }
 
 #[test]
@@ -102,10 +95,7 @@ fn references_are_followed() {
             "node": {"type": "object", "properties": {"kind": {"const": "node"}, "next": {"$ref": "#/$defs/node"}}, "required": ["kind"]}
         }
     });
-    assert_eq!(
-        run_pass(run, Dialect::OPENAI_STRICT, before).1,
-        Vec::<String>::new()
-    );
+    assert_eq!(run_pass(run, Dialect::OPENAI_STRICT, before).1, Vec::<String>::new());
     let circle = json!({"oneOf": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/a"}], "$defs": {"a": {"$ref": "#/$defs/a"}}});
     assert_eq!(run_pass(run, Dialect::OPENAI_STRICT, circle).1.len(), 1);
 }
@@ -122,10 +112,7 @@ fn two_unions_become_one() {
         {"multipleOf": 2, "type": "integer"},
         {"multipleOf": 2, "type": "string"}
     ]});
-    assert_eq!(
-        run_pass(run, Dialect::OPENAI_STRICT, before),
-        (after, vec![])
-    );
+    assert_eq!(run_pass(run, Dialect::OPENAI_STRICT, before), (after, vec![]));
 }
 
 #[test]
@@ -137,10 +124,7 @@ fn what_is_refused_stays_as_it_is() {
     });
     let mut after = schema.clone();
     after["properties"]["not"] = json!({"anyOf": [{"type": "string"}]});
-    assert_eq!(
-        run_pass(run, Dialect::OPENAI_STRICT, schema),
-        (after, vec![])
-    );
+    assert_eq!(run_pass(run, Dialect::OPENAI_STRICT, schema), (after, vec![]));
 }
 
 #[test]

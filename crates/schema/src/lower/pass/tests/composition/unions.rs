@@ -53,13 +53,7 @@ fn branches_with_equal_descriptions_are_merged() {
 #[test]
 fn a_union_that_stands_alone_is_left_alone() {
     let before = json!({"anyOf": [{"type": "integer"}, {"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "integer"}]}}]});
-    assert_pass(
-        isolate_any_of,
-        Dialect::GEMINI_OPENAPI,
-        before.clone(),
-        before,
-        &[],
-    );
+    assert_pass(isolate_any_of, Dialect::GEMINI_OPENAPI, before.clone(), before, &[]);
 }
 
 #[test]
@@ -114,10 +108,7 @@ fn values_that_would_be_read_by_the_wrong_branch_are_reported() {
         object(json!(["a"]), json!({"type": "string"})),
         object(json!(["a"]), json_text())
     ));
-    assert!(!are_confused(
-        object(json!(["a"]), json_text()),
-        object(json!([]), json_text())
-    ));
+    assert!(!are_confused(object(json!(["a"]), json_text()), object(json!([]), json_text())));
     assert!(!are_confused(
         object(json!(["a"]), json!({"type": "integer"})),
         object(json!(["a"]), json_text())
@@ -132,14 +123,8 @@ fn values_that_would_be_read_by_the_wrong_branch_are_reported() {
 fn a_discriminator_separates_branches() {
     let tagged = |tag: &str, value: Value| json!({"type": "object", "properties": {"kind": {"type": "string", "enum": [tag]}, "value": value}, "required": ["kind", "value"]});
     let json_text = json!({"type": "string", (LIFT_KEYWORD): {"json": true}});
-    assert!(!are_confused(
-        tagged("a", json_text.clone()),
-        tagged("b", json!({"type": "string"}))
-    ));
-    assert!(are_confused(
-        tagged("a", json_text),
-        tagged("a", json!({"type": "string"}))
-    ));
+    assert!(!are_confused(tagged("a", json_text.clone()), tagged("b", json!({"type": "string"}))));
+    assert!(are_confused(tagged("a", json_text), tagged("a", json!({"type": "string"}))));
 }
 
 #[test]
@@ -156,12 +141,6 @@ fn leaving_out_is_read_the_same_in_every_branch() {
 fn arrays_of_disjoint_items_are_disjoint() {
     let array = |items: Value| json!({"type": "array", "items": items});
     let json_text = json!({"type": "string", (LIFT_KEYWORD): {"json": true}});
-    assert!(!are_confused(
-        array(json_text.clone()),
-        array(json!({"type": "integer"}))
-    ));
-    assert!(are_confused(
-        array(json_text),
-        array(json!({"type": "string"}))
-    ));
+    assert!(!are_confused(array(json_text.clone()), array(json!({"type": "integer"}))));
+    assert!(are_confused(array(json_text), array(json!({"type": "string"}))));
 }

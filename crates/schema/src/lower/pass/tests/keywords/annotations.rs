@@ -25,10 +25,7 @@ fn what_only_informs_goes_without_a_word() {
             json!({"type": "string"}),
         ),
     ] {
-        assert_eq!(
-            run_pass(run, Dialect::OPENAI_STRICT, before),
-            (after, vec![])
-        );
+        assert_eq!(run_pass(run, Dialect::OPENAI_STRICT, before), (after, vec![]));
     }
 }
 
@@ -36,20 +33,11 @@ fn what_only_informs_goes_without_a_word() {
 fn a_title_speaks_where_there_is_no_description() {
     for (before, after) in [
         (json!({"title": "Unit"}), json!({"description": "Unit"})),
-        (
-            json!({"title": "Unit", "description": " "}),
-            json!({"description": "Unit"}),
-        ),
-        (
-            json!({"title": "Unit", "description": "Of what."}),
-            json!({"description": "Of what."}),
-        ),
+        (json!({"title": "Unit", "description": " "}), json!({"description": "Unit"})),
+        (json!({"title": "Unit", "description": "Of what."}), json!({"description": "Of what."})),
         (json!({"title": ""}), json!({})),
     ] {
-        assert_eq!(
-            run_pass(run, Dialect::OPENAI_STRICT, before),
-            (after, vec![])
-        );
+        assert_eq!(run_pass(run, Dialect::OPENAI_STRICT, before), (after, vec![]));
     }
 }
 
@@ -60,10 +48,7 @@ fn properties_may_be_named_like_keywords() {
         "properties": {"title": {"type": "string"}, "examples": {"type": "array"}, "x-y": {}, "default": {"type": "null"}},
         "required": ["title"]
     });
-    assert_eq!(
-        run_pass(run, Dialect::OPENAI_STRICT, schema.clone()),
-        (schema, vec![])
-    );
+    assert_eq!(run_pass(run, Dialect::OPENAI_STRICT, schema.clone()), (schema, vec![]));
 }
 
 #[test]
@@ -79,23 +64,13 @@ fn a_default_is_described_where_it_cannot_be_written() {
             ]
         )
     );
-    assert_eq!(
-        run_pass(run, Dialect::XAI, before.clone()),
-        (before, vec![])
-    );
+    assert_eq!(run_pass(run, Dialect::XAI, before.clone()), (before, vec![]));
 }
 
 #[test]
 fn a_long_default_is_cut() {
-    let (after, _) = run_pass(
-        run,
-        Dialect::OPENAI_STRICT,
-        json!({"default": "ü".repeat(300)}),
-    );
-    assert_eq!(
-        after,
-        json!({"description": format!("Default: \"{}…", "ü".repeat(79))})
-    );
+    let (after, _) = run_pass(run, Dialect::OPENAI_STRICT, json!({"default": "ü".repeat(300)}));
+    assert_eq!(after, json!({"description": format!("Default: \"{}…", "ü".repeat(79))}));
 }
 
 #[test]
@@ -123,10 +98,7 @@ fn the_encoding_of_text_is_described() {
         ),
         (
             json!({"description": "A picture. (image/png as base64 text)"}),
-            losses(
-                "image/png as base64 text",
-                &["contentMediaType", "contentEncoding"]
-            )
+            losses("image/png as base64 text", &["contentMediaType", "contentEncoding"])
         )
     );
 }
@@ -152,10 +124,7 @@ fn an_older_draft_is_converted_to_the_newest() {
             json!({"maximum": 5, "exclusiveMinimum": 1}),
         ),
     ] {
-        assert_eq!(
-            run_pass(run, Dialect::OPENAI_STRICT, before),
-            (after, vec![])
-        );
+        assert_eq!(run_pass(run, Dialect::OPENAI_STRICT, before), (after, vec![]));
     }
 }
 

@@ -20,16 +20,8 @@ fn every_assertion_has_words() {
         ("minLength", json!(2), "at least 2 characters"),
         ("pattern", json!("^a"), "matches the pattern `^a`"),
         ("additionalItems", json!(false), "no further items"),
-        (
-            "contains",
-            json!({"type": "integer"}),
-            "at least one item is an integer",
-        ),
-        (
-            "items",
-            json!({"type": "integer"}),
-            "each item is an integer",
-        ),
+        ("contains", json!({"type": "integer"}), "at least one item is an integer"),
+        ("items", json!({"type": "integer"}), "each item is an integer"),
         (
             "prefixItems",
             json!([{"type": "integer"}, true]),
@@ -38,21 +30,9 @@ fn every_assertion_has_words() {
         ("maxItems", json!(3), "at most 3 items"),
         ("minItems", json!(1), "not empty"),
         ("uniqueItems", json!(true), "no item comes twice"),
-        (
-            "additionalProperties",
-            json!({"type": "boolean"}),
-            "each further property is a boolean",
-        ),
-        (
-            "dependentRequired",
-            json!({"a": ["b", "c"]}),
-            "`a` requires `b` and `c`",
-        ),
-        (
-            "dependentSchemas",
-            json!({"a": {"required": ["b"]}}),
-            "with `a` with `b`",
-        ),
+        ("additionalProperties", json!({"type": "boolean"}), "each further property is a boolean"),
+        ("dependentRequired", json!({"a": ["b", "c"]}), "`a` requires `b` and `c`"),
+        ("dependentSchemas", json!({"a": {"required": ["b"]}}), "with `a` with `b`"),
         ("maxProperties", json!(2), "at most 2 properties"),
         ("minProperties", json!(1), "at least 1 property"),
         (
@@ -66,36 +46,20 @@ fn every_assertion_has_words() {
             json!({"maxLength": 3}),
             "the name of each property is at most 3 characters",
         ),
-        (
-            "required",
-            json!(["a", "b", "c"]),
-            "requires `a`, `b` and `c`",
-        ),
+        ("required", json!(["a", "b", "c"]), "requires `a`, `b` and `c`"),
         (
             "allOf",
             json!([{"type": "string"}, {"minLength": 2}]),
             "a string and at least 2 characters",
         ),
-        (
-            "anyOf",
-            json!([{"type": "string"}, {"type": "object"}]),
-            "a string or an object",
-        ),
+        ("anyOf", json!([{"type": "string"}, {"type": "object"}]), "a string or an object"),
         (
             "oneOf",
             json!([{"required": ["a"]}, {"required": ["b"]}]),
             "exactly one of: with `a`; with `b`",
         ),
-        (
-            "not",
-            json!({"enum": ["a", "b"]}),
-            "not one of \"a\", \"b\"",
-        ),
-        (
-            "if",
-            json!({"properties": {"kind": {"const": "a"}}}),
-            "if `kind` \"a\"",
-        ),
+        ("not", json!({"enum": ["a", "b"]}), "not one of \"a\", \"b\""),
+        ("if", json!({"properties": {"kind": {"const": "a"}}}), "if `kind` \"a\""),
         ("then", json!({"required": ["b"]}), "then with `b`"),
         (
             "else",
@@ -103,11 +67,7 @@ fn every_assertion_has_words() {
             "otherwise an object with `a` and `kind` \"b\"",
         ),
     ] {
-        assert_eq!(
-            describe_keyword(keyword, &value).as_deref(),
-            Some(text),
-            "{keyword}"
-        );
+        assert_eq!(describe_keyword(keyword, &value).as_deref(), Some(text), "{keyword}");
     }
 }
 
@@ -124,11 +84,7 @@ fn what_asks_nothing_has_none() {
         ("minLength", json!("three")),
         ("allOf", json!([])),
     ] {
-        assert_eq!(
-            describe_keyword(keyword, &value),
-            None,
-            "{keyword}: {value}"
-        );
+        assert_eq!(describe_keyword(keyword, &value), None, "{keyword}: {value}");
     }
 }
 

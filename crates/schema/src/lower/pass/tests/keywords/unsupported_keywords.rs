@@ -47,11 +47,8 @@ fn that_an_object_was_closed_needs_no_words() {
 #[test]
 fn an_open_object_is_more_than_a_note_where_it_makes_others_invalid() {
     let closed = json!({"anyOf": [{"properties": {"a": {}}}], "unevaluatedProperties": false});
-    let (_, losses) = run_pass(
-        run,
-        Dialect::MISTRAL,
-        json!({"properties": {"x": closed, "y": {"not": closed}}}),
-    );
+    let (_, losses) =
+        run_pass(run, Dialect::MISTRAL, json!({"properties": {"x": closed, "y": {"not": closed}}}));
     assert_eq!(
         losses,
         [
@@ -160,8 +157,5 @@ fn formats_are_given_up_as_in_their_own_pass() {
 #[test]
 fn marks_stay() {
     let before = json!({"type": "string", (LIFT_KEYWORD): {"json": true}});
-    assert_eq!(
-        run_pass_with_marks(run, Dialect::PORTABLE, before.clone()),
-        (before, Vec::new())
-    );
+    assert_eq!(run_pass_with_marks(run, Dialect::PORTABLE, before.clone()), (before, Vec::new()));
 }

@@ -63,10 +63,7 @@ fn what_a_map_requires_is_described() {
             },
             (LIFT_KEYWORD): {"pairs": true},
         })),
-        &[
-            "/properties/properties: required (wider), described as \"requires `a`\"",
-            ONCE,
-        ],
+        &["/properties/properties: required (wider), described as \"requires `a`\"", ONCE],
     );
 }
 
@@ -110,13 +107,7 @@ fn the_root_stays_an_object() {
         json!({"type": "object"}),
         json!({"type": "object", "additionalProperties": true}),
     ] {
-        assert_pass(
-            require_declared_properties,
-            Dialect::OPENAI_STRICT,
-            root.clone(),
-            root,
-            &[],
-        );
+        assert_pass(require_declared_properties, Dialect::OPENAI_STRICT, root.clone(), root, &[]);
     }
     assert_pass(
         require_declared_properties,
@@ -239,10 +230,7 @@ fn a_schema_is_not_copied_without_end() {
         Dialect::OPENAI_STRICT,
         json!({"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": {"type": "integer"}, "required": names}),
     );
-    assert_eq!(
-        after["properties"]["p64"]["description"],
-        "Any value, as JSON text"
-    );
+    assert_eq!(after["properties"]["p64"]["description"], "Any value, as JSON text");
     assert_eq!(losses[0], "/: additionalProperties (wider)");
 }
 
@@ -264,13 +252,7 @@ fn an_empty_object_is_a_fixed_text_where_it_may_not_be_empty() {
             json!({"type": "object", "properties": {}, "additionalProperties": false, "description": ""}),
         )
     };
-    assert_pass(
-        require_declared_properties,
-        Dialect::OPENAI_STRICT,
-        empty(),
-        empty(),
-        &[],
-    );
+    assert_pass(require_declared_properties, Dialect::OPENAI_STRICT, empty(), empty(), &[]);
     assert_pass(
         require_declared_properties,
         Dialect::DEEPSEEK_STRICT,

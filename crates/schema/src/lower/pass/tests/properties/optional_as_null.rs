@@ -50,10 +50,7 @@ fn a_null_of_its_own_becomes_the_same_as_leaving_it_out() {
             "b": {"type": "null", (LIFT_KEYWORD): {"absent": true}},
             "c": {(LIFT_KEYWORD): {"absent": true}},
         }, "required": ["a", "b", "c"]}),
-        &[
-            "/properties/a: null (note)", "/properties/b: null (note)",
-            "/properties/c: null (note)",
-        ],
+        &["/properties/a: null (note)", "/properties/b: null (note)", "/properties/c: null (note)"],
     );
 }
 

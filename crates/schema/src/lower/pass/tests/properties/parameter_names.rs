@@ -28,25 +28,13 @@ fn wire_names(names: &[&str]) -> Vec<String> {
         .map(|name| ((*name).to_owned(), json!({})))
         .collect::<serde_json::Map<_, _>>()
         .into();
-    let (after, _) = run_pass(
-        run,
-        Dialect::GEMINI_OPENAPI,
-        json!({"properties": properties}),
-    );
-    after["properties"]
-        .as_object()
-        .unwrap()
-        .keys()
-        .cloned()
-        .collect()
+    let (after, _) = run_pass(run, Dialect::GEMINI_OPENAPI, json!({"properties": properties}));
+    after["properties"].as_object().unwrap().keys().cloned().collect()
 }
 
 #[test]
 fn names_stay_distinct() {
-    assert_eq!(
-        wire_names(&["a.b", "a_b", "a-b", "a b"]),
-        ["a_b_2", "a_b", "a_b_3", "a_b_4"]
-    );
+    assert_eq!(wire_names(&["a.b", "a_b", "a-b", "a b"]), ["a_b_2", "a_b", "a_b_3", "a_b_4"]);
     assert_eq!(
         wire_names(&["größe", "$ref", "", "1st", "-x", "ok"]),
         ["gr__e", "_ref", "_", "_1st", "_x", "ok"]

@@ -21,29 +21,20 @@ fn booleans_become_objects() {
             json!({"prefixItems": [true, false], "contains": true, "not": true}),
             json!({"prefixItems": [{}, {"not": {}}], "contains": {}, "not": {}}),
         ),
-        (
-            json!({"if": false, "then": true, "not": false}),
-            json!({"if": {"not": {}}, "then": {}}),
-        ),
+        (json!({"if": false, "then": true, "not": false}), json!({"if": {"not": {}}, "then": {}})),
         (
             json!({"$defs": {"a": true}, "dependentSchemas": {"a": false}}),
             json!({"$defs": {"a": {}}, "dependentSchemas": {"a": {"not": {}}}}),
         ),
     ] {
-        assert_eq!(
-            run_pass(run, Dialect::OPENAI_STRICT, before),
-            (after, vec![])
-        );
+        assert_eq!(run_pass(run, Dialect::OPENAI_STRICT, before), (after, vec![]));
     }
 }
 
 #[test]
 fn what_is_open_need_not_say_so_and_what_is_closed_stays_closed() {
     for (before, after) in [
-        (
-            json!({"type": "object", "additionalProperties": true}),
-            json!({"type": "object"}),
-        ),
+        (json!({"type": "object", "additionalProperties": true}), json!({"type": "object"})),
         (
             json!({"items": {"additionalProperties": false, "unevaluatedProperties": true}}),
             json!({"items": {"additionalProperties": false}}),
@@ -54,10 +45,7 @@ fn what_is_open_need_not_say_so_and_what_is_closed_stays_closed() {
         ),
         (json!({"items": false}), json!({"items": false})),
     ] {
-        assert_eq!(
-            run_pass(run, Dialect::OPENAI_STRICT, before),
-            (after, vec![])
-        );
+        assert_eq!(run_pass(run, Dialect::OPENAI_STRICT, before), (after, vec![]));
     }
 }
 
@@ -77,10 +65,7 @@ fn what_marks_everything_as_evaluated_stays() {
             json!({"items": {}, "unevaluatedItems": {"type": "null"}}),
         ),
     ] {
-        assert_eq!(
-            run_pass(run, Dialect::OPENAI_STRICT, before),
-            (after, vec![])
-        );
+        assert_eq!(run_pass(run, Dialect::OPENAI_STRICT, before), (after, vec![]));
     }
 }
 
@@ -94,10 +79,7 @@ fn data_and_names_are_left_alone() {
         },
         "additionalProperties": false
     });
-    assert_eq!(
-        run_pass(run, Dialect::OPENAI_STRICT, schema.clone()),
-        (schema, vec![])
-    );
+    assert_eq!(run_pass(run, Dialect::OPENAI_STRICT, schema.clone()), (schema, vec![]));
 }
 
 #[test]

@@ -12,18 +12,9 @@ fn constants_and_lists_become_tidy_lists() {
             json!({"const": "a", "description": "A."}),
             json!({"description": "A.", "type": "string", "enum": ["a"]}),
         ),
-        (
-            json!({"const": 1, "enum": [2, 1.0]}),
-            json!({"enum": [1], "type": "integer"}),
-        ),
-        (
-            json!({"enum": [1, 1.0, 2, 1]}),
-            json!({"enum": [1, 2], "type": "integer"}),
-        ),
-        (
-            json!({"enum": [1, 2.5]}),
-            json!({"enum": [1, 2.5], "type": "number"}),
-        ),
+        (json!({"const": 1, "enum": [2, 1.0]}), json!({"enum": [1], "type": "integer"})),
+        (json!({"enum": [1, 1.0, 2, 1]}), json!({"enum": [1, 2], "type": "integer"})),
+        (json!({"enum": [1, 2.5]}), json!({"enum": [1, 2.5], "type": "number"})),
         (
             json!({"enum": [null, "a", true, [1], 0.5, {}]}),
             json!({"enum": [null, "a", true, [1], 0.5, {}], "type": ["string", "number", "boolean", "array", "object", "null"]}),
@@ -36,19 +27,10 @@ fn constants_and_lists_become_tidy_lists() {
             json!({"type": ["integer", "string", "null"], "enum": [1.0, 1.5, "a"]}),
             json!({"type": ["string", "integer"], "enum": [1.0, "a"]}),
         ),
-        (
-            json!({"type": "number", "enum": [1]}),
-            json!({"type": "number", "enum": [1]}),
-        ),
-        (
-            json!({"const": null}),
-            json!({"type": "null", "enum": [null]}),
-        ),
+        (json!({"type": "number", "enum": [1]}), json!({"type": "number", "enum": [1]})),
+        (json!({"const": null}), json!({"type": "null", "enum": [null]})),
     ] {
-        assert_eq!(
-            run_pass(run, Dialect::OPENAI_STRICT, before),
-            (after, vec![])
-        );
+        assert_eq!(run_pass(run, Dialect::OPENAI_STRICT, before), (after, vec![]));
     }
 }
 
@@ -64,10 +46,7 @@ fn a_list_without_possible_values_admits_nothing() {
             json!({"properties": {"a": {"not": {}}}}),
         ),
     ] {
-        assert_eq!(
-            run_pass(run, Dialect::OPENAI_STRICT, before),
-            (after, vec![])
-        );
+        assert_eq!(run_pass(run, Dialect::OPENAI_STRICT, before), (after, vec![]));
     }
     let root = json!({"type": "object", "enum": ["a"]});
     assert_eq!(
@@ -82,19 +61,13 @@ fn long_lists_are_tidied_too() {
     let numbers: Vec<i64> = (0..60).map(|number| number % 30).collect();
     let before = json!({"properties": {"a": {"enum": letters}, "b": {"enum": numbers}}});
     let after = json!({"properties": {"a": {"enum": letters[..30], "type": "string"}, "b": {"enum": numbers[..30], "type": "integer"}}});
-    assert_eq!(
-        run_pass(run, Dialect::OPENAI_STRICT, before),
-        (after, vec![])
-    );
+    assert_eq!(run_pass(run, Dialect::OPENAI_STRICT, before), (after, vec![]));
 }
 
 #[test]
 fn properties_may_be_named_like_keywords() {
     let schema = json!({"properties": {"const": {"type": "string"}, "enum": {"type": "array"}}});
-    assert_eq!(
-        run_pass(run, Dialect::OPENAI_STRICT, schema.clone()),
-        (schema, vec![])
-    );
+    assert_eq!(run_pass(run, Dialect::OPENAI_STRICT, schema.clone()), (schema, vec![]));
 }
 
 #[test]

@@ -76,14 +76,12 @@ fn patterns_with_look_around_are_described_where_patterns_are_supported() {
 
 #[test]
 fn look_around_is_distinguished_from_what_looks_like_it() {
-    for pattern in [
-        "(?=a)", "a(?!b)", "(?<=a)b", "(?<!a)b", r"(a)\1", r"(?<n>a)\k<n>", r"[]](?=a)",
-    ] {
+    for pattern in ["(?=a)", "a(?!b)", "(?<=a)b", "(?<!a)b", r"(a)\1", r"(?<n>a)\k<n>", r"[]](?=a)"]
+    {
         assert!(needs_backtracking(pattern), "{pattern}");
     }
-    for pattern in [
-        "", "a", r"\(?=a", "(?:a)", "(?<n>a)", r"\\1", r"[\1]", "[(?=]", r"\d{1}", "\\",
-    ] {
+    for pattern in ["", "a", r"\(?=a", "(?:a)", "(?<n>a)", r"\\1", r"[\1]", "[(?=]", r"\d{1}", "\\"]
+    {
         assert!(!needs_backtracking(pattern), "{pattern}");
     }
 }

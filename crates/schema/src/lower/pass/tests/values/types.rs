@@ -17,10 +17,7 @@ fn a_list_of_types_is_a_union() {
             json!({"anyOf": [{"type": "string"}, {"type": "null"}]}),
         ),
         (json!({"type": ["string"]}), json!({"type": "string"})),
-        (
-            json!({"type": ["integer", "number"]}),
-            json!({"type": "number"}),
-        ),
+        (json!({"type": ["integer", "number"]}), json!({"type": "number"})),
         (
             json!({"type": ["integer", "number", "null"]}),
             json!({"anyOf": [{"type": "number"}, {"type": "null"}]}),
@@ -77,10 +74,7 @@ fn what_speaks_about_other_types_goes() {
             json!({"type": "integer", "format": "int32", "minLength": 1}),
             json!({"type": "integer", "format": "int32"}),
         ),
-        (
-            json!({"type": "boolean", "format": "x", "required": ["a"]}),
-            json!({"type": "boolean"}),
-        ),
+        (json!({"type": "boolean", "format": "x", "required": ["a"]}), json!({"type": "boolean"})),
     ] {
         normal(before, after);
     }
@@ -89,10 +83,7 @@ fn what_speaks_about_other_types_goes() {
 #[test]
 fn an_array_says_what_is_in_it() {
     for (before, after) in [
-        (
-            json!({"type": "array"}),
-            json!({"type": "array", "items": {}}),
-        ),
+        (json!({"type": "array"}), json!({"type": "array", "items": {}})),
         (
             json!({"type": "array", "prefixItems": [{"type": "string"}]}),
             json!({"type": "array", "prefixItems": [{"type": "string"}]}),
@@ -109,18 +100,9 @@ fn an_array_says_what_is_in_it() {
 #[test]
 fn without_a_type_it_has_the_types_it_speaks_about_and_that_is_less() {
     for (subschema, after) in [
-        (
-            json!({"properties": {"a": {}}}),
-            json!({"properties": {"a": {}}, "type": "object"}),
-        ),
-        (
-            json!({"minLength": 1}),
-            json!({"minLength": 1, "type": "string"}),
-        ),
-        (
-            json!({"minimum": 1}),
-            json!({"minimum": 1, "type": "number"}),
-        ),
+        (json!({"properties": {"a": {}}}), json!({"properties": {"a": {}}, "type": "object"})),
+        (json!({"minLength": 1}), json!({"minLength": 1, "type": "string"})),
+        (json!({"minimum": 1}), json!({"minimum": 1, "type": "number"})),
         (
             json!({"minItems": 1, "description": "Some."}),
             json!({"minItems": 1, "description": "Some.", "type": "array", "items": {}}),
@@ -184,10 +166,7 @@ fn what_stands_around_alternatives_goes_into_each() {
             crate::lower::pass::tests::run_pass(run, Dialect::OPENAI_STRICT, before);
         assert_eq!(made, after);
         // Alternatives without a type were read with the type that their keywords apply to.
-        assert!(
-            losses.iter().all(|loss| loss.ends_with("type (narrower)")),
-            "{losses:?}"
-        );
+        assert!(losses.iter().all(|loss| loss.ends_with("type (narrower)")), "{losses:?}");
     }
 }
 
@@ -224,10 +203,7 @@ fn unions_in_unions_are_one() {
             json!({"description": "It.", "anyOf": [{"type": "string"}]}),
             json!({"type": "string", "description": "It."}),
         ),
-        (
-            json!({"anyOf": [{"type": "string"}, {"type": "string"}]}),
-            json!({"type": "string"}),
-        ),
+        (json!({"anyOf": [{"type": "string"}, {"type": "string"}]}), json!({"type": "string"})),
     ] {
         normal(before, after);
     }

@@ -29,11 +29,9 @@ impl SchemaMerger<'_> {
         theirs: &Value,
     ) -> KeywordMerge {
         let tighter = |wanted: Ordering| match compare_numbers(ours, theirs) {
-            Some(order) => KeywordMerge::Merged(if order == wanted {
-                ours.clone()
-            } else {
-                theirs.clone()
-            }),
+            Some(order) => {
+                KeywordMerge::Merged(if order == wanted { ours.clone() } else { theirs.clone() })
+            }
             None => KeywordMerge::Inexpressible,
         };
         match keyword {
@@ -85,10 +83,7 @@ impl SchemaMerger<'_> {
                     if !theirs.keys().any(|name| ours.contains_key(name)) =>
                 {
                     KeywordMerge::Merged(Value::Object(
-                        ours.iter()
-                            .chain(theirs)
-                            .map(|(k, v)| (k.clone(), v.clone()))
-                            .collect(),
+                        ours.iter().chain(theirs).map(|(k, v)| (k.clone(), v.clone())).collect(),
                     ))
                 }
                 _ => KeywordMerge::Inexpressible,
@@ -134,10 +129,7 @@ fn compare_numbers(one: &Value, other: &Value) -> Option<Ordering> {
 }
 
 fn as_integer(value: &Value) -> Option<i128> {
-    value
-        .as_i64()
-        .map(i128::from)
-        .or(value.as_u64().map(i128::from))
+    value.as_i64().map(i128::from).or(value.as_u64().map(i128::from))
 }
 
 fn merge_descriptions(ours: &Value, theirs: &Value) -> Value {
@@ -163,11 +155,7 @@ fn common_types<'s>(one: &'s Value, other: &'s Value) -> Vec<&'s str> {
     let has = |names: &[&str], name: &str| {
         names.contains(&name) || name == "integer" && names.contains(&"number")
     };
-    let mut both: Vec<&str> = one
-        .iter()
-        .copied()
-        .filter(|name| has(&other, name))
-        .collect();
+    let mut both: Vec<&str> = one.iter().copied().filter(|name| has(&other, name)).collect();
     for name in other {
         if has(&one, name) && !both.contains(&name) {
             both.push(name);
@@ -178,10 +166,7 @@ fn common_types<'s>(one: &'s Value, other: &'s Value) -> Vec<&'s str> {
 
 /// The least common multiple of two integers.
 fn least_common_multiple(one: &Value, other: &Value) -> Option<Number> {
-    let (a, b) = (
-        one.as_u64().filter(|n| *n > 0)?,
-        other.as_u64().filter(|n| *n > 0)?,
-    );
+    let (a, b) = (one.as_u64().filter(|n| *n > 0)?, other.as_u64().filter(|n| *n > 0)?);
     let (mut x, mut y) = (a, b);
     while y != 0 {
         (x, y) = (y, x.checked_rem(y)?);

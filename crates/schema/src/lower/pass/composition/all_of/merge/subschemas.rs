@@ -24,9 +24,7 @@ impl SchemaMerger<'_> {
             one.has_keyword("additionalProperties") || other.has_keyword("additionalProperties");
         if patterned
             && limited
-            && OURS
-                .iter()
-                .any(|keyword| one.keyword(keyword) != other.keyword(keyword))
+            && OURS.iter().any(|keyword| one.keyword(keyword) != other.keyword(keyword))
         {
             // It is unknown which pattern matches which name.
             for keyword in OURS {
@@ -62,10 +60,9 @@ impl SchemaMerger<'_> {
         if let Some(rest) = rest {
             one.set_keyword("additionalProperties", rest);
         }
-        if let (Some(Value::Object(ours)), Some(Value::Object(theirs))) = (
-            one.keyword_mut("patternProperties"),
-            other.keyword("patternProperties"),
-        ) {
+        if let (Some(Value::Object(ours)), Some(Value::Object(theirs))) =
+            (one.keyword_mut("patternProperties"), other.keyword("patternProperties"))
+        {
             for (pattern, value) in theirs {
                 let joined = self.merge_optional(value, ours.get(pattern));
                 ours.insert(pattern.clone(), joined);
