@@ -13,7 +13,7 @@ pub(crate) mod json;
 mod response_format;
 mod results;
 #[cfg(test)]
-mod test_support;
+mod tests;
 mod vendor_errors;
 
 use std::sync::Arc;

@@ -15,7 +15,7 @@ use toolwright_core::wire::ToolPlan;
 use super::Anthropic;
 use crate::framing::{Frame, FrameDecoder, Framing};
 use crate::protocol::Protocol as _;
-use crate::protocol::test_support::{finished, items, parse_response, plan_tools};
+use crate::protocol::tests::{finished, items, parse_response, plan_tools};
 
 const MODEL: &str = "claude-sonnet-5";
 

@@ -13,7 +13,7 @@ use toolwright_core::wire::ToolPlan;
 
 use super::Gemini;
 use crate::protocol::Protocol as _;
-use crate::protocol::test_support::{calls, finished, items, kinds, parse_response, plan_tools};
+use crate::protocol::tests::{calls, finished, items, kinds, parse_response, plan_tools};
 
 /// Two tools, one with a name that the API rejects.
 fn plan() -> Arc<ToolPlan> {

@@ -11,7 +11,7 @@ use toolwright_chat::{ItemKind, ModelError, ModelEvent};
 use toolwright_core::wire::ToolPlan;
 
 use super::Ollama;
-use crate::protocol::test_support::{calls, finished, items, kinds, parse_response, plan_tools};
+use crate::protocol::tests::{calls, finished, items, kinds, parse_response, plan_tools};
 
 /// Two tools, one with a name that has to be changed on the wire.
 fn plan() -> Arc<ToolPlan> {

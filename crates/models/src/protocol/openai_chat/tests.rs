@@ -13,7 +13,7 @@ use toolwright_core::schema::Dialect;
 use toolwright_core::wire::ToolPlan;
 
 use super::{OpenAiChat, Quirks};
-use crate::protocol::test_support::{finished, items, kinds, parse_response, plan_tools};
+use crate::protocol::tests::{finished, items, kinds, parse_response, plan_tools};
 
 const OPENAI: OpenAiChat =
     OpenAiChat { vendor: "openai-chat", dialect: Dialect::OPENAI, quirks: Quirks::OPENAI };

@@ -17,7 +17,7 @@ use toolwright_core::wire::ToolPlan;
 
 use super::OpenAiResponses;
 use crate::protocol::Protocol as _;
-use crate::protocol::test_support::{self, parse_response, plan_tools};
+use crate::protocol::tests::{self, parse_response, plan_tools};
 
 /// Two tools: one with a name that the API rejects and an optional parameter, one without parameters.
 static PLAN: LazyLock<Arc<ToolPlan>> = LazyLock::new(|| {
@@ -74,7 +74,7 @@ fn events(frames: &str) -> Result<Vec<ModelEvent>, ModelError> {
 }
 
 fn items(frames: &str) -> Vec<Item> {
-    test_support::items(&events(frames).unwrap())
+    tests::items(&events(frames).unwrap())
 }
 
 /// The events of a response, a line each.
