@@ -105,7 +105,7 @@ impl StreamDecoder {
         }
         let calls = parts.contains_tool_call();
         for part in parts {
-            let item = self.to_item(part, events);
+            let item = self.item_from_part(part, events);
             events.push(Ok(ModelEvent::Item(item)));
         }
         let stop = match end.captured_stop_reason {
@@ -125,7 +125,7 @@ impl StreamDecoder {
         events.push(Ok(ModelEvent::Finished { stop, usage }));
     }
 
-    fn to_item(&mut self, mut part: ContentPart, events: &mut Events) -> Item {
+    fn item_from_part(&mut self, mut part: ContentPart, events: &mut Events) -> Item {
         let kind = match &mut part {
             ContentPart::Text(text) => ItemKind::Text { text: text.clone() },
             ContentPart::ReasoningContent(text) => ItemKind::Reasoning { text: text.clone() },
