@@ -57,7 +57,7 @@ pub trait Framework {
     /// because no tool has that name, or the arguments are not JSON.
     fn call(bridge: &Bridge, call: ToolCall) -> impl Future<Output = Option<CallOutcome>> + Send;
 
-    /// Asks the framework's own agent loop all the questions of [`TALK`] in one conversation, and returns the answers.
+    /// Asks the framework's own agent loop all the questions of [`CONVERSATION`] in one conversation, and returns the answers.
     ///
     /// `model` is the address of a provider's mock, as `http://127.0.0.1:1234`; it speaks every provider's API.
     fn run_conversation(bridge: &Bridge, model: &str) -> impl Future<Output = Vec<String>> + Send;
