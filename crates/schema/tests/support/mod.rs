@@ -49,7 +49,7 @@ pub(crate) fn opened(schema: &Value) -> Value {
     let mut all: Vec<Value> = Vec::new();
     for (keyword, value) in members {
         match (keyword.as_str(), value) {
-            ("additionalProperties" | "unevaluatedProperties", Value::Bool(false)) => {}
+            ("additionalProperties" | "unevaluatedProperties", value) if is_never(value) => {}
             // A list of names becomes properties, in an object that is closed.
             ("propertyNames", _) => {}
             ("oneOf", Value::Array(branches)) => {
@@ -86,6 +86,11 @@ pub(crate) fn opened(schema: &Value) -> Value {
         open.insert("allOf".to_owned(), Value::Array(all));
     }
     Value::Object(open)
+}
+
+/// Returns true for the two ways to write a schema that no value is valid for.
+fn is_never(schema: &Value) -> bool {
+    *schema == json!(false) || *schema == json!({"not": {}})
 }
 
 /// What a lowered schema may admit at most: the canonical one, its objects open where they could not be closed.
