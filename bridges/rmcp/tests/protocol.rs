@@ -283,7 +283,7 @@ async fn progress_comes_in_order_and_only_grows() {
 #[tokio::test]
 async fn a_tool_can_ask_for_the_connection() {
     let client = client(&TestClient::default(), false).await;
-    assert_eq!(call_tool_text(&client, "peer", "").await, "test_client");
+    assert_eq!(call_tool_text(&client, "peer", "").await, "visitor");
 }
 
 #[tokio::test]
