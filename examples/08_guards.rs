@@ -3,7 +3,7 @@
 //! ```console
 //! $ cargo run -q --example 08_guards
 //! README.md
-//! -> # TestProject
+//! -> # Project
 //! ../secret.txt
 //! -> `../secret.txt` leads out of the directory that tools may use
 //! /etc/passwd
