@@ -1,6 +1,6 @@
 //! adk's confirmation of a call as our approval of it.
 //!
-//! The agent does not tell a tool that its policy had a call confirmed, so a tool cannot go by that. The invoker asks
+//! A tool is not informed that the agent's policy had a call confirmed, so it cannot rely on that. The invoker asks
 //! instead, and about the arguments that will run: whatever is not a clear yes is a no.
 
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use adk_core::{ToolConfirmationDecision, ToolConfirmationHandler, ToolConfirmationRequest};
 use toolwright::{ApprovalDecision, ApprovalRequest, Approver, BoxFuture};
 
-/// Whoever confirms calls in adk, as an invoker's approver.
+/// An approver that delegates to a confirmation handler of adk.
 ///
 /// An agent's `ToolConfirmationPolicy` need not name the tools: it would have them confirmed twice.
 #[derive(Debug)]

@@ -50,7 +50,7 @@ fn success_value(result: &ToolResult) -> Value {
     }
 }
 
-/// Images are what adk's clients hand on to models; anything else is told in words.
+/// Images are what adk's clients hand on to models; other content becomes text.
 fn image_value(item: &Content) -> Option<Value> {
     let Content::Image { data, mime_type } = item else { return None };
     let data = STANDARD.decode(data).ok()?;

@@ -1,4 +1,4 @@
-//! Our tools as adk's: what it is told of them, and its calls of them.
+//! Wraps exported tools as adk tools, and runs adk's calls of them.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -60,24 +60,24 @@ impl Tool for AdkToolAdapter {
 
     async fn execute(&self, cx: Arc<dyn ToolContext>, args: Value) -> adk_core::Result<Value> {
         let Self(tool, offer) = self;
-        let (sender, mut said) = mpsc::unbounded();
+        let (sender, mut progress) = mpsc::unbounded();
         let scope = offer.scope().caller(Caller::new(cx.user_id())).session(cx.session_id());
         let scope = scope.extension(Arc::new(AdkContext(Arc::clone(&cx))));
         let scope = scope.on_event(move |event| {
             if let CallEvent::Progress { message, .. } = event {
-                // Whoever still reports when the call is over is not heard.
+                // The receiver is dropped when the call has ended.
                 let _ = message.map(|words| sender.unbounded_send(words));
             }
         });
         let call = ToolCall::new(self.name(), args).with_id(cx.function_call_id());
         let mut running = pin!(offer.invoke_in(&scope, call));
         let result = loop {
-            match select(&mut running, said.select_next_some()).await {
+            match select(&mut running, progress.select_next_some()).await {
                 Either::Left((result, _)) => break result,
                 Either::Right((words, _)) => cx.emit_progress("progress", &words).await,
             }
         };
-        while let Ok(words) = said.try_recv() {
+        while let Ok(words) = progress.try_recv() {
             cx.emit_progress("progress", &words).await;
         }
         result::to_adk_response(&result, &tool.registered_tool, &*cx)

@@ -1,6 +1,6 @@
 //! A request as JSON in, frames of the answer out, both through a client of async-openai's.
 //!
-//! What a request says and what a stream means is Toolwright's business already; a client only carries them. So it is a
+//! Requests and streams are encoded and parsed by `toolwright-models`; the client only carries them. So it is a
 //! [`Transport`], and there is no second loop.
 
 use std::sync::Arc;

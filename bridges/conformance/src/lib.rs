@@ -1,8 +1,8 @@
 //! What every bridge does alike, measured through its framework: the same calls, results and errors as the invoker gives.
 //!
-//! A bridge says how its framework shows tools, takes a call and holds a conversation ([`Framework`]), and
+//! A bridge implements how its framework lists tools, makes a call and runs a conversation ([`Framework`]), and
 //! `conformance::suite!(MyFramework);` makes its tests. What a framework cannot carry is no failure: it is measured, and the
-//! row of the table in README.md must say the same.
+//! row of the table in README.md must agree with the result.
 //!
 //! Tools that a bridge's own tests define are linked with those of this crate: they need names of their own.
 
@@ -46,7 +46,7 @@ pub trait Framework {
     /// The caller that the framework itself names in [`call`](Framework::call), where it can name one.
     const CALLER: Option<&'static str> = None;
 
-    /// Offers tools as a user of the bridge does, and returns what the framework tells a model of them.
+    /// Exports tools as a user of the bridge does, and returns the definitions that the framework sends to a model.
     ///
     /// # Errors
     ///
@@ -68,7 +68,7 @@ pub trait Framework {
     }
 }
 
-/// What a framework tells a model of a tool, and itself.
+/// A tool as the framework sends it to a model, and as it describes it to its own code.
 #[derive(Clone, Debug, Default)]
 pub struct ListedTool {
     /// Its name.
@@ -96,7 +96,7 @@ pub struct CallOutcome {
     pub media: Vec<String>,
     /// Whether it is marked as a failure, where the framework can mark one.
     pub failed: Option<bool>,
-    /// Whether the model should try again, where the framework can say so.
+    /// True if the model should try again; `None` if the framework cannot express it.
     pub retry: Option<bool>,
     /// Whether the framework ends its run with it, because of a failure.
     pub ends_run: bool,
@@ -317,7 +317,7 @@ struct CallProbe {
     finished: Arc<Notify>,
 }
 
-/// Tells that a call is over, however it ended.
+/// Signals when it is dropped that a call has ended, however it ended.
 struct NotifyOnDrop<'a>(&'a Notify);
 
 impl Drop for NotifyOnDrop<'_> {
@@ -366,7 +366,7 @@ fn sort_by_name(mut shown: Vec<ListedTool>) -> Vec<ListedTool> {
     shown
 }
 
-/// Whatever the framework does with a list of tools, it shows what the plan for the dialect says.
+/// Case: the framework lists the tools as the plan for the dialect has them.
 fn assert_planned<F: Framework>(dialect: Dialect) {
     let bridge = bridge().dialect(dialect);
     let shown = sort_by_name(F::listed_tools(&bridge).unwrap());
@@ -487,7 +487,7 @@ fn is_object(text: &str) -> bool {
 
 fn assert_same(heard: &CallOutcome, directly: &ToolResult, what: &str) {
     let expected = match (heard.media.is_empty(), heard.failed) {
-        // Pictures that are carried need not be told of.
+        // Images that are carried need no description.
         (false, _) => directly.text(),
         (true, Some(_)) => directly.to_text(),
         (true, None) => directly.to_text_with_error_prefix(),
@@ -512,7 +512,7 @@ fn assert_same(heard: &CallOutcome, directly: &ToolResult, what: &str) {
     }
 }
 
-/// Case: a dangerous call does not run where nobody can be asked.
+/// Case: a dangerous call does not run without an approver.
 pub async fn nobody_to_ask_means_no<F: Framework>() {
     let call = ToolCall::new("erase", r#"{"path": "/a"}"#);
     let heard = F::call(&bridge(), call).await.expect("a call");
@@ -523,7 +523,7 @@ pub async fn nobody_to_ask_means_no<F: Framework>() {
     assert!(!heard.text.contains("erased"), "{heard:?}");
 }
 
-/// Somebody who lets one file be erased.
+/// An approver that allows one file to be erased.
 struct RecordingApprover(Mutex<Vec<Value>>);
 
 impl Approver for RecordingApprover {
@@ -547,19 +547,19 @@ impl<T: Approver> Approver for SharedApprover<T> {
     }
 }
 
-/// Case: whoever the invoker asks is asked, and what was decided is what runs.
+/// Case: the invoker's approver is asked, and the call runs as it decided.
 pub async fn an_approval_is_asked_for_and_kept_to<F: Framework>() {
     let careful = Arc::new(RecordingApprover(Mutex::default()));
     let invoker =
         invoker(&CallProbe::default()).with_approver(SharedApprover(Arc::clone(&careful)));
     let bridge = Bridge::new(&invoker);
-    let mut told = Vec::new();
+    let mut texts = Vec::new();
     for path in ["/a", "/b", "/c"] {
         let call = ToolCall::new("erase", json!({"path": path}).to_string());
-        told.push(F::call(&bridge, call).await.expect("a call").text);
+        texts.push(F::call(&bridge, call).await.expect("a call").text);
     }
-    assert_eq!(told[..2], ["erased /a", "erased /a"]);
-    assert!(told[2].ends_with("the call was denied: not that one"), "{told:?}");
+    assert_eq!(texts[..2], ["erased /a", "erased /a"]);
+    assert!(texts[2].ends_with("the call was denied: not that one"), "{texts:?}");
     let asked = careful.0.lock().unwrap().clone();
     assert_eq!(asked, ["/a", "/b", "/c"].map(|path| json!({"path": path})));
 }
@@ -574,7 +574,7 @@ pub async fn the_caller_reaches_the_tool<F: Framework>() {
     assert!(F::CALLER.is_some() || heard.text.ends_with(" here"), "{heard:?}");
 }
 
-/// Case: whoever gives up on a call ends it.
+/// Case: dropping the future of a call cancels it.
 pub async fn a_dropped_call_is_cancelled<F: Framework>() {
     let stage = CallProbe::default();
     let bridge = Bridge::new(&invoker(&stage));
@@ -586,7 +586,7 @@ pub async fn a_dropped_call_is_cancelled<F: Framework>() {
         }
     }
     let left = tokio::time::timeout(Duration::from_secs(30), stage.finished.notified());
-    left.await.expect("the tool hears that nobody waits any more");
+    left.await.expect("the tool is cancelled");
 }
 
 /// Case: the framework's own tools, in a registry, do what ours did.
@@ -621,7 +621,7 @@ pub async fn tools_come_back_into_a_registry<F: Framework>() {
     }
 }
 
-/// Somebody who gives no money back.
+/// An approver that denies refunds.
 struct DenyingApprover;
 
 impl Approver for DenyingApprover {
@@ -648,12 +648,12 @@ pub async fn the_agent_loop_answers_the_four_questions<F: Framework>() {
     for (answer, question) in answers.iter().zip(CONVERSATION) {
         assert!(answer.contains(question.answer), "{}: {answer}", question.question);
     }
-    // What a tool said is what the model was told, wherever it is a model that asked.
+    // The model received the result of the tool, if a model made the call.
     let received = mock.received();
     let last = received.last().map(|(_, body)| body.to_string());
     for question in CONVERSATION.iter().filter(|_| last.is_some()) {
-        let told = last.as_deref().unwrap_or_default();
-        assert!(told.contains(question.result), "{}: {told}", question.question);
+        let result = last.as_deref().unwrap_or_default();
+        assert!(result.contains(question.result), "{}: {result}", question.question);
     }
 }
 

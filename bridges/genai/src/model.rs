@@ -35,11 +35,11 @@ pub struct GenaiModel {
 }
 
 impl GenaiModel {
-    /// Names a model as genai does, and has the client say which provider it belongs to.
+    /// Names a model as genai does, and resolves its provider with the client.
     ///
     /// # Errors
     ///
-    /// When the client cannot say it.
+    /// When the client cannot resolve it.
     pub async fn new(client: Client, name: &str) -> Result<Self, ModelError> {
         let target = client.resolve_service_target(name).await;
         let model = target.map_err(to_model_error)?.model;
@@ -56,14 +56,14 @@ impl GenaiModel {
         })
     }
 
-    /// Says which schemas the model takes, where that is not what its provider's adapter takes.
+    /// Sets the dialect of schemas, if it is not that of the provider's adapter.
     #[must_use]
     pub fn dialect(mut self, dialect: Dialect) -> Self {
         self.dialect = dialect;
         self
     }
 
-    /// Says what only genai knows of, as time limits, headers or caching.
+    /// Sets options of genai: timeouts, headers, caching.
     #[must_use]
     pub fn options(mut self, options: ChatOptions) -> Self {
         self.options = options;
@@ -143,7 +143,7 @@ impl GenaiModel {
     }
 
     fn to_chat_messages(&self, message: &Message, plan: &ToolPlan) -> Vec<ChatMessage> {
-        let said = match message {
+        let converted = match message {
             Message::User(content) => {
                 ChatMessage::user(content.iter().map(content_to_part).collect::<Vec<_>>())
             }
@@ -169,10 +169,10 @@ impl GenaiModel {
             }
             _ => return Vec::new(),
         };
-        Some(said).filter(|said| !said.content.is_empty()).into_iter().collect()
+        Some(converted).filter(|message| !message.content.is_empty()).into_iter().collect()
     }
 
-    /// An item as this provider said it, or from what it means; blank texts are not taken back.
+    /// An item in the provider's own JSON, or converted; blank texts are rejected by providers, so they are dropped.
     fn item_to_part(&self, item: &Item, plan: &ToolPlan) -> Option<ContentPart> {
         let raw = item.raw_json(&protocol_name(&self.model));
         let raw = raw.and_then(|raw| serde_json::from_str(raw.get()).ok());

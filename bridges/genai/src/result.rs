@@ -5,7 +5,7 @@ use genai::chat::{ChatMessage, ToolCall, ToolResponse};
 use serde_json::{Value, json};
 use toolwright::ToolResult;
 
-/// Says a result in words, which is all that genai carries; a failure begins with `Error: `.
+/// Converts a result to text, which is all that genai carries; a failure begins with `Error: `.
 pub fn to_tool_response(call: &ToolCall, result: &ToolResult) -> ToolResponse {
     ToolResponse::from_tool_call(call, result.to_text_with_error_prefix())
 }
@@ -16,7 +16,7 @@ pub(crate) fn to_chat_messages(
     results: Vec<ToolResponse>,
 ) -> Vec<ChatMessage> {
     if matches!(adapter, AdapterKind::Ollama | AdapterKind::OllamaCloud) {
-        // Of several results in one message, genai tells Ollama only the last.
+        // Of several results in one message, genai sends only the last to Ollama.
         return results.into_iter().map(ChatMessage::from).collect();
     }
     vec![results.into()]

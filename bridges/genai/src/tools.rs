@@ -9,7 +9,7 @@ use toolwright::{Bridge, BridgeError, ExportedTools};
 
 use crate::result::{replay_arguments, to_chat_messages, to_tool_response};
 
-/// The names that genai sends to some provider as that provider's own tool, whatever else is said of it.
+/// The names that genai sends to some provider as that provider's own tool, whatever its definition is.
 pub(crate) const HOSTED_TOOL_NAMES: &str = "web_search googleSearch googleSearchRetrieval codeExecution urlContext \
     google_search code_execution url_context file_search computer_use google_maps mcp_server retrieval";
 
@@ -51,10 +51,10 @@ impl Tools {
 
     /// Runs the calls of a response, and returns the messages to go on with: none, where it makes no calls.
     ///
-    /// The first is what the model said, with its thoughts and their signatures; what came of its calls follows, as
+    /// The first is the model's message with its reasoning and signatures; the results of its calls follow, as
     /// the provider behind the response wants it.
     pub async fn answer(&self, response: &ChatResponse) -> Vec<ChatMessage> {
-        let Some(mut said) = response.clone().into_assistant_message_for_tool_use() else {
+        let Some(mut message) = response.clone().into_assistant_message_for_tool_use() else {
             return Vec::new();
         };
         let stop = response.stop_reason.as_ref();
@@ -69,17 +69,17 @@ impl Tools {
             // No arguments are as good as `{}`, but not where the answer breaks off: half an object never runs.
             call.fn_arguments = "{".into();
         }
-        for part in &mut said.content {
+        for part in &mut message.content {
             if let ContentPart::ToolCall(call) = part {
                 call.fn_arguments = replay_arguments(call.fn_arguments.take());
             }
         }
         let results = to_chat_messages(response.model_iden.adapter_kind, self.run(&calls).await);
-        [vec![said], results].concat()
+        [vec![message], results].concat()
     }
 }
 
-/// A definition; where strictness is not said, one provider holds the model to the schema and the next does not.
+/// A definition; if strict mode is not set, some providers enforce the schema and others do not.
 pub(crate) fn to_genai_tool(name: &str, description: &str, schema: &Value, strict: bool) -> Tool {
     let tool = Tool::new(name).with_description(description);
     tool.with_schema(schema.clone()).with_strict(strict)

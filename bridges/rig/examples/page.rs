@@ -24,7 +24,7 @@ async fn answer(
         context.insert(CallerName(name.to_owned()))?;
     }
     let run = agent.prompt(message.text()).tool_context(context);
-    // What was said before is in our journal, so the agent needs no memory of its own.
+    // The history is in our journal, so the agent needs no memory of its own.
     let run = run.history(history(&session.history().await?));
     session.forward(events(run.stream())).await;
     Ok(())

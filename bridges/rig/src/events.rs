@@ -1,4 +1,4 @@
-//! A conversation in, what a rig agent is told of it out; the stream of its run in, events of the conversation out.
+//! Converts the history of a conversation for a rig agent, and the stream of its run to events of the conversation.
 
 use std::time::Instant;
 
@@ -13,10 +13,10 @@ use toolwright::{Content, ToolCall};
 
 use crate::result::{from_rig_message, to_content_blocks};
 
-/// Tells an agent what was said before, as `Session::history` has it, for `history` of a run.
-pub fn history(said: &[Message]) -> Vec<rig::message::Message> {
+/// Converts the messages of `Session::history` for `history` of a run.
+pub fn history(messages: &[Message]) -> Vec<rig::message::Message> {
     let words = |content: &[Content]| Content::join_text(content).into_owned();
-    let said = said.iter().filter_map(|message| match message {
+    let messages = messages.iter().filter_map(|message| match message {
         Message::User(content) => Some(rig::message::Message::user(words(content))),
         Message::Assistant(content) => Some(rig::message::Message::assistant(words(content))),
         Message::Step(step) => {
@@ -28,18 +28,18 @@ pub fn history(said: &[Message]) -> Vec<rig::message::Message> {
             Some(AssistantMessage::new(parts.collect()).into())
         }
         Message::Results(results) => {
-            let told = results.iter().filter_map(|result| {
+            let results = results.iter().filter_map(|result| {
                 let call = ToolCall::new(&result.tool, "{}").with_id(result.call_id.clone());
                 Some(match result.is_error() {
                     true => to_rig_call(&call)?.error_result(to_content_blocks(result)),
                     false => to_rig_call(&call)?.result(to_content_blocks(result)),
                 })
             });
-            Some(rig::message::Message::tool_results(told.collect()))
+            Some(rig::message::Message::tool_results(results.collect()))
         }
         _ => None,
     });
-    said.collect()
+    messages.collect()
 }
 
 fn to_rig_call(call: &ToolCall) -> Option<rig::message::ToolCall> {
@@ -48,9 +48,9 @@ fn to_rig_call(call: &ToolCall) -> Option<rig::message::ToolCall> {
     Some(rig::message::ToolCall::from_wire(call.id.as_str(), function))
 }
 
-/// Tells what an agent streams as events of a conversation, for `Session::feed`.
+/// Converts the stream of an agent to events of a conversation, for `Session::forward`.
 ///
-/// The last one is `Ended`, also when the run fails. Of calls, only those are told that rig has accepted.
+/// The last one is `TurnEnded`, also when the run fails. Only calls that rig has accepted become events.
 pub fn events(
     run: impl Stream<Item = Result<MultiTurnStreamItem, PromptError>> + Send,
 ) -> impl Stream<Item = ChatEvent> + Send {
@@ -60,7 +60,7 @@ pub fn events(
 
 #[derive(Default)]
 struct StreamConverter {
-    /// A step whose calls may be yet to come: rig tells of them after its end, a conversation before.
+    /// A step whose calls may be yet to come: rig reports them after its end, a conversation before it.
     pending_step: Option<ChatEvent>,
     usage: rig::completion::Usage,
     call_started_at: Option<Instant>,
@@ -86,7 +86,7 @@ impl StreamConverter {
                 _ => None,
             },
             Ok(MultiTurnStreamItem::ToolResult { tool_result }) => {
-                // All calls of a step are told to be done when the last one is.
+                // The results of a step's calls are reported when the last one is done.
                 let millis = self.call_started_at.map_or(0, |called| called.elapsed().as_millis());
                 Some(ChatEvent::Result {
                     result: from_rig_message(&tool_result),

@@ -8,7 +8,7 @@ use toolwright::{Content, ErrorKind, Outcome, ToolResult};
 /// The code of an error that ends a run, where [`EndOnFatal`] is asked to.
 const FATAL_KEY: &str = "fatal";
 
-/// Says a result in rig's words: what the model reads, and what hooks can tell of a failure.
+/// Converts a result: the text for the model, and the kind of failure for hooks.
 pub(crate) fn to_tool_output(result: &ToolResult) -> Result<ToolOutput, ToolExecutionError> {
     // Only a list without any block is refused.
     let output =
@@ -16,14 +16,14 @@ pub(crate) fn to_tool_output(result: &ToolResult) -> Result<ToolOutput, ToolExec
     if !result.is_error() {
         return Ok(output);
     }
-    let told = result.to_text();
+    let text = result.to_text();
     let error = match result.outcome {
-        Outcome::UnknownTool => ToolExecutionError::not_found(told),
-        Outcome::InvalidArguments => ToolExecutionError::invalid_args(told),
-        Outcome::Denied => ToolExecutionError::refused(told),
-        Outcome::TimedOut => ToolExecutionError::timeout(told),
-        Outcome::Cancelled => ToolExecutionError::cancelled(told),
-        _ => ToolExecutionError::other(told),
+        Outcome::UnknownTool => ToolExecutionError::not_found(text),
+        Outcome::InvalidArguments => ToolExecutionError::invalid_args(text),
+        Outcome::Denied => ToolExecutionError::refused(text),
+        Outcome::TimedOut => ToolExecutionError::timeout(text),
+        Outcome::Cancelled => ToolExecutionError::cancelled(text),
+        _ => ToolExecutionError::other(text),
     };
     let code = match result.error {
         Some(ErrorKind::Fatal) => FATAL_KEY.to_owned(),
@@ -71,7 +71,7 @@ pub(crate) fn from_rig_result(result: &rig::tool::ToolResult) -> ToolResult {
     read
 }
 
-/// Reads what a model is told of a result.
+/// Converts the content of a result that a model receives.
 pub(crate) fn from_rig_message(message: &rig::message::ToolResult) -> ToolResult {
     let mut read = from_content_blocks(&message.content);
     read.call_id = message.call.to_string().into();

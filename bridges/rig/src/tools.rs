@@ -1,4 +1,4 @@
-//! Our tools as rig's `DynamicTool`s; what a run's `ToolContext` says of the caller reaches them.
+//! Wraps exported tools as rig's `DynamicTool`s; the caller in a run's `ToolContext` is passed to them.
 
 use rig::message::ToolName;
 use rig::tool::{ContextValue, DynamicTool, ToolContext, ToolContextError, ToolExecutionError};
@@ -54,7 +54,7 @@ fn to_dynamic_tool(offer: &ExportedTools, tool: &ExportedTool) -> Result<Dynamic
     ))
 }
 
-/// Says who calls, as exactly as the run's context does.
+/// Sets the caller and session from the run's context.
 fn call_scope(offer: &ExportedTools, context: &ToolContext) -> Result<CallScope, ToolContextError> {
     let mut scope = offer.scope();
     if let Some(CallerName(name)) = context.get()? {

@@ -20,7 +20,7 @@ pub(crate) enum ClientApprover {
     Stateless(Option<ApprovalToken>),
 }
 
-/// Tells whether the request is of a revision in which a server can ask while a call waits.
+/// Returns true if the request is of a revision in which a server can ask while a call waits.
 pub(crate) fn supports_elicitation_during_call(request: &RequestContext<RoleServer>) -> bool {
     let version = request.protocol_version();
     version.is_none_or(|version| version.has_initialize())

@@ -11,7 +11,7 @@ use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock};
 use serde_json::json;
 use toolwright::{ErrorKind, ToolResult};
 
-/// Writes a result; `wraps` tells whether the tool's output schema is wrapped.
+/// Writes a result; `wraps` is true if the tool's output schema is wrapped.
 pub(crate) fn to_call_tool_response(
     result: &ToolResult,
     wraps: bool,
@@ -20,7 +20,7 @@ pub(crate) fn to_call_tool_response(
         return Err(ErrorData::internal_error(result.text().into_owned(), None));
     }
     let content = result.content.iter().map(|item| {
-        // It is in MCP's own shape; what rmcp does not know of that is told in words.
+        // It is in MCP's own shape; content that rmcp does not know becomes text.
         let block = serde_json::to_value(item).and_then(serde_json::from_value);
         block.unwrap_or_else(|_| ContentBlock::text(item.to_text()))
     });

@@ -68,7 +68,7 @@ pub fn tools<S: Send + Sync + 'static>(
     Ok(own)
 }
 
-/// Says of a tool all that MCP has words for.
+/// Converts a tool to MCP's definition of one.
 fn to_rmcp_tool(tool: &ExportedTool) -> Result<Tool, BridgeError> {
     let spec = tool.registered_tool.spec();
     let definition = json!({
@@ -118,7 +118,7 @@ async fn call_tool<S>(
     result::to_call_tool_response(&result, wraps)
 }
 
-/// Makes the scope more exact by what the request says, and the layers around the server have left in it.
+/// Adds the caller and session of the request and of the layers around the server to the scope.
 fn call_scope(mut scope: CallScope, request: &RequestContext<RoleServer>) -> CallScope {
     let parts = request.extensions.get::<Parts>();
     let caller = request.extensions.get::<Caller>();
@@ -134,7 +134,7 @@ fn call_scope(mut scope: CallScope, request: &RequestContext<RoleServer>) -> Cal
     scope.cancel_on(request.ct.clone()).extension(peer)
 }
 
-/// Tells the client of every step, in order; MCP wants each number to be greater than the last.
+/// Sends the client every progress event in order; MCP wants each number to be greater than the last.
 async fn forward_progress(request: &RequestContext<RoleServer>, mut events: Receiver<CallEvent>) {
     let mut last = -1.0;
     while let Some(event) = events.recv().await {

@@ -1,4 +1,4 @@
-//! What samples need besides their framework: a model without a key, and somebody to ask.
+//! What samples need besides their framework: a model without a key, and an approver.
 //!
 //! The model is Toolwright's demo model, behind an address as OpenAI's; a real one would do just as well.
 
@@ -25,7 +25,7 @@ pub async fn start_demo_model() -> Result<String, Box<dyn Error>> {
     Ok(format!("http://{address}/v1"))
 }
 
-/// Somebody who decides about refunds: up to ten euros are no matter.
+/// An approver that allows refunds of up to ten euros.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RefundApprover;
 

@@ -11,7 +11,7 @@ use toolwright::{Args, DefineError, ErrorKind, Outcome, Tool, ToolError, ToolRes
 
 /// Takes a tool of swiftide's into Toolwright, to run in `context`: the agent's own, a `DefaultContext`, or `()`.
 ///
-/// Choose with care: `()` has no executor, and says yes to every tool that asks for feedback.
+/// Choose with care: `()` has no executor, and approves every tool that asks for feedback.
 ///
 /// # Errors
 ///
@@ -52,7 +52,7 @@ fn from_tool_output(output: Result<ToolOutput, SwiftideError>) -> Result<ToolRes
             "the call was denied: it needs feedback, and there is nobody to ask",
         )),
         Ok(other) => Err(ToolError::failed(other.content().unwrap_or("it failed"))),
-        // swiftide tells its model of any error, and counts how often.
+        // swiftide sends any error to its model, and counts them.
         Err(error) => Err(ToolError::retry(error.to_string())),
     }
 }

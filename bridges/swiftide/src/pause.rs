@@ -1,7 +1,7 @@
 //! A call that waits for a decision in, swiftide's pause out; a person's feedback in, the decision out.
 //!
 //! The pause carries a grant for exactly what it shows, and feedback has to bring it back. A mere yes is not enough:
-//! swiftide's empty context says yes to everything.
+//! swiftide's empty context approves everything.
 
 use serde_json::{Value, json};
 use swiftide_core::chat_completion::{ChatMessage, ToolOutput};
@@ -46,7 +46,7 @@ async fn count_parallel_calls(context: &dyn AgentContext) -> usize {
     calls.map_or(0, <[_]>::len)
 }
 
-/// Somebody who has answered by feedback.
+/// An approver that decides by feedback.
 pub(crate) struct FeedbackApprover(ToolFeedback);
 
 impl Approver for FeedbackApprover {

@@ -6,7 +6,7 @@ use swiftide_core::chat_completion::ToolOutput;
 use swiftide_core::chat_completion::errors::ToolError;
 use toolwright::{ErrorKind, ToolResult};
 
-/// Says a result in swiftide's words.
+/// Converts a result to swiftide's output or error.
 pub(crate) fn to_tool_output(result: &ToolResult, direct: bool) -> Result<ToolOutput, ToolError> {
     let text = result.to_text();
     match result.error {

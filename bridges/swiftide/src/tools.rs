@@ -16,9 +16,9 @@ use crate::{pause, result};
 ///
 /// # Errors
 ///
-/// When the tools cannot be listed, one of them cannot be said in the dialect, or swiftide does not take its schema.
+/// When the tools cannot be listed, one of them cannot be lowered to the dialect, or swiftide does not take its schema.
 pub fn tools(bridge: impl Into<Bridge>) -> Result<Vec<Box<dyn Tool>>, BridgeError> {
-    // A spec cannot say `strict`, but swiftide's client for OpenAI does, of every tool: so all that can be strict is.
+    // A spec has no `strict`, but swiftide's client for OpenAI sets it for every tool: so all that can be strict is.
     let offer = bridge.into().export_as(Shape::OpenAiChat)?;
     let boxed = |tool| Ok(SwiftideToolAdapter::new(&offer, tool)?.boxed());
     offer.tools().iter().map(boxed).collect()

@@ -90,7 +90,7 @@ impl StreamDecoder {
         let (mut id, mut number) = (call.call_id.clone(), self.ids.len());
         while id.is_empty() || !self.ids.insert(id.clone()) {
             number += 1;
-            // Nor is Gemini told any of this form.
+            // Ids of this form are not sent to Gemini either.
             id = format!("call#{}#{number}", call.fn_name);
         }
         id

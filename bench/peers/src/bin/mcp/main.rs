@@ -1,6 +1,6 @@
 //! MCP servers under the same load: Toolwright's, those of others, and the least that could answer at all.
 //!
-//! Every server is a process of its own; those in Rust are this program again, told to `serve`. Words after `--` choose:
+//! Every server is a process of its own; those in Rust are this program again, with the argument `serve`. Words after `--` choose:
 //! a transport (`http`, `stdio`), a load (`add`, `page`, `list-100`, `list-10000`), a server by its name.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark stops at the first surprise")]

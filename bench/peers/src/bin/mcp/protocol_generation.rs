@@ -1,4 +1,4 @@
-//! The two eras of MCP: sessions that begin with a handshake, and requests that say everything themselves.
+//! The two eras of MCP: sessions that begin with a handshake, and requests that are self-contained.
 
 use serde_json::{Value, json};
 
@@ -68,6 +68,6 @@ pub fn initialize_request() -> String {
     ProtocolGeneration::Session.request("initialize", params)
 }
 
-/// The second one, which nobody answers.
+/// The second message, a notification.
 pub const INITIALIZED_NOTIFICATION: &str =
     r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;

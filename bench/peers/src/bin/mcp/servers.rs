@@ -79,7 +79,7 @@ impl Transport {
 }
 
 impl BenchmarkedServer {
-    /// Tells whether it is installed, and says so where it is not.
+    /// Returns true if the program is installed; prints a line if it is not.
     pub fn is_installed(&self) -> bool {
         let program = match self.program {
             ServerProgram::Own(_) => return true,
@@ -93,7 +93,7 @@ impl BenchmarkedServer {
         program.exists()
     }
 
-    /// Tells whether it has this way; the configurations of rmcp differ only over HTTP.
+    /// Returns true if the server has this transport; the configurations of rmcp differ only over HTTP.
     pub fn supports(&self, way: Transport) -> bool {
         way == Transport::Http || !matches!(self.program, ServerProgram::Own("rmcp-json"))
     }

@@ -1,4 +1,4 @@
-//! The same streamed answer through several libraries, each from a socket to the text and the call it says.
+//! The same streamed answer through several libraries, each from a socket to its text and call.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark stops at the first surprise")]
 

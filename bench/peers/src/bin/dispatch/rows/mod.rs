@@ -1,4 +1,4 @@
-//! One file per library: its tools, defined as its documentation says, and its rows.
+//! One file per library: its tools, defined as its documentation shows, and its rows.
 
 #[cfg(feature = "adk")]
 pub mod adk;

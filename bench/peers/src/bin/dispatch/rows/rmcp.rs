@@ -73,7 +73,7 @@ pub fn add_order_rows<'a>(race: Comparison<'a>, runtime: &'a Runtime) -> Compari
         let router = &structured.service.service().router;
         structured.call(router, "place_json", black_box(order::ARGUMENTS_JSON)).await
     })
-    // What `#[tool_handler]` does when it is not told about a kept router.
+    // What `#[tool_handler]` does without a stored router.
     .add_async_function("rmcp ToolRouter, rebuilt for each call", async move || {
         rebuilt.call(&ShopServer::tool_router(), "place", black_box(order::ARGUMENTS_JSON)).await
     })

@@ -5,7 +5,7 @@ use toolwright::schema::Schema;
 
 use crate::comparison::LoweringComparison;
 
-/// Adds the row that the others are compared with, and what becomes of schemas that nobody lowers.
+/// Adds the row that the others are compared with, and a row for schemas that are not lowered.
 pub fn add_rows(contest: LoweringComparison<'_>) -> LoweringComparison<'_> {
     let (dialect, tools) = (contest.dialect, contest.tools);
     let schemas = || {

@@ -51,7 +51,7 @@ impl McpClient {
         }
     }
 
-    /// Asks for as long as said, and returns how long each took.
+    /// Sends requests for the given time, and returns the latency of each.
     pub async fn run(&mut self, load: &Workload, time: Duration) -> Vec<Duration> {
         let end = Instant::now() + time;
         match self {

@@ -1,4 +1,4 @@
-//! One file per library: the same tools, served as its documentation says.
+//! One file per library: the same tools, served as its documentation shows.
 
 mod baseline;
 mod rmcp;
@@ -38,9 +38,9 @@ fn extra_tool_names(tools: usize) -> impl Iterator<Item = String> {
     (2..tools).map(|number| format!("tool_{number}"))
 }
 
-/// Takes a port, and tells the benchmark which.
+/// Binds a port, and prints it for the benchmark.
 ///
-/// Unless told to, axum does not send at once, and a stream of several small writes waits for the client's system.
+/// By default axum does not set `TCP_NODELAY`, and a stream of several small writes waits for the client's system.
 async fn bind_listener() -> impl Listener<Io = TcpStream, Addr: std::fmt::Debug> {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     println!("http://{}/mcp", listener.local_addr().unwrap());

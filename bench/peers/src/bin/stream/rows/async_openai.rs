@@ -1,4 +1,4 @@
-//! async-openai's typed chunks; whoever asks puts the call together, by its index.
+//! async-openai's typed chunks; the caller assembles the call, by its index.
 
 use async_openai::{
     Client,
@@ -21,20 +21,20 @@ pub fn add_row<'a>(race: Comparison<'a>, base: &str) -> Comparison<'a> {
             .messages([message.into()])
             .build()
             .unwrap();
-        let mut said = StreamedAnswer::default();
+        let mut answer = StreamedAnswer::default();
         let mut chunks = client.chat().create_stream(request).await.unwrap();
         while let Some(chunk) = chunks.next().await {
             for choice in chunk.unwrap().choices {
-                said.text.push_str(choice.delta.content.as_deref().unwrap_or_default());
+                answer.text.push_str(choice.delta.content.as_deref().unwrap_or_default());
                 for call in choice.delta.tool_calls.into_iter().flatten() {
                     let Some(function) = call.function else {
                         continue;
                     };
-                    said.tool.push_str(function.name.as_deref().unwrap_or_default());
-                    said.arguments.push_str(function.arguments.as_deref().unwrap_or_default());
+                    answer.tool.push_str(function.name.as_deref().unwrap_or_default());
+                    answer.arguments.push_str(function.arguments.as_deref().unwrap_or_default());
                 }
             }
         }
-        said.to_text()
+        answer.to_text()
     })
 }

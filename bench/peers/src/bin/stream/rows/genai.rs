@@ -1,4 +1,4 @@
-//! genai's chat stream, which puts the call together when it is told to capture it.
+//! genai's chat stream, which assembles the call when its capture is enabled.
 
 use futures::StreamExt as _;
 use genai::{
@@ -32,24 +32,24 @@ pub fn add_row<'a>(race: Comparison<'a>, base: &str) -> Comparison<'a> {
     let options = ChatOptions::default().with_capture_tool_calls(true);
     race.add_async_function("genai", async move || {
         let request = ChatRequest::new(vec![ChatMessage::user(QUESTION)]);
-        let mut said = StreamedAnswer::default();
+        let mut streamed = StreamedAnswer::default();
         let answer = client.exec_chat_stream("gpt-5", request, Some(&options));
         let mut events = answer.await.unwrap().stream;
         while let Some(event) = events.next().await {
             match event.unwrap() {
-                ChatStreamEvent::Chunk(chunk) => said.text.push_str(&chunk.content),
+                ChatStreamEvent::Chunk(chunk) => streamed.text.push_str(&chunk.content),
                 ChatStreamEvent::End(end) => {
                     for call in end.captured_into_tool_calls().into_iter().flatten() {
-                        said.tool.push_str(&call.fn_name);
+                        streamed.tool.push_str(&call.fn_name);
                         match call.fn_arguments {
-                            Value::String(text) => said.arguments.push_str(&text),
-                            value => said.arguments.push_str(&value.to_string()),
+                            Value::String(text) => streamed.arguments.push_str(&text),
+                            value => streamed.arguments.push_str(&value.to_string()),
                         }
                     }
                 }
                 _ => {}
             }
         }
-        said.to_text()
+        streamed.to_text()
     })
 }

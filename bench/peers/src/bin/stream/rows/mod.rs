@@ -1,4 +1,4 @@
-//! One file per library: the model it asks, as its documentation says, and its row.
+//! One file per library: its model, built as its documentation shows, and its row.
 
 #[cfg(feature = "async-openai")]
 pub mod async_openai;

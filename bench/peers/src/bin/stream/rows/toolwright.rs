@@ -18,20 +18,20 @@ pub fn add_row<'a>(race: Comparison<'a>, base: &str) -> Comparison<'a> {
     race.add_async_function("Toolwright", async move || {
         let mut request = ModelRequest::default();
         request.messages = vec![Message::User(vec![Content::text(QUESTION)])];
-        let mut said = StreamedAnswer::default();
+        let mut answer = StreamedAnswer::default();
         let mut events = model.stream(request);
         while let Some(event) = events.next().await {
             match event.unwrap() {
-                ModelEvent::Text(text) => said.text.push_str(&text),
+                ModelEvent::Text(text) => answer.text.push_str(&text),
                 ModelEvent::Item(item) => {
                     if let ItemKind::Call { call } = item.kind {
-                        said.tool.push_str(call.name.as_str());
-                        said.arguments.push_str(call.arguments.as_str());
+                        answer.tool.push_str(call.name.as_str());
+                        answer.arguments.push_str(call.arguments.as_str());
                     }
                 }
                 _ => {}
             }
         }
-        said.to_text()
+        answer.to_text()
     })
 }
