@@ -1,7 +1,7 @@
 //! Schemas as their dialects mean them, and their verdicts.
 
 use serde_json::{Value, json};
-use toolwright_schema::{Dialect, InputLimits, Lowered, Schema, Tape};
+use toolwright_schema::{Dialect, InputLimits, Lowered, Sampler, Schema, Tape};
 
 /// Whether a schema admits a value.
 pub(crate) fn admits(schema: &Schema, value: &Value) -> bool {
@@ -42,6 +42,11 @@ fn null_flags(value: &mut Value) {
 /// Where an open object makes others invalid there is more than a note; there it stays closed. Branches
 /// that were apart only because they were closed may overlap when open, so one of them becomes any.
 pub(crate) fn opened(schema: &Value) -> Value {
+    open_objects(schema, schema.get("$defs").unwrap_or(&Value::Null))
+}
+
+fn open_objects(schema: &Value, definitions: &Value) -> Value {
+    let opened = |part| open_objects(part, definitions);
     let Value::Object(members) = schema else {
         return schema.clone();
     };
@@ -49,7 +54,7 @@ pub(crate) fn opened(schema: &Value) -> Value {
     let mut all: Vec<Value> = Vec::new();
     for (keyword, value) in members {
         match (keyword.as_str(), value) {
-            ("additionalProperties" | "unevaluatedProperties", value) if is_never(value) => {}
+            ("additionalProperties" | "unevaluatedProperties", value) if is_never(value, definitions) => {}
             // A list of names becomes properties, in an object that is closed.
             ("propertyNames", _) => {}
             ("oneOf", Value::Array(branches)) => {
@@ -88,9 +93,14 @@ pub(crate) fn opened(schema: &Value) -> Value {
     Value::Object(open)
 }
 
-/// Returns true for the two ways to write a schema that no value is valid for.
-fn is_never(schema: &Value) -> bool {
-    *schema == json!(false) || *schema == json!({"not": {}})
+/// Returns true if no value is valid for the schema, as far as the sampler can find out.
+fn is_never(schema: &Value, definitions: &Value) -> bool {
+    let Value::Object(members) = schema else {
+        return *schema == json!(false);
+    };
+    let mut whole = members.clone();
+    whole.insert("$defs".to_owned(), definitions.clone());
+    Sampler::new(&Schema::trusted(Value::Object(whole)), 0).valid().is_none()
 }
 
 /// What a lowered schema may admit at most: the canonical one, its objects open where they could not be closed.
