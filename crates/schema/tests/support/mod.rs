@@ -54,7 +54,8 @@ fn open_objects(schema: &Value, definitions: &Value) -> Value {
     let mut all: Vec<Value> = Vec::new();
     for (keyword, value) in members {
         match (keyword.as_str(), value) {
-            ("additionalProperties" | "unevaluatedProperties", value) if is_never(value, definitions) => {}
+            ("additionalProperties" | "unevaluatedProperties", value)
+                if is_never(value, definitions) => {}
             // A list of names becomes properties, in an object that is closed.
             ("propertyNames", _) => {}
             ("oneOf", Value::Array(branches)) => {
