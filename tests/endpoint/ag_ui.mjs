@@ -50,7 +50,7 @@ const kinds = (events) => events.map((event) => event.type);
   await run(assistant);
   assert.match(assistant.messages.at(-1).content, /Paris/);
 
-  // Somebody else opens the thread.
+  // Another client opens the thread.
   const other = agent("agui-1");
   const shown = await run(other);
   assert.deepEqual(kinds(shown), ["RUN_STARTED", "MESSAGES_SNAPSHOT", "RUN_FINISHED"]);
@@ -91,7 +91,7 @@ for (const approved of [true, false]) {
 }
 
 {
-  // The page is closed in mid-turn; whoever opens the thread sees all of it, and the rest as it comes.
+  // The page is closed in mid-turn; a client that opens the thread gets all of it, and the rest as it comes.
   const closed = agent("agui-closed");
   closed.addMessage({ id: "u1", role: "user", content: "Write a report on whales at a pace of 1000 ms" });
   await closed.runAgent({}, { onToolCallEndEvent: () => closed.abortRun() }).catch(() => {});

@@ -8,7 +8,7 @@ const require = createRequire(join(process.env.PACKAGES, "here.js"));
 const { DefaultChatTransport, readUIMessageStream } = await import(require.resolve("ai"));
 const [url] = process.argv.slice(2);
 
-const said = (text) => ({ id: `u-${text.length}`, role: "user", parts: [{ type: "text", text }] });
+const userMessage = (text) => ({ id: `u-${text.length}`, role: "user", parts: [{ type: "text", text }] });
 
 function transport(fetch) {
   return new DefaultChatTransport({ api: `${url}/api/chat`, fetch });
@@ -30,7 +30,7 @@ async function message(stream, before) {
 const text = (message) => message.parts.filter((part) => part.type === "text").map((part) => part.text).join("");
 
 {
-  const question = said("What time is it in Tokyo?");
+  const question = userMessage("What time is it in Tokyo?");
   const answer = await message(await send("ai-1", [question]));
   const call = answer.parts.find((part) => part.type === "tool-get_city_time");
   assert.equal(call?.state, "output-available", JSON.stringify(answer));
@@ -39,13 +39,13 @@ const text = (message) => message.parts.filter((part) => part.type === "text").m
   assert.match(text(answer), /Tokyo/);
   assert.equal(answer.metadata?.usage?.output > 0, true, JSON.stringify(answer.metadata));
 
-  const next = await message(await send("ai-1", [question, answer, said("And in Paris?")]));
+  const next = await message(await send("ai-1", [question, answer, userMessage("And in Paris?")]));
   assert.match(text(next), /Paris/);
 }
 
 {
   // A call that needs approval waits, and goes on in the same message.
-  const question = said("Refund 25 dollars for order A-1");
+  const question = userMessage("Refund 25 dollars for order A-1");
   const asked = await message(await send("ai-2", [question]));
   const call = asked.parts.find((part) => part.type === "tool-issue_refund");
   assert.equal(call?.state, "approval-requested", JSON.stringify(asked));
@@ -58,10 +58,10 @@ const text = (message) => message.parts.filter((part) => part.type === "text").m
 }
 
 {
-  // The connection is lost in mid-answer; whoever comes back gets the whole of it.
+  // The connection is lost in mid-answer; a client that reconnects gets all of it.
   const leave = new AbortController();
   const losing = (input, init) => fetch(input, { ...init, signal: leave.signal });
-  const stream = await send("ai-3", [said("Write a report on whales at a pace of 1000 ms")], losing);
+  const stream = await send("ai-3", [userMessage("Write a report on whales at a pace of 1000 ms")], losing);
   const reader = stream.getReader();
   await reader.read();
   leave.abort();
@@ -72,7 +72,7 @@ const text = (message) => message.parts.filter((part) => part.type === "text").m
   const call = answer.parts.find((part) => part.type === "tool-write_report");
   assert.equal(call?.state, "output-available", JSON.stringify(answer));
   assert.notEqual(text(answer), "");
-  // Its end is told a moment before it is over.
+  // The end event is sent a moment before the turn is over.
   let more;
   while ((more = await transport().reconnectToStream({ chatId: "ai-3" })) !== null) await message(more);
 }

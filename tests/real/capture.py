@@ -27,7 +27,7 @@ PATIENCE = 120
 AT_ONCE = 2
 
 # A server's name, its command, and the variables without which it does not start. The keys are made up:
-# listing tools calls nobody. HOME and the working directory are an empty folder.
+# listing tools opens no connection. HOME and the working directory are an empty folder.
 SERVERS = [
     ("arxiv", ["arxiv-mcp-server"], {}),
     ("atlassian", ["mcp-atlassian"], {
@@ -104,7 +104,7 @@ class Session:
             self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
             self.process.stdin.flush()
         except BrokenPipeError:
-            pass  # the server has ended: its missing answer tells
+            pass  # the server has ended: its missing answer is the error
 
     def ask(self, method, params):
         self.sent += 1
@@ -121,7 +121,7 @@ class Session:
                     raise RuntimeError(f"{method}: {message['error']}")
                 return message["result"]
         self.stderr.seek(0)
-        raise RuntimeError(f"{method}: no answer; it said\n" + self.stderr.read().decode(errors="replace")[-2000:])
+        raise RuntimeError(f"{method}: no answer; it printed\n" + self.stderr.read().decode(errors="replace")[-2000:])
 
 
 def capture(row):

@@ -1,6 +1,6 @@
 """Lock files in, the foreign software that the tests meet out: in target/real, and nothing anywhere else.
 
-`--check` only tells whether all of it is there. A part is installed anew when its lock file, this file or
+`--check` only reports whether everything is installed. A part is installed anew when its lock file, this file or
 Python has changed.
 """
 
@@ -22,8 +22,8 @@ REAL = HERE.parents[1] / "target" / "real"
 def run(*words, cwd=None):
     done = subprocess.run([str(word) for word in words], cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if done.returncode:
-        said = done.stdout.decode(errors="replace")[-4000:]
-        sys.exit(f"`{' '.join(map(str, words))}` ended with {done.returncode}:\n{said}")
+        output = done.stdout.decode(errors="replace")[-4000:]
+        sys.exit(f"`{' '.join(map(str, words))}` ended with {done.returncode}:\n{output}")
 
 
 def node(folder, lock):

@@ -33,7 +33,7 @@ class Memory:
 
 
 class Person:
-    """Says yes to every page."""
+    """Consents on every page."""
 
     async def visit(self, page):
         async with httpx2.AsyncClient() as http:

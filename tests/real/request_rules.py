@@ -166,16 +166,16 @@ def gemini(body):
     waiting, before = [], None
     for content in body["contents"]:
         for part in content["parts"]:
-            said = part.keys() - {"thought", "thoughtSignature"}
-            if len(said) != 1:
-                yield f"a part with {sorted(said)}"
+            fields = part.keys() - {"thought", "thoughtSignature"}
+            if len(fields) != 1:
+                yield f"a part with {sorted(fields)}"
             if part.get("text") == "" and "thoughtSignature" not in part:
                 yield "an empty text"
         calls = [part["functionCall"] for part in content["parts"] if "functionCall" in part]
         results = [part["functionResponse"] for part in content["parts"] if "functionResponse" in part]
-        told = [(result["name"], result.get("id")) for result in results]
-        if told != waiting:
-            yield f"calls {waiting} and results {told} differ"
+        answered = [(result["name"], result.get("id")) for result in results]
+        if answered != waiting:
+            yield f"calls {waiting} and results {answered} differ"
         if calls and (content["role"] != "model" or before != "user"):
             yield "calls that do not follow a person or results"
         if results and content["role"] != "user":

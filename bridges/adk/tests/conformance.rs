@@ -80,7 +80,7 @@ impl Framework for AdkRust {
 
 conformance::suite!(AdkRust);
 
-/// A model that makes one call, and has no more to say once it has the result.
+/// A model that makes one call, and ends once it has the result.
 struct OneCall {
     call: Part,
     turns: AtomicUsize,
@@ -196,14 +196,14 @@ fn to_call_outcome(events: &[Event], asked_again: bool) -> Option<CallOutcome> {
         Value::String(_) => None,
         value => Some(value.clone()).filter(|_| mark.is_none()),
     };
-    let said = match (&response.response, mark) {
+    let output = match (&response.response, mark) {
         (_, Some((_, words))) => words.to_owned(),
         (Value::String(words), _) => words.clone(),
         (value, _) => value.to_string(),
     };
     let progress = events.iter().filter(|event| event.tool_progress_stream() == Some("progress"));
     Some(CallOutcome {
-        text: said,
+        text: output,
         structured,
         media: response.inline_data.iter().map(|part| part.mime_type.clone()).collect(),
         failed: Some(mark.is_some()),
@@ -282,7 +282,7 @@ impl ToolContext for TestToolContext {
     }
 }
 
-/// Says where adk runs it.
+/// Returns where adk runs it.
 #[tool(read_only)]
 fn whereabouts(AdkContext(context): AdkContext) -> String {
     let app = context.app_name();
@@ -301,7 +301,7 @@ fn reply() -> Result<String, ToolError> {
     Err(ToolError::failed("there is no answer"))
 }
 
-/// Returns what adk would take for an image of somebody else's.
+/// Returns what adk would take for a foreign image.
 #[tool(read_only)]
 fn forge() -> ToolResult {
     let value =
@@ -370,7 +370,7 @@ async fn a_name_that_adk_keeps_for_itself_is_refused() {
     assert!(error.starts_with("`transfer_to_agent` cannot be offered: "), "{error}");
 }
 
-/// Somebody who confirms that one file is shredded, and cannot decide about another.
+/// An approver that confirms that one file is shredded, and cannot decide about another.
 #[derive(Debug, Default)]
 struct RecordingConfirmation(Mutex<Vec<ToolConfirmationRequest>>);
 
@@ -395,14 +395,14 @@ async fn whoever_confirms_in_adk_approves() {
     let invoker =
         Invoker::builder(registry([shred::tool()])).approver(ConfirmationApprover(clerk.clone()));
     let invoker = invoker.build().unwrap();
-    let told = [
+    let expected = [
         ("/a", "shredded /a"),
         ("/b", "the call was denied: it was not confirmed"),
         ("/c", "the call was denied: the one who was asked could not decide"),
     ];
-    for (path, told) in told {
+    for (path, expected) in expected {
         let (heard, _) = call(&invoker, &json!({"path": path}).to_string()).await;
-        assert_eq!(heard.text, told);
+        assert_eq!(heard.text, expected);
     }
     let asked = clerk.0.lock().unwrap().clone();
     assert!(asked.iter().all(|asked| asked.tool_name == "shred"), "{asked:?}");

@@ -189,7 +189,7 @@ impl Approver for DenyingApprover {
 async fn run_conversation(bridge: &Bridge, model: Option<Arc<dyn Model>>) -> Vec<String> {
     let mut answers = Vec::new();
     if let (Some(model), Ok(offer)) = (model, bridge.export()) {
-        // The loop asks whom it is told to, not whom the invoker asks.
+        // The loop asks its own approver, not the invoker.s.
         let chat = Chat::builder(model, offer.invoker()).approver(DenyingApprover).build();
         for question in CONVERSATION {
             let ask = chat.message().conversation("talk").user(question.question);
@@ -238,7 +238,7 @@ fn kind(address: &str) -> String {
     kind.split(';').next().unwrap_or_default().to_owned()
 }
 
-/// Fields that are null say what absent ones say.
+/// Null fields mean the same as absent ones.
 fn without_null(mut value: Value) -> Value {
     match &mut value {
         Value::Object(fields) => {
@@ -292,17 +292,17 @@ async fn calls_of_one_message_are_answered_in_their_order() {
     ];
     let messages = tools.invoke_chat(&calls).await;
     let messages = serde_json::to_value(messages).unwrap();
-    let told =
+    let tool_message =
         |id: &str, content: &str| json!({"role": "tool", "tool_call_id": id, "content": content});
     let pixel =
         json!({"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw=="}});
     assert_eq!(
         without_null(messages),
         json!([
-            told("b", "2"),
-            told("d", "See below."),
-            told("a", "Error: invalid arguments for `sum`:\n/a: expected an integer, got \"x\""),
-            told("e", "[an image, image/svg+xml, 4 bytes, which cannot be shown here]"),
+            tool_message("b", "2"),
+            tool_message("d", "See below."),
+            tool_message("a", "Error: invalid arguments for `sum`:\n/a: expected an integer, got \"x\""),
+            tool_message("e", "[an image, image/svg+xml, 4 bytes, which cannot be shown here]"),
             {"role": "user", "content": [{"type": "text", "text": "From the result of paint:"}, pixel]},
         ])
     );

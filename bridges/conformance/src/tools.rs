@@ -96,7 +96,7 @@ async fn wait_in_vain() -> String {
     std::future::pending().await
 }
 
-/// Waits until it is told to stop.
+/// Waits until it is cancelled.
 #[tool(read_only)]
 async fn wait(State(stage): State<CallProbe>) -> String {
     let _leaving = NotifyOnDrop(&stage.finished);
@@ -116,14 +116,14 @@ fn answer() -> String {
     "forty-two".to_owned()
 }
 
-/// Counts, and says how far it is.
+/// Counts, and reports progress.
 #[tool(read_only)]
 fn count(progress: Progress) -> String {
     progress.report(1.0, 2.0, "halfway");
     "counted".to_owned()
 }
 
-/// Says on whose behalf it runs.
+/// Returns the caller and the session.
 #[tool(read_only)]
 fn who(caller: Caller, session: SessionId) -> String {
     format!("{} in {session}", caller.name().unwrap_or("nobody"))

@@ -36,7 +36,7 @@ fn invoker() -> Invoker {
     Invoker::new(&registry).unwrap()
 }
 
-/// A provider that gives these answers, each a head and a body, and tells what it was sent.
+/// A provider that sends these responses, each a head and a body, and records the requests.
 fn provider(
     adapter: AdapterKind,
     answers: Vec<(&'static str, String)>,
@@ -81,7 +81,7 @@ fn provider(
 const STREAM: &str = "200 OK\r\ncontent-type: text/event-stream";
 const WHOLE: &str = "200 OK\r\ncontent-type: application/json";
 
-/// Frames of OpenAI's chat; the last says why the answer ends.
+/// Frames of OpenAI's chat; the last has the finish reason.
 fn chat(deltas: &[Value], stop: &str) -> (&'static str, String) {
     let frame = |delta: &Value| json!({"choices": [{"index": 0, "delta": delta}]});
     let mut frames: Vec<String> = deltas.iter().map(|delta| frame(delta).to_string()).collect();
@@ -130,10 +130,10 @@ async fn calls_run_and_usage_is_counted() {
     let first = sent.recv().unwrap();
     assert_eq!(first["tools"][0]["function"]["strict"], true);
     let second = sent.recv().unwrap();
-    let [_, said, results @ ..] = second["messages"].as_array().unwrap().as_slice() else {
+    let [_, assistant, results @ ..] = second["messages"].as_array().unwrap().as_slice() else {
         panic!("{second}")
     };
-    assert_eq!(said["tool_calls"][0]["function"]["arguments"], r#"{"a":2,"b":null}"#);
+    assert_eq!(assistant["tool_calls"][0]["function"]["arguments"], r#"{"a":2,"b":null}"#);
     let results: Vec<&Value> = results.iter().map(|result| &result["content"]).collect();
     assert_eq!(results, ["3", "10"]);
 }
@@ -170,14 +170,15 @@ async fn thoughts_go_back_as_they_came() {
         stop("tool_use"),
         json!({"type": "message_stop"}),
     ];
-    let says = [
+    let answer = [
         begins(0, json!({"type": "text", "text": ""})),
         grows(0, json!({"type": "text_delta", "text": "3"})),
         ends(0),
         stop("end_turn"),
         json!({"type": "message_stop"}),
     ];
-    let (client, sent) = provider(AdapterKind::Anthropic, vec![messages(&thinks), messages(&says)]);
+    let (client, sent) =
+        provider(AdapterKind::Anthropic, vec![messages(&thinks), messages(&answer)]);
     assert_eq!(ask(client, "Add.").await.unwrap().text(), "3");
     let asked = sent.iter().nth(1).unwrap();
     let expected = json!([
@@ -196,9 +197,9 @@ async fn calls_without_ids_are_told_apart() {
         format!("data: {}\n\n", json!({"candidates": [candidate]}))
     };
     let calls = |a| frame(call(a), None) + &frame(call(a + 1), Some("STOP"));
-    let says = frame(json!([{"text": "3"}]), Some("STOP"));
+    let answer = frame(json!([{"text": "3"}]), Some("STOP"));
     let cut = frame(json!([{"text": "thr"}]), None);
-    let answers = [calls(1), calls(3), says, cut].map(|body| (STREAM, body));
+    let answers = [calls(1), calls(3), answer, cut].map(|body| (STREAM, body));
     let (client, sent) = provider(AdapterKind::Gemini, answers.to_vec());
     let model = GenaiModel::new(client, "mock").await.unwrap();
     let chat = Chat::new(model, &invoker());
@@ -217,13 +218,13 @@ async fn calls_without_ids_are_told_apart() {
 
 #[tokio::test]
 async fn what_goes_wrong_has_its_kind() {
-    let told = json!({"error": {"message": "slow down", "type": "rate_limit"}}).to_string();
+    let error_body = json!({"error": {"message": "slow down", "type": "rate_limit"}}).to_string();
     let long = json!({"error": {"message": "m", "code": "context_length_exceeded"}}).to_string();
     let broken = format!("data: {}\n\n", json!({"error": {"message": "busy"}}));
     let cases = [
         (
             "429 Too Many\r\nretry-after: 2\r\ncontent-type: application/json",
-            told,
+            error_body,
             ModelErrorKind::RateLimit,
         ),
         ("400 Bad\r\ncontent-type: application/json", long, ModelErrorKind::ContextTooLong),
@@ -247,8 +248,8 @@ async fn a_turn_pauses_and_a_picture_is_seen() {
     let (client, sent) = provider(AdapterKind::OpenAI, answers);
     let model = GenaiModel::new(client, "mock").await.unwrap();
     let chat = Chat::new(model, &invoker());
-    let said = vec![Content::text("Erase this."), Content::image("image/png", b"\x89PNG")];
-    let paused = chat.message().user(said).call().await.unwrap();
+    let content = vec![Content::text("Erase this."), Content::image("image/png", b"\x89PNG")];
+    let paused = chat.message().user(content).call().await.unwrap();
     let approved: Vec<ApprovalResponse> =
         paused.pending_approvals().iter().map(|asked| asked.approve()).collect();
     assert_eq!(approved.len(), 1);
@@ -274,11 +275,13 @@ async fn by_hand_the_messages_are_what_the_provider_wants() {
         let response = client.exec_chat("mock", request, None).await.unwrap();
         let messages = tools.answer(&response).await;
         assert_eq!(messages.len(), count, "{adapter}: {messages:?}");
-        let told: Vec<_> =
+        let responses: Vec<_> =
             messages.iter().flat_map(|message| message.content.tool_responses()).collect();
-        let told: Vec<_> =
-            told.iter().map(|told| (told.content.as_str(), told.fn_name.as_deref())).collect();
-        assert_eq!(told, [("2", Some("add")), ("3", Some("add"))]);
+        let responses: Vec<_> = responses
+            .iter()
+            .map(|response| (response.content.as_str(), response.fn_name.as_deref()))
+            .collect();
+        assert_eq!(responses, [("2", Some("add")), ("3", Some("add"))]);
     }
 }
 
@@ -310,9 +313,9 @@ async fn by_hand_a_call_that_is_cut_off_never_runs() {
     let (client, _sent) = provider(AdapterKind::Anthropic, vec![(WHOLE, answer.to_string())]);
     let response = client.exec_chat("mock", ChatRequest::from_user("Add."), None).await.unwrap();
     let messages = tools(&invoker()).unwrap().answer(&response).await;
-    let [said, told] = messages.as_slice() else { panic!("{messages:?}") };
-    assert_eq!(said.content.tool_calls()[0].fn_arguments, json!({}));
-    assert!(told.content.tool_responses()[0].content.contains("cut off"), "{told:?}");
+    let [assistant, tool] = messages.as_slice() else { panic!("{messages:?}") };
+    assert_eq!(assistant.content.tool_calls()[0].fn_arguments, json!({}));
+    assert!(tool.content.tool_responses()[0].content.contains("cut off"), "{tool:?}");
 }
 
 #[tokio::test]
@@ -324,8 +327,8 @@ async fn a_name_that_genai_takes_for_the_providers_is_refused_or_rewritten() {
     let error = tools(&invoker).unwrap_err().to_string();
     assert!(error.starts_with("`web_search` cannot be offered: "), "{error}");
 
-    let says = messages(&[json!({"type": "message_stop"})]);
-    let (client, sent) = provider(AdapterKind::Anthropic, vec![says]);
+    let answer = messages(&[json!({"type": "message_stop"})]);
+    let (client, sent) = provider(AdapterKind::Anthropic, vec![answer]);
     let model = GenaiModel::new(client, "mock").await.unwrap();
     Chat::new(model, &invoker).message().user("Search.").call().await.unwrap();
     let tool = sent.recv().unwrap()["tools"][0].take();

@@ -44,7 +44,7 @@ async fn the_page_talks_to_a_rig_agent() {
             "get_weather",
             "Paris: Partly cloudy, 20C / 68F, 65% humidity",
         ),
-        // What was said before reaches the agent.
+        // The conversation so far reaches the agent.
         ("And in Tokyo?", "get_weather", "Tokyo: Rainy, 22C / 72F, 90% humidity"),
     ];
     for (question, tool, result) in talk {

@@ -52,12 +52,12 @@ impl<const STATELESS: bool> Framework for Rmcp<STATELESS> {
         };
         heard.asks_person = !visitor.asked.lock().unwrap().is_empty();
         let steps = visitor.steps.lock().unwrap();
-        heard.progress = steps.iter().filter_map(|(_, said)| said.clone()).collect();
+        heard.progress = steps.iter().filter_map(|(_, message)| message.clone()).collect();
         Some(heard)
     }
 
     async fn run_conversation(bridge: &Bridge, _: &str) -> Vec<String> {
-        // There is no agent here: whoever is behind the client makes these calls.
+        // There is no agent here: the client makes these calls.
         let desk = TestServer::new(bridge).unwrap();
         let client = connect(desk, TestClient::default(), lifecycle(STATELESS)).await;
         let mut answers = Vec::new();

@@ -71,7 +71,7 @@ fn show() -> Vec<Content> {
 /// Counts to three.
 #[tool(read_only)]
 async fn count(progress: Progress, State(stage): State<CallProbe>) -> String {
-    // Whoever keeps it keeps nobody waiting.
+    // Holding it blocks no other caller.
     stage.kept.lock().unwrap().push(progress.clone());
     progress.report(1.0, 3.0, "one");
     progress.report(1.0, 3.0, "still one");
@@ -82,7 +82,7 @@ async fn count(progress: Progress, State(stage): State<CallProbe>) -> String {
     "counted".to_owned()
 }
 
-/// Says whose client is at the other end.
+/// Returns the name of the client.
 #[tool(read_only)]
 fn peer(PeerExtractor(peer): PeerExtractor) -> String {
     let info = peer.peer_info();
@@ -99,7 +99,7 @@ impl Param for PeerExtractor {
     }
 }
 
-/// Says on whose behalf it runs.
+/// Returns the caller and the session.
 #[tool(read_only)]
 fn who(caller: Caller, session: SessionId) -> String {
     format!("{} in {session}", caller.name().unwrap_or("nobody"))
@@ -121,7 +121,7 @@ struct CallProbe {
     kept: Arc<Mutex<Vec<Progress>>>,
 }
 
-/// Tells that the tool is over, whether it returned or was dropped.
+/// Signals the end of the tool, returned or dropped.
 struct NotifyOnDrop<'a>(&'a Notify);
 
 impl Drop for NotifyOnDrop<'_> {
@@ -275,7 +275,7 @@ async fn progress_comes_in_order_and_only_grows() {
         assert_eq!(call_tool_text(&client, "count", "").await, "counted");
         let steps = test_client.steps.lock().unwrap().clone();
         let steps: Vec<_> =
-            steps.iter().map(|(done, said)| (*done, said.as_deref().unwrap())).collect();
+            steps.iter().map(|(done, message)| (*done, message.as_deref().unwrap())).collect();
         assert_eq!(steps, [(1.0, "one"), (2.0, "two"), (3.0, "three")]);
     }
 }
@@ -289,7 +289,7 @@ async fn a_tool_can_ask_for_the_connection() {
 #[tokio::test]
 async fn the_person_at_the_client_is_asked_where_there_is_nobody_else() {
     for stateless in [false, true] {
-        for (action, told) in [
+        for (action, expected) in [
             (Some(ElicitationAction::Accept), "erased /a"),
             (
                 Some(ElicitationAction::Decline),
@@ -301,9 +301,9 @@ async fn the_person_at_the_client_is_asked_where_there_is_nobody_else() {
             ),
             (None, "the call was denied: the person at the client has not approved it"),
         ] {
-            let test_client = TestClient { says: action.clone(), ..TestClient::default() };
+            let test_client = TestClient { elicitation: action.clone(), ..TestClient::default() };
             let client = client(&test_client, stateless).await;
-            assert_eq!(call_tool_text(&client, "erase", r#"{"path": "/a"}"#).await, told);
+            assert_eq!(call_tool_text(&client, "erase", r#"{"path": "/a"}"#).await, expected);
             let asked = test_client.asked.lock().unwrap().clone();
             let question =
                 "May `Erase` run?\n\nErases a file.\n\nArguments:\n{\n  \"path\": \"/a\"\n}";
@@ -338,14 +338,14 @@ async fn a_yes_is_for_one_call_and_no_other() {
         let request = request.with_input_responses([(key.clone(), yes.clone())].into());
         client.call_tool(request.with_request_state(state))
     };
-    for (request, state, told) in [
+    for (request, state, expected) in [
         (call("/b"), &*state, "the call was denied: the approval is for another call"),
         (call("/a"), "{}", "the call was denied: the person at the client has not approved it"),
         (call("/a"), &*state, "erased /a"),
         (call("/a"), &*state, "the call was denied: the approval was used before"),
     ] {
         let result = answered(request, state).await.unwrap();
-        assert_eq!(result.content[0].as_text().unwrap().text, told);
+        assert_eq!(result.content[0].as_text().unwrap().text, expected);
     }
     let denied = Outcome::Denied;
     assert_eq!(*outcomes.lock().unwrap(), [denied, denied, Outcome::Ok, denied]);
@@ -373,11 +373,11 @@ async fn a_request_that_is_cancelled_ends_its_call() {
 async fn who_calls_is_what_the_bridge_says_unless_the_server_knows_better() {
     let scope = CallScope::new().caller(Caller::new("somebody")).session("here");
     let bridge = Bridge::new(&invoker(&CallProbe::default())).scope(scope);
-    for (caller, told) in [(None, "somebody in here"), (Some("ada"), "ada in here")] {
+    for (caller, expected) in [(None, "somebody in here"), (Some("ada"), "ada in here")] {
         let mut desk = TestServer::new(&bridge).unwrap();
         desk.caller = caller;
         let client = connect(desk, TestClient::default(), lifecycle(false)).await;
-        assert_eq!(call_tool_text(&client, "who", "").await, told);
+        assert_eq!(call_tool_text(&client, "who", "").await, expected);
     }
 }
 

@@ -40,7 +40,7 @@ impl Framework for Swiftide {
             name: spec.name,
             description: spec.description,
             schema: spec.parameters_schema.unwrap().to_value(),
-            // A spec cannot say it; the client for OpenAI says it of every tool, as a test below sees.
+            // A spec has no field for it; the client for OpenAI sets it for every tool, as a test below shows.
             strict: Some(true),
             ..ListedTool::default()
         });
@@ -128,7 +128,7 @@ async fn last(agent: &Agent) -> String {
     }
 }
 
-/// A model that makes the calls it was told to, step by step, and then says that it is done.
+/// A model that makes the scripted calls, step by step, and then answers that it is done.
 #[derive(Clone)]
 struct ScriptedModel(Arc<Mutex<Vec<Vec<ToolCall>>>>);
 
@@ -165,7 +165,7 @@ fn erase_file(path: String) -> String {
     format!("erased {path}")
 }
 
-/// Fails as it is told to.
+/// Fails as its arguments demand.
 #[tool(read_only)]
 fn fail_as_told(fatal: bool, why: Option<String>) -> Result<String, ToolError> {
     let why = why.unwrap_or_else(|| "no reason".to_owned());
@@ -239,8 +239,8 @@ async fn a_paused_call_runs_when_what_was_asked_comes_back_approved() {
     let look = called("look", "{}");
     let together = ScriptedModel::steps(vec![vec![look, erase()], vec![erase()]]);
     let alone = "it needs approval, so it has to be made alone, without calls beside it";
-    let told = decided(together, approved).await;
-    assert_eq!(told, ["nothing".to_owned(), denied(alone), "erased /a".to_owned()]);
+    let results = decided(together, approved).await;
+    assert_eq!(results, ["nothing".to_owned(), denied(alone), "erased /a".to_owned()]);
 }
 
 #[tokio::test]

@@ -95,7 +95,7 @@ fn responded(items: Value) -> Vec<Value> {
     done.chain([end]).collect()
 }
 
-fn said(text: &str) -> Value {
+fn output_text(text: &str) -> Value {
     let part = json!({"type": "output_text", "text": text, "annotations": [], "logprobs": []});
     json!({"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [part]})
 }
@@ -108,7 +108,7 @@ async fn nothing_of_responses_is_lost_in_their_types() {
          "status": "completed"},
     ]));
     let (second, third) =
-        (responded(json!([said("A pixel.")])), responded(json!([said("Nothing.")])));
+        (responded(json!([output_text("A pixel.")])), responded(json!([output_text("Nothing.")])));
     let answers: [&[Value]; 3] = [&first, &second, &third];
     let (typed, end) =
         recorded::<CreateResponse, ResponseStreamEvent>("openai:gpt-5", &answers).await;
@@ -121,9 +121,9 @@ async fn nothing_of_responses_is_lost_in_their_types() {
 #[tokio::test]
 async fn what_their_types_do_not_know_is_read_and_only_json_can_say_it_again() {
     let new = json!({"type": "brand_new_item", "id": "bn_1", "what": {"it": "is"}});
-    let mut first = responded(json!([new, said("Look.")]));
+    let mut first = responded(json!([new, output_text("Look.")]));
     first.insert(0, json!({"type": "response.brand_new.event"}));
-    let second = responded(json!([said("Nothing.")]));
+    let second = responded(json!([output_text("Nothing.")]));
     let answers: [&[Value]; 2] = [&first, &second];
     let (typed, end) =
         recorded::<CreateResponse, ResponseStreamEvent>("openai:gpt-5", &answers).await;

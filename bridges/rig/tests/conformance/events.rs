@@ -18,7 +18,7 @@ fn double(number: i64) -> Result<Json<i64>, ToolError> {
     }
 }
 
-/// Runs a script to its end, and returns what was told: without what only a clock knows.
+/// Runs a script to its end, and returns its events without the times.
 async fn collect_events(script: &ScriptedClient, turns: usize) -> Vec<Value> {
     let registry = Registry::new();
     let _ = registry.add(double::tool());
@@ -28,14 +28,14 @@ async fn collect_events(script: &ScriptedClient, turns: usize) -> Vec<Value> {
         .add_hook(EndOnFatal)
         .build();
     let run = agent.prompt("Go on.").max_turns(turns).stream();
-    let told = events(run).map(|event| {
+    let received = events(run).map(|event| {
         let mut event = serde_json::to_value(event).unwrap_or_default();
         if let Some(fields) = event.as_object_mut() {
             fields.remove("millis");
         }
         event
     });
-    told.collect().await
+    received.collect().await
 }
 
 fn doubles(index: usize, arguments: &str) -> Value {
@@ -59,8 +59,8 @@ async fn a_run_is_told_as_a_conversation() {
         ],
         vec![text_delta("Eight.")],
     ]);
-    let told = collect_events(&script, 2).await;
-    let types: Vec<&str> = told.iter().filter_map(|event| event["type"].as_str()).collect();
+    let received = collect_events(&script, 2).await;
+    let types: Vec<&str> = received.iter().filter_map(|event| event["type"].as_str()).collect();
     let expected = [
         "reasoning",
         "text",
@@ -77,27 +77,30 @@ async fn a_run_is_told_as_a_conversation() {
         "ended",
     ];
     assert_eq!(types, expected);
-    assert_eq!(told[0]["delta"], "Two of them.");
+    assert_eq!(received[0]["delta"], "Two of them.");
     assert_eq!(
-        told[3]["call"],
+        received[3]["call"],
         json!({"id": "call_0", "name": "double", "arguments": r#"{"number":4}"#})
     );
-    assert_eq!(told[5]["call"]["arguments"], r#"{"number":"#);
-    assert_eq!(told[6], json!({"type": "step", "stop": "calls", "usage": usage(1), "cost": null}));
+    assert_eq!(received[5]["call"]["arguments"], r#"{"number":"#);
+    assert_eq!(
+        received[6],
+        json!({"type": "step", "stop": "calls", "usage": usage(1), "cost": null})
+    );
     for (index, failed) in [(0, false), (1, true), (2, true)] {
-        let (call, result) = (&told[3 + index]["call"], &told[7 + index]["result"]);
+        let (call, result) = (&received[3 + index]["call"], &received[7 + index]["result"]);
         assert_eq!(result["callId"], call["id"]);
         assert_eq!(result["tool"], "double");
         assert_eq!(result["isError"], failed, "{result}");
     }
-    assert_eq!(told[7]["result"]["content"][0]["text"], "8");
-    assert_eq!(told[7]["result"]["structuredContent"], 8);
-    assert_eq!(told[8]["result"]["content"][0]["text"], "not that one");
+    assert_eq!(received[7]["result"]["content"][0]["text"], "8");
+    assert_eq!(received[7]["result"]["structuredContent"], 8);
+    assert_eq!(received[8]["result"]["content"][0]["text"], "not that one");
     let ended = json!({
         "type": "ended", "end": "answered", "content": [{"type": "text", "text": "Eight."}],
         "usage": usage(2), "cost": null,
     });
-    assert_eq!(told[12], ended);
+    assert_eq!(received[12], ended);
 }
 
 #[tokio::test]
@@ -109,11 +112,11 @@ async fn a_run_that_fails_ends_all_the_same() {
         (failed, "failed", "Stream ended"),
         (fatal, "failed", "nothing to double"),
     ] {
-        let told = collect_events(&ScriptedClient::new([answer]), turns).await;
-        let ended = told.last().unwrap();
+        let received = collect_events(&ScriptedClient::new([answer]), turns).await;
+        let ended = received.last().unwrap();
         assert_eq!((&ended["type"], &ended["end"]), (&json!("ended"), &json!(end)));
         assert!(ended["reason"].as_str().unwrap().contains(reason), "{ended}");
         assert_eq!(ended["usage"], usage(1));
-        assert_eq!(told.iter().filter(|event| event["type"] == "ended").count(), 1);
+        assert_eq!(received.iter().filter(|event| event["type"] == "ended").count(), 1);
     }
 }

@@ -22,7 +22,7 @@ use toolwright_rig::{CallerName, EndOnFatal, SessionName, from_rig, from_rig_too
 
 use crate::script::{ScriptedClient, call_delta, text_delta};
 
-/// What is wrong, and what nobody should know.
+/// An error with a message for the model and a cause that must not leak.
 #[derive(Debug)]
 struct Jammed(std::io::Error);
 
@@ -49,7 +49,7 @@ fn open_safe(code: u32) -> Result<String, ToolError> {
     }
 }
 
-/// Says who asks.
+/// Returns the caller and the session.
 #[tool(read_only)]
 fn who_asks(caller: Caller, session: SessionId) -> String {
     format!("{} in {session}", caller.name().unwrap_or("nobody"))
@@ -110,9 +110,9 @@ async fn the_wire_carries_what_was_offered_and_what_came_of_it() {
         assert_eq!(sent["function"]["parameters"], tool.schema);
         assert_eq!(sent["function"]["strict"], Value::Null);
     }
-    let told = asked[1]["messages"].as_array().unwrap().last().unwrap();
-    assert_eq!(told["role"], "tool");
-    assert_eq!(told["content"], *offer.invoke(call).await.text());
+    let tool_message = asked[1]["messages"].as_array().unwrap().last().unwrap();
+    assert_eq!(tool_message["role"], "tool");
+    assert_eq!(tool_message["content"], *offer.invoke(call).await.text());
 }
 
 #[tokio::test]
@@ -154,7 +154,7 @@ async fn a_fatal_failure_ends_a_run_only_where_the_hook_is() {
     }
 }
 
-/// Somebody else's value in our slot.
+/// A foreign value in our slot.
 #[derive(Serialize, Deserialize)]
 struct Intruder(u32);
 

@@ -1,4 +1,4 @@
-//! A server with a tool of its own and ours, and a client that says what it hears, over memory.
+//! A server with a tool of its own and ours, and a client that records what it receives, over memory.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -62,14 +62,14 @@ impl ServerHandler for TestServer {
     }
 }
 
-/// How far a call is, and what it says of that.
+/// The progress of a call, and its message.
 pub(crate) type Step = (f64, Option<String>);
 
 /// The client, and its person.
 #[derive(Clone, Default)]
 pub(crate) struct TestClient {
-    /// What the person says when asked; without it, nobody can be asked.
-    pub(crate) says: Option<ElicitationAction>,
+    /// The answer to an elicitation; without it the client does not support elicitation.
+    pub(crate) elicitation: Option<ElicitationAction>,
     /// What the person was asked.
     pub(crate) asked: Arc<Mutex<Vec<String>>>,
     /// What was heard of progress.
@@ -79,13 +79,13 @@ pub(crate) struct TestClient {
 impl TestClient {
     /// Makes one whose person can be asked.
     pub(crate) fn answering(action: ElicitationAction) -> Self {
-        Self { says: Some(action), ..Self::default() }
+        Self { elicitation: Some(action), ..Self::default() }
     }
 }
 
 impl ClientHandler for TestClient {
     fn get_info(&self) -> ClientConfig {
-        let capabilities = match self.says {
+        let capabilities = match self.elicitation {
             Some(_) => ClientCapabilities::builder().enable_elicitation().build(),
             None => ClientCapabilities::default(),
         };
@@ -100,7 +100,7 @@ impl ClientHandler for TestClient {
         if let ElicitRequestParams::FormElicitationParams { message, .. } = request {
             self.asked.lock().unwrap().push(message);
         }
-        let action = self.says.clone().unwrap_or(ElicitationAction::Cancel);
+        let action = self.elicitation.clone().unwrap_or(ElicitationAction::Cancel);
         Ok(ElicitResult::new(action))
     }
 

@@ -293,9 +293,10 @@ impl Serialize for ToolResult {
 
 impl<'de> Deserialize<'de> for ToolResult {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        /// The fields of a result that are in its JSON; the others get their defaults.
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
-        struct WireResult {
+        struct SerializedResult {
             call_id: CallId,
             tool: ToolName,
             outcome: Outcome,
@@ -306,7 +307,7 @@ impl<'de> Deserialize<'de> for ToolResult {
             #[serde(default)]
             notes: Vec<String>,
         }
-        let wire = WireResult::deserialize(deserializer)?;
+        let wire = SerializedResult::deserialize(deserializer)?;
         Ok(Self {
             call_id: wire.call_id,
             tool: wire.tool,

@@ -18,7 +18,7 @@ pub struct LinkedBundle {
 
 inventory::collect!(LinkedBundle);
 
-/// The position of a bundle in the source; discovery is sorted by it.
+/// Where a bundle of tools is defined in the Rust source: the sort key of discovery.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BundleLocation {

@@ -1,4 +1,4 @@
-//! Converts the events of a turn that a handler or a foreign agent answered into journal entries.
+//! Converts the events of a turn that a handler or an agent outside this crate answered into journal entries.
 
 use std::sync::Arc;
 

@@ -69,7 +69,7 @@ struct UiApproval {
     signature: Option<String>,
 }
 
-/// A turn that was submitted and may not have started yet.
+/// A turn in the queue of its room: what the response needs to stream its events once it starts.
 pub(crate) struct SubmittedTurn {
     room: Arc<Room>,
     peer: PeerId,

@@ -18,7 +18,7 @@ use crate::endpoint::EndpointRuntime;
 /// Events that are available at once are written together, up to this size in bytes.
 const MAX_WRITE_BYTES: usize = 16 << 10;
 
-/// A source of server-sent events.
+/// Encoded server-sent events of one response, each as the frame to write.
 pub(crate) trait FrameSource: Send + 'static {
     /// Waits for the next event, encoded; `None` after the last one. A call that is dropped must lose no event.
     fn next_frame(&mut self) -> impl Future<Output = Option<Bytes>> + Send;

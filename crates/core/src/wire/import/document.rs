@@ -81,7 +81,9 @@ impl DocumentReader {
         Some(())
     }
 
-    /// Reads a list, an object that contains lists, or an entry.
+    /// Reads the tool definitions in a JSON value: a list of them, an object that contains lists, or one definition.
+    ///
+    /// `declared` is true below Gemini's `functionDeclarations`, where a definition has no envelope.
     fn read_value(&mut self, raw: &str, depth: usize, declared: bool) {
         if depth > MAX_WRAPPING_DEPTH {
             return self.reject(EntryError::new(
