@@ -42,11 +42,14 @@ fn null_flags(value: &mut Value) {
 /// Where an open object makes others invalid there is more than a note; there it stays closed. Branches
 /// that were apart only because they were closed may overlap when open, so one of them becomes any.
 pub(crate) fn opened(schema: &Value) -> Value {
-    open_objects(schema, schema.get("$defs").unwrap_or(&Value::Null))
+    open_objects(schema, schema.get("$defs").unwrap_or(&Value::Null), false)
 }
 
-fn open_objects(schema: &Value, definitions: &Value) -> Value {
-    let opened = |part| open_objects(part, definitions);
+/// `closed` is true for a branch of a closed schema: lowering merges them, so the schema of its other members goes too.
+fn open_objects(schema: &Value, definitions: &Value, closed: bool) -> Value {
+    let closed = closed || is_closed(schema, definitions);
+    let opened = |part| open_objects(part, definitions, false);
+    let branch = |part| open_objects(part, definitions, closed);
     let Value::Object(members) = schema else {
         return schema.clone();
     };
@@ -54,31 +57,35 @@ fn open_objects(schema: &Value, definitions: &Value) -> Value {
     let mut all: Vec<Value> = Vec::new();
     for (keyword, value) in members {
         match (keyword.as_str(), value) {
-            ("additionalProperties" | "unevaluatedProperties", value)
-                if is_never(value, definitions) => {}
+            ("additionalProperties" | "unevaluatedProperties", _) if closed => {}
             // A list of names becomes properties, in an object that is closed.
             ("propertyNames", _) => {}
             ("oneOf", Value::Array(branches)) => {
-                all.push(json!({"anyOf": branches.iter().map(opened).collect::<Vec<_>>()}));
+                all.push(json!({"anyOf": branches.iter().map(branch).collect::<Vec<_>>()}));
             }
-            ("allOf", Value::Array(parts)) => all.extend(parts.iter().map(opened)),
-            ("anyOf" | "prefixItems", Value::Array(parts)) => {
+            ("allOf", Value::Array(parts)) => all.extend(parts.iter().map(branch)),
+            ("anyOf", Value::Array(parts)) => {
+                open.insert(keyword.clone(), parts.iter().map(branch).collect());
+            }
+            ("prefixItems", Value::Array(parts)) => {
                 open.insert(keyword.clone(), parts.iter().map(opened).collect());
             }
+            ("dependentSchemas", Value::Object(parts)) => {
+                let parts = parts.iter().map(|(name, part)| (name.clone(), branch(part)));
+                open.insert(keyword.clone(), parts.collect());
+            }
+            ("else" | "then", part) => {
+                open.insert(keyword.clone(), branch(part));
+            }
             (
-                "$defs" | "definitions" | "dependentSchemas" | "patternProperties" | "properties",
+                "$defs" | "definitions" | "patternProperties" | "properties",
                 Value::Object(parts),
             ) => {
                 let parts = parts.iter().map(|(name, part)| (name.clone(), opened(part)));
                 open.insert(keyword.clone(), parts.collect());
             }
             (
-                "additionalProperties"
-                | "else"
-                | "items"
-                | "then"
-                | "unevaluatedItems"
-                | "unevaluatedProperties",
+                "additionalProperties" | "items" | "unevaluatedItems" | "unevaluatedProperties",
                 part,
             ) => {
                 open.insert(keyword.clone(), opened(part));
@@ -92,6 +99,18 @@ fn open_objects(schema: &Value, definitions: &Value) -> Value {
         open.insert("allOf".to_owned(), Value::Array(all));
     }
     Value::Object(open)
+}
+
+/// Returns true if the schema or a branch of it allows no members but those it names.
+fn is_closed(schema: &Value, definitions: &Value) -> bool {
+    let rest = ["additionalProperties", "unevaluatedProperties"];
+    let branches = ["allOf", "anyOf", "oneOf"];
+    rest.iter().filter_map(|keyword| schema.get(keyword)).any(|rest| is_never(rest, definitions))
+        || branches
+            .iter()
+            .filter_map(|keyword| schema.get(keyword)?.as_array())
+            .flatten()
+            .any(|branch| is_closed(branch, definitions))
 }
 
 /// Returns true if no value is valid for the schema, as far as the sampler can find out.
