@@ -1,25 +1,17 @@
-//! Models for tests: no key, no network, the same answer every time.
-//!
-//! [`ScriptedModel`] plays a script and records its requests; [`FnModel`] is a function; [`SampleModel`] calls every tool with
-//! arguments generated from its schema.
+//! Models for tests, and their replies: no key, no network, the same answer every time.
+
+pub(crate) mod fn_model;
+pub(crate) mod sampled_calls_model;
+pub(crate) mod scripted_model;
 
 use std::sync::Arc;
 
 use futures::stream::{self, StreamExt as _};
+use toolwright_chat::{
+    Item, ItemKind, ModelError, ModelErrorKind, ModelEvent, ModelRequest, ModelStream, StopReason,
+    Usage,
+};
 use toolwright_core::ToolCall;
-
-use crate::error::{ModelError, ModelErrorKind};
-use crate::model::item::{Item, ItemKind};
-use crate::model::usage::{StopReason, Usage};
-use crate::model::{ModelEvent, ModelStream};
-
-mod function;
-mod sample;
-mod script;
-
-pub use function::FnModel;
-pub use sample::SampleModel;
-pub use script::ScriptedModel;
 
 /// One answer of a model for tests.
 #[derive(Debug)]
@@ -139,4 +131,4 @@ impl From<ToolCall> for ModelReply {
     }
 }
 
-type ReplyFn = Arc<dyn Fn(&crate::ModelRequest) -> ModelReply + Send + Sync>;
+type ReplyFn = Arc<dyn Fn(&ModelRequest) -> ModelReply + Send + Sync>;

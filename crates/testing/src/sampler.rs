@@ -5,22 +5,23 @@
 
 mod constraints;
 mod generator;
+mod location;
 mod min_size;
 mod mutate;
 mod plan;
 mod refs;
-mod rng;
 mod schema_cache;
 mod type_set;
 mod validation_cost;
 mod values;
 
 use serde_json::Value;
+use toolwright_core::schema::{Schema, Tape};
 
-use crate::{Schema, Tape};
+use crate::rng::SeededRng;
 use generator::Generator;
+use location::{ValueLocation, combine_seeds};
 use plan::SamplePlan;
-use rng::{Rng, ValueLocation, combine_seeds};
 use schema_cache::SchemaCache;
 use values::{array, format, number, pattern};
 
@@ -42,7 +43,8 @@ const MAX_MUTATIONS: usize = 8;
 ///
 /// ```
 /// use serde_json::json;
-/// use toolwright_schema::{Sampler, Schema, Tape};
+/// use toolwright::schema::{Schema, Tape};
+/// use toolwright::testing::Sampler;
 ///
 /// let schema = Schema::check(json!({
 ///     "type": "object",
@@ -94,7 +96,7 @@ impl<'s> Sampler<'s> {
     pub fn near_miss(&mut self) -> Option<Value> {
         let seed = self.next_seed();
         let settled = self.generate(SamplePlan::new(seed, false))?;
-        let mut rng = Rng::new(combine_seeds(seed, 1));
+        let mut rng = SeededRng::new(combine_seeds(seed, 1));
         let mut tolerated = None;
         for turn in 0..MAX_MUTATIONS {
             let mut draw = Generator::new(&mut self.cache, &settled.plan, MAX_WORK);

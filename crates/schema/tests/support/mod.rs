@@ -1,7 +1,8 @@
 //! Schemas as their dialects mean them, and their verdicts.
 
 use serde_json::{Value, json};
-use toolwright_schema::{Dialect, InputLimits, Lowered, Sampler, Schema, Tape};
+use toolwright_schema::{Dialect, InputLimits, Lowered, Schema, Tape};
+use toolwright_testing::Sampler;
 
 /// Whether a schema admits a value.
 pub(crate) fn admits(schema: &Schema, value: &Value) -> bool {
@@ -54,7 +55,8 @@ fn open_objects(schema: &Value, definitions: &Value) -> Value {
     let mut all: Vec<Value> = Vec::new();
     for (keyword, value) in members {
         match (keyword.as_str(), value) {
-            ("additionalProperties" | "unevaluatedProperties", value) if is_never(value, definitions) => {}
+            ("additionalProperties" | "unevaluatedProperties", value)
+                if is_never(value, definitions) => {}
             // A list of names becomes properties, in an object that is closed.
             ("propertyNames", _) => {}
             ("oneOf", Value::Array(branches)) => {

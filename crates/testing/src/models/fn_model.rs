@@ -3,8 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
+use toolwright_chat::{Message, Model, ModelId, ModelRequest, ModelStream};
+use toolwright_core::ToolResult;
+
 use super::{ModelReply, ReplyFn};
-use crate::model::{Message, Model, ModelId, ModelRequest, ModelStream};
 
 /// A model that computes its reply from the request.
 ///
@@ -12,7 +14,7 @@ use crate::model::{Message, Model, ModelId, ModelRequest, ModelStream};
 ///
 /// ```
 /// use toolwright::chat::Chat;
-/// use toolwright::chat::testing::{FnModel, ModelReply};
+/// use toolwright::testing::{FnModel, ModelReply};
 /// use toolwright::{Invoker, Registry};
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
@@ -42,15 +44,14 @@ impl FnModel {
     pub fn echo() -> Self {
         Self::new(|request| match request.messages.last() {
             Some(Message::User(content) | Message::Assistant(content)) => {
-                let result = toolwright_core::ToolResult::success(content.clone());
-                result.text().into_owned()
+                ToolResult::success(content.clone()).text().into_owned()
             }
             Some(Message::Results(results)) => {
                 let texts: Vec<_> = results.iter().map(|result| result.text()).collect();
                 texts.join("\n")
             }
             Some(Message::Step(step)) => step.text(),
-            None => String::new(),
+            _ => String::new(),
         })
     }
 }

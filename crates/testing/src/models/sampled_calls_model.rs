@@ -1,29 +1,28 @@
-//! [`SampleModel`]: a model that tries every tool.
+//! [`SampledCallsModel`]: a model that tries every tool.
 
+use toolwright_chat::{Item, Message, Model, ModelId, ModelRequest, ModelStream};
 use toolwright_core::ToolCall;
-use toolwright_core::schema::Sampler;
 
 use super::ModelReply;
-use crate::model::item::Item;
-use crate::model::{Message, Model, ModelId, ModelRequest, ModelStream};
+use crate::Sampler;
 
 /// A model that calls every tool once, with arguments generated from its schema, and then replies with the number of calls.
 ///
 /// A smoke test for a bundle of tools: a tool has to handle all arguments that its schema allows.
 #[derive(Clone, Debug)]
-pub struct SampleModel {
+pub struct SampledCallsModel {
     id: ModelId,
     seed: u64,
 }
 
-impl SampleModel {
+impl SampledCallsModel {
     /// Creates a model; the same seed gives the same arguments.
     pub fn new(seed: u64) -> Self {
         Self { id: ModelId::new("sample", ""), seed }
     }
 }
 
-impl Model for SampleModel {
+impl Model for SampledCallsModel {
     fn id(&self) -> &ModelId {
         &self.id
     }

@@ -4,11 +4,10 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use toolwright_chat::{Item, Model, ModelErrorKind, ModelId, ModelRequest, ModelStream};
 use toolwright_core::ToolCall;
 
 use super::{ModelReply, ReplyFn};
-use crate::error::ModelErrorKind;
-use crate::model::{Model, ModelId, ModelRequest, ModelStream};
 
 /// A model that plays a script, one reply per request, and records the requests.
 ///
@@ -17,7 +16,7 @@ use crate::model::{Model, ModelId, ModelRequest, ModelStream};
 /// # Examples
 ///
 /// ```
-/// use toolwright::chat::testing::ScriptedModel;
+/// use toolwright::testing::ScriptedModel;
 ///
 /// let model = ScriptedModel::new().calls("add", r#"{"a": 2, "b": 3}"#).replies("It is 5.");
 /// assert!(model.requests().is_empty());
@@ -76,7 +75,7 @@ impl ScriptedModel {
             })
             .collect();
         self.replies_with(move |_| {
-            ModelReply::from_items(calls.iter().cloned().map(crate::Item::call).collect())
+            ModelReply::from_items(calls.iter().cloned().map(Item::call).collect())
         })
     }
 

@@ -4,11 +4,8 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::{
-    generator::Generator,
-    rng::{Rng, ValueLocation},
-    type_set::TypeSet,
-};
+use super::{generator::Generator, location::ValueLocation, type_set::TypeSet};
+use crate::rng::SeededRng;
 
 /// How many references may follow each other for the same value.
 const MAX_IN_PLACE_DEPTH: usize = 64;
@@ -113,7 +110,7 @@ impl<'s> Generator<'_, 's> {
         &mut self,
         schemas: &[&'s Value],
         location: ValueLocation,
-        rng: &mut Rng,
+        rng: &mut SeededRng,
     ) -> Option<ValueConstraints<'s>> {
         let mut constraints = ValueConstraints {
             schemas: Vec::with_capacity(schemas.len()),
@@ -135,7 +132,7 @@ impl<'s> Generator<'_, 's> {
         constraints: &mut ValueConstraints<'s>,
         schema: &'s Value,
         location: ValueLocation,
-        rng: &mut Rng,
+        rng: &mut SeededRng,
         depth: usize,
     ) -> Option<()> {
         self.use_work(1)?;
@@ -197,7 +194,7 @@ impl<'s> Generator<'_, 's> {
         constraints: &mut ValueConstraints<'s>,
         branches: &'s [Value],
         location: ValueLocation,
-        rng: &mut Rng,
+        rng: &mut SeededRng,
         depth: usize,
     ) -> Option<()> {
         self.use_work(branches.len() / 16)?;
@@ -230,7 +227,7 @@ impl<'s> Generator<'_, 's> {
         &mut self,
         constraints: &mut ValueConstraints<'s>,
         location: ValueLocation,
-        rng: &mut Rng,
+        rng: &mut SeededRng,
     ) -> Option<()> {
         let dependents: Vec<(&str, &Value)> = constraints
             .keyword_members("dependentSchemas")

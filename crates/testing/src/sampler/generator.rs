@@ -5,13 +5,10 @@ use std::sync::LazyLock;
 use serde_json::{Value, json};
 
 use super::{
-    constraints::ValueConstraints,
-    mutate::mutate,
-    plan::SamplePlan,
-    rng::{Rng, ValueLocation},
-    schema_cache::SchemaCache,
-    type_set::TypeSet,
+    constraints::ValueConstraints, location::ValueLocation, mutate::mutate, plan::SamplePlan,
+    schema_cache::SchemaCache, type_set::TypeSet,
 };
+use crate::rng::SeededRng;
 
 /// The maximum nesting of values: parsers reject deeper ones.
 const MAX_DEPTH: usize = 60;
@@ -72,7 +69,7 @@ pub(super) struct AttemptStats {
 
 impl<'d, 's> Generator<'d, 's> {
     pub(super) fn new(cache: &'d mut SchemaCache<'s>, plan: &'d SamplePlan, work: usize) -> Self {
-        let varied = !plan.is_natural() && Rng::new(plan.seed()).chance_one_in(2);
+        let varied = !plan.is_natural() && SeededRng::new(plan.seed()).chance_one_in(2);
         Self {
             cache,
             plan,
@@ -103,7 +100,9 @@ impl<'d, 's> Generator<'d, 's> {
         let value = self.unmutated_value(schemas, location).map(|(value, constraints)| match self
             .mutation
         {
-            Some((index, seed)) if index == at => mutate(value, &constraints, &mut Rng::new(seed)),
+            Some((index, seed)) if index == at => {
+                mutate(value, &constraints, &mut SeededRng::new(seed))
+            }
             _ => value,
         });
         // Only the innermost failure is recorded.
@@ -131,7 +130,7 @@ impl<'d, 's> Generator<'d, 's> {
             validator_visits: location.validator_visits.saturating_mul(toll.child_visits.max(1)),
             ..location.with_salt(self.plan.retry_count(location.path_hash))
         };
-        let mut rng = Rng::new(location.seed);
+        let mut rng = SeededRng::new(location.seed);
         let constraints = self.constraints(schemas, location, &mut rng)?;
         let value = match constraints.enum_lists() {
             Some(options) => self.enum_value(&options, &constraints, location, &mut rng)?,
@@ -164,7 +163,7 @@ impl<'d, 's> Generator<'d, 's> {
         self.plan.is_natural() && self.plan.retry_count(location.path_hash) == 0
     }
 
-    pub(super) fn style(&self, location: ValueLocation, rng: &mut Rng) -> ValueStyle {
+    pub(super) fn style(&self, location: ValueLocation, rng: &mut SeededRng) -> ValueStyle {
         if self.is_natural(location) {
             ValueStyle::Natural
         } else if self.wants_edge_case(rng) {
@@ -175,7 +174,7 @@ impl<'d, 's> Generator<'d, 's> {
     }
 
     /// Returns true if this location should get an edge case.
-    pub(super) fn wants_edge_case(&self, rng: &mut Rng) -> bool {
+    pub(super) fn wants_edge_case(&self, rng: &mut SeededRng) -> bool {
         rng.chance_one_in(self.edge_case_rate)
     }
 
@@ -183,7 +182,7 @@ impl<'d, 's> Generator<'d, 's> {
         &mut self,
         constraints: &ValueConstraints<'s>,
         location: ValueLocation,
-        rng: &mut Rng,
+        rng: &mut SeededRng,
     ) -> Option<Value> {
         match self.pick_type(constraints, location, rng) {
             TypeSet::NULL => Some(Value::Null),
@@ -201,7 +200,7 @@ impl<'d, 's> Generator<'d, 's> {
         &self,
         constraints: &ValueConstraints<'s>,
         location: ValueLocation,
-        rng: &mut Rng,
+        rng: &mut SeededRng,
     ) -> TypeSet {
         let mut types = constraints.types;
         let mut is_untyped = false;

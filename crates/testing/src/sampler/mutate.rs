@@ -2,13 +2,17 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::sample::{
-    array::ArrayShape, constraints::ValueConstraints, number::NumberRange, rng::Rng,
-    type_set::TypeSet,
+use crate::rng::SeededRng;
+use crate::sampler::{
+    array::ArrayShape, constraints::ValueConstraints, number::NumberRange, type_set::TypeSet,
 };
 
 /// Introduces one mistake, preferably one that violates the constraints.
-pub(super) fn mutate(value: Value, constraints: &ValueConstraints<'_>, rng: &mut Rng) -> Value {
+pub(super) fn mutate(
+    value: Value,
+    constraints: &ValueConstraints<'_>,
+    rng: &mut SeededRng,
+) -> Value {
     let mut mistakes = Mutator { constraints, mutations: Vec::new() };
     match &value {
         Value::Object(members) => mistakes.mutate_members(members, rng),
@@ -32,7 +36,7 @@ struct Mutator<'r, 's> {
 
 impl Mutator<'_, '_> {
     /// The same value in another type, as models confuse them.
-    fn change_type(&mut self, value: &Value, rng: &mut Rng) {
+    fn change_type(&mut self, value: &Value, rng: &mut SeededRng) {
         let alike = match value {
             Value::String(text) => json!([text]),
             Value::Null => json!("null"),
@@ -127,7 +131,7 @@ impl Mutator<'_, '_> {
         }
     }
 
-    fn mutate_members(&mut self, members: &Map<String, Value>, rng: &mut Rng) {
+    fn mutate_members(&mut self, members: &Map<String, Value>, rng: &mut SeededRng) {
         let Self { constraints, mutations: found } = self;
         let required: Vec<&str> = constraints
             .keyword_strings("required")

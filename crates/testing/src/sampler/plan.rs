@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::rng::{ROOT_PATH, child_path};
-use crate::Violation;
+use toolwright_core::schema::Violation;
+
+use super::location::{ROOT_PATH, child_path};
 
 /// Values are natural or varied for this many attempts, then increasingly simple.
 const NATURAL_ATTEMPTS: u32 = 8;

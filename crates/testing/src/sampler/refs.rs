@@ -4,8 +4,6 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::schema::violation::resolve_local_ref;
-
 /// The subschemas that references of one schema can name.
 pub(super) struct RefResolver<'s> {
     root: &'s Value,
@@ -19,10 +17,10 @@ impl<'s> RefResolver<'s> {
     }
 
     pub(super) fn resolve(&mut self, reference: &'s Value) -> Option<&'s Value> {
-        if let Some(found) = resolve_local_ref(self.root, reference) {
+        let text = reference.as_str()?;
+        if let Some(found) = text.strip_prefix('#').and_then(|pointer| self.root.pointer(pointer)) {
             return Some(found);
         }
-        let text = reference.as_str()?;
         let (document, fragment) = text.split_once('#').unwrap_or((text, ""));
         let named = self.anchors.get_or_insert_with(|| {
             let mut named = HashMap::new();

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 
 use serde_json::{Value, json};
+use toolwright_core::schema::{Schema, Tape};
 
 use super::{
     min_size::{MinSizes, UNBOUNDED},
     refs::RefResolver,
     validation_cost::{CostCache, ValidationCost},
 };
-use crate::{Schema, Tape};
 
 /// The cache for one schema.
 pub(super) struct SchemaCache<'s> {

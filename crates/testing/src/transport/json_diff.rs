@@ -1,9 +1,12 @@
 //! Finds the first difference between two JSON values.
 
 use serde_json::Value;
+use toolwright_core::schema::{escape_pointer_token, redact};
 
 use super::redactor::REDACTED;
-use crate::excerpt::excerpt;
+
+/// The maximum length of a value in a description, in bytes.
+const MAX_EXCERPT_BYTES: usize = 200;
 
 /// Describes the first difference; the order of keys is ignored, and `***` in `recorded` matches any text.
 pub(super) fn first_difference(recorded: &Value, sent: &Value) -> Option<String> {
@@ -16,7 +19,7 @@ fn difference_at(pointer: &str, recorded: Option<&Value>, sent: Option<&Value>) 
             let mut names: Vec<&String> = recorded.keys().collect();
             names.extend(sent.keys().filter(|name| !recorded.contains_key(*name)));
             names.into_iter().find_map(|name| {
-                let token = name.replace('~', "~0").replace('/', "~1");
+                let token = escape_pointer_token(name);
                 difference_at(&format!("{pointer}/{token}"), recorded.get(name), sent.get(name))
             })
         }
@@ -68,10 +71,15 @@ fn scalars_equal(recorded: &Value, sent: &Value) -> bool {
 }
 
 fn excerpt_of_value(value: Option<&Value>) -> String {
-    match value {
-        Some(value) => format!("`{}`", excerpt(&value.to_string())),
-        None => "nothing".to_owned(),
-    }
+    let Some(value) = value else {
+        return "nothing".to_owned();
+    };
+    let text = value.to_string();
+    // Redacted before it is truncated: half a key no longer looks like a key.
+    let redacted = redact(&text);
+    let end = redacted.floor_char_boundary(MAX_EXCERPT_BYTES);
+    let ellipsis = if end < redacted.len() { "…" } else { "" };
+    format!("`{}{ellipsis}`", redacted.get(..end).unwrap_or_default())
 }
 
 #[cfg(test)]

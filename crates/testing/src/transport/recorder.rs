@@ -14,10 +14,10 @@ use futures::{FutureExt as _, Stream, StreamExt as _};
 use serde_json::Value;
 use toolwright_chat::ModelError;
 use toolwright_core::Secret;
+use toolwright_models::{Transport, WireRequest, WireResponse};
 
 use super::recording::{Exchange, RecordedRequest, RecordedResponse, Recording};
 use super::redactor::Redactor;
-use super::{Transport, WireRequest, WireResponse};
 
 /// The response headers that are recorded: those that the client reads.
 const RECORDED_HEADERS: [&str; 3] = ["content-type", "retry-after", "retry-after-ms"];
@@ -32,16 +32,14 @@ const RECORDED_HEADERS: [&str; 3] = ["content-type", "retry-after", "retry-after
 ///
 /// ```
 /// use futures::TryStreamExt as _;
-/// use toolwright_chat::{Model as _, ModelEvent, ModelRequest};
-/// use toolwright_models::{Recorder, Recording, Replayer, Vendor};
-/// # use futures::{FutureExt as _, future::BoxFuture};
-/// # use toolwright_chat::ModelError;
-/// # use toolwright_models::{Transport, WireRequest, WireResponse};
+/// use toolwright::chat::{Model as _, ModelEvent, ModelRequest};
+/// use toolwright::models::Vendor;
+/// use toolwright::testing::{Recorder, Recording, Replayer};
+/// # use toolwright::testing::{CannedResponse, CannedTransport};
 /// # struct HttpTransport;
-/// # impl HttpTransport { fn new() -> Self { Self } }
-/// # impl Transport for HttpTransport {
-/// #     fn send(&self, _: WireRequest) -> BoxFuture<'_, Result<WireResponse, ModelError>> {
-/// #         async { Ok(WireResponse::new(200, r#"{"message":{"content":"Hello."},"done":true}"#)) }.boxed()
+/// # impl HttpTransport {
+/// #     fn new() -> CannedTransport {
+/// #         CannedTransport::new([CannedResponse::ok(r#"{"message":{"content":"Hello."},"done":true}"#)])
 /// #     }
 /// # }
 /// # let directory = tempfile::tempdir()?;
@@ -162,14 +160,13 @@ impl Transport for Recorder {
             is_complete: false,
         };
         async move {
-            let response = self.inner.send(request).await?;
+            let mut response = self.inner.send(request).await?;
             let headers = RECORDED_HEADERS
                 .iter()
                 .filter_map(|name| Some(((*name).to_owned(), response.header(name)?.to_owned())));
             capture.response_head = Some((response.status, headers.collect()));
-            let WireResponse { status, headers, body } = response;
-            let body = CapturedBody { body, capture }.boxed();
-            Ok(WireResponse { status, headers, body })
+            response.body = CapturedBody { body: response.body, capture }.boxed();
+            Ok(response)
         }
         .boxed()
     }

@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use toolwright_core::Secret;
+use toolwright_models::WireRequest;
 use url::Url;
-
-use super::WireRequest;
 
 /// Replaces a secret.
 pub(super) const REDACTED: &str = "***";

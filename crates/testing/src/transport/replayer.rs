@@ -10,11 +10,11 @@ use futures::future::{self, BoxFuture};
 use futures::{FutureExt as _, StreamExt as _, stream};
 use serde_json::Value;
 use toolwright_chat::{ModelError, ModelErrorKind};
+use toolwright_models::{Transport, WireRequest, WireResponse};
 
 use super::json_diff::first_difference;
 use super::recording::{Exchange, Recording};
 use super::redactor::Redactor;
-use super::{Transport, WireRequest, WireResponse};
 
 /// Responds to requests from a recording, in its order; clones share the position.
 ///

@@ -3,16 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use futures::StreamExt as _;
-use toolwright_chat::{HostedTool, ModelErrorKind};
-use toolwright_core::{Config, ConfigSources, Secret, ToolResult};
-use toolwright_models::{
-    Bytes, ModelBuilder, Recorder, Recording, Replayer, Transport, Vendor, WireHeader, WireRequest,
-};
+use futures::{StreamExt as _, TryStreamExt as _};
+use toolwright::chat::{HostedTool, Model as _, ModelErrorKind, ModelEvent, ModelRequest};
+use toolwright::models::{Bytes, ModelBuilder, Transport, Vendor, WireHeader, WireRequest};
+use toolwright::testing::{CannedResponse, CannedTransport, Recorder, Recording, Replayer};
+use toolwright::{Config, ConfigSources, Secret, Tool};
 
-use crate::canned_transport::{
-    CannedResponse, CannedTransport, ask, follow_up_request, result, weather_request,
-};
+use crate::chat;
 
 const HELLO: &str = "{\"message\":{\"content\":\"Grüß \"}}\n{\"message\":{\"content\":\"dich 🌍\"},\"done\":true}\n";
 
@@ -49,20 +46,21 @@ async fn a_conversation_is_replayed_as_it_was() {
     let transport = CannedTransport::new([
         CannedResponse::error(503, r#"{"error":"busy"}"#).header("retry-after", "3"),
         // In the middle of two characters.
-        CannedResponse::in_chunks(HELLO.as_bytes(), &[28, 70])
-            .header("content-type", "application/x-ndjson"),
+        CannedResponse::in_chunks(HELLO, &[28, 70]).header("content-type", "application/x-ndjson"),
     ]);
     let recorder = Recorder::new(transport);
     let model = ollama(recorder.clone()).build().unwrap();
-    let live = ask(&model, weather_request()).await;
-    assert_eq!(live.texts().concat(), "Grüß dich 🌍");
+    let stream = model.stream(ModelRequest::default());
+    let live: Vec<ModelEvent> = stream.try_collect().await.unwrap();
+    assert!(matches!(&live[2], ModelEvent::Text(text) if text == "dich 🌍"));
     recorder.save(&file).unwrap();
     assert_eq!(Recording::load(&file).unwrap(), recorder.recording());
 
     let replayer = Replayer::open(&file).unwrap();
     let model = ollama(replayer.clone()).build().unwrap();
-    let again = ask(&model, weather_request()).await;
-    assert_eq!(again.comparable(), live.comparable());
+    let stream = model.stream(ModelRequest::default());
+    let again: Vec<ModelEvent> = stream.try_collect().await.unwrap();
+    assert_eq!(format!("{again:?}"), format!("{live:?}"));
     assert_eq!(replayer.remaining(), 0);
 }
 
@@ -76,7 +74,7 @@ async fn chunks_are_replayed_as_they_came() {
     ];
     for (body, cuts) in bodies {
         let canned = CannedResponse::in_chunks(body, cuts);
-        let sent: Vec<Vec<u8>> =
+        let sent: Vec<Bytes> =
             canned.chunks.iter().filter(|chunk| !chunk.is_empty()).cloned().collect();
         let recording = recorded(request("/v1/x", "{}"), canned).await;
         let text = serde_json::to_string(&recording).unwrap();
@@ -126,9 +124,9 @@ async fn the_key_of_a_hosted_server_is_not_recorded() {
         let builder =
             Vendor::by_name(vendor).unwrap().model("m").api_key(Secret::new("a secret key"));
         let model = builder.transport(recorder.clone()).build().unwrap();
-        let mut request = weather_request();
+        let mut request = ModelRequest::default();
         request.hosted_tools = vec![HostedTool::Mcp(group.clone())];
-        ask(&model, request).await;
+        model.stream(request).collect::<Vec<_>>().await;
         let text = serde_json::to_string(&recorder.recording()).unwrap();
         assert!(text.contains("wiki.example") && text.contains("***"), "{text}");
         assert!(!text.contains("hunter2") && !text.contains("a secret key"), "{text}");
@@ -164,8 +162,7 @@ async fn another_request_fails_with_the_first_difference() {
 
 #[tokio::test]
 async fn a_dropped_response_is_recorded_as_far_as_it_came() {
-    let mut canned = CannedResponse::in_chunks(HELLO.as_bytes(), &[20]);
-    canned.hangs = true;
+    let canned = CannedResponse::in_chunks(HELLO, &[20]).hanging();
     let recorder = Recorder::new(CannedTransport::new([canned]));
     let mut response = recorder.send(request("/v1/x", "{}")).await.unwrap();
     response.body.next().await.unwrap().unwrap();
@@ -200,24 +197,30 @@ async fn a_file_is_complete_or_not_written() {
 }
 
 /// The recording in this repository, which pins the file format.
-fn weather() -> PathBuf {
+fn weather_recording() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recordings/weather.json")
 }
 
 #[tokio::test]
 async fn the_recording_at_hand_is_replayed_and_written_as_it_is() {
-    let replayer = Replayer::open(weather()).unwrap();
+    let replayer = Replayer::open(weather_recording()).unwrap();
     let recorder = Recorder::new(replayer);
     let model = ollama(recorder.clone()).build().unwrap();
-    let collected = ask(&model, weather_request()).await;
-    assert_eq!(collected.calls()[0].name, "weather");
-    let sunny = result(&collected.calls()[0], ToolResult::success("sunny"));
-    let collected = ask(&model, follow_up_request(&collected, vec![sunny])).await;
-    assert_eq!(collected.texts().concat(), "It is sunny in Rome.");
+    let weather = Tool::builder("weather", "Tells the weather.")
+        .param::<String>("city", "Where.")
+        .run(|_, _| "sunny")
+        .unwrap();
+    let clock = Tool::builder("clock", "Tells the time.").run(|_, _| "noon").unwrap();
+    let chat = chat(model, vec![weather, clock]);
+    let response = chat.message().user("How is it there?").call().await.unwrap();
+    assert_eq!(response.text(), "It is sunny in Rome.");
     let directory = tempfile::tempdir().unwrap();
     let again = directory.path().join("weather.json");
     recorder.save(&again).unwrap();
-    assert_eq!(fs::read_to_string(again).unwrap(), fs::read_to_string(weather()).unwrap());
+    assert_eq!(
+        fs::read_to_string(again).unwrap(),
+        fs::read_to_string(weather_recording()).unwrap()
+    );
 }
 
 #[test]

@@ -2,10 +2,11 @@
 
 use serde_json::Value;
 
-use crate::sample::{
+use crate::rng::SeededRng;
+use crate::sampler::{
     constraints::ValueConstraints,
     generator::{Generator, MAX_CONTAINER_LENGTH},
-    rng::{Rng, ValueLocation},
+    location::ValueLocation,
 };
 
 /// How often an element that must be unique is generated again.
@@ -16,7 +17,7 @@ impl<'s> Generator<'_, 's> {
         &mut self,
         constraints: &ValueConstraints<'s>,
         location: ValueLocation,
-        rng: &mut Rng,
+        rng: &mut SeededRng,
     ) -> Option<Value> {
         let shape = ArrayShape::of(constraints);
         let count = self.array_length(&shape, location, rng)?;
@@ -41,7 +42,7 @@ impl<'s> Generator<'_, 's> {
         &self,
         shape: &ArrayShape,
         location: ValueLocation,
-        rng: &mut Rng,
+        rng: &mut SeededRng,
     ) -> Option<usize> {
         let ArrayShape { min_length: min, max_length: max, .. } = *shape;
         if min > max.min(MAX_CONTAINER_LENGTH) {

@@ -1,9 +1,9 @@
 //! Generates text of a given format.
 
-use crate::sample::rng::Rng;
+use crate::rng::SeededRng;
 
 /// A text of the format; `None` if the format is unknown.
-pub(crate) fn generate(format: &str, rng: &mut Rng) -> Option<String> {
+pub(crate) fn generate(format: &str, rng: &mut SeededRng) -> Option<String> {
     Some(match format {
         "date" => date(rng),
         "time" => time(rng),
@@ -31,7 +31,7 @@ pub(crate) fn generate(format: &str, rng: &mut Rng) -> Option<String> {
 
 const EMAIL_USERS: [&str; 5] = ["ada", "grace", "alan.t", "emmy+list", "linus"];
 
-fn date(rng: &mut Rng) -> String {
+fn date(rng: &mut SeededRng) -> String {
     if rng.chance_one_in(8) {
         return rng.pick_str(&["2024-02-29", "1970-01-01", "1999-12-31", "9999-12-31"]).to_owned();
     }
@@ -39,14 +39,14 @@ fn date(rng: &mut Rng) -> String {
     format!("{year}-{month:02}-{day:02}")
 }
 
-fn time(rng: &mut Rng) -> String {
+fn time(rng: &mut SeededRng) -> String {
     let (hour, minute, second) = (rng.below(24), rng.below(60), rng.below(60));
     let part = rng.pick_str(&["", "", "", ".5", ".123456"]);
     let zone = rng.pick_str(&["Z", "Z", "Z", "+02:00", "-05:30"]);
     format!("{hour:02}:{minute:02}:{second:02}{part}{zone}")
 }
 
-fn duration(rng: &mut Rng) -> String {
+fn duration(rng: &mut SeededRng) -> String {
     let (many, few) = (1 + rng.below(30), 1 + rng.below(12));
     match rng.below(5) {
         0 => format!("P{many}D"),
@@ -57,11 +57,11 @@ fn duration(rng: &mut Rng) -> String {
     }
 }
 
-fn hostname(rng: &mut Rng) -> String {
+fn hostname(rng: &mut SeededRng) -> String {
     rng.pick_str(&["example.com", "example.org", "www.example.net", "a.b-c.example"]).to_owned()
 }
 
-fn url_path(rng: &mut Rng) -> String {
+fn url_path(rng: &mut SeededRng) -> String {
     let page = rng.below(100);
     match rng.below(4) {
         0 => "/".to_owned(),
@@ -71,7 +71,7 @@ fn url_path(rng: &mut Rng) -> String {
     }
 }
 
-fn uuid(rng: &mut Rng) -> String {
+fn uuid(rng: &mut SeededRng) -> String {
     let (high, low) = (rng.next_u64(), rng.next_u64());
     format!(
         "{:08x}-{:04x}-4{:03x}-{:04x}-{:012x}",

@@ -4,10 +4,11 @@ mod grid;
 
 use serde_json::Value;
 
-use crate::sample::{
+use crate::rng::SeededRng;
+use crate::sampler::{
     constraints::ValueConstraints,
     generator::{Generator, ValueStyle},
-    rng::{Rng, ValueLocation},
+    location::ValueLocation,
     type_set::TypeSet,
 };
 use grid::{Decimal, DecimalGrid};
@@ -20,7 +21,7 @@ impl<'s> Generator<'_, 's> {
         &mut self,
         constraints: &ValueConstraints<'s>,
         location: ValueLocation,
-        rng: &mut Rng,
+        rng: &mut SeededRng,
     ) -> Option<Value> {
         let style = self.style(location, rng);
         let bounds = NumberRange::of(constraints);
@@ -75,7 +76,7 @@ impl<'s> NumberRange<'s> {
         &self,
         constraints: &ValueConstraints<'s>,
         steps: &[Decimal],
-        rng: &mut Rng,
+        rng: &mut SeededRng,
         style: ValueStyle,
     ) -> Option<Value> {
         let range = constraints
@@ -93,7 +94,12 @@ impl<'s> NumberRange<'s> {
         }
     }
 
-    fn pick_fraction(&self, steps: &[Decimal], rng: &mut Rng, style: ValueStyle) -> Option<Value> {
+    fn pick_fraction(
+        &self,
+        steps: &[Decimal],
+        rng: &mut SeededRng,
+        style: ValueStyle,
+    ) -> Option<Value> {
         /// Where floats can still distinguish hundredths.
         const WIDE: i128 = 1_000_000_000_000;
         let some = [Decimal::unit(1 + rng.below(2) as u32)];

@@ -7,11 +7,12 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use crate::sample::{
+use crate::rng::SeededRng;
+use crate::sampler::{
     constraints::ValueConstraints,
     generator::{Generator, MAX_CONTAINER_LENGTH, any_string_schema},
+    location::ValueLocation,
     pattern::Pattern,
-    rng::{Rng, ValueLocation},
 };
 use members::is_closed;
 
@@ -23,7 +24,7 @@ impl<'s> Generator<'_, 's> {
         &mut self,
         constraints: &ValueConstraints<'s>,
         location: ValueLocation,
-        rng: &mut Rng,
+        rng: &mut SeededRng,
     ) -> Option<Value> {
         let min = constraints.min_limit("minProperties");
         if min > MAX_CONTAINER_LENGTH {
@@ -61,7 +62,7 @@ impl<'s> Generator<'_, 's> {
         &self,
         constraints: &ValueConstraints<'s>,
         location: ValueLocation,
-        rng: &mut Rng,
+        rng: &mut SeededRng,
     ) -> usize {
         if !self.allows_optional(location) {
             return 0;
@@ -88,7 +89,7 @@ impl<'s> Generator<'_, 's> {
         constraints: &ValueConstraints<'s>,
         wanted: usize,
         location: ValueLocation,
-        rng: &mut Rng,
+        rng: &mut SeededRng,
         members: &mut Map<String, Value>,
     ) -> Option<()> {
         let goal = members.len().saturating_add(wanted);
@@ -120,7 +121,7 @@ impl<'s> Generator<'_, 's> {
         constraints: &ValueConstraints<'s>,
         turn: usize,
         location: ValueLocation,
-        rng: &mut Rng,
+        rng: &mut SeededRng,
     ) -> Option<String> {
         let patterns: Vec<&str> =
             constraints.keyword_members("patternProperties").map(|(pattern, _)| pattern).collect();

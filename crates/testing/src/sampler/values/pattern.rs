@@ -5,7 +5,7 @@
 
 mod parse;
 
-use crate::sample::rng::Rng;
+use crate::rng::SeededRng;
 
 /// The maximum number of pieces that are written.
 const MAX_PIECES: usize = 20_000;
@@ -60,7 +60,7 @@ impl Pattern {
     }
 
     /// Generates a text; `appetite` is how many extra repetitions are allowed. `None` if it gets too long.
-    pub(crate) fn generate(&self, rng: &mut Rng, appetite: usize) -> Option<String> {
+    pub(crate) fn generate(&self, rng: &mut SeededRng, appetite: usize) -> Option<String> {
         let mut writer = PatternWriter {
             rng,
             extra_repeats: appetite,
@@ -73,7 +73,7 @@ impl Pattern {
 }
 
 struct PatternWriter<'w> {
-    rng: &'w mut Rng,
+    rng: &'w mut SeededRng,
     extra_repeats: usize,
     /// How many pieces may still be written, empty ones included.
     remaining_pieces: usize,
@@ -105,7 +105,7 @@ impl CharClass {
         self.ranges.iter().any(within) != self.negated
     }
 
-    fn pick(&self, rng: &mut Rng) -> Option<char> {
+    fn pick(&self, rng: &mut SeededRng) -> Option<char> {
         if self.negated {
             let free: Vec<char> =
                 FILLER_CHARACTERS.chars().filter(|it| self.contains(*it)).collect();

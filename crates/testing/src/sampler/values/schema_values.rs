@@ -2,11 +2,9 @@
 
 use serde_json::Value;
 
-use crate::sample::{
-    constraints::ValueConstraints,
-    generator::Generator,
-    rng::{Rng, ValueLocation},
-    type_set::TypeSet,
+use crate::rng::SeededRng;
+use crate::sampler::{
+    constraints::ValueConstraints, generator::Generator, location::ValueLocation, type_set::TypeSet,
 };
 
 /// How often the validator may visit the innermost part of such a value.
@@ -19,7 +17,7 @@ impl<'s> Generator<'_, 's> {
         options: &[&'s [Value]],
         constraints: &ValueConstraints<'s>,
         location: ValueLocation,
-        rng: &mut Rng,
+        rng: &mut SeededRng,
     ) -> Option<Value> {
         let shortest = options.iter().min_by_key(|options| options.len())?;
         let start = if self.is_natural(location) { 0 } else { rng.below(shortest.len()) };
@@ -39,7 +37,7 @@ impl<'s> Generator<'_, 's> {
         &self,
         constraints: &ValueConstraints<'s>,
         location: ValueLocation,
-        rng: &mut Rng,
+        rng: &mut SeededRng,
     ) -> Option<&'s Value> {
         let natural = self.is_natural(location);
         if !natural && !rng.chance_one_in(4) {

@@ -2,12 +2,13 @@
 
 use serde_json::Value;
 
-use crate::sample::{
+use crate::rng::SeededRng;
+use crate::sampler::{
     constraints::ValueConstraints,
     format,
     generator::{Generator, ValueStyle},
+    location::ValueLocation,
     pattern::Pattern,
-    rng::{Rng, ValueLocation},
 };
 
 /// The maximum length.
@@ -27,9 +28,24 @@ const ORDINARY_WORDS: [&str; 16] = [
 
 /// Strings that programs often handle wrongly.
 const EDGE_CASES: [&str; 18] = [
-    "", " ", "0", "-1", "5", "true", "null", "é", "e\u{301}", "日本語", "🦀", "👩‍👩‍👧",
-    "\"quoted\" \\ 'text'", "line\nbreak\ttab", "{\"a\": [1]}", "<b>&amp;</b>",
-    "\u{202e}right to left", "\u{1}\u{7f}",
+    "",
+    " ",
+    "0",
+    "-1",
+    "5",
+    "true",
+    "null",
+    "é",
+    "e\u{301}",
+    "日本語",
+    "🦀",
+    "👩‍👩‍👧",
+    "\"quoted\" \\ 'text'",
+    "line\nbreak\ttab",
+    "{\"a\": [1]}",
+    "<b>&amp;</b>",
+    "\u{202e}right to left",
+    "\u{1}\u{7f}",
 ];
 
 impl<'s> Generator<'_, 's> {
@@ -37,7 +53,7 @@ impl<'s> Generator<'_, 's> {
         &mut self,
         constraints: &ValueConstraints<'s>,
         location: ValueLocation,
-        rng: &mut Rng,
+        rng: &mut SeededRng,
     ) -> Option<String> {
         let style = self.style(location, rng);
         let lengths = LengthRange::from_constraints(constraints);
@@ -64,7 +80,7 @@ impl<'s> Generator<'_, 's> {
         &mut self,
         sources: &[&'s str],
         lengths: &LengthRange,
-        rng: &mut Rng,
+        rng: &mut SeededRng,
     ) -> Option<String> {
         let mut patterns: Vec<Pattern> =
             sources.iter().filter_map(|it| Pattern::parse(it)).collect();
@@ -100,14 +116,14 @@ impl<'s> Generator<'_, 's> {
     }
 
     /// A name for an additional property.
-    pub(crate) fn property_name(&mut self, rng: &mut Rng) -> String {
+    pub(crate) fn property_name(&mut self, rng: &mut SeededRng) -> String {
         let edge_case = self.wants_edge_case(rng).then(|| rng.pick_str(&EDGE_CASES));
         edge_case.unwrap_or_else(|| rng.pick_str(&ORDINARY_WORDS)).to_owned()
     }
 }
 
 /// This many characters without a space.
-fn random_word(count: usize, rng: &mut Rng) -> String {
+fn random_word(count: usize, rng: &mut SeededRng) -> String {
     rng.pick_str(&ORDINARY_WORDS).chars().cycle().take(count).collect()
 }
 
@@ -130,7 +146,7 @@ impl LengthRange {
     }
 
     /// Text of which only the length matters.
-    fn random_text(&self, style: ValueStyle, rng: &mut Rng) -> String {
+    fn random_text(&self, style: ValueStyle, rng: &mut SeededRng) -> String {
         match (style, rng.below(4)) {
             (ValueStyle::EdgeCase, 0) => self.pad_or_truncate("", rng),
             (ValueStyle::EdgeCase, 1) => {
@@ -147,7 +163,7 @@ impl LengthRange {
     }
 
     /// Truncates or pads a text.
-    fn pad_or_truncate(&self, text: &str, rng: &mut Rng) -> String {
+    fn pad_or_truncate(&self, text: &str, rng: &mut SeededRng) -> String {
         let mut fitted: String = text.chars().take(self.max).collect();
         let mut count = fitted.chars().count();
         let word = rng.pick_str(&ORDINARY_WORDS);
@@ -173,7 +189,7 @@ impl LengthRange {
     }
 
     /// Pads a text where its pattern allows characters before or after.
-    fn pad_around_pattern(&self, pattern: &Pattern, text: String, rng: &mut Rng) -> String {
+    fn pad_around_pattern(&self, pattern: &Pattern, text: String, rng: &mut SeededRng) -> String {
         let missing = self.min.saturating_sub(text.chars().count());
         match (missing, pattern.open_end, pattern.open_start) {
             (1.., true, _) => text + &random_word(missing, rng),

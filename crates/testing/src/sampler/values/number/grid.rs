@@ -5,7 +5,7 @@
 use serde_json::{Number, Value};
 
 use super::RangeEnd;
-use crate::sample::{generator::ValueStyle, rng::Rng};
+use crate::{rng::SeededRng, sampler::generator::ValueStyle};
 
 /// More decimal places are not distinguished.
 const MAX_DECIMAL_PLACES: u32 = 15;
@@ -123,7 +123,7 @@ impl DecimalGrid {
     }
 
     /// One of them: small and not negative if that is allowed, unless an edge case is wanted.
-    pub(super) fn pick(&self, rng: &mut Rng, style: ValueStyle) -> Option<Decimal> {
+    pub(super) fn pick(&self, rng: &mut SeededRng, style: ValueStyle) -> Option<Decimal> {
         let Self { low, high, .. } = *self;
         if low > high {
             return None;
@@ -142,7 +142,7 @@ impl DecimalGrid {
         Some(Decimal { digits: self.step.digits.checked_mul(steps)?, scale: self.step.scale })
     }
 
-    fn pick_edge_case(&self, rng: &mut Rng) -> i128 {
+    fn pick_edge_case(&self, rng: &mut SeededRng) -> i128 {
         let power = 1_i128 << rng.below(65);
         let some = [
             self.low,

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::sample::{
+use crate::sampler::{
     constraints::{ValueConstraints, list_strings},
     generator::Generator,
 };

@@ -5,10 +5,9 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::members::dependent_names;
-use crate::sample::{
-    constraints::ValueConstraints,
-    generator::Generator,
-    rng::{Rng, ValueLocation},
+use crate::rng::SeededRng;
+use crate::sampler::{
+    constraints::ValueConstraints, generator::Generator, location::ValueLocation,
 };
 
 /// The approximate maximum number of optional properties.
@@ -24,7 +23,7 @@ impl<'s> Generator<'_, 's> {
         constraints: &ValueConstraints<'s>,
         required: &HashSet<&'s str>,
         location: ValueLocation,
-        rng: &mut Rng,
+        rng: &mut SeededRng,
     ) -> Option<Vec<&'s str>> {
         let avoided: HashSet<&str> = constraints.avoided_properties.iter().copied().collect();
         let refuses = |schema: &Value| schema == &Value::Bool(false);
@@ -63,7 +62,7 @@ impl<'s> Generator<'_, 's> {
         min: usize,
         max: usize,
         location: ValueLocation,
-        rng: &mut Rng,
+        rng: &mut SeededRng,
     ) -> HashSet<&'s str> {
         let share = if self.allows_optional(location) {
             optional_probability(location, rng)
@@ -97,7 +96,7 @@ impl<'s> Generator<'_, 's> {
 }
 
 /// The probability of an optional property: none, some or all of them, and fewer at greater depth.
-fn optional_probability(location: ValueLocation, rng: &mut Rng) -> usize {
+fn optional_probability(location: ValueLocation, rng: &mut SeededRng) -> usize {
     let quarters = rng.pick(&[0, 1, 2, 2, 4]).copied().unwrap_or(2);
     PROBABILITY_SCALE / 4 * quarters / if location.depth > 2 { 2 } else { 1 }
 }

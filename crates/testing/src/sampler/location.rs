@@ -1,47 +1,6 @@
-//! Reproducible random numbers, with an independent seed per location in a value.
+//! Locations in a value, each with an independent seed.
 
-/// A splitmix64 generator: small, fast, and random enough for test values.
-pub(super) struct Rng(u64);
-
-impl Rng {
-    pub(super) fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    pub(super) fn next_u64(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        mix(self.0)
-    }
-
-    /// A number below `end`; 0 if there is none.
-    pub(super) fn below(&mut self, end: usize) -> usize {
-        ((u128::from(self.next_u64()) * end as u128) >> 64) as usize
-    }
-
-    /// A number from `min` to `max`; `min` if the range is empty.
-    pub(super) fn between(&mut self, min: i128, max: i128) -> i128 {
-        let count = max.saturating_sub(min).saturating_add(1);
-        if count <= 1 {
-            return min;
-        }
-        let wide = u128::from(self.next_u64()) << 64 | u128::from(self.next_u64());
-        min.saturating_add((wide % count.unsigned_abs()) as i128)
-    }
-
-    /// True once in `many` times, never if `many` is 0.
-    pub(super) fn chance_one_in(&mut self, many: usize) -> bool {
-        many != 0 && self.below(many) == 0
-    }
-
-    pub(super) fn pick<'a, T>(&mut self, from: &'a [T]) -> Option<&'a T> {
-        from.get(self.below(from.len()))
-    }
-
-    /// One of several strings.
-    pub(super) fn pick_str(&mut self, from: &[&'static str]) -> &'static str {
-        self.pick(from).copied().unwrap_or_default()
-    }
-}
+use crate::rng::mix;
 
 /// One location in a value under construction.
 ///
@@ -90,12 +49,6 @@ pub(super) fn child_path(path: u64, step: &str) -> u64 {
 /// Combines two seeds.
 pub(super) fn combine_seeds(one: u64, other: u64) -> u64 {
     mix(one ^ mix(other))
-}
-
-fn mix(seed: u64) -> u64 {
-    let seed = (seed ^ (seed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let seed = (seed ^ (seed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    seed ^ (seed >> 31)
 }
 
 /// FNV-1a.

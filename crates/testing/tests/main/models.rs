@@ -1,17 +1,23 @@
 //! The models for tests, tested.
 
 use serde::Deserialize;
-use toolwright::chat::testing::{FnModel, ModelReply, SampleModel, ScriptedModel};
-use toolwright::chat::{ModelErrorKind, ModelId};
-use toolwright::{Content, JsonSchema, Outcome, Tool, ToolCall, schemars, tool, tools};
+use toolwright::chat::{Chat, ModelErrorKind, ModelId};
+use toolwright::testing::{FnModel, ModelReply, SampledCallsModel, ScriptedModel};
+use toolwright::{
+    Content, Invoker, JsonSchema, Outcome, Registry, Tool, ToolCall, schemars, tool, tools,
+};
 
-use crate::support::{chat, constant_tool, none};
+use crate::chat;
+
+fn look() -> Tool {
+    Tool::builder("look", "Returns a text.").read_only(true).run(|_, _| "a tree").unwrap()
+}
 
 #[tokio::test]
 async fn a_script_is_played_and_records_its_requests() {
     let model = ScriptedModel::new().calls("look", "{}").replies("Seen.").replies("More.");
     assert_eq!((model.remaining(), model.requests().len()), (3, 0));
-    let chat = chat(model.clone(), constant_tool("look", "a tree"));
+    let chat = chat(model.clone(), look());
     chat.message().user("Look!").call().await.unwrap();
     assert_eq!((model.remaining(), model.requests().len()), (1, 2));
     assert_eq!(model.requests()[0].tools.len(), 1);
@@ -20,7 +26,7 @@ async fn a_script_is_played_and_records_its_requests() {
 
 #[tokio::test]
 async fn a_script_that_is_over_is_an_error() {
-    let chat = chat(ScriptedModel::new().replies("Only this."), none());
+    let chat = chat(ScriptedModel::new().replies("Only this."), Vec::<Tool>::new());
     chat.message().user("?").call().await.unwrap();
     let error = chat.message().user("?").call().await.unwrap_err();
     assert_eq!(error.to_string(), "the script is over, and the model is asked once more");
@@ -32,7 +38,7 @@ async fn a_script_can_fail_and_have_a_name() {
         .with_id(ModelId::new("vendor", "model"))
         .fails(ModelErrorKind::RateLimit, "slow down")
         .replies_with(|request| format!("{} messages", request.messages.len()));
-    let chat = chat(model, none());
+    let chat = chat(model, Vec::<Tool>::new());
     let error = chat.message().conversation("a").user("?").call().await.unwrap_err();
     assert_eq!(error.to_string(), "slow down");
     let response = chat.message().conversation("a").user("?").call().await.unwrap();
@@ -42,7 +48,7 @@ async fn a_script_can_fail_and_have_a_name() {
 
 #[tokio::test]
 async fn an_echo_repeats_the_last_message() {
-    let chat = chat(FnModel::echo(), none());
+    let chat = chat(FnModel::echo(), Vec::<Tool>::new());
     let content = vec![Content::text("Hello,"), Content::text("world!")];
     let response = chat.message().user(content).call().await.unwrap();
     assert_eq!(response.text(), "Hello,\nworld!");
@@ -56,7 +62,7 @@ async fn a_function_answers_results_too() {
         1 => ModelReply::call(ToolCall::new("look", "{}")),
         _ => ModelReply::text("It is over."),
     });
-    let chat = chat(model, constant_tool("look", "a tree"));
+    let chat = chat(model, look());
     let response = chat.message().user("Look!").call().await.unwrap();
     assert_eq!(response.text(), "It is over.");
 }
@@ -100,10 +106,10 @@ fn greet(name: String, loud: Option<bool>) -> String {
 #[tokio::test]
 async fn a_sample_calls_every_tool_with_what_its_schema_admits() {
     for seed in 0..20 {
-        let registry = crate::support::registry(Shapes);
+        let registry = Registry::new();
+        registry.add(Shapes).unwrap();
         registry.add(greet::tool()).unwrap();
-        let invoker = toolwright::Invoker::new(registry).unwrap();
-        let chat = toolwright::chat::Chat::new(SampleModel::new(seed), &invoker);
+        let chat = Chat::new(SampledCallsModel::new(seed), &Invoker::new(registry).unwrap());
         let response = chat.message().user("Try them!").call().await.unwrap();
         assert_eq!(response.text(), "3 tools called, 0 failed.");
         for result in response.results() {
@@ -115,7 +121,7 @@ async fn a_sample_calls_every_tool_with_what_its_schema_admits() {
 #[tokio::test]
 async fn a_sample_is_the_same_for_the_same_seed() {
     let tried = async |seed| {
-        let chat = chat(SampleModel::new(seed), greet::tool());
+        let chat = chat(SampledCallsModel::new(seed), greet::tool());
         let response = chat.message().user("?").call().await.unwrap();
         let calls = response.steps().next().unwrap().calls().cloned();
         calls.collect::<Vec<ToolCall>>()
@@ -125,7 +131,7 @@ async fn a_sample_is_the_same_for_the_same_seed() {
 
 #[tokio::test]
 async fn a_sample_without_tools_has_nothing_to_say() {
-    let chat = chat(SampleModel::new(1), Vec::<Tool>::new());
+    let chat = chat(SampledCallsModel::new(1), Vec::<Tool>::new());
     let response = chat.message().user("?").call().await.unwrap();
     assert_eq!(response.text(), "");
 }
