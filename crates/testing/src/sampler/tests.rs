@@ -1,4 +1,4 @@
-//! What is drawn is admitted, varied, and the same again.
+//! Samples are valid, varied, and the same for the same seed.
 
 mod adversarial;
 mod random;

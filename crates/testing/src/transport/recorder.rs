@@ -11,7 +11,6 @@ use bytes::Bytes;
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use futures::{FutureExt as _, Stream, StreamExt as _};
-use serde_json::Value;
 use toolwright_chat::ModelError;
 use toolwright_core::Secret;
 use toolwright_models::{Transport, WireRequest, WireResponse};
@@ -136,15 +135,7 @@ impl Recorder {
 impl Transport for Recorder {
     fn send(&self, request: WireRequest) -> BoxFuture<'_, Result<WireResponse, ModelError>> {
         let mut redactor = self.redactor.clone();
-        redactor.collect_secrets(&request);
-        let text = || Value::String(request.body.to_string());
-        let mut body = serde_json::from_str(&request.body).unwrap_or_else(|_| text());
-        redactor.redact_json(&mut body);
-        let recorded = RecordedRequest {
-            method: request.method.to_string(),
-            path: redactor.redacted_path(&request.url),
-            body,
-        };
+        let recorded = redactor.record_request(&request);
         let index = {
             let mut exchanges = lock(&self.exchanges);
             exchanges.push(ExchangeState::InProgress);

@@ -8,6 +8,8 @@ use toolwright_core::Secret;
 use toolwright_models::WireRequest;
 use url::Url;
 
+use super::recording::RecordedRequest;
+
 /// Replaces a secret.
 pub(super) const REDACTED: &str = "***";
 
@@ -40,8 +42,18 @@ impl Redactor {
         self.custom = Some(Arc::new(redact));
     }
 
+    /// What a recording keeps of a request, whose secrets are redacted in its response too from now on.
+    pub(super) fn record_request(&mut self, request: &WireRequest) -> RecordedRequest {
+        self.collect_secrets(request);
+        let text = || Value::String(request.body.to_string());
+        let mut body = serde_json::from_str(&request.body).unwrap_or_else(|_| text());
+        self.redact_json(&mut body);
+        let path = self.redacted_path(&request.url);
+        RecordedRequest { method: request.method.to_string(), path, body }
+    }
+
     /// Adds the secrets in a request's headers, URL and body.
-    pub(super) fn collect_secrets(&mut self, request: &WireRequest) {
+    fn collect_secrets(&mut self, request: &WireRequest) {
         for header in request.headers.iter().filter(|header| header.sensitive) {
             self.add_secret(&header.value);
             // The scheme, as in `Bearer …`, is not part of the key.
@@ -75,7 +87,7 @@ impl Redactor {
     }
 
     /// The path and query of a URL, without keys.
-    pub(super) fn redacted_path(&self, url: &Url) -> String {
+    fn redacted_path(&self, url: &Url) -> String {
         let mut path = url.path().to_owned();
         let pairs = url.query_pairs().map(|(name, value)| {
             let is_key = SECRET_QUERY_PARAMETERS.contains(&name.as_ref());
@@ -90,7 +102,7 @@ impl Redactor {
     }
 
     /// Redacts the body of a request.
-    pub(super) fn redact_json(&self, value: &mut Value) {
+    fn redact_json(&self, value: &mut Value) {
         match value {
             Value::String(text) => *text = self.redact_text(text),
             Value::Array(items) => items.iter_mut().for_each(|item| self.redact_json(item)),

@@ -8,7 +8,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bytes::Bytes;
 use futures::future::{self, BoxFuture};
 use futures::{FutureExt as _, StreamExt as _, stream};
-use serde_json::Value;
 use toolwright_chat::{ModelError, ModelErrorKind};
 use toolwright_models::{Transport, WireRequest, WireResponse};
 
@@ -105,21 +104,17 @@ impl Replayer {
     }
 
     fn difference_from(&self, exchange: &Exchange, request: &WireRequest) -> Option<String> {
-        let mut redactor = self.redactor.clone();
-        redactor.collect_secrets(request);
         let recorded = &exchange.request;
-        let path = redactor.redacted_path(&request.url);
-        let method = request.method.to_string();
-        if method != recorded.method {
-            return Some(format!("in its method: recorded `{}`, sent `{method}`", recorded.method));
+        let sent = self.redactor.clone().record_request(request);
+        let differs =
+            |part, old, new| Some(format!("in its {part}: recorded `{old}`, sent `{new}`"));
+        if sent.method != recorded.method {
+            return differs("method", &recorded.method, &sent.method);
         }
-        if path != recorded.path {
-            return Some(format!("in its path: recorded `{}`, sent `{path}`", recorded.path));
+        if sent.path != recorded.path {
+            return differs("path", &recorded.path, &sent.path);
         }
-        let text = || Value::String(request.body.to_string());
-        let mut body = serde_json::from_str(&request.body).unwrap_or_else(|_| text());
-        redactor.redact_json(&mut body);
-        first_difference(&recorded.body, &body)
+        first_difference(&recorded.body, &sent.body)
     }
 }
 
