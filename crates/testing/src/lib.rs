@@ -1,4 +1,4 @@
-//! For tests: models without a key, HTTP without a network, values without an author.
+//! For tests: models that need no key, transports that need no network, and values generated from a schema.
 //!
 //! [`ScriptedModel`], [`FnModel`] and [`SampledCallsModel`] stand in for a model. [`Recorder`], [`Replayer`] and
 //! [`CannedTransport`] stand in for the connection of a real one, and [`forbid_live_requests`] rejects every other.

@@ -34,24 +34,12 @@ fn keyword(inner: BoxedStrategy<Value>) -> impl Strategy<Value = (String, Value)
         .prop_map(|names| json!(names.into_iter().collect::<std::collections::BTreeSet<_>>()));
     let patterns = ["^a", "b$", "[0-9]{2,}", "^(x|y)*$", "(?=.*z)", "^[^a-z]$", "^(a)\\1"];
     let limits = [
-        "minLength",
-        "maxLength",
-        "minItems",
-        "maxItems",
-        "minProperties",
-        "maxProperties",
+        "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties",
         "minContains",
     ];
     let bounds = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"];
     let one = [
-        "items",
-        "contains",
-        "additionalProperties",
-        "propertyNames",
-        "not",
-        "if",
-        "then",
-        "else",
+        "items", "contains", "additionalProperties", "propertyNames", "not", "if", "then", "else",
         "unevaluatedProperties",
     ];
     let with = |keyword: &'static str| move |value: Value| (keyword.to_owned(), value);
