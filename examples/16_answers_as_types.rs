@@ -9,8 +9,8 @@
 use std::error::Error;
 
 use serde::Deserialize;
-use toolwright::chat::testing::ScriptedModel;
 use toolwright::chat::{Chat, Message};
+use toolwright::testing::ScriptedModel;
 use toolwright::{Content, Invoker, JsonSchema, Registry, schemars};
 
 #[derive(Deserialize, JsonSchema)]

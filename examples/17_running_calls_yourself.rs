@@ -12,7 +12,7 @@
 use std::error::Error;
 
 use toolwright::chat::Chat;
-use toolwright::chat::testing::ScriptedModel;
+use toolwright::testing::ScriptedModel;
 use toolwright::{Invoker, Registry, ToolCall, tool};
 
 /// Reads a note.

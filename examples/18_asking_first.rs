@@ -12,8 +12,8 @@
 use std::error::Error;
 
 use serde_json::json;
-use toolwright::chat::testing::ScriptedModel;
 use toolwright::chat::{ApprovalResponse, Chat};
+use toolwright::testing::ScriptedModel;
 use toolwright::{Invoker, Registry, tool};
 
 /// Sends money. This cannot be undone.

@@ -12,8 +12,8 @@
 
 use std::error::Error;
 
-use toolwright::chat::testing::FnModel;
 use toolwright::chat::{Chat, ChatError, TurnRequest};
+use toolwright::testing::FnModel;
 use toolwright::{Invoker, Registry, Tool, ToolError, tool};
 
 /// Adds two numbers.

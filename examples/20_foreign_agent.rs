@@ -15,11 +15,11 @@ use std::error::Error;
 use std::sync::Arc;
 
 use futures::{Stream, StreamExt as _, stream};
-use toolwright::chat::testing::ScriptedModel;
 use toolwright::chat::{ChatEvent, MemoryStore, Store};
 use toolwright::server::{
     ConversationEvent, Endpoint, EndpointEvent, IncomingMessage, ServerBuilder, Session,
 };
+use toolwright::testing::ScriptedModel;
 use toolwright::{Invoker, Registry, ToolCall, ToolResult};
 
 /// A hand-written agent; that of a framework would translate the framework's stream in the same way.

@@ -11,9 +11,9 @@ use std::sync::Arc;
 
 use futures::StreamExt as _;
 use futures::future::BoxFuture;
-use toolwright::chat::testing::ScriptedModel;
 use toolwright::chat::{Chat, ChatError, ChatEvent, Model, ModelErrorKind, TurnEnd};
 use toolwright::models::{Timeouts, Vendor};
+use toolwright::testing::ScriptedModel;
 use toolwright::{ApprovalDecision, ApprovalRequest, Approver, Invoker, Outcome, Registry, Secret};
 
 use assistant_tools as _;

@@ -17,6 +17,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
+use toolwright::testing::SeededRng;
 
 #[path = "crash/consistency.rs"]
 mod consistency;
@@ -24,8 +25,6 @@ mod consistency;
 mod journal;
 #[path = "crash/process.rs"]
 mod process;
-#[path = "crash/rng.rs"]
-mod rng;
 #[expect(dead_code, reason = "the tests of the stores need more of it")]
 #[path = "../crates/store/tests/main/server.rs"]
 mod server;
@@ -33,7 +32,6 @@ mod server;
 use consistency::CheckTotals;
 use journal::JournalReader;
 use process::{KillPlan, Process, ProcessOutcome};
-use rng::Rng;
 
 /// The number of orders in one conversation.
 const ORDERS: usize = 2;
@@ -73,7 +71,7 @@ fn setting(name: &str, otherwise: u64) -> u64 {
 fn run(name: &str, url: &str, folder: &TempDir) {
     let wanted = usize::try_from(setting("TOOLWRIGHT_CRASH_KILLS", 20)).unwrap();
     let seed = setting("TOOLWRIGHT_CRASH_SEED", 7);
-    let mut rng = Rng::new(seed);
+    let mut rng = SeededRng::new(seed);
     let runtime = Runtime::new().unwrap();
     let journal = JournalReader::open(&runtime, url);
     let mut killed: BTreeMap<String, usize> = BTreeMap::new();
@@ -127,13 +125,13 @@ fn run(name: &str, url: &str, folder: &TempDir) {
 }
 
 /// Alternates between the stage with the fewest kills and a random number of lines.
-fn choose_kill_plan(rng: &mut Rng, killed: &BTreeMap<String, usize>) -> KillPlan {
-    if rng.next_below(2) == 0 {
-        return KillPlan::KillAfterLines(1 + rng.next_below(50));
+fn choose_kill_plan(rng: &mut SeededRng, killed: &BTreeMap<String, usize>) -> KillPlan {
+    if rng.below(2) == 0 {
+        return KillPlan::KillAfterLines(1 + rng.below(50));
     }
     let fewest = |stage: &&&str| killed.get(**stage).copied().unwrap_or_default();
     let stage = STAGES.iter().min_by_key(fewest).unwrap();
-    KillPlan::KillAtStage((*stage).to_owned(), 1 + rng.next_below(6))
+    KillPlan::KillAtStage((*stage).to_owned(), 1 + rng.below(6))
 }
 
 /// Asserts that the command line lists all conversations.

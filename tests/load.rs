@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
-use toolwright::chat::testing::FnModel;
 use toolwright::chat::{EntryBody, Store, TurnEnd};
 use toolwright::server::ServerBuilder;
 use toolwright::store::SqliteStore;
+use toolwright::testing::FnModel;
 use toolwright::{Invoker, Registry};
 
 /// The default of `TOOLWRIGHT_LOAD_CONVERSATIONS`.

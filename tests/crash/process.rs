@@ -6,8 +6,9 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
+use toolwright::testing::SeededRng;
+
 use super::STAGES;
-use super::rng::Rng;
 
 /// Without output for this time, the test fails.
 const OUTPUT_TIMEOUT: Duration = Duration::from_secs(120);
@@ -66,7 +67,7 @@ impl Process {
     }
 
     /// Runs it until it ends or is killed, and answers its approval requests.
-    pub(crate) fn run(mut self, fate: &KillPlan, rng: &mut Rng) -> ProcessOutcome {
+    pub(crate) fn run(mut self, fate: &KillPlan, rng: &mut SeededRng) -> ProcessOutcome {
         let mut output_lines: Vec<String> = Vec::new();
         loop {
             let line = match self.lines.recv_timeout(OUTPUT_TIMEOUT) {
@@ -93,7 +94,7 @@ impl Process {
                 return self.kill(output_lines);
             }
             if last == "decide" {
-                let answer = ["yes\n", "yes\n", "no\n"][rng.next_below(3)];
+                let answer = ["yes\n", "yes\n", "no\n"][rng.below(3)];
                 self.stdin.write_all(answer.as_bytes()).unwrap();
             }
         }

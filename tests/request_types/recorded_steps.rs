@@ -10,10 +10,11 @@ use futures::StreamExt as _;
 use toolwright::chat::{
     Item, ItemKind, Message, ModelEvent, ModelId, ModelRequest, Step, StopReason, Usage,
 };
+use toolwright::testing::{CannedResponse, CannedTransport};
 use toolwright::{Content, ErrorKind, Outcome, ToolCall, ToolResult};
 
+use crate::model_over;
 use crate::real;
-use crate::recording_transport::RecordingTransport;
 use crate::tools;
 
 /// The answers, each with its vendor and model.
@@ -49,7 +50,8 @@ async fn step(answer: &str, vendor: &str, model: &str) -> Step {
         "ollama" => format!("{frame}\n"),
         _ => format!("data: {frame}\n\n"),
     });
-    let model = RecordingTransport::answering(frames.collect()).model(vendor, model);
+    let response = CannedResponse::ok(frames.collect::<String>());
+    let model = model_over(&CannedTransport::new([response]), vendor, model);
     let mut request = ModelRequest::default();
     request.tools = tools::all();
     let mut items = Vec::new();

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tokio::task::LocalSet;
+use toolwright::testing::SeededRng;
 
 use crate::client;
 use crate::process::Process;
@@ -57,12 +58,12 @@ pub(crate) async fn run(short: bool) {
 
 /// Sends messages in new conversations with random disconnects, and deletes each conversation after its answer.
 async fn run_client(addr: String, number: u64, end: Instant, count: Rc<SoakCounters>) {
-    let mut rng = Rng(number + 1);
+    let mut rng = SeededRng::new(number);
     let mut turn = 0;
     while Instant::now() < end {
         let conversation = format!("c{number}-{turn}");
         turn += 1;
-        let result = match rng.next_below(2) {
+        let result = match rng.below(2) {
             0 => run_ai_sdk_turn(&addr, &conversation, &mut rng, &count).await,
             _ => run_native_turn(&addr, &conversation, &mut rng, &count).await,
         };
@@ -79,7 +80,12 @@ async fn run_client(addr: String, number: u64, end: Instant, count: Rc<SoakCount
 }
 
 /// Reconnects with the number of the last event that was read.
-async fn run_native_turn(addr: &str, id: &str, rng: &mut Rng, count: &SoakCounters) -> Option<()> {
+async fn run_native_turn(
+    addr: &str,
+    id: &str,
+    rng: &mut SeededRng,
+    count: &SoakCounters,
+) -> Option<()> {
     let (mut answer, mut seq) = Protocol::Native.send_message(addr, id).await;
     let mut text = String::new();
     loop {
@@ -94,17 +100,22 @@ async fn run_native_turn(addr: &str, id: &str, rng: &mut Rng, count: &SoakCounte
         if Protocol::Native.is_last_event(&data) {
             return (text == scripted_model::full_text()).then_some(());
         }
-        if rng.next_below(200) == 0 {
+        if rng.below(200) == 0 {
             count.breaks.set(count.breaks.get() + 1);
             drop(answer);
-            tokio::time::sleep(Duration::from_millis(rng.next_below(2000))).await;
+            tokio::time::sleep(Duration::from_millis(rng.below(2000) as u64)).await;
             answer = requests::read_events(addr, id, seq).await;
         }
     }
 }
 
 /// Reconnects to the stream, which is then replayed from its beginning.
-async fn run_ai_sdk_turn(addr: &str, id: &str, rng: &mut Rng, count: &SoakCounters) -> Option<()> {
+async fn run_ai_sdk_turn(
+    addr: &str,
+    id: &str,
+    rng: &mut SeededRng,
+    count: &SoakCounters,
+) -> Option<()> {
     let (mut answer, _) = Protocol::Ui.send_message(addr, id).await;
     let mut text = String::new();
     loop {
@@ -113,10 +124,10 @@ async fn run_ai_sdk_turn(addr: &str, id: &str, rng: &mut Rng, count: &SoakCounte
         if Protocol::Ui.is_last_event(&data) {
             return (text == scripted_model::full_text()).then_some(());
         }
-        if rng.next_below(400) == 0 {
+        if rng.below(400) == 0 {
             count.breaks.set(count.breaks.get() + 1);
             drop(answer);
-            tokio::time::sleep(Duration::from_millis(rng.next_below(2000))).await;
+            tokio::time::sleep(Duration::from_millis(rng.below(2000) as u64)).await;
             let path = format!("/api/chat/{id}/stream");
             answer = client::send_request(addr, "GET", &path, String::new()).await;
             if answer.status == 204 {
@@ -125,17 +136,5 @@ async fn run_ai_sdk_turn(addr: &str, id: &str, rng: &mut Rng, count: &SoakCounte
             }
             text.clear();
         }
-    }
-}
-
-/// A xorshift generator, with the same numbers in every run.
-struct Rng(u64);
-
-impl Rng {
-    fn next_below(&mut self, limit: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % limit
     }
 }

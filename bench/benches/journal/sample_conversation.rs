@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolwright::chat::testing::{FnModel, ModelReply};
 use toolwright::chat::{
     CallMetadata, Chat, Entry, EntryBody, Item, Lease, Message, ModelId, Step, StopReason, Store,
     TurnEnd, Usage,
 };
+use toolwright::testing::{FnModel, ModelReply};
 use toolwright::{Content, Invoker, Registry, Tool, ToolCall, ToolResult};
 
 /// The number of journal entries of one turn.

@@ -35,7 +35,7 @@ const DEFAULT_APPROVAL_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 /// # Examples
 ///
 /// ```
-/// use toolwright::chat::testing::ScriptedModel;
+/// use toolwright::testing::ScriptedModel;
 /// use toolwright::chat::Chat;
 /// use toolwright::{Invoker, Registry, tool};
 ///

@@ -8,8 +8,6 @@ mod journal;
 mod model;
 mod turn;
 
-pub mod testing;
-
 pub use chat::event::{ApprovalResponse, ChatEvent, PendingApproval};
 pub use chat::response::Response;
 pub use chat::stream::ChatStream;

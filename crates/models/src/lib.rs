@@ -41,7 +41,6 @@ pub use client::Timeouts;
 #[cfg(feature = "http")]
 pub use transport::HttpTransport;
 pub use transport::{
-    Recorder, Recording, Replayer, Transport, WireHeader, WireMethod, WireRequest, WireResponse,
-    forbid_live_requests,
+    Transport, WireHeader, WireMethod, WireRequest, WireResponse, forbid_live_requests,
 };
 pub use vendor::{ModelBuilder, VENDORS, Vendor};

@@ -1,20 +1,14 @@
 //! Transports: [`WireRequest`] in, [`WireResponse`] out.
 //!
-//! The rest of the crate does no I/O. [`HttpTransport`] sends real requests, [`Recorder`] records the exchanges of another
-//! transport, and [`Replayer`] responds from a recording, so that a test needs neither a network nor a key.
+//! The rest of the crate does no I/O: [`HttpTransport`] sends real requests.
 
 #[cfg(feature = "http")]
 mod http;
-mod json_diff;
 #[cfg_attr(
     not(feature = "http"),
     allow(dead_code, reason = "only `HttpTransport` checks the switch")
 )]
 mod offline;
-mod recorder;
-mod recording;
-mod redactor;
-mod replayer;
 
 use std::fmt;
 use std::sync::Arc;
@@ -30,9 +24,6 @@ use url::Url;
 pub use http::HttpTransport;
 pub use offline::forbid_live_requests;
 pub(crate) use offline::is_loopback;
-pub use recorder::Recorder;
-pub use recording::Recording;
-pub use replayer::Replayer;
 
 /// Sends the requests of a model's client.
 ///

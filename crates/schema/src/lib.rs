@@ -43,8 +43,6 @@ mod nearest;
 mod redact;
 mod type_set;
 
-mod sample;
-
 pub use arguments::{
     coerce::{Coercion, coerce},
     repair::{RepairError, Repaired, repair},
@@ -58,7 +56,6 @@ pub use normalise::{SchemaFix, normalise};
 #[cfg(feature = "provider-rules")]
 pub use provider_rules::{Rejection, validate_for, validate_tools_for};
 pub use redact::{looks_secret_name, looks_secret_value, redact};
-pub use sample::Sampler;
 pub use schema::{
     Schema, SchemaError, closed_objects::close_objects, type_coverage::is_enforced_by_type,
     violation::Violation,

@@ -4,7 +4,8 @@ mod support;
 
 use proptest::{collection::vec, prelude::*, sample::select, test_runner::TestCaseError};
 use serde_json::{Map, Value, json};
-use toolwright_schema::{Dialect, Lowered, Sampler, Schema, Severity, validate_for};
+use toolwright_schema::{Dialect, Lowered, Schema, Severity, validate_for};
+use toolwright_testing::Sampler;
 
 use support::{admits, ceiling, meant};
 

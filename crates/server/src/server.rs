@@ -20,7 +20,7 @@ use crate::http::limits::ServerLimits;
 /// # Examples
 ///
 /// ```no_run
-/// use toolwright::chat::testing::ScriptedModel;
+/// use toolwright::testing::ScriptedModel;
 /// use toolwright::{Invoker, Registry};
 /// use toolwright_server::{Endpoint, ServerBuilder};
 ///
@@ -330,7 +330,7 @@ impl Server {
     /// # Examples
     ///
     /// ```no_run
-    /// # use toolwright::chat::testing::ScriptedModel;
+    /// # use toolwright::testing::ScriptedModel;
     /// # use toolwright::{Invoker, Registry};
     /// # use toolwright_server::ServerBuilder;
     /// # async fn serve() -> Result<(), Box<dyn std::error::Error>> {

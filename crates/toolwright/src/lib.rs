@@ -23,6 +23,8 @@ pub use toolwright_server as server;
 pub use toolwright_store as store;
 #[cfg(feature = "otlp")]
 pub use toolwright_telemetry as telemetry;
+#[cfg(feature = "testing")]
+pub use toolwright_testing as testing;
 
 /// Runs the code blocks of the guide as doc tests.
 #[cfg(all(doctest, feature = "macros"))]

@@ -2,8 +2,8 @@
 
 use futures::stream::StreamExt as _;
 use serde_json::json;
-use toolwright::chat::testing::ModelReply;
 use toolwright::chat::{Item, Message, Model, ModelEvent, ModelId, ModelRequest, ModelStream};
+use toolwright::testing::ModelReply;
 use toolwright::{Content, ToolCall};
 
 use crate::kill_points::{KillPoints, Stage};

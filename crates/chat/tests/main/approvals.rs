@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use toolwright::chat::testing::ScriptedModel;
 use toolwright::chat::{
     ApprovalResponse, ChatEvent, EntryBody, MemoryStore, PendingApproval, TurnEnd, TurnLimits,
 };
+use toolwright::testing::ScriptedModel;
 use toolwright::{Outcome, Tool};
 
 use crate::support::{

@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures::{FutureExt as _, StreamExt as _, stream};
 use tokio::sync::Notify;
-use toolwright::chat::testing::ScriptedModel;
 use toolwright::chat::{
     ChatEvent, EntryBody, Item, MemoryStore, Message, Model, ModelEvent, ModelId, ModelRequest,
     ModelStream, TurnEnd,
 };
+use toolwright::testing::ScriptedModel;
 use toolwright::{CancellationToken, Outcome, Tool};
 
 use crate::support::{assert_complete, builder, chat, events, none, stored_entries, write};

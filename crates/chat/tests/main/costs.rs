@@ -1,9 +1,9 @@
 //! The usage and cost of a turn, and its stop reasons.
 
-use toolwright::chat::testing::{ModelReply, ScriptedModel};
 use toolwright::chat::{
     ChatEvent, Item, ItemKind, Message, ModelId, Price, Prices, StopReason, TurnEnd, Usage,
 };
+use toolwright::testing::{ModelReply, ScriptedModel};
 use toolwright::{Content, ToolCall};
 
 use crate::support::{Log, builder, chat, ended, events, none, read_tool};

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolwright::chat::testing::ScriptedModel;
 use toolwright::chat::{
     ApprovalResponse, Chat, ChatError, EntryBody, MemoryStore, PendingApproval, Response,
 };
+use toolwright::testing::ScriptedModel;
 use toolwright::{Caller, Outcome, Tool};
 
 use crate::support::{

@@ -1,8 +1,8 @@
 //! Structured output.
 
 use serde::Deserialize;
-use toolwright::chat::testing::ScriptedModel;
 use toolwright::chat::{ChatError, ToolChoice};
+use toolwright::testing::ScriptedModel;
 use toolwright::{CancellationToken, JsonSchema, schemars};
 
 use crate::support::{Log, chat, constant_tool, none, pay, read_tool};

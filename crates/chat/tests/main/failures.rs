@@ -1,7 +1,7 @@
 //! The results that a model reads of calls that cannot run or fail, after which the turn continues.
 
-use toolwright::chat::testing::{FnModel, ModelReply, ScriptedModel};
 use toolwright::chat::{Item, StopReason, TurnEnd};
+use toolwright::testing::{FnModel, ModelReply, ScriptedModel};
 use toolwright::{OnMalformed, Outcome, Tool, ToolCall, ToolError};
 
 use crate::support::{

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use toolwright::chat::testing::{ModelReply, ScriptedModel};
 use toolwright::chat::{
     ApprovalResponse, ChatEvent, HostedTool, Item, ItemKind, MemoryStore, PendingApproval,
 };
+use toolwright::testing::{ModelReply, ScriptedModel};
 use toolwright::{Config, ConfigSources, Outcome};
 
 use crate::support::{Log, builder, chat, events, none, results, write};

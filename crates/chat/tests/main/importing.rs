@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolwright::chat::testing::ScriptedModel;
 use toolwright::chat::{
     ApprovalVerdict, Entry, EntryBody, Lease, MemoryStore, Store as _, TurnEnd, import_journal,
 };
+use toolwright::testing::ScriptedModel;
 use toolwright::{CallId, Outcome};
 
 use crate::support::{Log, assert_complete, builder, pay, read_tool, stored_entries};

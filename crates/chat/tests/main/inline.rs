@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use serde_json::json;
-use toolwright::chat::testing::ScriptedModel;
 use toolwright::chat::{ChatEvent, TurnEnd};
+use toolwright::testing::ScriptedModel;
 use toolwright::{ApprovalDecision, ApprovalRequest, Approver, CancellationToken};
 
 use crate::support::{

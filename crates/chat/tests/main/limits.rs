@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::{StreamExt as _, stream};
-use toolwright::chat::testing::{FnModel, ModelReply, ScriptedModel};
 use toolwright::chat::{
     ChatEvent, Item, MemoryStore, Model, ModelEvent, ModelId, ModelRequest, ModelStream, Price,
     Prices, Response, TurnEnd, TurnLimits,
 };
+use toolwright::testing::{FnModel, ModelReply, ScriptedModel};
 use toolwright::{Outcome, Tool, ToolCall, ToolError};
 
 use crate::support::{

@@ -19,7 +19,6 @@ mod inline;
 mod journals;
 mod limits;
 mod manual;
-mod models;
 mod nodes;
 mod orphans;
 mod parallel;

@@ -1,8 +1,8 @@
 //! Calls that the caller runs.
 
 use serde_json::value::RawValue;
-use toolwright::chat::testing::{ModelReply, ScriptedModel};
 use toolwright::chat::{ChatError, ChatEvent, Item, Message, TurnLimits};
+use toolwright::testing::{ModelReply, ScriptedModel};
 use toolwright::{Invoker, Outcome, ToolCall, ToolResult};
 
 use crate::support::{

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt as _;
-use toolwright::chat::testing::{FnModel, ModelReply};
 use toolwright::chat::{Chat, ChatError, Lease, MemoryStore, Store as _};
+use toolwright::testing::{FnModel, ModelReply};
 use toolwright::{Invoker, Registry};
 
 const HOUR: Duration = Duration::from_secs(60 * 60);

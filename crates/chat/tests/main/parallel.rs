@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tokio::sync::{Barrier, Notify};
-use toolwright::chat::testing::ScriptedModel;
+use toolwright::testing::ScriptedModel;
 use toolwright::{CallId, Tool};
 
 use crate::support::{Log, chat, last_result_texts, results};

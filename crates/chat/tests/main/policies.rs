@@ -1,7 +1,7 @@
 //! The error policy of a failed tool: set by the tool, the view, the settings or the chat.
 
 use toolwright::chat::Chat;
-use toolwright::chat::testing::ScriptedModel;
+use toolwright::testing::ScriptedModel;
 use toolwright::{Config, ConfigSources, ErrorPolicy, Invoker, Tool, View};
 
 use crate::support::{ended, last_result_texts, registry};

@@ -1,8 +1,8 @@
 //! The inputs of a turn: prompts of the registry, and the system prompt.
 
 use serde_json::json;
-use toolwright::chat::testing::ScriptedModel;
 use toolwright::chat::{ChatError, Message};
+use toolwright::testing::ScriptedModel;
 use toolwright::{BundleItem, Content, prompt};
 
 use crate::support::{builder, chat, constant_tool, none};

@@ -7,11 +7,11 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use tokio::sync::Semaphore;
 use tokio::task::yield_now;
-use toolwright::chat::testing::{FnModel, ModelReply, ScriptedModel};
 use toolwright::chat::{
     Chat, ChatError, ConversationSummary, Entry, EntryBody, Lease, MemoryStore, Owner, Store,
     StoreError,
 };
+use toolwright::testing::{FnModel, ModelReply, ScriptedModel};
 use toolwright::{Content, Secret, Tool, ToolCall};
 
 use crate::support::{builder, none};

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use futures::FutureExt as _;
-use toolwright::chat::testing::ScriptedModel;
 use toolwright::chat::{ApprovalResponse, Chat, MemoryStore};
+use toolwright::testing::ScriptedModel;
 use toolwright::{Outcome, Tool, ToolBuilder};
 
 use crate::support::{Log, assert_complete, builder, last_result_texts, stored_entries, write};

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use toolwright::chat::testing::{FnModel, ScriptedModel};
 use toolwright::chat::{Chat, ChatError, ToolChoice, TurnRequest};
+use toolwright::testing::{FnModel, ScriptedModel};
 use toolwright::{Config, ConfigSources, Invoker, Registry, Tool, ToolCall};
 
 use crate::support::{Log, builder, chat, constant_tool, last_result_texts, registry, tool_names};
@@ -195,7 +195,7 @@ async fn limits_of_settings_count_over_all_requests() {
     let invoker = Invoker::builder(registry(tools())).config(config);
     let model = FnModel::new(|request| match request.messages.len() {
         1 => ToolCall::new("search", "{}").into(),
-        _ => toolwright::chat::testing::ModelReply::text("Done."),
+        _ => toolwright::testing::ModelReply::text("Done."),
     });
     let chat = Chat::new(model, &invoker.build().unwrap());
     let narrow: [Configure; 4] = [

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use toolwright::Content;
-use toolwright::chat::testing::ScriptedModel;
 use toolwright::chat::{
     Chat, ChatError, Entry, EntryBody, Lease, MemoryStore, Response, Store, StoreError, Turn,
     TurnLimits,
 };
+use toolwright::testing::ScriptedModel;
 
 use crate::support::{
     Log, assert_complete, builder, delegate_store, none, pay, read_tool, stored_entries, write,

@@ -3,8 +3,8 @@
 use futures::StreamExt as _;
 use serde_json::{Value, json};
 use toolwright::ToolCall;
-use toolwright::chat::testing::{ModelReply, ScriptedModel};
 use toolwright::chat::{ChatError, ChatEvent, Item, ItemKind, ModelErrorKind};
+use toolwright::testing::{ModelReply, ScriptedModel};
 
 use crate::support::{Log, chat, events, kinds, none, pay, read_tool, write};
 

@@ -4,11 +4,11 @@ use std::sync::{Arc, Mutex};
 
 use futures::StreamExt as _;
 use serde_json::Value;
-use toolwright::chat::testing::ScriptedModel;
 use toolwright::chat::{
     Chat, ChatBuilder, ChatError, ChatEvent, ChatStream, Entry, MemoryStore, Message, Model,
     ModelRequest, Response, Store, history,
 };
+use toolwright::testing::ScriptedModel;
 use toolwright::{Bundle, Invoker, Registry, Tool, ToolBuilder, ToolResult};
 
 pub(crate) fn registry(tools: impl Bundle) -> Registry {

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use toolwright::ToolError;
-use toolwright::chat::testing::ScriptedModel;
 use toolwright::chat::{ModelErrorKind, ModelId};
+use toolwright::testing::ScriptedModel;
 use tracing::field::{Field, Visit};
 use tracing::instrument::WithSubscriber as _;
 use tracing::span::{Attributes, Id, Record};

@@ -1,8 +1,8 @@
 //! Turns: from a message to its answer, with calls in between.
 
 use futures::stream;
-use toolwright::chat::testing::{FnModel, ModelReply, ScriptedModel};
 use toolwright::chat::{ChatError, ChatEvent, Item, Message, ToolChoice, TurnEnd};
+use toolwright::testing::{FnModel, ModelReply, ScriptedModel};
 use toolwright::{Tool, ToolCall, Updates, tool};
 
 use crate::support::{

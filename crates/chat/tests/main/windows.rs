@@ -3,11 +3,11 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
-use toolwright::chat::testing::ScriptedModel;
 use toolwright::chat::{
     Entry, EntryBody, HistoryWindow, Lease, MemoryStore, Message, Store as _, history,
     repair_journal,
 };
+use toolwright::testing::ScriptedModel;
 
 mod journal;
 

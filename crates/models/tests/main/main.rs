@@ -1,4 +1,4 @@
-//! The public API: every protocol in the same scenarios, recordings, and HTTP over a real socket.
+//! The public API: every protocol in the same scenarios, and HTTP over a real socket.
 
 #![expect(
     clippy::indexing_slicing,
@@ -15,4 +15,3 @@ mod corpus;
 mod http;
 mod protocol_fixture;
 mod protocols;
-mod recordings;

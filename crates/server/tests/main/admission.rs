@@ -6,8 +6,8 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use toolwright::Secret;
-use toolwright::chat::testing::{FnModel, ScriptedModel};
 use toolwright::chat::{ConversationSummary, Entry, Lease, MemoryStore, Owner, Store, StoreError};
+use toolwright::testing::{FnModel, ScriptedModel};
 use toolwright_server::ServerBuilder;
 
 use crate::rooms::Socket;

@@ -1,8 +1,8 @@
 //! Front ends of AG-UI.
 
 use serde_json::{Value, json};
-use toolwright::chat::testing::{FnModel, ScriptedModel};
 use toolwright::chat::{Message, Model};
+use toolwright::testing::{FnModel, ScriptedModel};
 use toolwright::{Tool, ToolError};
 use toolwright_server::ServerBuilder;
 

@@ -1,7 +1,7 @@
 //! The AI SDK's UI message stream: `POST /api/chat`, resuming, approvals, and the same over a WebSocket.
 
 use serde_json::{Value, json};
-use toolwright::chat::testing::{FnModel, ScriptedModel};
+use toolwright::testing::{FnModel, ScriptedModel};
 use toolwright_server::{Endpoint, ServerBuilder};
 
 use crate::approvals::{Payments, paying_model, payment_tool};

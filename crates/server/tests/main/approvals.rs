@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
-use toolwright::chat::testing::ScriptedModel;
+use toolwright::testing::ScriptedModel;
 use toolwright::{BoxFuture, Tool, ToolError};
 use toolwright_server::{Endpoint, Interceptor, ServerBuilder, TurnContext, TurnRejection};
 

@@ -7,7 +7,7 @@ use hyper::Request;
 use serde_json::json;
 use tokio::net::TcpListener;
 use toolwright::Secret;
-use toolwright::chat::testing::FnModel;
+use toolwright::testing::FnModel;
 use toolwright_server::ServerBuilder;
 use tower::ServiceExt as _;
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use toolwright::chat::HistoryWindow;
-use toolwright::chat::testing::{FnModel, ScriptedModel};
+use toolwright::testing::{FnModel, ScriptedModel};
 use toolwright::{Tool, ToolError};
 use toolwright_server::{
     Endpoint, IncomingMessage, Path, PeerCount, ServerBuildError, ServerBuilder, Session,

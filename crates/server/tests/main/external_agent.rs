@@ -2,8 +2,8 @@
 
 use futures::stream;
 use serde_json::json;
-use toolwright::chat::testing::ScriptedModel;
 use toolwright::chat::{ChatEvent, ModelId, StopReason, TurnEnd, Usage};
+use toolwright::testing::ScriptedModel;
 use toolwright::{ToolCall, ToolResult};
 use toolwright_server::{Endpoint, IncomingMessage, ServerBuilder, Session};
 

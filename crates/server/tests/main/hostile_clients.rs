@@ -9,7 +9,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_tungstenite::connect_async;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 use toolwright::Secret;
-use toolwright::chat::testing::FnModel;
+use toolwright::testing::FnModel;
 use toolwright_mcp::{Claims, StaticTokens};
 use toolwright_server::{Endpoint, ListenError, ServerBuilder};
 

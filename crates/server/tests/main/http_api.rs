@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use toolwright::chat::testing::{FnModel, ScriptedModel};
+use toolwright::testing::{FnModel, ScriptedModel};
 use toolwright::{Invoker, Registry, prompt};
 use toolwright_server::ServerBuilder;
 

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::json;
 use toolwright::BoxFuture;
-use toolwright::chat::testing::{FnModel, ScriptedModel};
 use toolwright::chat::{ModelId, Price, Prices};
+use toolwright::testing::{FnModel, ScriptedModel};
 use toolwright_server::{
     Endpoint, GuardrailVerdict, Interceptor, Metering, ServerBuilder, TurnContext, TurnRejection,
 };

@@ -1,7 +1,7 @@
 //! OAuth tokens: their scopes hold at every path.
 
 use serde_json::json;
-use toolwright::chat::testing::FnModel;
+use toolwright::testing::FnModel;
 use toolwright::{Secret, Tool, ToolError};
 use toolwright_mcp::{Claims, ResourceServer, ScopeRule, StaticTokens};
 use toolwright_server::ServerBuilder;

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
-use toolwright::chat::testing::{ModelReply, ScriptedModel};
 use toolwright::chat::{self, ModelErrorKind, StopReason, TurnEnd};
+use toolwright::testing::{ModelReply, ScriptedModel};
 use toolwright_core::BoxFuture;
 use toolwright_server::{
     Endpoint, GuardrailVerdict, IncomingMessage, Interceptor, ServerBuilder, Session, TurnContext,

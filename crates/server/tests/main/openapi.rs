@@ -1,7 +1,7 @@
 //! The document that describes the server.
 
 use serde_json::json;
-use toolwright::chat::testing::ScriptedModel;
+use toolwright::testing::ScriptedModel;
 use toolwright_server::ServerBuilder;
 
 use crate::ag_ui::adder;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolwright::chat::testing::{FnModel, ScriptedModel};
 use toolwright::chat::{Entry, EntryBody, Lease, MemoryStore, Model, PrincipalRecord, Store};
+use toolwright::testing::{FnModel, ScriptedModel};
 use toolwright::{BoxFuture, Content, Secret, Tool, ToolError, tool};
 use toolwright_mcp::{Claims, ClientPeer, ResourceServer, ScopeRule, StaticTokens};
 use toolwright_server::{Endpoint, ServerBuilder};

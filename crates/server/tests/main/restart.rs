@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use toolwright::chat::testing::{FnModel, ScriptedModel};
 use toolwright::chat::{MemoryStore, Store};
+use toolwright::testing::{FnModel, ScriptedModel};
 use toolwright_server::ServerBuilder;
 
 use crate::approvals::{PATH, Payments, paying_model, payment_tool};

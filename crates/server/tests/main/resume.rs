@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use toolwright::chat::testing::FnModel;
+use toolwright::testing::FnModel;
 use toolwright_server::ServerBuilder;
 
 use crate::support::{ManualModel, TestServer, no_tools, serve};

@@ -8,7 +8,7 @@ use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
-use toolwright::chat::testing::FnModel;
+use toolwright::testing::FnModel;
 use toolwright_server::{Endpoint, Path, PeerCount, ServerBuilder};
 
 use crate::support::{TestServer, event_type, no_tools, serve, within_timeout};

@@ -1,7 +1,7 @@
 //! Shutdown: streams end with a last event.
 
 use serde_json::json;
-use toolwright::chat::testing::FnModel;
+use toolwright::testing::FnModel;
 use toolwright_server::ServerBuilder;
 
 use crate::rooms::Socket;

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use tempfile::TempDir;
-use toolwright_chat::testing::ScriptedModel;
 use toolwright_chat::{Chat, ChatError, EntryBody};
 use toolwright_core::{Content, Invoker, Registry};
+use toolwright_testing::ScriptedModel;
 
 use super::*;
 

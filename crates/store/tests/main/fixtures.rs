@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use toolwright::chat::testing::ScriptedModel;
 use toolwright::chat::{Chat, Entry, EntryBody, Lease, Store};
+use toolwright::testing::ScriptedModel;
 use toolwright::{Content, Invoker, Registry, Tool, ToolError};
 
 /// Longer than any test takes.

@@ -6,11 +6,11 @@ use futures::future::BoxFuture;
 use futures::{FutureExt as _, StreamExt as _};
 use tokio::task::yield_now;
 use toolwright::ToolCall;
-use toolwright::chat::testing::ModelReply;
 use toolwright::chat::{
     Entry, Item, Lease, MemoryStore, Model, ModelErrorKind, ModelId, ModelRequest, ModelStream,
     StopReason, Store, StoreError,
 };
+use toolwright::testing::ModelReply;
 
 use super::monitor::Monitor;
 use super::random_choices::RandomChoices;

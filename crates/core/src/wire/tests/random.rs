@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
-use toolwright_schema::{Dialect, Sampler, Schema, Tape};
+use toolwright_schema::{Dialect, Schema, Tape};
+use toolwright_testing::Sampler;
 
 use super::{Sample, plan};
 use crate::call::ToolCall;

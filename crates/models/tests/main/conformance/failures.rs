@@ -3,7 +3,7 @@
 use futures::{FutureExt as _, StreamExt as _};
 use tokio::time::{Duration, Instant};
 use toolwright_chat::{ItemKind, ModelErrorKind, ModelEvent, StopReason};
-use toolwright_models::Timeouts;
+use toolwright_models::{Bytes, Timeouts};
 
 use crate::canned_transport::{
     CannedResponse, CannedTransport, ask, builder, collect_response, model, weather_request,
@@ -15,11 +15,9 @@ fn sunny_reply() -> ScenarioReply {
 }
 
 pub(crate) async fn dropping_a_response_ends_it(protocol: &dyn ProtocolFixture) {
-    let body = protocol.streamed(&sunny_reply()).into_bytes();
-    let mut canned = CannedResponse::in_chunks(&body, &[body.len() * 3 / 4]);
-    canned.chunks.pop();
-    canned.hangs = true;
-    let transport = CannedTransport::new([canned]);
+    let mut body = protocol.streamed(&sunny_reply()).into_bytes();
+    body.truncate(body.len() * 3 / 4);
+    let transport = CannedTransport::new([CannedResponse::ok(body).hanging()]);
     let mut answer = model(protocol, &transport).stream(weather_request());
     while !matches!(answer.next().await, Some(Ok(ModelEvent::Text(_)))) {}
     assert_eq!(transport.dropped_count(), 0);
@@ -28,8 +26,7 @@ pub(crate) async fn dropping_a_response_ends_it(protocol: &dyn ProtocolFixture) 
 }
 
 pub(crate) async fn dropping_a_request_ends_it(protocol: &dyn ProtocolFixture) {
-    let canned = CannedResponse { silent: true, ..CannedResponse::default() };
-    let transport = CannedTransport::new([canned]);
+    let transport = CannedTransport::new([CannedResponse::never()]);
     let mut answer = model(protocol, &transport).stream(weather_request());
     assert!(matches!(answer.next().await, Some(Ok(ModelEvent::RequestSent(_)))));
     assert!(answer.next().now_or_never().is_none());
@@ -119,9 +116,9 @@ pub(crate) async fn a_truncated_response_has_no_calls(protocol: &dyn ProtocolFix
         ReplyPart::Text("Wait."),
         call("call_1", "weather", r#"{"city": "Rome", "dry": true}"#),
     ]);
-    let body = protocol.streamed(&reply).into_bytes();
+    let body = Bytes::from(protocol.streamed(&reply));
     for end in 0..body.len() {
-        let collected = collect_response(protocol, CannedResponse::ok(&body[..end])).await;
+        let collected = collect_response(protocol, CannedResponse::ok(body.slice(..end))).await;
         let Some(error) = collected.error else {
             // The rest is only white space, or a second end marker.
             let (stop, _) = collected.finished();
@@ -191,14 +188,13 @@ pub(crate) async fn a_redirect_is_not_followed(protocol: &dyn ProtocolFixture) {
 pub(crate) async fn silence_has_an_end(protocol: &dyn ProtocolFixture) {
     let mut timeouts = Timeouts::default();
     timeouts.retries = 0;
-    let body = protocol.streamed(&sunny_reply()).into_bytes();
-    let mut stops = CannedResponse::in_chunks(&body, &[body.len() / 2]);
-    stops.chunks.pop();
-    stops.hangs = true;
-    let unanswered = CannedResponse { silent: true, ..CannedResponse::default() };
-    let unbegun = CannedResponse { chunks: Vec::new(), ..stops.clone() };
+    let mut body = protocol.streamed(&sunny_reply()).into_bytes();
+    body.truncate(body.len() / 2);
+    let stops = CannedResponse::ok(body).hanging();
+    let mut unbegun = stops.clone();
+    unbegun.chunks.clear();
     for (canned, message) in [
-        (unanswered, "nothing was answered within 120s"),
+        (CannedResponse::never(), "nothing was answered within 120s"),
         (unbegun, "the answer did not begin within 120s"),
         (stops, "the answer stopped: nothing more came within 90s"),
     ] {
@@ -214,8 +210,7 @@ pub(crate) async fn silence_has_an_end(protocol: &dyn ProtocolFixture) {
 pub(crate) async fn the_connection_is_not_awaited_after_the_last_frame(
     protocol: &dyn ProtocolFixture,
 ) {
-    let mut canned = CannedResponse::ok(protocol.streamed(&sunny_reply()));
-    canned.hangs = true;
+    let canned = CannedResponse::ok(protocol.streamed(&sunny_reply())).hanging();
     let transport = CannedTransport::new([canned]);
     let collected = ask(&model(protocol, &transport), weather_request()).await;
     assert_eq!(collected.texts().concat(), "It is sunny there.");

@@ -1,6 +1,7 @@
 //! Responses that exceed the limits.
 
 use toolwright_chat::{ModelErrorKind, ModelEvent};
+use toolwright_models::Bytes;
 
 use crate::canned_transport::{CannedResponse, collect_response};
 use crate::protocol_fixture::{ProtocolFixture, ScenarioReply, call};
@@ -38,12 +39,10 @@ pub(crate) async fn long_arguments_pass_and_endless_ones_do_not(protocol: &dyn P
 }
 
 pub(crate) async fn an_endless_line_is_an_error(protocol: &dyn ProtocolFixture) {
-    let chunk = vec![b'x'; 1 << 20];
+    let chunk = Bytes::from(vec![b'x'; 1 << 20]);
     for start in ["data: ", "{\"x\":\""] {
-        let mut chunks = vec![start.as_bytes().to_vec()];
-        chunks.extend(std::iter::repeat_n(chunk.clone(), 40));
-        let canned =
-            CannedResponse { status: 200, chunks, hangs: true, ..CannedResponse::default() };
+        let mut canned = CannedResponse::ok(start).hanging();
+        canned.chunks.extend(std::iter::repeat_n(chunk.clone(), 40));
         let error = collect_response(protocol, canned).await.error.unwrap();
         assert_eq!(error.kind, ModelErrorKind::Protocol);
         assert!(error.message.contains("a frame is longer than"), "{error}");

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
 use toolwright_chat::{ItemKind, ModelEvent, StopReason};
+use toolwright_models::Bytes;
 
 use crate::canned_transport::{
     CannedResponse, CannedTransport, ask, builder, collect_response, weather_request,
@@ -205,7 +206,7 @@ pub(crate) async fn responses_do_not_depend_on_how_bytes_are_split(protocol: &dy
         (protocol.streamed(&everything()), protocol.content_type()),
         (protocol.complete_body(&everything()), "application/json"),
     ] {
-        let body = body.into_bytes();
+        let body = Bytes::from(body);
         let uncut = collect_response(
             protocol,
             CannedResponse::ok(body.clone()).header("content-type", label),
@@ -220,7 +221,8 @@ pub(crate) async fn responses_do_not_depend_on_how_bytes_are_split(protocol: &dy
             cuts.push(random.new_tree(&mut runner).unwrap().current());
         }
         for cut in cuts {
-            let canned = CannedResponse::in_chunks(&body, &cut).header("content-type", label);
+            let canned =
+                CannedResponse::in_chunks(body.clone(), &cut).header("content-type", label);
             let collected = collect_response(protocol, canned).await;
             assert_eq!(collected.comparable(), uncut.comparable(), "cut at {cut:?}");
         }

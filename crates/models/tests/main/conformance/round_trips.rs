@@ -4,7 +4,8 @@ use toolwright_chat::{ItemKind, Message};
 use toolwright_core::{Content, ToolResult};
 
 use crate::canned_transport::{
-    CannedResponse, CannedTransport, ask, follow_up_request, model, result, weather_request,
+    CannedResponse, CannedTransport, ask, follow_up_request, model, result, sent_body,
+    weather_request,
 };
 use crate::protocol_fixture::{
     ProtocolFixture, ReplyPart, ScenarioReply, SentCall, SentResult, call,
@@ -45,7 +46,7 @@ pub(crate) async fn a_call_and_its_result_are_in_the_next_request(protocol: &dyn
         result(&calls[0], ToolResult::success("sunny")),
     ];
     ask(&model, follow_up_request(&collected, results)).await.finished();
-    let body = transport.body(1);
+    let body = sent_body(&transport, 1);
     assert_eq!(protocol.calls(&body), [sent_call("call_1", "Rome"), sent_call("call_2", "Oslo")]);
     assert_eq!(
         protocol.results(&body),
@@ -72,7 +73,7 @@ pub(crate) async fn call_after_call_adds_up(protocol: &dyn ProtocolFixture) {
     request.messages.extend(step.messages.into_iter().skip(1));
     let third = ask(&model, request).await;
     assert_eq!(third.texts().concat(), "Rome is nicer.");
-    let body = transport.body(2);
+    let body = sent_body(&transport, 2);
     assert_eq!(protocol.calls(&body), [sent_call("call_1", "Rome"), sent_call("call_2", "Oslo")]);
     assert_eq!(
         protocol.results(&body),
@@ -89,7 +90,7 @@ pub(crate) async fn a_failed_result_is_marked_as_one(protocol: &dyn ProtocolFixt
     let collected = ask(&model, weather_request()).await;
     let failure = result(&collected.calls()[0], ToolResult::failure("no such city"));
     ask(&model, follow_up_request(&collected, vec![failure])).await;
-    let results = protocol.results(&transport.body(1));
+    let results = protocol.results(&sent_body(&transport, 1));
     assert_eq!(results.len(), 1);
     assert!(results[0].failed && results[0].text == "no such city", "{results:?}");
 }
@@ -104,7 +105,7 @@ pub(crate) async fn an_image_in_a_result_is_carried(protocol: &dyn ProtocolFixtu
     let content = vec![Content::text("The sky:"), Content::image("image/png", b"blue as can be")];
     let results = vec![result(&collected.calls()[0], ToolResult::success(content))];
     ask(&model, follow_up_request(&collected, results)).await;
-    let body = transport.body(1);
+    let body = sent_body(&transport, 1);
     assert!(body.to_string().contains("Ymx1ZSBhcyBjYW4gYmU="), "{body}");
     let text = &protocol.results(&body)[0].text;
     assert!(text.contains("The sky:"), "{text}");
@@ -131,7 +132,7 @@ pub(crate) async fn reasoning_is_replayed_unchanged(protocol: &dyn ProtocolFixtu
         let results = vec![result(&collected.calls()[0], ToolResult::success("sunny"))];
         ask(&model, follow_up_request(&collected, results)).await;
         assert_eq!(
-            protocol.reasoning_items(&transport.body(2 * round + 1)),
+            protocol.reasoning_items(&sent_body(&transport, 2 * round + 1)),
             [protocol.reasoning_item(thought.0, thought.1)]
         );
     }
@@ -145,7 +146,7 @@ pub(crate) async fn unknown_items_are_replayed_or_left_out(protocol: &dyn Protoc
     let mut request = follow_up_request(&collected, Vec::new());
     request.messages.push(Message::User(vec![Content::text("And?")]));
     ask(&model, request).await;
-    let body = transport.body(1).to_string();
+    let body = sent_body(&transport, 1).to_string();
     assert_eq!(body.contains("1.5"), protocol.replays_unknown_items(), "{body}");
     assert!(body.contains("Hm.") && body.contains("And?"), "{body}");
 }

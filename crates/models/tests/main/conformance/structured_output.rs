@@ -5,7 +5,9 @@ use toolwright_chat::{HostedTool, ResponseFormat};
 use toolwright_core::schema::Schema;
 use toolwright_core::{Config, ConfigSources, Registry, Tool};
 
-use crate::canned_transport::{CannedResponse, CannedTransport, ask, model, weather_request};
+use crate::canned_transport::{
+    CannedResponse, CannedTransport, ask, model, sent_body, weather_request,
+};
 use crate::protocol_fixture::{ProtocolFixture, ReplyPart, ScenarioReply, call};
 
 /// A search and an MCP server from settings.
@@ -37,7 +39,7 @@ pub(crate) async fn structured_output_is_parsed_and_lifted(protocol: &dyn Protoc
     let mut request = weather_request();
     request.response_format = Some(format.clone());
     ask(&model, request).await.finished();
-    let sent = protocol.response_schema(&transport.body(0));
+    let sent = protocol.response_schema(&sent_body(&transport, 0));
     assert_eq!(sent["properties"]["city"]["type"], "string", "{sent}");
     // If strict mode requires all fields, nulls are removed again.
     let forced = sent["required"].as_array().unwrap().len() == 2;
@@ -69,7 +71,7 @@ pub(crate) async fn a_search_of_the_vendor_keeps_its_name(protocol: &dyn Protoco
     ask(&asking, request.clone()).await;
     let (searches, _) = protocol.hosted_support();
     let named = |place: usize| {
-        let body = transport.body(place).to_string();
+        let body = sent_body(&transport, place).to_string();
         let name = body.split("Looks something up").next().unwrap();
         let name = name.rsplit(r#""name":""#).next().unwrap();
         name.split('"').next().unwrap().to_owned()
@@ -91,7 +93,7 @@ pub(crate) async fn keys_of_servers_are_not_shown(protocol: &dyn ProtocolFixture
     request.hosted_tools = hosted();
     let collected = ask(&model(protocol, &transport), request).await;
     let (_, servers) = protocol.hosted_support();
-    let sent = transport.body(0).to_string();
+    let sent = sent_body(&transport, 0).to_string();
     assert_eq!(sent.contains("hunter2"), servers);
     let shown = collected.sent_body().to_string();
     assert!(!shown.contains("hunter2"), "{shown}");

@@ -1,7 +1,7 @@
 //! Turns of a chat, with a restart of the process in between.
 
-use toolwright::chat::testing::ScriptedModel;
 use toolwright::chat::{ChatError, Entry, EntryBody, Message};
+use toolwright::testing::ScriptedModel;
 
 use crate::backend::Backend;
 use crate::fixtures::{Log, append, chat, pay_tool};

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use toolwright::chat::testing::ScriptedModel;
 use toolwright::chat::{ChatError, EntryBody, Store as _};
+use toolwright::testing::ScriptedModel;
 use toolwright::{Tool, ToolError};
 use toolwright_store::PostgresStore;
 

@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde_json::json;
 use sqlx::{Connection as _, Row as _};
 use tempfile::TempDir;
-use toolwright::chat::testing::ScriptedModel;
 use toolwright::chat::{EntryBody, PrincipalRecord, Store};
+use toolwright::testing::ScriptedModel;
 use toolwright::{ApprovalSigner, CallScope, Invoker, Registry, ToolCall};
 use toolwright_store::SqliteStore;
 
