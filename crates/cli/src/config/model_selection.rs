@@ -164,7 +164,7 @@ fn running_ollama(config: &Config) -> Option<String> {
     Some(format!("{}:{}", url.host_str()?, url.port_or_known_default()?))
 }
 
-/// The models of an Ollama server, the last changed first; `None` without a response.
+/// The models of an Ollama server, the last changed first; `None` without a response. Blocks, so not for async functions.
 fn installed_models(vendor: &'static Vendor, config: &Config) -> Option<Vec<String>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
     let names = runtime.block_on(async {
