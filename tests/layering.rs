@@ -1,14 +1,15 @@
 //! Dependencies point one way.
 //!
-//! `schema ← core ← chat ← models, server ← cli ← toolwright ← the binary`; `macros` stands alone. A new edge needs a change of
-//! a table below, which a reviewer sees. Only normal dependencies count: a test may use what its crate may not.
+//! `schema ← config ← core ← chat ← models, server ← cli ← toolwright ← the binary`; `macros` stands alone. A new edge needs a
+//! change of a table below, which a reviewer sees. Only normal dependencies count: a test may use what its crate may not.
 
 use std::process::Command;
 
 /// Each crate of the workspace, and the crates of the workspace it may name as normal dependencies.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("toolwright-schema", &[]),
-    ("toolwright-core", &["toolwright-schema"]),
+    ("toolwright-config", &["toolwright-schema"]),
+    ("toolwright-core", &["toolwright-config", "toolwright-schema"]),
     // The expansions name `::toolwright` paths only; the user's crate depends on that, the macros do not.
     ("toolwright-macros", &[]),
     ("toolwright-guard", &["toolwright-core", "toolwright-schema"]),
@@ -86,6 +87,7 @@ const ON_REQUEST: &[&str] = &["opentelemetry"];
 /// The crates that must not compile a heavy one, and their features.
 const LIGHT: &[(&str, &[&str])] = &[
     ("toolwright-schema", &["--all-features"]),
+    ("toolwright-config", &["--all-features"]),
     ("toolwright-core", &["--all-features"]),
     ("toolwright", &[]),
 ];

@@ -204,6 +204,27 @@ impl RemoteServers {
         missing.into_iter().flatten().collect()
     }
 
+    /// The error for an unknown tool or prompt: a usage error, unless it may belong to a server that could not be attached.
+    pub(crate) fn unknown_name_error(
+        &self,
+        kind: &str,
+        name: &str,
+        nearest: Option<&str>,
+    ) -> CliError {
+        let hint = match nearest {
+            Some(nearest) => format!("did you mean `{nearest}`?"),
+            None => format!("`{kind}s list` shows all there are"),
+        };
+        let message = format!("there is no {kind} `{name}`; {hint}");
+        match &self.unavailable()[..] {
+            [] => CliError::usage(message),
+            servers => CliError::failure(format!(
+                "{message}\nit may belong to `{}`, which could not be attached",
+                servers.join("` or `")
+            )),
+        }
+    }
+
     /// Warnings about failed connections and hidden tools, sanitized for a terminal.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let warnings = self.connector.warnings().into_iter();
@@ -360,17 +381,6 @@ impl RemoteServers {
         }
         // Cannot fail: all names were registered before.
         let _ = registry.add(items);
-    }
-}
-
-/// The error for an unknown tool or prompt: a usage error, unless it may belong to one of the `unavailable` servers.
-pub(crate) fn unknown_name_error(message: String, unavailable: &[String]) -> CliError {
-    match unavailable {
-        [] => CliError::usage(message),
-        servers => CliError::failure(format!(
-            "{message}\nit may belong to `{}`, which could not be attached",
-            servers.join("` or `")
-        )),
     }
 }
 

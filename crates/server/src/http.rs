@@ -143,11 +143,11 @@ async fn ready(State(state): State<ApiState>) -> Result<&'static str, ErrorRespo
     Ok("ready\n")
 }
 
-async fn metrics(State(state): State<ApiState>) -> Response {
+async fn metrics(State(state): State<ApiState>) -> Result<Response, ErrorResponse> {
     let rooms = state.endpoints.iter().map(|endpoint| endpoint.room_count()).sum();
-    let text = state.server.metrics.to_prometheus(rooms);
+    let text = state.server.metrics.to_prometheus(rooms).map_err(ErrorResponse::unencodable)?;
     let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
-    ([(header::CONTENT_TYPE, kind)], text).into_response()
+    Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
 }
 
 /// A JSON response with `Cache-Control: no-store`.
@@ -155,10 +155,7 @@ pub(crate) fn json_response<T: serde::Serialize>(
     status: StatusCode,
     value: &T,
 ) -> Result<Response, ErrorResponse> {
-    let body = serde_json::to_vec(value).map_err(|error| {
-        let message = format!("the answer cannot be written: {error}");
-        ErrorResponse::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
-    })?;
+    let body = serde_json::to_vec(value).map_err(ErrorResponse::unencodable)?;
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("application/json")),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),

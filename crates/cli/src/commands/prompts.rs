@@ -32,29 +32,16 @@ pub(crate) fn execute(
                 Ok(ExitCode::SUCCESS)
             }
             PromptsCommand::Render { name, arguments } => {
-                let prompt = find_prompt(&snapshot, name, &servers.unavailable())?;
+                let nearest = || snapshot.nearest_prompts(name, 1).into_iter().next();
+                let prompt = snapshot.prompt(name);
+                let prompt =
+                    prompt.ok_or_else(|| servers.unknown_name_error("prompt", name, nearest()))?;
                 render_prompt(runtime, &invoker, prompt, arguments, json)
             }
         }
     };
     let lifetime = CommandLifetime::OneShot;
     remote_servers::with_invoker(project, registry, lifetime, connect, setup, work)
-}
-
-/// Finds a prompt by its exact name; the error suggests the nearest one.
-fn find_prompt<'a>(
-    snapshot: &'a Snapshot,
-    name: &str,
-    unavailable: &[String],
-) -> Result<&'a Prompt, CliError> {
-    snapshot.prompt(name).ok_or_else(|| {
-        let hint = match snapshot.nearest_prompts(name, 1).first() {
-            Some(nearest) => format!("did you mean `{nearest}`?"),
-            None => "`prompts list` shows all there are".to_owned(),
-        };
-        let message = format!("there is no prompt `{name}`; {hint}");
-        remote_servers::unknown_name_error(message, unavailable)
-    })
 }
 
 fn list_prompts(snapshot: &Snapshot, json: bool) -> Result<(), CliError> {

@@ -40,7 +40,10 @@ pub(crate) fn execute(
     };
     let work = |runtime: &Runtime, servers: &RemoteServers, invoker: Invoker| {
         let snapshot = invoker.snapshot()?;
-        let find = |name| find_tool(&snapshot, name, &servers.unavailable());
+        let find = |name: &str| {
+            let nearest = || snapshot.nearest(name, 1).into_iter().next();
+            snapshot.get(name).ok_or_else(|| servers.unknown_name_error("tool", name, nearest()))
+        };
         match &command {
             ToolsCommand::List => list_tools(&snapshot, json)?,
             ToolsCommand::Show { name } => show_tool(find(name)?, json)?,
@@ -87,22 +90,6 @@ fn print_schema(spec: &ToolSpec, dialect: Option<&str>) -> Result<ExitCode, CliE
         output::print_stderr(&format!("{loss}\n"));
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// Finds a tool by its exact name; the error suggests the nearest one.
-fn find_tool<'a>(
-    snapshot: &'a Snapshot,
-    name: &str,
-    unavailable: &[String],
-) -> Result<&'a RegisteredTool, CliError> {
-    snapshot.get(name).ok_or_else(|| {
-        let hint = match snapshot.nearest(name, 1).first() {
-            Some(nearest) => format!("did you mean `{nearest}`?"),
-            None => "`tools list` shows all there are".to_owned(),
-        };
-        let message = format!("there is no tool `{name}`; {hint}");
-        remote_servers::unknown_name_error(message, unavailable)
-    })
 }
 
 fn list_tools(snapshot: &Snapshot, json: bool) -> Result<(), CliError> {

@@ -1,16 +1,15 @@
 //! Selects the model: from `--model` or the settings, else by the first API key that is set.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use toolwright_chat::Model;
 use toolwright_core::schema::nearest;
 use toolwright_core::{Config, Origin};
 use toolwright_demo::DemoModel;
-use toolwright_models::{VENDORS, Vendor};
+use toolwright_models::{HttpTransport, VENDORS, Vendor};
 
 use crate::cli_error::{CliError, error_chain};
-
-mod ollama;
 
 /// The name of the model that needs no key and no network.
 const DEMO_MODEL: &str = "demo";
@@ -20,6 +19,9 @@ const DEMO_MODEL: &str = "demo";
 /// The names are those of the vendors' documentation on 2026-11-15: of each family the middle one.
 const DEFAULT_MODELS: [(&str, &str); 3] =
     [("openai", "gpt-5.6-terra"), ("anthropic", "claude-sonnet-5"), ("gemini", "gemini-3.5-flash")];
+
+/// The timeout of connecting to Ollama; short, because the command does not start until the model is selected.
+const OLLAMA_CONNECT_TIMEOUT: Duration = Duration::from_millis(150);
 
 /// The model, and the reason for its selection, which is shown to the user.
 pub(crate) struct SelectedModel {
@@ -94,7 +96,7 @@ fn find_vendor(name: &str) -> Result<&'static Vendor, String> {
 }
 
 /// The model of a vendor if only the vendor is named.
-fn default_model_name(vendor: &Vendor, config: &Config) -> Result<String, String> {
+fn default_model_name(vendor: &'static Vendor, config: &Config) -> Result<String, String> {
     let key = format!("models.{}.model", vendor.name);
     let configured = config.get_optional(&key).map_err(|error| error_chain(&error))?;
     if let Some(name) = configured {
@@ -104,7 +106,7 @@ fn default_model_name(vendor: &Vendor, config: &Config) -> Result<String, String
         return Ok((*name).to_owned());
     }
     let installed = match vendor.name {
-        "ollama" => ollama::first_model(&ollama_address(config)),
+        "ollama" => installed_models(vendor, config).and_then(|names| names.into_iter().next()),
         _ => None,
     };
     installed.ok_or_else(|| {
@@ -141,8 +143,7 @@ fn select_automatically(config: &Config) -> Result<SelectedModel, CliError> {
         }
     }
     let mut reason = "no key is set; set OPENAI_API_KEY or pass --model";
-    let address = ollama_address(config);
-    if ollama::is_running(&address) {
+    if let Some(address) = running_ollama(config) {
         let ollama_reason =
             format!("Ollama is there ({address}) and no key is set; --model chooses another");
         match resolve_model("ollama", config, ollama_reason) {
@@ -155,13 +156,25 @@ fn select_automatically(config: &Config) -> Result<SelectedModel, CliError> {
     Ok(SelectedModel { model: demo_model(), reason: reason.to_owned() })
 }
 
-/// The address of Ollama: the setting, else `OLLAMA_HOST`, else the default of its own programs.
-fn ollama_address(config: &Config) -> String {
-    let configured: Option<String> =
-        config.get_optional("models.ollama.base_url").unwrap_or_default();
-    let from_env = || Some(config.env_var("OLLAMA_HOST")?.expose().to_owned());
-    let address = configured.or_else(from_env);
-    address.unwrap_or_else(|| "127.0.0.1:11434".to_owned())
+/// Host and port of Ollama, if it runs.
+fn running_ollama(config: &Config) -> Option<String> {
+    let vendor = Vendor::by_name("ollama").ok()?;
+    let url = vendor.resolve_base_url(config).ok()?;
+    installed_models(vendor, config)?;
+    Some(format!("{}:{}", url.host_str()?, url.port_or_known_default()?))
+}
+
+/// The models of an Ollama server, the last changed first; `None` without a response. Blocks, so not for async functions.
+fn installed_models(vendor: &'static Vendor, config: &Config) -> Option<Vec<String>> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
+    let names = runtime.block_on(async {
+        let transport = HttpTransport::new().connect_timeout(OLLAMA_CONNECT_TIMEOUT);
+        let list = vendor.list_models(config, &transport);
+        tokio::time::timeout(4 * OLLAMA_CONNECT_TIMEOUT, list).await
+    });
+    // A host name may still be resolved on a thread, which is not waited for.
+    runtime.shutdown_background();
+    names.ok()?.ok()
 }
 
 fn demo_model() -> Arc<dyn Model> {

@@ -73,12 +73,6 @@ fn missing_project_dir() -> ToolError {
     )
 }
 
-impl Param for Config {
-    fn from_call(cx: &CallContext<'_>) -> Result<Self, ToolError> {
-        Ok(cx.invoker_context().config().clone())
-    }
-}
-
 impl Param for SessionId {
     fn from_call(cx: &CallContext<'_>) -> Result<Self, ToolError> {
         Ok(cx.session())

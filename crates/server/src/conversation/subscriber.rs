@@ -39,7 +39,7 @@ pub(crate) enum Delivery {
 
 impl Subscriber {
     pub(crate) fn new(room: Arc<Room>, after: Option<u64>, peer: Option<PeerId>) -> Self {
-        room.endpoint.server.metrics.subscribers.increment();
+        room.endpoint.server.metrics.subscribers.inc();
         Self {
             newest_seq: room.watch_newest_seq(),
             room,
@@ -103,6 +103,6 @@ impl Subscriber {
 
 impl Drop for Subscriber {
     fn drop(&mut self) {
-        self.room.endpoint.server.metrics.subscribers.decrement();
+        self.room.endpoint.server.metrics.subscribers.dec();
     }
 }

@@ -77,7 +77,7 @@ async fn answer_message(
     turn.conversation_usage = room.usage().await?;
     for interceptor in &room.endpoint.interceptors {
         if let Err(rejection) = interceptor.before(turn).await {
-            room.endpoint.server.metrics.rejected_messages.add(1);
+            room.endpoint.server.metrics.rejected_messages.inc();
             turn.metadata.insert("refused".to_owned(), true.into());
             let text = rejection.reason().to_owned();
             turn.session.publish_text(&text);

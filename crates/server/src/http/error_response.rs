@@ -1,5 +1,6 @@
 //! Error responses: `{"error": {"kind", "message"}}`. The only file with status codes of our own.
 
+use std::fmt::Display;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -51,6 +52,12 @@ impl ErrorResponse {
     /// 429: a limit of the conversation or the server is reached.
     pub(crate) fn too_many_requests(message: impl Into<String>) -> Self {
         Self::new(StatusCode::TOO_MANY_REQUESTS, "busy", message)
+    }
+
+    /// 500: the response could not be encoded.
+    pub(crate) fn unencodable(error: impl Display) -> Self {
+        let message = format!("the answer cannot be written: {error}");
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
     }
 
     /// Adds a `Retry-After` header.

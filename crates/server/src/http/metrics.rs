@@ -1,11 +1,13 @@
 //! Metrics, and their text form for Prometheus.
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use prometheus::{
+    Counter, Histogram, IntCounter, IntCounterVec, IntGauge, Registry, TextEncoder,
+    register_counter_with_registry, register_histogram_with_registry,
+    register_int_counter_vec_with_registry, register_int_counter_with_registry,
+    register_int_gauge_with_registry,
+};
 use toolwright_chat::{ChatEvent, TurnEnd};
 use toolwright_core::ToolResult;
 
@@ -14,35 +16,79 @@ const BUCKET_BOUNDS: [f64; 12] =
     [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0, 120.0];
 
 /// The metrics of a server.
-#[derive(Default)]
 pub(crate) struct Metrics {
+    registry: Registry,
     /// Open event streams.
-    pub(crate) subscribers: Gauge,
+    pub(crate) subscribers: IntGauge,
     /// Open TCP connections.
-    pub(crate) open_connections: Gauge,
-    pub(crate) rejected_messages: Counter,
-    requests: LabelledCounter,
-    turns: LabelledCounter,
+    pub(crate) open_connections: IntGauge,
+    pub(crate) rejected_messages: IntCounter,
+    /// Conversations in memory; set when the metrics are rendered.
+    rooms: IntGauge,
+    requests: IntCounterVec,
+    turns: IntCounterVec,
     turn_seconds: Histogram,
-    calls: LabelledCounter,
+    calls: IntCounterVec,
     call_seconds: Histogram,
-    errors: LabelledCounter,
-    tokens_in: Counter,
-    tokens_out: Counter,
-    /// In millionths of the currency of the prices.
+    errors: IntCounterVec,
+    tokens_in: IntCounter,
+    tokens_out: IntCounter,
+    /// In the currency of the prices.
     cost: Counter,
 }
 
+impl Default for Metrics {
+    #[expect(clippy::expect_used, reason = "the names are constants")]
+    fn default() -> Self {
+        Self::new().expect("every name is valid and registered once")
+    }
+}
+
 impl Metrics {
+    fn new() -> prometheus::Result<Self> {
+        let registry = Registry::new_custom(Some("toolwright".to_owned()), None)?;
+        let gauge = |name, help| register_int_gauge_with_registry!(name, help, registry);
+        let counters = |name, label, help| {
+            register_int_counter_vec_with_registry!(name, help, &[label], registry)
+        };
+        let seconds = |name, help| {
+            register_histogram_with_registry!(name, help, BUCKET_BOUNDS.to_vec(), registry)
+        };
+        let tokens = counters("tokens_total", "direction", "tokens that models read and wrote")?;
+        Ok(Self {
+            open_connections: gauge("sockets", "connections that are open")?,
+            subscribers: gauge("readers", "those who read a conversation")?,
+            rooms: gauge("rooms", "conversations under way")?,
+            rejected_messages: register_int_counter_with_registry!(
+                "prompts_refused_total",
+                "prompts refused by an interceptor",
+                registry
+            )?,
+            cost: register_counter_with_registry!(
+                "cost_total",
+                "what models cost, where the price is known",
+                registry
+            )?,
+            tokens_in: tokens.with_label_values(&["in"]),
+            tokens_out: tokens.with_label_values(&["out"]),
+            requests: counters("requests_total", "status", "requests answered")?,
+            turns: counters("turns_total", "end", "turns that are over")?,
+            calls: counters("calls_total", "outcome", "calls of tools")?,
+            errors: counters("errors_total", "kind", "turns that failed")?,
+            turn_seconds: seconds("turn_seconds", "how long turns take")?,
+            call_seconds: seconds("call_seconds", "how long calls of tools take")?,
+            registry,
+        })
+    }
+
     /// Records the tokens, cost and calls of a chat event.
     pub(crate) fn on_chat_event(&self, event: &ChatEvent) {
         match event {
             ChatEvent::Step { usage, cost, .. } => {
-                self.tokens_in.add(usage.input);
-                self.tokens_out.add(usage.output);
-                let millionths = cost.unwrap_or_default() * 1e6;
-                // A cast of NaN or a negative number gives 0.
-                self.cost.add(millionths as u64);
+                self.tokens_in.inc_by(usage.input);
+                self.tokens_out.inc_by(usage.output);
+                // A counter must not be given NaN or a negative number, for both of which `max` returns 0.
+                self.cost.inc_by(cost.unwrap_or_default().max(0.0));
             }
             ChatEvent::Result { result, millis } => {
                 self.record_call(result, Duration::from_millis(*millis));
@@ -53,8 +99,8 @@ impl Metrics {
 
     /// Records a tool call.
     pub(crate) fn record_call(&self, result: &ToolResult, took: Duration) {
-        self.calls.add(&result.outcome.to_string());
-        self.call_seconds.observe(took);
+        self.calls.with_label_values(&[result.outcome.to_string()]).inc();
+        self.call_seconds.observe(took.as_secs_f64());
     }
 
     /// Records a turn that has ended.
@@ -68,163 +114,117 @@ impl Metrics {
             TurnEnd::Cancelled => "cancelled",
             _ => "other",
         };
-        self.turns.add(end);
-        self.turn_seconds.observe(took);
+        self.turns.with_label_values(&[end]).inc();
+        self.turn_seconds.observe(took.as_secs_f64());
     }
 
     /// Records a turn that failed with an error instead of an end.
     pub(crate) fn record_turn_error(&self, kind: &str) {
-        self.errors.add(kind);
+        self.errors.with_label_values(&[kind]).inc();
     }
 
     /// Records a response by its status class.
     pub(crate) fn record_response(&self, status: u16) {
-        self.requests.add(match status {
+        let class = match status {
             ..300 => "2xx",
             300..400 => "3xx",
             400..500 => "4xx",
             _ => "5xx",
-        });
+        };
+        self.requests.with_label_values(&[class]).inc();
     }
 
     /// Renders all metrics in the text format of Prometheus; `rooms` is the number of conversations in memory.
-    pub(crate) fn to_prometheus(&self, rooms: usize) -> String {
-        let mut out = String::new();
-        let plain = [
-            ("sockets", "gauge", "connections that are open", self.open_connections.get()),
-            ("readers", "gauge", "those who read a conversation", self.subscribers.get()),
-            ("rooms", "gauge", "conversations under way", rooms.to_string()),
-            (
-                "prompts_refused_total",
-                "counter",
-                "prompts refused by an interceptor",
-                self.rejected_messages.get(),
-            ),
-            ("cost_total", "counter", "what models cost, where the price is known", {
-                format!("{:.6}", self.cost.0.load(Ordering::Relaxed) as f64 / 1e6)
-            }),
-        ];
-        for (name, kind, help, value) in plain {
-            write_header(&mut out, name, kind, help);
-            write_sample(&mut out, name, "", &value);
-        }
-        write_header(&mut out, "tokens_total", "counter", "tokens that models read and wrote");
-        write_sample(&mut out, "tokens_total", r#"{direction="in"}"#, &self.tokens_in.get());
-        write_sample(&mut out, "tokens_total", r#"{direction="out"}"#, &self.tokens_out.get());
-        let labelled = [
-            ("requests_total", "status", "requests answered", &self.requests),
-            ("turns_total", "end", "turns that are over", &self.turns),
-            ("calls_total", "outcome", "calls of tools", &self.calls),
-            ("errors_total", "kind", "turns that failed", &self.errors),
-        ];
-        for (name, label, help, counts) in labelled {
-            write_header(&mut out, name, "counter", help);
-            counts.write(&mut out, name, label);
-        }
-        let timed = [
-            ("turn_seconds", "how long turns take", &self.turn_seconds),
-            ("call_seconds", "how long calls of tools take", &self.call_seconds),
-        ];
-        for (name, help, histogram) in timed {
-            write_header(&mut out, name, "histogram", help);
-            histogram.write(&mut out, name);
-        }
-        out
+    pub(crate) fn to_prometheus(&self, rooms: usize) -> prometheus::Result<String> {
+        self.rooms.set(i64::try_from(rooms).unwrap_or(i64::MAX));
+        TextEncoder::new().encode_to_string(&self.registry.gather())
     }
 }
 
-fn write_header(out: &mut String, name: &str, kind: &str, help: &str) {
-    // Writing to a `String` cannot fail, here and below.
-    let _ = write!(out, "# HELP toolwright_{name} {help}\n# TYPE toolwright_{name} {kind}\n");
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn write_sample(out: &mut String, name: &str, labels: &str, value: &str) {
-    let _ = writeln!(out, "toolwright_{name}{labels} {value}");
-}
-
-/// A counter.
-#[derive(Default)]
-pub(crate) struct Counter(AtomicU64);
-
-impl Counter {
-    pub(crate) fn add(&self, more: u64) {
-        self.0.fetch_add(more, Ordering::Relaxed);
-    }
-
-    fn get(&self) -> String {
-        self.0.load(Ordering::Relaxed).to_string()
-    }
-}
-
-/// A gauge.
-#[derive(Default)]
-pub(crate) struct Gauge(AtomicI64);
-
-impl Gauge {
-    pub(crate) fn increment(&self) {
-        self.0.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(crate) fn decrement(&self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-
-    fn get(&self) -> String {
-        self.0.load(Ordering::Relaxed).to_string()
-    }
-}
-
-/// A counter with one label, whose values are few and chosen by the server.
-#[derive(Default)]
-struct LabelledCounter(Mutex<BTreeMap<String, u64>>);
-
-impl LabelledCounter {
-    fn add(&self, label: &str) {
-        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match counts.get_mut(label) {
-            Some(count) => *count += 1,
-            None => drop(counts.insert(label.to_owned(), 1)),
-        }
-    }
-
-    fn write(&self, out: &mut String, name: &str, label: &str) {
-        let counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        for (value, count) in &*counts {
-            write_sample(out, name, &format!("{{{label}={value:?}}}"), &count.to_string());
-        }
-    }
-}
-
-/// A histogram of durations.
-#[derive(Default)]
-struct Histogram {
-    bucket_counts: [AtomicU64; BUCKET_BOUNDS.len()],
-    count: AtomicU64,
-    /// In microseconds.
-    sum: AtomicU64,
-}
-
-impl Histogram {
-    fn observe(&self, took: Duration) {
-        let seconds = took.as_secs_f64();
-        let within = BUCKET_BOUNDS.iter().zip(&self.bucket_counts);
-        for (_, count) in within.filter(|(end, _)| seconds <= **end) {
-            count.fetch_add(1, Ordering::Relaxed);
-        }
-        self.count.fetch_add(1, Ordering::Relaxed);
-        let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-        self.sum.fetch_add(micros, Ordering::Relaxed);
-    }
-
-    fn write(&self, out: &mut String, name: &str) {
-        for (end, count) in BUCKET_BOUNDS.iter().zip(&self.bucket_counts) {
-            let count = count.load(Ordering::Relaxed).to_string();
-            write_sample(out, &format!("{name}_bucket"), &format!("{{le=\"{end}\"}}"), &count);
-        }
-        let all = self.count.load(Ordering::Relaxed).to_string();
-        write_sample(out, &format!("{name}_bucket"), r#"{le="+Inf"}"#, &all);
-        let sum = self.sum.load(Ordering::Relaxed) as f64 / 1e6;
-        write_sample(out, &format!("{name}_sum"), "", &sum.to_string());
-        write_sample(out, &format!("{name}_count"), "", &all);
+    #[test]
+    fn names_labels_types_and_help_are_those_that_dashboards_use() {
+        let metrics = Metrics::default();
+        metrics.subscribers.inc();
+        metrics.open_connections.inc();
+        metrics.open_connections.inc();
+        metrics.open_connections.dec();
+        metrics.rejected_messages.inc();
+        metrics.record_response(200);
+        metrics.record_response(404);
+        metrics.record_turn(&TurnEnd::Answered, Duration::from_millis(1500));
+        metrics.record_turn_error("network");
+        metrics.tokens_in.inc_by(10);
+        metrics.cost.inc_by(0.25);
+        assert_eq!(
+            metrics.to_prometheus(2).unwrap(),
+            r#"# HELP toolwright_call_seconds how long calls of tools take
+# TYPE toolwright_call_seconds histogram
+toolwright_call_seconds_bucket{le="0.005"} 0
+toolwright_call_seconds_bucket{le="0.01"} 0
+toolwright_call_seconds_bucket{le="0.025"} 0
+toolwright_call_seconds_bucket{le="0.05"} 0
+toolwright_call_seconds_bucket{le="0.1"} 0
+toolwright_call_seconds_bucket{le="0.25"} 0
+toolwright_call_seconds_bucket{le="0.5"} 0
+toolwright_call_seconds_bucket{le="1"} 0
+toolwright_call_seconds_bucket{le="2.5"} 0
+toolwright_call_seconds_bucket{le="10"} 0
+toolwright_call_seconds_bucket{le="30"} 0
+toolwright_call_seconds_bucket{le="120"} 0
+toolwright_call_seconds_bucket{le="+Inf"} 0
+toolwright_call_seconds_sum 0
+toolwright_call_seconds_count 0
+# HELP toolwright_cost_total what models cost, where the price is known
+# TYPE toolwright_cost_total counter
+toolwright_cost_total 0.25
+# HELP toolwright_errors_total turns that failed
+# TYPE toolwright_errors_total counter
+toolwright_errors_total{kind="network"} 1
+# HELP toolwright_prompts_refused_total prompts refused by an interceptor
+# TYPE toolwright_prompts_refused_total counter
+toolwright_prompts_refused_total 1
+# HELP toolwright_readers those who read a conversation
+# TYPE toolwright_readers gauge
+toolwright_readers 1
+# HELP toolwright_requests_total requests answered
+# TYPE toolwright_requests_total counter
+toolwright_requests_total{status="2xx"} 1
+toolwright_requests_total{status="4xx"} 1
+# HELP toolwright_rooms conversations under way
+# TYPE toolwright_rooms gauge
+toolwright_rooms 2
+# HELP toolwright_sockets connections that are open
+# TYPE toolwright_sockets gauge
+toolwright_sockets 1
+# HELP toolwright_tokens_total tokens that models read and wrote
+# TYPE toolwright_tokens_total counter
+toolwright_tokens_total{direction="in"} 10
+toolwright_tokens_total{direction="out"} 0
+# HELP toolwright_turn_seconds how long turns take
+# TYPE toolwright_turn_seconds histogram
+toolwright_turn_seconds_bucket{le="0.005"} 0
+toolwright_turn_seconds_bucket{le="0.01"} 0
+toolwright_turn_seconds_bucket{le="0.025"} 0
+toolwright_turn_seconds_bucket{le="0.05"} 0
+toolwright_turn_seconds_bucket{le="0.1"} 0
+toolwright_turn_seconds_bucket{le="0.25"} 0
+toolwright_turn_seconds_bucket{le="0.5"} 0
+toolwright_turn_seconds_bucket{le="1"} 0
+toolwright_turn_seconds_bucket{le="2.5"} 1
+toolwright_turn_seconds_bucket{le="10"} 1
+toolwright_turn_seconds_bucket{le="30"} 1
+toolwright_turn_seconds_bucket{le="120"} 1
+toolwright_turn_seconds_bucket{le="+Inf"} 1
+toolwright_turn_seconds_sum 1.5
+toolwright_turn_seconds_count 1
+# HELP toolwright_turns_total turns that are over
+# TYPE toolwright_turns_total counter
+toolwright_turns_total{end="answered"} 1
+"#
+        );
     }
 }

@@ -83,7 +83,7 @@ impl Server {
             let connection = http.serve_connection(stream, self.connection_service(peer));
             let connection = connection.with_upgrades();
             let state = Arc::clone(&self.state);
-            state.metrics.open_connections.increment();
+            state.metrics.open_connections.inc();
             open.spawn(async move {
                 let mut connection = pin!(connection);
                 // A broken connection concerns only its client.
@@ -94,7 +94,7 @@ impl Server {
                         let _ = connection.await;
                     }
                 }
-                state.metrics.open_connections.decrement();
+                state.metrics.open_connections.dec();
                 drop(room);
             });
         }

@@ -1,5 +1,8 @@
 //! Selection of the model, and its errors.
 
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpListener;
+
 use toolwright_core::ConfigSources;
 
 use super::*;
@@ -70,4 +73,29 @@ fn an_unknown_vendor_lists_the_nearest_and_all() {
 fn a_missing_key_names_its_variable() {
     let message = resolve_error("anthropic:claude-sonnet-5", &config(&[], &[]));
     assert!(message.contains("ANTHROPIC_API_KEY"), "{message}");
+}
+
+#[test]
+fn the_first_model_of_a_running_ollama_is_used_if_no_key_is_set() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let stream = stream.unwrap();
+            let request = BufReader::new(&stream).lines().map(Result::unwrap);
+            let head: Vec<_> = request.take_while(|line| !line.is_empty()).collect();
+            assert_eq!(head[0], "GET /api/tags HTTP/1.1");
+            let body = r#"{"models":[{"name":"qwen3:8b"},{"name":"llama3"}]}"#;
+            let length = body.len();
+            write!(&stream, "HTTP/1.1 200 OK\r\ncontent-length: {length}\r\n\r\n{body}").unwrap();
+        }
+    });
+    let config = config(&[], &[("OLLAMA_HOST", &address)]);
+    let selected = select_model(&config).unwrap();
+    assert_eq!(
+        selected.summary(),
+        format!(
+            "ollama:qwen3:8b: Ollama is there ({address}) and no key is set; --model chooses another"
+        )
+    );
 }

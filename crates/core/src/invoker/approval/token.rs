@@ -12,8 +12,8 @@ use sha2::{Digest as _, Sha256};
 use toolwright_schema::canonical_json;
 
 use crate::call::context::Caller;
-use crate::config::Secret;
 use crate::tool::encode_hex;
+use toolwright_config::Secret;
 
 /// The default lifetime of an approval.
 const DEFAULT_LIFETIME: Duration = Duration::from_secs(600);

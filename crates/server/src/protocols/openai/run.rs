@@ -72,7 +72,7 @@ async fn answer_request(
     let endpoint = &room.endpoint;
     for interceptor in &endpoint.interceptors {
         if let Err(refusal) = interceptor.before(turn).await {
-            endpoint.server.metrics.rejected_messages.add(1);
+            endpoint.server.metrics.rejected_messages.inc();
             let content = vec![Content::text(refusal.reason())];
             turn.session.turn_state().end = Some(answered(content));
             return Ok(());

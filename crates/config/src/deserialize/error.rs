@@ -7,9 +7,9 @@ use serde::de::{self, Expected, Unexpected};
 use toolwright_schema::{looks_secret_name, looks_secret_value, redact};
 
 use super::KeyDeserializer;
-use crate::config::error::ConfigError;
-use crate::config::secret;
-use crate::config::value::SettingValue;
+use crate::error::ConfigError;
+use crate::secret;
+use crate::value::SettingValue;
 
 /// The maximum number of characters of a value in an error.
 const MAX_SHOWN_CHARS: usize = 60;

@@ -1,4 +1,4 @@
-//! [`ConfigSources`]: the sources of settings, and [`Config::load`], which merges them.
+//! [`ConfigSources`]: the sources of settings, which are merged to [`Settings`].
 
 use std::collections::{BTreeMap, HashMap};
 use std::env;
@@ -10,7 +10,7 @@ use super::error::ConfigError;
 use super::file::ConfigFile;
 use super::origin::Origin;
 use super::value::Setting;
-use super::{Config, ENV_PREFIX, SettingsTable, env_var_name};
+use super::{ENV_PREFIX, Settings, SettingsTable, env_var_name};
 
 /// The sources of settings; the order of the calls does not matter.
 ///
@@ -33,16 +33,6 @@ pub struct ConfigSources {
     file: Option<PathBuf>,
     variables: HashMap<String, Setting>,
     flags: Vec<(String, Setting)>,
-}
-
-/// Settings that were loaded, with warnings.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct LoadedConfig {
-    /// The settings.
-    pub config: Config,
-    /// Sentences about settings that have no effect.
-    pub warnings: Vec<String>,
 }
 
 impl ConfigSources {
@@ -110,16 +100,16 @@ impl ConfigSources {
         self.flags.push((key.into(), setting));
         self
     }
-}
 
-impl Config {
     /// Merges the sources: defaults < file < environment < flags.
+    ///
+    /// Returns the settings, and sentences about those that have no effect.
     ///
     /// # Errors
     ///
     /// When a file cannot be read or is not well-formed, or the requested one does not exist.
-    pub fn load(sources: ConfigSources) -> Result<LoadedConfig, ConfigError> {
-        let file = match (&sources.file, &sources.directory) {
+    pub fn load(self) -> Result<(Settings, Vec<String>), ConfigError> {
+        let file = match (&self.file, &self.directory) {
             (Some(path), _) => Some(ConfigFile::read_path(path)?),
             (None, Some(directory)) => ConfigFile::find_in(directory)?,
             (None, None) => None,
@@ -128,22 +118,21 @@ impl Config {
             Some(file) => (Some(file.path), file.settings, file.warnings),
             None => Default::default(),
         };
-        let mut variables = sources.variables;
+        let mut variables = self.variables;
         variables.retain(|_, setting| !setting.value.is_blank());
         warnings.extend(unreadable_variable_warnings(&variables));
 
         let mut by_key = BTreeMap::new();
-        by_key.extend(skip_blank(sources.defaults));
+        by_key.extend(skip_blank(self.defaults));
         by_key.extend(skip_blank(in_file));
         for (key, setting) in &mut by_key {
             if let Some(variable) = variables.get(&env_var_name(key)) {
                 *setting = variable.clone();
             }
         }
-        by_key.extend(skip_blank(sources.flags));
-        let settings = SettingsTable { by_key, variables, file: path };
-        let config = Config { settings: Arc::new(settings), section: Arc::default() };
-        Ok(LoadedConfig { config, warnings })
+        by_key.extend(skip_blank(self.flags));
+        let table = Arc::new(SettingsTable { by_key, variables, file: path });
+        Ok((Settings { table, section: Arc::default() }, warnings))
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use proptest::prelude::*;
 
 use super::{ConfigFile, FileFormat, SyntaxError};
-use crate::config::value::SettingValue;
+use crate::value::SettingValue;
 
 fn parse(format: FileFormat, text: &[u8]) -> Result<ConfigFile, SyntaxError> {
     ConfigFile::parse(Path::new("file"), format, text)

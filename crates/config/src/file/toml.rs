@@ -4,9 +4,9 @@ use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
 use super::{FileSetting, SyntaxError};
-use crate::config::join_key;
-use crate::config::secret::Secret;
-use crate::config::value::SettingValue;
+use crate::join_key;
+use crate::secret::Secret;
+use crate::value::SettingValue;
 
 pub(super) fn parse(text: &str) -> Result<Vec<FileSetting>, SyntaxError> {
     let mut reader = TomlFlattener {

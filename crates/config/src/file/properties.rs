@@ -6,8 +6,8 @@ use std::iter::{Enumerate, Peekable};
 use std::str::Split;
 
 use super::{FileSetting, SyntaxError};
-use crate::config::secret::Secret;
-use crate::config::value::SettingValue;
+use crate::secret::Secret;
+use crate::value::SettingValue;
 
 /// A character with its line, for errors in continued lines.
 type CharAtLine = (char, usize);

@@ -1,7 +1,7 @@
 //! Web search and MCP servers by the names of the original property files.
 
 use super::*;
-use crate::config::McpAttachMode;
+use crate::McpAttachMode;
 
 #[test]
 fn web_search_is_on_when_its_type_is_set() {
@@ -63,7 +63,7 @@ fn groups_can_be_toml_tables_and_variables() {
     let directory = tempfile::tempdir().unwrap();
     let text = "[MCP_1]\nname = 'file'\nurl = 'https://file.example'\nmode = 'hosted'";
     std::fs::write(directory.path().join("toolwright.toml"), text).unwrap();
-    let groups = load(sources(directory.path())).config.mcp_servers().unwrap();
+    let groups = load(sources(directory.path())).0.mcp_servers().unwrap();
     let names: Vec<_> = groups.iter().map(|group| group.name.as_str()).collect();
     assert_eq!(names, ["file", "env"]);
     assert_eq!(groups[0].authorization.as_ref().unwrap().expose(), "Bearer x");

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Deserialize;
 use toolwright_schema::redact;
 
-use super::Config;
+use super::Settings;
 use super::error::ConfigError;
 use super::secret::Secret;
 
@@ -68,7 +68,7 @@ impl fmt::Debug for McpServerConfig {
     }
 }
 
-impl Config {
+impl Settings {
     /// Reads the settings of web search; it is enabled if `WebSearchTool.type` is set.
     ///
     /// # Errors
@@ -149,7 +149,7 @@ impl Config {
                 required_by: self.full_key(required_by),
                 origin: origin.clone(),
             },
-            None => self.settings.missing_error(self.full_key(key)),
+            None => self.table.missing_error(self.full_key(key)),
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Displayed settings never contain secrets.
 
 use super::*;
-use crate::config::Secret;
+use crate::Secret;
 
-fn shown(config: &Config) -> Vec<String> {
+fn shown(config: &Settings) -> Vec<String> {
     config.entries().iter().map(ToString::to_string).collect()
 }
 
@@ -14,7 +14,7 @@ fn entries_are_sorted_and_say_where_they_came_from() {
         .environment(variables(&[("TOOLWRIGHT_PORT", "81")]))
         .flag("model", "demo", "--model");
     assert_eq!(
-        shown(&load(sources).config),
+        shown(&load(sources).0),
         ["model = demo (--model)", "port = 81 (TOOLWRIGHT_PORT)", "store = memory (default)"]
     );
 }
@@ -31,7 +31,7 @@ fn a_section_lists_only_its_own() {
     let sources = ConfigSources::new()
         .defaults([("a.b", "1"), ("ab.c", "2")])
         .environment(variables(&[("TOOLWRIGHT_A_X", "3"), ("TOOLWRIGHT_AB", "4")]));
-    let section = load(sources).config.section("a");
+    let section = load(sources).0.section("a");
     assert_eq!(shown(&section), ["a.b = 1 (default)", "a.x = 3 (TOOLWRIGHT_A_X)"]);
 }
 
@@ -86,9 +86,9 @@ fn errors_do_not_show_what_looks_secret() {
 #[test]
 fn debug_shows_keys_and_origins_and_no_values() {
     let loaded = load(ConfigSources::new().defaults([("model", "demo")]).flag("x", "y", "--x"));
-    assert_eq!(format!("{:?}", loaded.config), r#"{"model": Default, "x": Flag { name: "--x" }}"#);
+    assert_eq!(format!("{:?}", loaded.0), r#"{"model": Default, "x": Flag { name: "--x" }}"#);
     assert!(!format!("{loaded:?}").contains("demo"));
-    assert_eq!(format!("{:?}", Config::default()), "{}");
+    assert_eq!(format!("{:?}", Settings::default()), "{}");
 }
 
 #[test]

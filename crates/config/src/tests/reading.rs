@@ -6,10 +6,10 @@ use std::net::IpAddr;
 use serde::Deserialize;
 
 use super::*;
-use crate::config::Secret;
+use crate::Secret;
 
-fn flag(text: &str) -> Config {
-    load(ConfigSources::new().flag("x", text, "--x")).config
+fn flag(text: &str) -> Settings {
+    load(ConfigSources::new().flag("x", text, "--x")).0
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn toml_means_what_it_says() {
 #[test]
 fn a_missing_setting_says_how_to_set_it() {
     assert_eq!(
-        message(Config::default().get::<String>("tools.mail.host")),
+        message(Settings::default().get::<String>("tools.mail.host")),
         "setting `tools.mail.host` is missing: set it in toolwright.toml, or set TOOLWRIGHT_TOOLS_MAIL_HOST"
     );
     assert_eq!(
@@ -157,7 +157,7 @@ fn a_struct_is_read_from_the_keys_below_whatever_set_them() {
             ("TOOLWRIGHT_MAIL_PASSWORD", "hunter2"),
         ]))
         .flag("mail.level", "quiet", "--quiet");
-    let config = load(sources).config;
+    let config = load(sources).0;
     for mail in [config.get::<Mail>("mail"), config.section("mail").get("")] {
         let mail = mail.unwrap();
         assert_eq!((mail.host.as_str(), mail.port), ("localhost", 25));

@@ -5,8 +5,8 @@ use serde::de::{Deserializer, IntoDeserializer, MapAccess, Visitor};
 use serde::forward_to_deserialize_any;
 
 use super::error::DeserializeError;
-use crate::config::secret::Secret;
-use crate::config::value::SettingValue;
+use crate::secret::Secret;
+use crate::value::SettingValue;
 
 /// Deserializes a value; untyped text is converted to the type of the reader, if possible.
 #[derive(Clone, Copy)]
