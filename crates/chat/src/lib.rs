@@ -9,6 +9,7 @@ mod model;
 mod turn;
 
 pub mod testing;
+pub mod vendor_errors;
 
 pub use chat::event::{ApprovalResponse, ChatEvent, PendingApproval};
 pub use chat::response::Response;
