@@ -32,7 +32,9 @@ pub use invoker::{Invoker, InvokerBuilder};
 pub use layer::{Authorise, Cache, Invocation, Layer, LayerPosition, Next, RateLimit, Retry};
 #[cfg(feature = "tower")]
 pub use layer::{Tower, TowerCall, TowerNext};
-pub use registry::{AppKind, Bundle, BundleItem, RegisteredTool, Registry, Snapshot, View};
+pub use registry::{
+    AppKind, Bundle, BundleItem, RegisteredTool, Registry, Snapshot, ToolSelection, View,
+};
 pub use tool::builder::{Args, IntoToolOutput, ToolBuilder};
 pub use tool::encode::{Encode, Encoders, Json, ToolOutput, Updates};
 pub use tool::extract::{CallInfo, Cancel, HandlerContext, Maybe, Progress, ProjectDir, State};
