@@ -3,26 +3,19 @@
 use std::convert::Infallible;
 use std::future::pending;
 use std::net::SocketAddr;
-use std::pin::pin;
-use std::sync::Arc;
-use std::time::Duration;
 
 use axum::extract::ConnectInfo;
 use axum::http::{Request, StatusCode};
 use hyper::body::Incoming;
-use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
-use tokio::net::{TcpListener, TcpStream};
-use tokio::time::{sleep, timeout};
+use tokio::net::TcpListener;
+use tokio::time::timeout;
 
-use super::{responses, semaphore};
+use super::connections::{accept_connections, serve_http1};
+use super::responses;
 use crate::server::{McpServeError, McpServer};
 
 const MCP_PATH: &str = "/mcp";
-/// The pause after a connection could not be accepted.
-const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(50);
 
 /// A server that is bound to an address; [`run`](BoundMcpServer::run) accepts connections.
 #[derive(Debug)]
@@ -76,48 +69,25 @@ impl BoundMcpServer {
     /// None yet: connections that fail are dropped.
     pub async fn run(self, shutdown: impl Future<Output = ()>) -> Result<(), McpServeError> {
         let Self { server, listener, .. } = self;
-        let connections = semaphore(server.0.limits.max_connections);
-        let graceful = GracefulShutdown::new();
-        let mut http = http1::Builder::new();
-        http.timer(TokioTimer::new()).header_read_timeout(server.0.limits.read_timeout);
-        let mut shutdown = pin!(shutdown);
-        loop {
-            let accept = async {
-                // Without a permit, the next connection waits in the queue of the operating system.
-                let permit = Arc::clone(&connections).acquire_owned().await;
-                (listener.accept().await, permit)
-            };
-            let (accepted, permit) = tokio::select! {
-                accepted = accept => accepted,
-                () = &mut shutdown => break,
-                () = server.0.shutdown.cancelled() => break,
-            };
-            let Ok((stream, peer)) = accepted else {
-                // Most likely too many files are open: some will be closed.
-                sleep(ACCEPT_RETRY_DELAY).await;
-                continue;
-            };
+        let limits = &server.0.limits;
+        // Connections are closed too if this future is dropped.
+        let closing = server.0.shutdown.child_token();
+        let _close_on_drop = closing.clone().drop_guard();
+        let shutdown = async {
+            tokio::select! {
+                () = shutdown => {}
+                () = closing.cancelled() => {}
+            }
+        };
+        let serve = |stream, peer| {
             let service = connection_service(server.clone(), peer);
-            let connection = http.serve_connection(configure_stream(stream), service);
-            let connection = graceful.watch(connection);
-            tokio::spawn(async move {
-                // The error of a broken connection concerns its client only.
-                let _ = connection.await;
-                drop(permit);
-            });
-        }
-        drop(listener);
+            serve_http1(stream, service, limits.read_timeout, closing.clone())
+        };
+        let open = accept_connections(listener, limits.max_connections, shutdown, serve).await;
         server.shut_down();
-        // Connections that are still open after this are closed.
-        let _ = timeout(server.0.limits.shutdown_grace, graceful.shutdown()).await;
+        let _ = timeout(limits.shutdown_grace, open.wait()).await;
         Ok(())
     }
-}
-
-fn configure_stream(stream: TcpStream) -> TokioIo<TcpStream> {
-    // Responses are small and should not wait for more data; without this they are only slower.
-    let _ = stream.set_nodelay(true);
-    TokioIo::new(stream)
 }
 
 fn connection_service(
