@@ -24,6 +24,7 @@ pub use journal::repair::repair_journal;
 pub use journal::store::owner::{Owner, PrincipalRecord};
 pub use journal::store::{
     ConversationSummary, Lease, MemoryStore, Store, StoreError, entry_title, random_hex,
+    unique_node_name,
 };
 pub use journal::window::HistoryWindow;
 pub use model::item::{Item, ItemKind, ProviderJson, Step};

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use toolwright_chat::{
     Chat, Entry, EntryBody, HistoryWindow, Lease, MemoryStore, Model, Owner, PrincipalRecord,
-    Store, StoreError,
+    Store, StoreError, random_hex,
 };
 use toolwright_core::Invoker;
 
@@ -334,9 +334,5 @@ impl EndpointRuntime {
 
 /// A random id of 16 hex digits.
 pub(crate) fn random_id() -> Result<String, StoreError> {
-    let mut bytes = [0; 8];
-    getrandom::fill(&mut bytes).map_err(|error| {
-        StoreError::new(format!("the system has no random numbers to give: {error}"))
-    })?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    random_hex(8)
 }
