@@ -6,11 +6,12 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::Request;
+use axum::extract::{ConnectInfo, Request};
 use axum::response::Response;
+use futures::FutureExt as _;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
-use hyper::service::Service;
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
@@ -59,14 +60,19 @@ pub async fn accept_connections<C: Future<Output = ()> + Send + 'static>(
 }
 
 /// Serves HTTP/1 on a connection until it is closed, or its last request is answered after `shutdown` is cancelled.
-pub async fn serve_http1<S>(
+///
+/// Requests have the address of the peer as their [`ConnectInfo`].
+pub async fn serve_http1<F: Future<Output = Response> + Send>(
     stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
-    service: S,
+    peer: SocketAddr,
     header_timeout: Duration,
     shutdown: CancellationToken,
-) where
-    S: Service<Request<Incoming>, Response = Response, Error = Infallible, Future: Send> + Send,
-{
+    respond: impl Fn(Request<Incoming>) -> F + Send,
+) {
+    let service = service_fn(|mut request: Request<Incoming>| {
+        request.extensions_mut().insert(ConnectInfo(peer));
+        respond(request).map(Ok::<_, Infallible>)
+    });
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(header_timeout);
     let connection = http.serve_connection(TokioIo::new(stream), service).with_upgrades();

@@ -1,13 +1,11 @@
 //! Serves MCP on a TCP address.
 
-use std::convert::Infallible;
 use std::future::pending;
 use std::net::SocketAddr;
 
-use axum::extract::ConnectInfo;
 use axum::http::{Request, StatusCode};
+use axum::response::Response;
 use hyper::body::Incoming;
-use hyper::service::service_fn;
 use tokio::net::TcpListener;
 use tokio::time::timeout;
 
@@ -49,6 +47,18 @@ impl McpServer {
         let addr = listener.local_addr().map_err(io)?;
         Ok(BoundMcpServer { server: self.clone(), listener, addr })
     }
+
+    /// Responds at `/mcp`, and with the metadata of the protected resource.
+    async fn respond(&self, request: Request<Incoming>) -> Response {
+        if request.uri().path() == MCP_PATH {
+            return self.handle(request).await;
+        }
+        let metadata = self.metadata_response(request.method(), request.headers(), request.uri());
+        metadata.unwrap_or_else(|| {
+            let message = format!("the server answers at {MCP_PATH}");
+            responses::rpc_error(StatusCode::NOT_FOUND, -32600, message)
+        })
+    }
 }
 
 impl BoundMcpServer {
@@ -80,39 +90,16 @@ impl BoundMcpServer {
             }
         };
         let serve = |stream, peer| {
-            let service = connection_service(server.clone(), peer);
-            serve_http1(stream, service, limits.read_timeout, closing.clone())
+            let server = server.clone();
+            let respond = move |request| {
+                let server = server.clone();
+                async move { server.respond(request).await }
+            };
+            serve_http1(stream, peer, limits.read_timeout, closing.clone(), respond)
         };
         let open = accept_connections(listener, limits.max_connections, shutdown, serve).await;
         server.shut_down();
         let _ = timeout(limits.shutdown_grace, open.wait()).await;
         Ok(())
     }
-}
-
-fn connection_service(
-    server: McpServer,
-    peer: SocketAddr,
-) -> impl hyper::service::Service<
-    Request<Incoming>,
-    Response = axum::response::Response,
-    Error = Infallible,
-    Future: Send,
-> {
-    service_fn(move |mut request: Request<Incoming>| {
-        let server = server.clone();
-        request.extensions_mut().insert(ConnectInfo(peer));
-        async move {
-            if request.uri().path() != MCP_PATH {
-                let metadata =
-                    server.metadata_response(request.method(), request.headers(), request.uri());
-                if let Some(response) = metadata {
-                    return Ok(response);
-                }
-                let message = format!("the server answers at {MCP_PATH}");
-                return Ok(responses::rpc_error(StatusCode::NOT_FOUND, -32600, message));
-            }
-            Ok(server.handle(request).await)
-        }
-    })
 }

@@ -1,12 +1,9 @@
 //! Accepts connections and serves HTTP/1 on them until shutdown.
 
-use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use axum::extract::{ConnectInfo, Request};
-use hyper::body::Incoming;
-use hyper::service::service_fn;
+use futures::FutureExt as _;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
@@ -62,11 +59,12 @@ impl Server {
     ) -> impl Future<Output = ()> + Send + use<> {
         let state = Arc::clone(&self.state);
         let stream = WriteTimeoutStream::new(stream, state.limits.write_timeout);
-        let service = self.connection_service(peer);
+        let router = self.router();
+        let respond = move |request| router.clone().oneshot(request).map(|Ok(response)| response);
         state.metrics.open_connections.increment();
         async move {
             let (limits, shutdown) = (&state.limits, state.shutdown.clone());
-            serve_http1(stream, service, limits.read_timeout, shutdown).await;
+            serve_http1(stream, peer, limits.read_timeout, shutdown, respond).await;
             state.metrics.open_connections.decrement();
         }
     }
@@ -80,23 +78,5 @@ impl Server {
         self.state.mcp.shut_down();
         // Connections that are still open then are dropped.
         let _ = timeout(grace, open.wait()).await;
-    }
-
-    fn connection_service(
-        &self,
-        peer: SocketAddr,
-    ) -> impl hyper::service::Service<
-        Request<Incoming>,
-        Response = axum::response::Response,
-        Error = Infallible,
-        Future: Send,
-    > + Send
-    + use<> {
-        let router = self.router();
-        service_fn(move |request: Request<Incoming>| {
-            let mut request = request.map(axum::body::Body::new);
-            request.extensions_mut().insert(ConnectInfo(peer));
-            router.clone().oneshot(request)
-        })
     }
 }
