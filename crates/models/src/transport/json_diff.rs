@@ -1,6 +1,7 @@
 //! Finds the first difference between two JSON values.
 
 use serde_json::Value;
+use toolwright_core::schema::escape_pointer_token;
 
 use super::redactor::REDACTED;
 use crate::excerpt::excerpt;
@@ -16,7 +17,7 @@ fn difference_at(pointer: &str, recorded: Option<&Value>, sent: Option<&Value>) 
             let mut names: Vec<&String> = recorded.keys().collect();
             names.extend(sent.keys().filter(|name| !recorded.contains_key(*name)));
             names.into_iter().find_map(|name| {
-                let token = name.replace('~', "~0").replace('/', "~1");
+                let token = escape_pointer_token(name);
                 difference_at(&format!("{pointer}/{token}"), recorded.get(name), sent.get(name))
             })
         }
