@@ -1,9 +1,10 @@
 //! Many slow streams at once: none may be lost; measures the memory of each.
 
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use futures::future::join_all;
 use serde_json::Value;
+use toolwright::__internal::unix_millis_now;
 
 use crate::process::Process;
 use crate::requests::{self, Protocol};
@@ -84,14 +85,9 @@ async fn read_stream(addr: String, number: u32) -> StreamOutcome {
             let event: Value = serde_json::from_slice(&data).unwrap();
             seq += 1;
             is_correct &= event["seq"].as_u64() == Some(seq);
-            delays.push(now_ms().saturating_sub(event["at"].as_u64().unwrap()));
+            delays.push(unix_millis_now().saturating_sub(event["at"].as_u64().unwrap()));
         }
     }
     is_correct &= last && text == scripted_model::full_text();
     StreamOutcome { is_correct, events, delays_ms: delays }
-}
-
-fn now_ms() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-    u64::try_from(since.as_millis()).unwrap()
 }

@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 use tokio::time::Instant;
+use toolwright_core::__internal::whole_millis;
 use toolwright_core::{ApprovalToken, CallId};
 
 use crate::chat::TurnOptions;
@@ -56,7 +57,7 @@ impl Clock {
     /// Milliseconds since 1970.
     fn now(&self) -> u64 {
         let now = self.start_time.saturating_add(self.start_instant.elapsed());
-        u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
+        whole_millis(now)
     }
 }
 

@@ -8,6 +8,8 @@ mod journal;
 mod model;
 mod turn;
 
+pub mod vendor_errors;
+
 pub use chat::event::{ApprovalResponse, ChatEvent, PendingApproval};
 pub use chat::response::Response;
 pub use chat::stream::ChatStream;
@@ -21,6 +23,7 @@ pub use journal::repair::repair_journal;
 pub use journal::store::owner::{Owner, PrincipalRecord};
 pub use journal::store::{
     ConversationSummary, Lease, MemoryStore, Store, StoreError, entry_title, random_hex,
+    unique_node_name,
 };
 pub use journal::window::HistoryWindow;
 pub use model::item::{Item, ItemKind, ProviderJson, Step};

@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use toolwright_core::__internal::whole_millis;
 use toolwright_core::{CallId, ErrorKind, ToolName};
 
 use crate::journal::entry::{ApprovalVerdict, CallMetadata, Entry, EntryBody, TurnEnd};
@@ -248,7 +249,7 @@ impl Turn {
 
     /// Returns when the time limit is reached, in milliseconds since 1970.
     pub fn deadline(&self) -> u64 {
-        let time = u64::try_from(self.limits.time.as_millis()).unwrap_or(u64::MAX);
+        let time = whole_millis(self.limits.time);
         self.started_at.unwrap_or_default().saturating_add(time)
     }
 

@@ -23,6 +23,7 @@ mod bundle;
 mod discover;
 mod name_index;
 mod snapshot;
+mod tool_selection;
 mod tool_settings;
 mod view;
 
@@ -32,6 +33,7 @@ pub use discover::{AppKind, BundleConstructor, BundleLocation, DiscoverableBundl
 pub(crate) use name_index::{NameIndex, NameMatch};
 pub(crate) use snapshot::BoundParams;
 pub use snapshot::{RegisteredTool, Snapshot};
+pub use tool_selection::ToolSelection;
 pub(crate) use tool_settings::ToolSettings;
 pub use view::View;
 

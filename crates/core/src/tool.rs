@@ -1,7 +1,6 @@
 //! [`Tool`]: a specification that the model sees and a handler that runs.
 
 use std::fmt;
-use std::fmt::Write as _;
 use std::sync::{Arc, OnceLock};
 
 use serde::ser::SerializeStruct as _;
@@ -266,7 +265,7 @@ impl Tool {
     pub fn fingerprint(&self) -> &str {
         self.0.fingerprint.get_or_init(|| {
             let spec = serde_json::to_value(&*self.0.spec).unwrap_or_default();
-            encode_hex(&Sha256::digest(canonical_json(&spec)))
+            hex::encode(Sha256::digest(canonical_json(&spec)))
         })
     }
 }
@@ -293,13 +292,4 @@ pub(crate) struct ToolParts {
 /// Makes a semaphore with one permit per concurrent call, clamped to what tokio supports.
 pub(crate) fn concurrency_semaphore(limit: usize) -> Semaphore {
     Semaphore::new(limit.clamp(1, Semaphore::MAX_PERMITS))
-}
-
-/// Encodes bytes as lower-case hexadecimal digits.
-pub(crate) fn encode_hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut hex, byte| {
-        // Writing to a `String` cannot fail.
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
 }

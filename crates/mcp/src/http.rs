@@ -13,6 +13,7 @@ use tokio::sync::Semaphore;
 use crate::server::{McpLimits, McpServer};
 
 mod batch;
+pub(crate) mod connections;
 mod headers;
 mod post;
 mod resource_metadata;

@@ -30,3 +30,9 @@ pub use toolwright_auth::{
     AccessDenied, Authenticator, Claims, Jwks, Principal, ResourceServer, ScopeRule, StaticTokens,
     TokenVerifier, VerifyError,
 };
+
+/// Items that the other crates of the workspace use; not covered by semantic versioning.
+#[doc(hidden)]
+pub mod __internal {
+    pub use crate::http::connections::{accept_connections, serve_http1};
+}

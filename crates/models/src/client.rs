@@ -1,10 +1,10 @@
 //! A [`Model`] from a protocol and a transport: sends requests, retries them and streams the events of the responses.
 
-mod backoff;
 mod body_decoder;
 mod model_list;
 mod redact_body;
 mod response_stream;
+mod retries;
 mod structured_output;
 
 use std::sync::{Arc, Mutex, PoisonError};

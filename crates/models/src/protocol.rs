@@ -14,7 +14,6 @@ mod response_format;
 mod results;
 #[cfg(test)]
 mod tests;
-mod vendor_errors;
 
 use std::sync::Arc;
 

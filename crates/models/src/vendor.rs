@@ -9,7 +9,7 @@ mod tests;
 
 use toolwright_chat::{ModelError, ModelErrorKind};
 use toolwright_core::Config;
-use toolwright_core::schema::{Dialect, nearest};
+use toolwright_core::schema::{Dialect, did_you_mean};
 use url::Url;
 
 use crate::client::list_ollama_models;
@@ -213,12 +213,9 @@ impl Vendor {
         let vendor = VENDORS.iter().find(|vendor| vendor.name == name);
         vendor.ok_or_else(|| {
             let names: Vec<&str> = VENDORS.iter().map(|vendor| vendor.name).collect();
-            let nearest = nearest(name, names.iter().copied(), 1);
-            let suggestion = nearest.first();
-            let suggestion =
-                suggestion.map_or(String::new(), |name| format!("did you mean `{name}`? "));
-            let message =
-                format!("there is no vendor `{name}`: {suggestion}there are {}", names.join(", "));
+            let hint = did_you_mean(name, names.iter().copied()).map(|hint| hint + " ");
+            let (hint, names) = (hint.unwrap_or_default(), names.join(", "));
+            let message = format!("there is no vendor `{name}`: {hint}there are {names}");
             ModelError::new(ModelErrorKind::BadRequest, message)
         })
     }

@@ -97,9 +97,10 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     let mut out = String::new();
     let mut kept = 0;
     let mut at = 0;
+    let mut key_label = KeyLabel::default();
     while let Some((start, end)) = next_word(text, at) {
         at = end;
-        let Some((from, to)) = secret_range(text, start, end) else {
+        let Some((from, to)) = secret_range(text, start, end, &mut key_label) else {
             continue;
         };
         out.push_str(text.get(kept..from).unwrap_or_default());
@@ -122,15 +123,41 @@ fn next_word(text: &str, at: usize) -> Option<(usize, usize)> {
     Some((at + start, at + start + len))
 }
 
+/// The next label of a private key and the next end of a line, so that no part of the text is searched twice.
+#[derive(Default)]
+struct KeyLabel {
+    label: usize,
+    line_end: usize,
+}
+
+impl KeyLabel {
+    /// Returns true if the line of `at` has a label after it; `at` is after the start of the text, and must not decrease.
+    fn is_on_line(&mut self, text: &str, at: usize) -> bool {
+        for (found, pattern) in [(&mut self.label, "PRIVATE KEY-----"), (&mut self.line_end, "\n")]
+        {
+            if *found < at {
+                let next = text.get(at..).and_then(|rest| rest.find(pattern));
+                *found = next.map_or(text.len(), |next| at + next);
+            }
+        }
+        self.label < self.line_end
+    }
+}
+
 /// The byte range to mask: this word itself, or the value that follows it.
-fn secret_range(text: &str, start: usize, end: usize) -> Option<(usize, usize)> {
+fn secret_range(
+    text: &str,
+    start: usize,
+    end: usize,
+    key_label: &mut KeyLabel,
+) -> Option<(usize, usize)> {
     let word = text.get(start..end)?;
     let rest = text.get(end..)?;
     let bare = word.trim_end_matches(['.', '-']);
     if is_secret_token(bare) {
         return Some((start, start + bare.len()));
     }
-    if word.ends_with("-----BEGIN") && rest.lines().next()?.contains("PRIVATE KEY-----") {
+    if word.ends_with("-----BEGIN") && key_label.is_on_line(text, end) {
         let close = rest
             .find("-----END")
             .and_then(|at| Some(at + rest.get(at..)?.find("KEY-----")? + "KEY-----".len()));
@@ -169,11 +196,10 @@ fn value_range(text: &str, end: usize) -> Option<(usize, usize)> {
         });
         return Some((from + 1, close.map_or(text.len(), |(at, _)| from + at)));
     }
-    let scheme = value
-        .split(' ')
-        .next()
-        .filter(|word| is_auth_scheme(word))
-        .map_or(0, |word| word.len() + 1);
+    // The first word, unless it is too long for a scheme: a search for its end would read the same text for each name.
+    let word_end = value.bytes().take("bearer ".len()).position(|byte| byte == b' ');
+    let word = value.get(..word_end.unwrap_or(value.len()))?;
+    let scheme = if is_auth_scheme(word) { word.len() + 1 } else { 0 };
     let len = value_length(value.get(scheme..)?);
     (len > 0).then_some((from + scheme, from + scheme + len))
 }
@@ -234,6 +260,27 @@ mod tests {
             ("-----BEGIN PRIVATE KEY-----\nabc\n-----END PRIVATE KEY----- done", "*** done"),
             ("max_tokens: 5, city: Rome", "max_tokens: 5, city: Rome"),
             ("the bearer of news", "the bearer of news"),
+        ] {
+            assert_eq!(redact(text), shown);
+        }
+    }
+
+    #[test]
+    fn secrets_that_touch_or_overlap_are_masked_once() {
+        for (text, shown) in [
+            ("token=sk-abcdefgh12345678", "token=***"),
+            ("password=token=secret=x", "password=***"),
+            ("password=,password=;secret=a,jwt=", "password=,password=;secret=***,jwt="),
+            ("password=Bearer abc,password=Basic", "password=Bearer ***,password=Basic"),
+            ("password=Bearers abc", "password=*** abc"),
+            ("sk-abcdefgh-----BEGIN PRIVATE KEY-----\nx", "*** PRIVATE KEY-----\nx"),
+            ("-----BEGIN -----BEGIN A PRIVATE KEY-----\nx", "***"),
+            ("-----BEGIN X\n-----BEGIN PRIVATE KEY-----\nx", "-----BEGIN X\n***"),
+            ("PRIVATE KEY----- -----BEGIN CERTIFICATE", "PRIVATE KEY----- -----BEGIN CERTIFICATE"),
+            (
+                "-----BEGIN A PRIVATE KEY-----\nx-----END A PRIVATE KEY-----\n-----BEGIN\nPRIVATE KEY-----",
+                "***\n-----BEGIN\nPRIVATE KEY-----",
+            ),
         ] {
             assert_eq!(redact(text), shown);
         }

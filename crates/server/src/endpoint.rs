@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use toolwright_chat::{HistoryWindow, Model, TurnLimits};
-use toolwright_core::{Bundle, BundleItem};
+use toolwright_core::{Bundle, ToolSelection};
 
 use crate::endpoint::guardrail::{Guardrail, InputGuardrail};
 use crate::endpoint::handler::{ErasedHandler, Handler, HandlerSignature, erase_handler};
@@ -48,11 +48,7 @@ pub struct Endpoint {
     pub(crate) template: Result<PathTemplate, String>,
     path: String,
     system: Option<SystemPrompt>,
-    only_tools_named: Vec<String>,
-    bundles: Vec<String>,
-    excluded_tools: Vec<String>,
-    added_tools: Vec<BundleItem>,
-    only_added_tools: bool,
+    selection: ToolSelection,
     model: Option<Arc<dyn Model>>,
     memory: bool,
     window: HistoryWindow,
@@ -85,11 +81,7 @@ impl Endpoint {
             template: PathTemplate::parse(&path),
             path,
             system: None,
-            only_tools_named: Vec::new(),
-            bundles: Vec::new(),
-            excluded_tools: Vec::new(),
-            added_tools: Vec::new(),
-            only_added_tools: false,
+            selection: ToolSelection::default(),
             model: None,
             memory: false,
             window: HistoryWindow::default(),
@@ -136,35 +128,35 @@ impl Endpoint {
     /// Keeps only the tools of these names, plus those of [`bundles`](Self::bundles); without either, all tools.
     #[must_use]
     pub fn only_tools_named<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
-        self.only_tools_named.extend(names.into_iter().map(Into::into));
+        self.selection.names.extend(names.into_iter().map(Into::into));
         self
     }
 
     /// Keeps only the tools of these bundles, plus those of [`only_tools_named`](Self::only_tools_named).
     #[must_use]
     pub fn bundles<N: Into<String>>(mut self, bundles: impl IntoIterator<Item = N>) -> Self {
-        self.bundles.extend(bundles.into_iter().map(Into::into));
+        self.selection.bundles.extend(bundles.into_iter().map(Into::into));
         self
     }
 
     /// Removes these tools; overrides every other selection.
     #[must_use]
     pub fn exclude<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
-        self.excluded_tools.extend(names.into_iter().map(Into::into));
+        self.selection.excluded.extend(names.into_iter().map(Into::into));
         self
     }
 
     /// Adds tools that only this endpoint has.
     #[must_use]
     pub fn tools(mut self, bundle: impl Bundle) -> Self {
-        self.added_tools.extend(bundle.into_items());
+        self.selection.added.extend(bundle.into_items());
         self
     }
 
     /// Adds tools and keeps no others.
     #[must_use]
     pub fn only_tools(mut self, bundle: impl Bundle) -> Self {
-        self.only_added_tools = true;
+        self.selection.only_added = true;
         self.tools(bundle)
     }
 

@@ -1,12 +1,11 @@
 //! The server: its builder, and the built server that serves HTTP or is merged into another app.
 
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use axum::Router;
 use tokio_util::task::TaskTracker;
 use toolwright_auth::{Authenticator, AuthenticatorBuilder};
-use toolwright_chat::{ChatBuilder, MemoryStore, Model, Store};
+use toolwright_chat::{ChatBuilder, MemoryStore, Model, Store, unique_node_name};
 use toolwright_core::{CancellationToken, Invoker, Secret};
 use toolwright_mcp::McpServer;
 
@@ -238,7 +237,7 @@ impl ServerBuilder {
             invoker: self.invoker,
             auth,
             mcp: mcp.build()?,
-            node: self.node_name.unwrap_or_else(random_node_name),
+            node: self.node_name.unwrap_or_else(|| unique_node_name("server")),
             limits: self.limits,
             metrics: Default::default(),
             models: self.models,
@@ -293,13 +292,6 @@ impl ServerBuilder {
         let router = http::router(&state, &runtimes, self.console, self.mcp);
         Ok(Server { state, endpoints: runtimes.into(), router })
     }
-}
-
-/// A name that no other process has: process id and start time.
-fn random_node_name() -> String {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    let nanos = since.map_or(0, |since| since.as_nanos());
-    format!("server-{}-{nanos:x}", std::process::id())
 }
 
 /// A built server; cheap to clone.

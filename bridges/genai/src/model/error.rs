@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use genai::{Error, webc::StreamTimeout};
+use toolwright::chat::vendor_errors::{VendorError, classify};
 use toolwright::chat::{ModelError, ModelErrorKind as Kind};
 use toolwright::schema::redact;
 
@@ -17,21 +18,14 @@ pub(crate) fn to_model_error(error: Error) -> ModelError {
     };
     let inner: &Error = inner.unwrap_or(&error);
     let message = redact(&inner.to_string()).into_owned();
-    let contains = |texts: &[&str]| texts.iter().any(|text| message.contains(text));
-    let kind = match (inner.status().map_or(0, |status| status.as_u16()), inner) {
-        (401 | 403, _) => Kind::Auth,
-        (413, _) => Kind::ContextTooLong,
-        (400, _) if contains(&["context_length", "context length", "prompt is too long"]) => {
-            Kind::ContextTooLong
-        }
-        (400, _) if contains(&["content_filter", "content filtering"]) => Kind::ContentFilter,
-        (408 | 504, _) => Kind::Timeout,
-        (402, _) => Kind::Quota,
-        (429, _) if contains(&["insufficient_quota"]) => Kind::Quota,
-        (429, _) => Kind::RateLimit,
-        (409 | 500.., _) => Kind::Overloaded,
+    // The text of an error contains the provider's body, in which a code is a word in quotes.
+    let codes: Vec<&str> = message.split('"').filter(|text| !text.contains(' ')).collect();
+    let status = inner.status().map(|status| status.as_u16());
+    let error_kind = |status| classify(VendorError { status, codes: &codes, message: &message });
+    let kind = match (status, inner) {
+        (Some(status), _) => error_kind(status).unwrap_or(Kind::BadRequest),
         // In the middle of an answer, what is not the request's fault is the provider's.
-        (_, Error::ChatResponse { .. }) if !contains(&["invalid_request"]) => Kind::Overloaded,
+        (_, Error::ChatResponse { .. }) => error_kind(0).unwrap_or(Kind::Overloaded),
         (_, Error::WebStream { error, .. }) if error.is::<StreamTimeout>() => Kind::Timeout,
         (_, Error::WebStream { .. } | Error::WebModelCall { .. }) => Kind::Network,
         (_, Error::StreamParse { .. } | Error::JsonValueExt(_)) => Kind::Protocol,

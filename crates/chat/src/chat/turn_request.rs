@@ -3,8 +3,8 @@
 use serde::Serialize;
 use serde_json::Value;
 use toolwright_core::{
-    Bundle, BundleItem, CallScope, Caller, CancellationToken, Content, ContentList, Role,
-    ToolResult, ToolSpec,
+    Bundle, CallScope, Caller, CancellationToken, Content, ContentList, Role, ToolResult,
+    ToolSelection, ToolSpec,
 };
 
 use std::sync::Arc;
@@ -37,7 +37,10 @@ pub struct TurnRequest {
     /// The journal of the response that this request follows, unless it has to be read from a store.
     pub(crate) journal: Option<Arc<Journal>>,
     pub(crate) inputs: Vec<TurnInput>,
+    /// The tools, out of those of the chat and those that the request adds.
     pub(crate) selection: ToolSelection,
+    /// Decides which tools of the chat the caller may use; all, if `None`.
+    pub(crate) is_allowed: Option<Arc<ToolPredicate>>,
     pub(crate) scope: CallScope,
     /// Recorded with every message and approval.
     pub(crate) principal: Option<PrincipalRecord>,
@@ -62,19 +65,6 @@ impl TurnInput {
     }
 }
 
-/// The tools of a turn, out of those of the chat and those that the request adds.
-#[derive(Clone, Default)]
-pub(crate) struct ToolSelection {
-    pub(crate) added: Vec<BundleItem>,
-    /// Excludes the tools of the chat, unless they are named.
-    pub(crate) only_added: bool,
-    pub(crate) names: Vec<String>,
-    pub(crate) bundles: Vec<String>,
-    pub(crate) excluded: Vec<String>,
-    /// Decides which tools of the chat the caller may use; all, if `None`.
-    pub(crate) is_allowed: Option<Arc<ToolPredicate>>,
-}
-
 /// Returns true if a tool may be used.
 type ToolPredicate = dyn Fn(&ToolSpec) -> bool + Send + Sync;
 
@@ -87,6 +77,7 @@ impl TurnRequest {
             journal: None,
             inputs: Vec::new(),
             selection: ToolSelection::default(),
+            is_allowed: None,
             scope: CallScope::new(),
             principal: None,
             cancel: CancellationToken::new(),
@@ -167,7 +158,7 @@ impl TurnRequest {
     ///
     /// The filter is applied to the tools of the registry when the turn begins, not when this is called.
     pub fn allow(mut self, allowed: impl Fn(&ToolSpec) -> bool + Send + Sync + 'static) -> Self {
-        self.selection.is_allowed = Some(Arc::new(allowed));
+        self.is_allowed = Some(Arc::new(allowed));
         self
     }
 

@@ -1,7 +1,7 @@
 //! The [`Store`] of journals: the trait, its errors, and the leases that order its writers.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
@@ -262,9 +262,14 @@ impl StoreError {
 ///
 /// When the system has no source of random numbers.
 pub fn random_hex(bytes: usize) -> Result<String, StoreError> {
-    let mut random = vec![0; bytes];
-    getrandom::fill(&mut random).map_err(|error| {
+    toolwright_core::__internal::random_hex(bytes).map_err(|error| {
         StoreError::new(format!("the system has no random numbers to give: {error}"))
-    })?;
-    Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
+    })
+}
+
+/// Returns a name that no other process has, of a process id and the time: the holder of a [`Lease`].
+pub fn unique_node_name(prefix: &str) -> String {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    let nanos = since.map_or(0, |since| since.as_nanos());
+    format!("{prefix}-{}-{nanos:x}", std::process::id())
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use toolwright_chat::{ConversationSummary, Entry, Lease, Store, StoreError};
+use toolwright_chat::{ConversationSummary, Entry, Lease, Store, StoreError, unique_node_name};
 use toolwright_core::Config;
 use toolwright_core::schema::nearest;
 use toolwright_server::write_journal;
@@ -170,7 +170,7 @@ async fn with_lease<T>(
     id: &str,
     work: impl AsyncFnOnce(&Lease) -> Result<T, CliError>,
 ) -> Result<T, CliError> {
-    let lease = Lease::new(id, unique_node_name());
+    let lease = Lease::new(id, unique_node_name("process"));
     if !store.acquire(&lease, LEASE_DURATION).await? {
         return Err(StoreError::leased_elsewhere(&lease).into());
     }
@@ -178,10 +178,4 @@ async fn with_lease<T>(
     // If this fails, the lease expires.
     let _ = store.release(&lease).await;
     output
-}
-
-/// A lease owner that no other process uses.
-pub(crate) fn unique_node_name() -> String {
-    let nanos = jiff::Timestamp::now().as_nanosecond();
-    format!("process-{}-{nanos:x}", std::process::id())
 }

@@ -7,13 +7,12 @@ use std::sync::Arc;
 
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
-use toolwright_chat::{HostedTool, Model};
+use toolwright_chat::{HostedTool, Model, unique_node_name};
 use toolwright_core::{Config, Invoker, InvokerBuilder, Registry, Secret};
 use toolwright_mcp::ResourceServer;
 use toolwright_server::{Endpoint, Server, ServerBuilder};
 
 use crate::cli_error::CliError;
-use crate::commands::conversations::unique_node_name;
 use crate::config::ProjectConfig;
 use crate::config::assistant::{LEASE_DURATION, hosted_tools, system_message};
 use crate::config::conversation_store::{ConversationStore, DefaultStore};
@@ -218,7 +217,7 @@ fn build_server(
         .warnings(warnings)
         .models(names, resolve)
         .store(Arc::clone(store.store()), store.location())
-        .node_name(unique_node_name())
+        .node_name(unique_node_name("process"))
         .configure_chat(move |chat| {
             let chat = chat.prices(prices.clone()).lease_duration(LEASE_DURATION);
             hosted_tools.iter().fold(chat, |chat, tool| chat.hosted_tool(tool.clone()))

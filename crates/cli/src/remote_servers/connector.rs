@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use tokio::sync::watch;
-use toolwright_core::Registry;
+use toolwright_core::{Backoff, Registry};
 use toolwright_mcp::{AttachError, AttachedServer, PinStore, RemoteServer};
 
 use super::{CommandLifetime, TerminalElicitor, describe_attach_error, hidden_warning};
@@ -147,7 +147,6 @@ impl ServerConnector {
         server: RemoteServer,
         lifetime: CommandLifetime,
     ) {
-        let mut backoff = INITIAL_BACKOFF;
         let connector = Arc::downgrade(&self);
         let server = server.pins(Arc::clone(&self.pins));
         let mut server = server.on_hidden(move |item| {
@@ -158,7 +157,7 @@ impl ServerConnector {
         if let Some(elicitor) = &self.elicitor {
             server = server.elicit(Arc::clone(elicitor) as _);
         }
-        loop {
+        for delay in Backoff::new(INITIAL_BACKOFF, MAX_BACKOFF) {
             match server.clone().attach(&self.registry).await {
                 Ok(attached) => return self.set_state(index, ConnectionState::Attached(attached)),
                 Err(error) => {
@@ -168,8 +167,7 @@ impl ServerConnector {
                     }
                 }
             }
-            tokio::time::sleep(backoff).await;
-            backoff = backoff.saturating_mul(2).min(MAX_BACKOFF);
+            tokio::time::sleep(delay).await;
         }
     }
 

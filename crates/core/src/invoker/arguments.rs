@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde_json::{Map, Value};
-use toolwright_schema::{InputLimits, Tape, Violation, coerce, redact};
+use toolwright_schema::{InputLimits, Tape, Violation, coerce, escape_pointer_token, redact};
 
 use super::run::panic_result;
 use crate::call::context::CallContext;
@@ -224,7 +224,7 @@ fn reject_bound_params(
 
 fn param_violation(parameter: &str, keyword: &str, message: String) -> Violation {
     Violation {
-        pointer: format!("/{}", parameter.replace('~', "~0").replace('/', "~1")),
+        pointer: format!("/{}", escape_pointer_token(parameter)),
         keyword: keyword.to_owned(),
         message,
     }

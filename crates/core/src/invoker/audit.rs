@@ -9,7 +9,6 @@ use sha2::{Digest as _, Sha256};
 use crate::call::context::{CallScope, SessionId};
 use crate::call::result::{Outcome, ToolResult};
 use crate::call::{CallId, ToolCall, ToolName};
-use crate::tool::encode_hex;
 
 /// Receives a record of every call.
 ///
@@ -82,7 +81,7 @@ impl Drop for AuditGuard<'_> {
             tool: self.call.name.clone(),
             caller: self.scope.caller.name().map(str::to_owned),
             session: self.scope.session.clone(),
-            arguments: encode_hex(&Sha256::digest(self.call.arguments.as_str())),
+            arguments: hex::encode(Sha256::digest(self.call.arguments.as_str())),
             outcome: self.outcome,
             elapsed: self.started_at.elapsed(),
         };

@@ -6,6 +6,7 @@ use futures::future::BoxFuture;
 use tokio::time::sleep;
 
 use super::{Invocation, Layer, LayerPosition, Next};
+use crate::backoff::Backoff;
 use crate::call::result::{Outcome, ToolResult};
 use crate::error::ErrorKind;
 
@@ -46,8 +47,7 @@ impl Layer for Retry {
             return next.run();
         }
         Box::pin(async move {
-            let mut backoff = self.backoff;
-            for attempt in 1..=self.retries {
+            for (retries, delay) in (0..self.retries).zip(Backoff::new(self.backoff, MAX_BACKOFF)) {
                 let result = next.run().await;
                 let is_transient = match result.outcome {
                     Outcome::TimedOut => true,
@@ -55,10 +55,9 @@ impl Layer for Retry {
                     _ => false,
                 };
                 if !is_transient {
-                    return with_retry_note(result, attempt - 1);
+                    return with_retry_note(result, retries);
                 }
-                sleep(backoff).await;
-                backoff = backoff.saturating_mul(2).min(MAX_BACKOFF);
+                sleep(delay).await;
             }
             with_retry_note(next.run().await, self.retries)
         })

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
-use toolwright_schema::{nearest, redact};
+use toolwright_schema::{did_you_mean, redact};
 
 use super::view::SharedSemaphores;
 use super::{RegisteredTool, Snapshot};
@@ -242,10 +242,8 @@ impl ToolSettings {
 }
 
 fn unknown_name_message(kind: &str, name: &str, known: &[&str]) -> String {
-    match nearest(name, known.iter().copied(), 1).first() {
-        Some(suggestion) => format!("there is no {kind} `{name}`; did you mean `{suggestion}`?"),
-        None => format!("there is no {kind} `{name}`"),
-    }
+    let hint = did_you_mean(name, known.iter().copied()).map(|hint| format!("; {hint}"));
+    format!("there is no {kind} `{name}`{}", hint.unwrap_or_default())
 }
 
 /// Parses `500ms`, `30s`, `5m` or `1h`.

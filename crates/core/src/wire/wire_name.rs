@@ -5,8 +5,6 @@ use std::collections::{HashMap, HashSet};
 use sha2::{Digest, Sha256};
 use toolwright_schema::NameRule;
 
-use crate::tool::encode_hex;
-
 /// Returns a unique wire name for each tool of a request; none is a reserved name.
 ///
 /// A valid name stays. In another, invalid characters become `_`; if that is too long or not unique, a
@@ -53,7 +51,7 @@ fn sanitize(name: &str, rule: NameRule) -> String {
 
 fn with_hash(name: &str, sanitized: &str, rule: NameRule) -> String {
     let digest = Sha256::digest(name.as_bytes());
-    let hash = encode_hex(digest.get(..4).unwrap_or_default());
+    let hash = hex::encode(digest.get(..4).unwrap_or_default());
     let room = rule.max_length.saturating_sub(hash.len() + 1);
     let start: String = sanitized.chars().take(room).collect();
     let start = if start.chars().any(|letter| letter.is_ascii_alphanumeric()) {

@@ -1,28 +1,19 @@
 //! Serves MCP on a TCP address.
 
-use std::convert::Infallible;
 use std::future::pending;
 use std::net::SocketAddr;
-use std::pin::pin;
-use std::sync::Arc;
-use std::time::Duration;
 
-use axum::extract::ConnectInfo;
 use axum::http::{Request, StatusCode};
+use axum::response::Response;
 use hyper::body::Incoming;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
-use tokio::net::{TcpListener, TcpStream};
-use tokio::time::{sleep, timeout};
+use tokio::net::TcpListener;
+use tokio::time::timeout;
 
-use super::{responses, semaphore};
+use super::connections::{accept_connections, serve_http1};
+use super::responses;
 use crate::server::{McpServeError, McpServer};
 
 const MCP_PATH: &str = "/mcp";
-/// The pause after a connection could not be accepted.
-const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(50);
 
 /// A server that is bound to an address; [`run`](BoundMcpServer::run) accepts connections.
 #[derive(Debug)]
@@ -56,6 +47,18 @@ impl McpServer {
         let addr = listener.local_addr().map_err(io)?;
         Ok(BoundMcpServer { server: self.clone(), listener, addr })
     }
+
+    /// Responds at `/mcp`, and with the metadata of the protected resource.
+    async fn respond(&self, request: Request<Incoming>) -> Response {
+        if request.uri().path() == MCP_PATH {
+            return self.handle(request).await;
+        }
+        let metadata = self.metadata_response(request.method(), request.headers(), request.uri());
+        metadata.unwrap_or_else(|| {
+            let message = format!("the server answers at {MCP_PATH}");
+            responses::rpc_error(StatusCode::NOT_FOUND, -32600, message)
+        })
+    }
 }
 
 impl BoundMcpServer {
@@ -76,73 +79,27 @@ impl BoundMcpServer {
     /// None yet: connections that fail are dropped.
     pub async fn run(self, shutdown: impl Future<Output = ()>) -> Result<(), McpServeError> {
         let Self { server, listener, .. } = self;
-        let connections = semaphore(server.0.limits.max_connections);
-        let graceful = GracefulShutdown::new();
-        let mut http = http1::Builder::new();
-        http.timer(TokioTimer::new()).header_read_timeout(server.0.limits.read_timeout);
-        let mut shutdown = pin!(shutdown);
-        loop {
-            let accept = async {
-                // Without a permit, the next connection waits in the queue of the operating system.
-                let permit = Arc::clone(&connections).acquire_owned().await;
-                (listener.accept().await, permit)
+        let limits = &server.0.limits;
+        // Connections are closed too if this future is dropped.
+        let closing = server.0.shutdown.child_token();
+        let _close_on_drop = closing.clone().drop_guard();
+        let shutdown = async {
+            tokio::select! {
+                () = shutdown => {}
+                () = closing.cancelled() => {}
+            }
+        };
+        let serve = |stream, peer| {
+            let server = server.clone();
+            let respond = move |request| {
+                let server = server.clone();
+                async move { server.respond(request).await }
             };
-            let (accepted, permit) = tokio::select! {
-                accepted = accept => accepted,
-                () = &mut shutdown => break,
-                () = server.0.shutdown.cancelled() => break,
-            };
-            let Ok((stream, peer)) = accepted else {
-                // Most likely too many files are open: some will be closed.
-                sleep(ACCEPT_RETRY_DELAY).await;
-                continue;
-            };
-            let service = connection_service(server.clone(), peer);
-            let connection = http.serve_connection(configure_stream(stream), service);
-            let connection = graceful.watch(connection);
-            tokio::spawn(async move {
-                // The error of a broken connection concerns its client only.
-                let _ = connection.await;
-                drop(permit);
-            });
-        }
-        drop(listener);
+            serve_http1(stream, peer, limits.read_timeout, closing.clone(), respond)
+        };
+        let open = accept_connections(listener, limits.max_connections, shutdown, serve).await;
         server.shut_down();
-        // Connections that are still open after this are closed.
-        let _ = timeout(server.0.limits.shutdown_grace, graceful.shutdown()).await;
+        let _ = timeout(limits.shutdown_grace, open.wait()).await;
         Ok(())
     }
-}
-
-fn configure_stream(stream: TcpStream) -> TokioIo<TcpStream> {
-    // Responses are small and should not wait for more data; without this they are only slower.
-    let _ = stream.set_nodelay(true);
-    TokioIo::new(stream)
-}
-
-fn connection_service(
-    server: McpServer,
-    peer: SocketAddr,
-) -> impl hyper::service::Service<
-    Request<Incoming>,
-    Response = axum::response::Response,
-    Error = Infallible,
-    Future: Send,
-> {
-    service_fn(move |mut request: Request<Incoming>| {
-        let server = server.clone();
-        request.extensions_mut().insert(ConnectInfo(peer));
-        async move {
-            if request.uri().path() != MCP_PATH {
-                let metadata =
-                    server.metadata_response(request.method(), request.headers(), request.uri());
-                if let Some(response) = metadata {
-                    return Ok(response);
-                }
-                let message = format!("the server answers at {MCP_PATH}");
-                return Ok(responses::rpc_error(StatusCode::NOT_FOUND, -32600, message));
-            }
-            Ok(server.handle(request).await)
-        }
-    })
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 use tokio::sync::broadcast;
 use toolwright_auth::{Authenticator, AuthenticatorBuilder, ResourceServer};
+use toolwright_core::__internal::random_hex;
 use toolwright_core::{CancellationToken, Invoker, Registry, Secret, Tool};
 
 use super::error::McpBuildError;
@@ -165,8 +166,9 @@ impl McpServerBuilder {
             }
         }
         let resource_invoker = self.invoker.with_view(|_| Registry::new().all().with(tools))?;
-        let request_states = RequestStateSigner::new()
+        let key = random_hex(16)
             .map_err(|error| McpBuildError::NoRandomness { message: error.to_string() })?;
+        let request_states = RequestStateSigner::new(key);
         let auth = match (self.shared_auth, self.own_auth) {
             (Some(_), Some(_)) => return Err(McpBuildError::AuthConfiguredTwice),
             (Some(auth), None) => auth,

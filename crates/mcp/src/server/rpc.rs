@@ -5,4 +5,3 @@ pub(crate) mod log_level;
 pub(crate) mod message;
 pub(crate) mod response;
 pub(crate) mod revision;
-pub(crate) mod rfc3339;

@@ -13,8 +13,8 @@ use toolwright_chat::{ItemKind, ModelError, ModelErrorKind, ModelEvent, ModelReq
 use toolwright_core::wire::ToolPlan;
 
 use super::ModelClient;
-use super::backoff::{Backoff, retry_after};
 use super::body_decoder::{BodyDecoder, DecodedPart};
+use super::retries::{Retries, retry_after};
 use crate::excerpt::{excerpt, without_last_word};
 use crate::limits::{MAX_CALLS, MAX_ERROR_BODY_BYTES, MAX_ITEMS, too_many_calls, too_many_items};
 use crate::protocol::json::replace_lone_surrogates;
@@ -30,7 +30,7 @@ pub(super) struct ResponseStream<P> {
     client: Arc<ModelClient<P>>,
     plan: Arc<ToolPlan>,
     request: WireRequest,
-    backoff: Backoff,
+    retries: Retries,
     /// `None` until the response starts, and before each retry.
     open_response: Option<OpenResponse>,
     events: VecDeque<ModelEvent>,
@@ -62,7 +62,7 @@ impl<P: Protocol> ResponseStream<P> {
         Self {
             plan,
             request,
-            backoff: Backoff::new(client.connection.timeouts.retries),
+            retries: Retries::new(client.connection.timeouts.retries),
             open_response: None,
             events: VecDeque::from([ModelEvent::RequestSent(redacted_body)]),
             pending_error: None,
@@ -110,7 +110,7 @@ impl<P: Protocol> ResponseStream<P> {
     async fn retry_or_fail(&mut self, error: ModelError) {
         let delay = match self.has_emitted {
             true => None,
-            false => self.backoff.delay_after(&error),
+            false => self.retries.delay_after(&error),
         };
         match delay {
             Some(delay) => {

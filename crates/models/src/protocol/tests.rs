@@ -1,12 +1,18 @@
-//! Helpers of the protocols' unit tests.
+//! Helpers of the protocols' unit tests, and one error in all protocols.
 
 use std::sync::Arc;
 
-use toolwright_chat::{Item, ItemKind, ModelError, ModelEvent, StopReason, Usage};
+use toolwright_chat::{Item, ItemKind, ModelError, ModelErrorKind, ModelEvent, StopReason, Usage};
 use toolwright_core::ToolCall;
+use toolwright_core::schema::Dialect;
 use toolwright_core::wire::{ToolPlan, ToolPlanner, import_definitions};
 
 use super::Protocol;
+use super::anthropic::Anthropic;
+use super::gemini::Gemini;
+use super::ollama::Ollama;
+use super::openai_chat::{OpenAiChat, Quirks};
+use super::openai_responses::OpenAiResponses;
 
 /// The plan for tools in any known JSON format.
 pub(super) fn plan_tools(protocol: &impl Protocol, definitions: &str) -> Arc<ToolPlan> {
@@ -55,5 +61,23 @@ pub(super) fn finished(events: &[ModelEvent]) -> (StopReason, Usage) {
     match events.last() {
         Some(ModelEvent::Finished { stop, usage }) => (stop.clone(), *usage),
         other => panic!("the last event is {other:?}"),
+    }
+}
+
+#[test]
+fn status_504_is_a_timeout_in_every_protocol() {
+    let chat =
+        OpenAiChat { vendor: "openai-chat", dialect: Dialect::OPENAI, quirks: Quirks::OPENAI };
+    let body = r#"{"error":{"message":"upstream timed out","code":"server_error"}}"#;
+    for body in ["", "<html>Gateway Timeout</html>", body] {
+        for error in [
+            OpenAiResponses.parse_error(504, body),
+            chat.parse_error(504, body),
+            Anthropic::default().parse_error(504, body),
+            Gemini.parse_error(504, body),
+            Ollama.parse_error(504, body),
+        ] {
+            assert_eq!(error.kind, ModelErrorKind::Timeout, "{error}");
+        }
     }
 }

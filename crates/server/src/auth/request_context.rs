@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, UNIX_EPOCH};
 
 use axum::http::HeaderValue;
 use toolwright_auth::Principal;
 use toolwright_chat::{Owner, PendingApproval, PrincipalRecord, TurnRequest};
+use toolwright_core::__internal::unix_millis_of;
 use toolwright_core::{CallScope, Caller, Invoker, Tool};
 
 use crate::auth::session_cookie::CookieSession;
@@ -142,7 +143,8 @@ impl RequestContext {
         let mut record = PrincipalRecord::new(self.principal.subject()?);
         let scopes: BTreeSet<&str> = self.principal.scopes().collect();
         record.scopes = scopes.into_iter().map(str::to_owned).collect();
-        record.expires = self.principal.expires_at().map(unix_millis_of);
+        record.expires =
+            self.principal.expires_at().map(|at| unix_millis_of(at).unwrap_or_default());
         Some(record)
     }
 
@@ -175,9 +177,4 @@ impl RequestContext {
         // Tools of the endpoint itself are granted to every principal that may use the endpoint.
         request.allow(move |spec| local.contains(spec.name.as_str()) || principal.may_use(spec))
     }
-}
-
-fn unix_millis_of(time: SystemTime) -> u64 {
-    let since = time.duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }

@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use toolwright_chat::ChatEvent;
+pub(crate) use toolwright_core::__internal::unix_millis_now;
 use toolwright_core::{Content, Role};
 
 /// An event of a conversation; serializes as an object with a `type`.
@@ -153,10 +153,4 @@ impl SequencedEvent {
     pub fn is_visible_to(&self, peer: Option<&PeerId>) -> bool {
         self.recipient.is_none() || self.recipient.as_ref() == peer
     }
-}
-
-/// Milliseconds since 1970.
-pub(crate) fn unix_millis_now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }

@@ -6,6 +6,7 @@ use std::time::Instant;
 use serde_json::Map;
 use tokio::time::sleep;
 use toolwright_chat::{ChatEvent, EntryBody, PrincipalRecord, TurnEnd, Usage};
+use toolwright_core::__internal::whole_millis;
 use toolwright_core::{Content, Role};
 
 use crate::conversation::event::EndpointEvent;
@@ -209,7 +210,7 @@ pub(crate) async fn finish_turn(
                 tokens_in = usage.input,
                 tokens_out = usage.output,
                 cost,
-                millis = u64::try_from(latency.as_millis()).unwrap_or(u64::MAX),
+                millis = whole_millis(latency),
                 "a turn is over"
             );
         }

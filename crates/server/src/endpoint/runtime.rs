@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use toolwright_chat::{
     Chat, Entry, EntryBody, HistoryWindow, Lease, MemoryStore, Model, Owner, PrincipalRecord,
-    Store, StoreError,
+    Store, StoreError, random_hex,
 };
-use toolwright_core::{Invoker, ToolSpec};
+use toolwright_core::Invoker;
 
 use super::{Endpoint, SystemPrompt};
 use crate::conversation::event::{PeerId, unix_millis_now};
@@ -127,7 +127,7 @@ impl Endpoint {
             store,
             window,
             endpoint_tools: Arc::new(
-                self.added_tools.iter().map(|item| item.name().to_string()).collect(),
+                self.selection.added.iter().map(|item| item.name().to_string()).collect(),
             ),
             heartbeat: self.heartbeat.unwrap_or(shared.server.limits.heartbeat_interval),
             idle_timeout: self.idle_timeout,
@@ -150,30 +150,16 @@ impl Endpoint {
     fn select_tools(&self, invoker: &Invoker) -> Result<Invoker, ServerBuildError> {
         let snapshot = invoker.snapshot();
         let snapshot = snapshot.map_err(|error| self.build_error(error.to_string()))?;
-        let added = |name: &str| self.added_tools.iter().any(|item| item.name() == name);
-        let known = |name: &&String| snapshot.get(name).is_some() || added(name);
-        let mut names = self.only_tools_named.iter().chain(&self.excluded_tools);
-        if let Some(unknown) = names.find(|name| !known(name)) {
+        if let Some(unknown) = self.selection.unknown_names(&snapshot).first() {
+            if self.selection.bundles.iter().any(|bundle| bundle == unknown) {
+                return Err(self.build_error(format!("there is no bundle `{unknown}`")));
+            }
             let near = snapshot.nearest(unknown, 1);
             let hint = near.first().map(|near| format!("; did you mean `{near}`?"));
             let hint = hint.unwrap_or_default();
             return Err(self.build_error(format!("there is no tool `{unknown}`{hint}")));
         }
-        let bundles: HashSet<&str> = snapshot.iter().map(|it| &*it.spec().bundle).collect();
-        let mut names = self.bundles.iter();
-        if let Some(unknown) = names.find(|name| !bundles.contains(name.as_str())) {
-            return Err(self.build_error(format!("there is no bundle `{unknown}`")));
-        }
-        let names: HashSet<String> = self.only_tools_named.iter().cloned().collect();
-        let bundles: HashSet<String> = self.bundles.iter().cloned().collect();
-        let only = self.only_added_tools;
-        let keep = move |spec: &ToolSpec| {
-            let all = !only && names.is_empty() && bundles.is_empty();
-            all || names.contains(spec.name.as_str()) || bundles.contains(&*spec.bundle)
-        };
-        let narrowed = invoker.with_view(|view| {
-            view.filter(keep).with(self.added_tools.clone()).exclude(&self.excluded_tools)
-        });
+        let narrowed = invoker.with_view(|view| self.selection.apply(view));
         narrowed.map_err(|error| self.build_error(error.to_string()))
     }
 }
@@ -348,9 +334,5 @@ impl EndpointRuntime {
 
 /// A random id of 16 hex digits.
 pub(crate) fn random_id() -> Result<String, StoreError> {
-    let mut bytes = [0; 8];
-    getrandom::fill(&mut bytes).map_err(|error| {
-        StoreError::new(format!("the system has no random numbers to give: {error}"))
-    })?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    random_hex(8)
 }

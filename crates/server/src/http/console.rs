@@ -26,7 +26,7 @@ const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; st
 static ETAGS: LazyLock<Vec<HeaderValue>> = LazyLock::new(|| {
     let etags = FILES.iter().map(|(_, bytes)| {
         let digest = Sha256::digest(bytes);
-        let digits: String = digest.iter().take(12).map(|byte| format!("{byte:02x}")).collect();
+        let digits = hex::encode(digest.get(..12).unwrap_or_default());
         HeaderValue::try_from(format!("\"{digits}\"")).unwrap_or(HeaderValue::from_static("\"\""))
     });
     etags.collect()

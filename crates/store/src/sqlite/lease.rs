@@ -6,10 +6,11 @@
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use sqlx::{Row as _, SqliteConnection};
 use toolwright_chat::Lease;
+use toolwright_core::__internal::unix_millis_now;
 
 use super::{SqliteStore, process_lock};
 use crate::codec::{from_sql, lease_millis, to_sql};
@@ -156,6 +157,5 @@ pub(super) async fn leased_conversation(
 
 /// Milliseconds since 1970. Only people and older versions that share the file read `until` as a time.
 fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| to_sql(since.as_millis()))
+    to_sql(unix_millis_now())
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use tokio::sync::OwnedMutexGuard;
 use tokio::time::{Instant, sleep};
+use toolwright_core::Backoff;
 
 use crate::error::ChatError;
 use crate::journal::store::{Lease, Store, StoreError};
@@ -17,6 +18,10 @@ pub(crate) const DEFAULT_LEASE_DURATION: Duration = Duration::from_secs(30);
 
 /// How long to wait for a lease that another process holds.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The delay before the second attempt to acquire a lease; it doubles up to the maximum.
+const INITIAL_BACKOFF: Duration = Duration::from_millis(20);
+const MAX_BACKOFF: Duration = Duration::from_secs(1);
 
 /// The maximum number of requests in the queue of a conversation; more would be outdated when they run.
 pub(crate) const MAX_QUEUED: usize = 16;
@@ -99,14 +104,13 @@ impl LeaseGuard {
         permit: TurnPermit,
     ) -> Result<Self, ChatError> {
         let started = Instant::now();
-        let mut wait = Duration::from_millis(20);
+        let mut backoff = Backoff::new(INITIAL_BACKOFF, MAX_BACKOFF);
         while !store.acquire(&lease, duration).await? {
             if started.elapsed() >= ACQUIRE_TIMEOUT {
                 let reason = StoreError::leased_elsewhere(&lease).to_string();
                 return Err(ChatError::Busy { reason });
             }
-            sleep(wait).await;
-            wait = (wait * 2).min(Duration::from_secs(1));
+            sleep(backoff.next().unwrap_or_default()).await;
         }
         Ok(Self { store, lease, duration, permit: Some(permit) })
     }

@@ -254,6 +254,5 @@ fn call_digest(tool: &str, arguments: &str) -> String {
         Ok(value) => canonical_json(&value).to_string(),
         Err(_) => arguments.to_owned(),
     };
-    let digest = Sha256::digest(format!("{tool}\n{arguments}"));
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(Sha256::digest(format!("{tool}\n{arguments}")))
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use toolwright_core::__internal::whole_millis;
 use toolwright_core::{CallEvent, CallId, CallScope, Invoker, Outcome, ToolCall, ToolResult};
 
 use super::TurnRunner;
@@ -41,7 +42,7 @@ impl TurnRunner {
         let result = invoker.invoke_in(&scope, call).await;
         let finished = result.clone();
         self.journal.append([EntryBody::CallFinished { result: finished }]).await?;
-        let millis = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let millis = whole_millis(started.elapsed());
         self.events.emit(ChatEvent::Result { result, millis });
         Ok(())
     }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use toolwright_chat::{Chat, HostedTool, Model, Prices, TurnLimits};
+use toolwright_chat::{Chat, HostedTool, Model, Prices, TurnLimits, unique_node_name};
+use toolwright_core::__internal::unix_millis_now;
 use toolwright_core::{Config, Invoker};
 
 use crate::cli_error::CliError;
-use crate::commands::conversations::unique_node_name;
 use crate::config::assistant::{LEASE_DURATION, hosted_tools, system_message};
 use crate::config::conversation_store::ConversationStore;
 use crate::config::prices::load_prices;
@@ -48,7 +48,7 @@ impl<'a> ChatFactory<'a> {
         Ok(Self {
             store,
             conversation_id: command.conversation.clone().unwrap_or_else(new_conversation_id),
-            node_name: unique_node_name(),
+            node_name: unique_node_name("process"),
             system: system_message(command.system.as_deref(), &config)?,
             hosted_tools: hosted_tools(&config)?,
             prices: load_prices(&config)?,
@@ -85,6 +85,5 @@ impl<'a> ChatFactory<'a> {
 
 /// The ID of a new conversation; IDs sort by time of creation.
 pub(crate) fn new_conversation_id() -> String {
-    let millis = jiff::Timestamp::now().as_millisecond();
-    format!("chat-{millis:012x}-{:04x}", std::process::id() & 0xffff)
+    format!("chat-{:012x}-{:04x}", unix_millis_now(), std::process::id() & 0xffff)
 }

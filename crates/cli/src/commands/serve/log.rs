@@ -4,6 +4,7 @@ use std::fmt::{self, Write as _};
 use std::io::{self, Write as _};
 
 use serde_json::{Map, Value};
+use toolwright_core::__internal::unix_millis_now;
 use toolwright_core::schema::redact;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
@@ -118,8 +119,7 @@ impl Visit for EventFields {
 
 fn format_json(level: Level, fields: Map<String, Value>) -> String {
     let mut line = Map::new();
-    let at = jiff::Timestamp::now().as_millisecond();
-    line.insert("at".to_owned(), at.into());
+    line.insert("at".to_owned(), unix_millis_now().into());
     line.insert("level".to_owned(), level.to_string().to_lowercase().into());
     line.extend(fields);
     format!("{}\n", Value::from(line))

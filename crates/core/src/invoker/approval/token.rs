@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use hmac::{Hmac, Mac as _};
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,8 @@ use sha2::{Digest as _, Sha256};
 use toolwright_schema::canonical_json;
 
 use crate::call::context::Caller;
-use crate::tool::encode_hex;
+use crate::random::random_hex;
+use crate::unix_time::{expiry_millis_now, whole_millis};
 use toolwright_config::Secret;
 
 /// The default lifetime of an approval.
@@ -53,9 +54,7 @@ impl ApprovalSigner {
     ///
     /// When the operating system has no random numbers.
     pub fn new() -> Result<Self, getrandom::Error> {
-        let mut key = [0; 32];
-        getrandom::fill(&mut key)?;
-        Ok(Self::with_key(encode_hex(&key)))
+        Ok(Self::with_key(random_hex(32)?))
     }
 
     /// Makes a signer with a shared key: another process, or this one after a restart, accepts its tokens.
@@ -83,14 +82,10 @@ impl ApprovalSigner {
         arguments: &Value,
         caller: &Caller,
     ) -> ApprovalToken {
-        let mut id = [0; 16];
         // Without random numbers there is no id, and `verify` rejects a token without one.
-        let id = match getrandom::fill(&mut id) {
-            Ok(()) => encode_hex(&id),
-            Err(_) => String::new(),
-        };
+        let id = random_hex(16).unwrap_or_default();
         let digest = call_digest(fingerprint, arguments, caller);
-        let expires = now_millis().saturating_add(millis(self.lifetime));
+        let expires = expiry_millis_now().saturating_add(whole_millis(self.lifetime));
         let signature = self.signature(&id, &digest, expires);
         ApprovalToken { id, digest, expires, signature }
     }
@@ -104,16 +99,22 @@ impl ApprovalSigner {
         caller: &Caller,
     ) -> Result<(), &'static str> {
         let signed = self.mac(&token.id, &token.digest, token.expires);
-        let signature = decode_hex(&token.signature);
+        // Only as it was issued, without upper-case digits.
+        let signature = hex::decode(&token.signature).unwrap_or_default();
+        let is_canonical = hex::encode(&signature) == token.signature;
         // With a blank key, anyone could sign.
         let keyless = self.key.expose().trim().is_empty();
-        if keyless || token.id.is_empty() || signed.verify_slice(&signature).is_err() {
+        if keyless
+            || token.id.is_empty()
+            || !is_canonical
+            || signed.verify_slice(&signature).is_err()
+        {
             return Err("the approval is not one of ours");
         }
         if token.digest != call_digest(fingerprint, arguments, caller) {
             return Err("the approval is for another call");
         }
-        match token.expires <= now_millis() {
+        match token.expires <= expiry_millis_now() {
             true => Err("the approval has expired"),
             false => Ok(()),
         }
@@ -128,7 +129,7 @@ impl ApprovalSigner {
         caller: &Caller,
     ) -> Result<(), &'static str> {
         self.verify(token, fingerprint, arguments, caller)?;
-        let now = now_millis();
+        let now = expiry_millis_now();
         let mut redeemed = self.redeemed.lock().unwrap_or_else(PoisonError::into_inner);
         redeemed.retain(|_, expires| *expires > now);
         match redeemed.insert(token.id.clone(), token.expires) {
@@ -146,7 +147,7 @@ impl ApprovalSigner {
     }
 
     fn signature(&self, id: &str, digest: &str, expires: u64) -> String {
-        encode_hex(&self.mac(id, digest, expires).finalize().into_bytes())
+        hex::encode(self.mac(id, digest, expires).finalize().into_bytes())
     }
 }
 
@@ -163,22 +164,5 @@ fn call_digest(fingerprint: &str, arguments: &Value, caller: &Caller) -> String 
         None => "anonymous".to_owned(),
     };
     let bound = format!("{fingerprint}\n{caller}\n{}", canonical_json(arguments));
-    encode_hex(&Sha256::digest(bound))
-}
-
-fn now_millis() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(u64::MAX, millis)
-}
-
-fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
-}
-
-/// Decodes what [`encode_hex`] writes; empty for any other text.
-fn decode_hex(text: &str) -> Vec<u8> {
-    let digits = text.as_bytes().chunks_exact(2);
-    let bytes: Option<Vec<u8>> =
-        digits.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect();
-    bytes.filter(|bytes| encode_hex(bytes) == text).unwrap_or_default()
+    hex::encode(Sha256::digest(bound))
 }

@@ -1,7 +1,7 @@
 //! Reads the input and output schemas of a definition.
 
 use serde_json::{Map, Value, json};
-use toolwright_schema::{Schema, SchemaError, SchemaFix, normalise};
+use toolwright_schema::{Schema, SchemaError, SchemaFix, escape_pointer_token, normalise};
 
 use super::{entry::EntryReader, error::EntryError};
 
@@ -104,8 +104,7 @@ fn find_misplaced_schema(
     match entry.unknown_container() {
         Some(key) => {
             let message = format!("`{key}` is no known key; the parameters belong in `parameters`");
-            let step = key.replace('~', "~0").replace('/', "~1");
-            Err(entry.error_at(&step, message))
+            Err(entry.error_at(&escape_pointer_token(&key), message))
         }
         None => Ok((key.to_owned(), Value::Null)),
     }

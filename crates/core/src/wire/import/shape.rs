@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-use toolwright_schema::nearest;
+use toolwright_schema::did_you_mean;
 
 /// The form of a tool definition in an API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -72,11 +72,9 @@ pub struct UnknownShape(String);
 impl fmt::Display for UnknownShape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = Shape::ALL.map(Shape::name);
-        write!(f, "there is no shape `{}`; ", self.0)?;
-        match nearest(&self.0, names, 1).first() {
-            Some(suggestion) => write!(f, "did you mean `{suggestion}`?"),
-            None => write!(f, "there are {}", names.join(", ")),
-        }
+        let hint = did_you_mean(&self.0, names);
+        let hint = hint.unwrap_or_else(|| format!("there are {}", names.join(", ")));
+        write!(f, "there is no shape `{}`; {hint}", self.0)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Keeps a server attached: connects, lists its tools, follows changes, reconnects.
 
-use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::iter;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use toolwright_core::Registry;
+use toolwright_core::{Backoff, Registry};
 
 use crate::client::catalogue::Catalogue;
 use crate::client::catalogue::listing::{Listing, list_all};
@@ -147,7 +147,9 @@ pub(crate) async fn keep_connected(
     mut connection: Connection,
     shutdown: CancellationToken,
 ) {
-    let mut attempts = 0;
+    // The first attempt is made at once.
+    let reconnect_delays = || iter::once(Duration::ZERO).chain(backoff());
+    let mut delays = reconnect_delays();
     loop {
         let connected_at = Instant::now();
         let subscription = ListChangeSubscription::subscribe(&attachment, &connection.remote);
@@ -159,13 +161,12 @@ pub(crate) async fn keep_connected(
         attachment.link.set(ConnectionState::Disconnected(reason.into()));
         connection.close().await;
         if connected_at.elapsed() >= STABLE_AFTER {
-            attempts = 0;
+            delays = reconnect_delays();
         }
         connection = loop {
-            let pause = backoff(attempts);
-            attempts += 1;
+            let delay = delays.next().unwrap_or_default();
             let reconnect = async {
-                tokio::time::sleep(pause).await;
+                tokio::time::sleep(delay).await;
                 attachment.connect().await
             };
             tokio::select! {
@@ -207,16 +208,8 @@ async fn serve_connection(
     }
 }
 
-/// The pause before the next attempt: exponential, with jitter.
-fn backoff(attempts: u32) -> Duration {
-    if attempts == 0 {
-        return Duration::ZERO;
-    }
-    let backoff = MIN_BACKOFF.saturating_mul(2_u32.saturating_pow(attempts - 1));
-    let backoff = backoff.min(MAX_BACKOFF);
-    // The hash of nothing is random, because the keys of the hasher are.
-    let jitter = RandomState::new().build_hasher().finish() % 1000;
-    backoff.mul_f64(0.5 + jitter as f64 / 1000.0)
+fn backoff() -> Backoff {
+    Backoff::new(MIN_BACKOFF, MAX_BACKOFF).jitter(0.5..1.5)
 }
 
 /// Subscribes to changes of the lists, in revisions without sessions.
@@ -241,18 +234,17 @@ impl ListChangeSubscription {
         let filter = filter.build();
         let (peer, list_changed) = (remote.peer.clone(), Arc::clone(&attachment.list_changed));
         let task = tokio::spawn(async move {
-            let mut attempts = 1;
+            let mut backoff = backoff();
             loop {
                 if let Ok(mut notifications) = peer.listen(filter.clone()).await {
                     while let Ok(Some(_)) = notifications.next().await {
-                        attempts = 1;
+                        backoff.reset();
                         list_changed.notify_one();
                     }
                     // Changes may be missed until the next subscription.
                     list_changed.notify_one();
                 }
-                tokio::time::sleep(backoff(attempts)).await;
-                attempts += 1;
+                tokio::time::sleep(backoff.next().unwrap_or_default()).await;
             }
         });
         Self(Some(task.abort_handle()))
@@ -264,26 +256,5 @@ impl Drop for ListChangeSubscription {
         if let Some(task) = &self.0 {
             task.abort();
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pauses_grow_to_a_limit_and_differ() {
-        assert_eq!(backoff(0), Duration::ZERO);
-        for attempts in [1, 2, 8, 1000] {
-            let backoff_without_jitter =
-                MIN_BACKOFF.saturating_mul(2_u32.saturating_pow(attempts - 1)).min(MAX_BACKOFF);
-            let pause = backoff(attempts);
-            assert!(
-                pause >= backoff_without_jitter / 2 && pause <= backoff_without_jitter * 2,
-                "{attempts}: {pause:?}"
-            );
-        }
-        let pauses: std::collections::HashSet<Duration> = (0..50).map(|_| backoff(5)).collect();
-        assert!(pauses.len() > 1);
     }
 }

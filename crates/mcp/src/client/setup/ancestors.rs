@@ -55,6 +55,5 @@ fn program_id(config: &Config) -> String {
     let settings = config.file().map(fs::canonicalize);
     let paths = format!("{:?} {:?}", program.ok(), settings.and_then(Result::ok));
     let digest = Sha256::digest(paths.as_bytes());
-    let digest = digest.iter().take(8);
-    digest.map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(digest.get(..8).unwrap_or_default())
 }

@@ -4,8 +4,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Instant, SystemTime};
 
+use chrono::{DateTime, SecondsFormat, Utc};
 use futures::future::BoxFuture;
 use serde_json::{Map, Value, json};
+use toolwright_core::__internal::{random_hex, whole_millis};
 use toolwright_core::{CancellationToken, Outcome, ToolResult};
 
 use crate::export;
@@ -14,11 +16,9 @@ use crate::server::McpServer;
 use crate::server::error::RpcError;
 use crate::server::request::execute::{check_fatal, check_missing_capability};
 use crate::server::request::request_context::RequestContext;
-use crate::server::request::request_state::random_hex;
 use crate::server::rpc::capability::ClientCapability;
 use crate::server::rpc::message::RpcMessage;
 use crate::server::rpc::response::{RpcResponse, set_field, write_json};
-use crate::server::rpc::rfc3339::{format_rfc3339, whole_millis};
 
 /// The suggested interval between polls.
 const POLL_INTERVAL_MS: u64 = 500;
@@ -54,7 +54,7 @@ impl McpServer {
         call: BoxFuture<'static, ToolResult>,
         context: &Arc<RequestContext>,
     ) -> Result<RpcResponse, RpcError> {
-        let task_id = random_hex()
+        let task_id = random_hex(16)
             .map_err(|_| RpcError::internal("there are no random numbers for a task id"))?;
         let now = SystemTime::now();
         let task = Arc::new(Task {
@@ -188,4 +188,9 @@ impl Task {
     fn mark_updated(&self) {
         lock(&self.state).updated_at = SystemTime::now();
     }
+}
+
+/// Formats a time as `2026-07-28T12:34:56Z`.
+fn format_rfc3339(time: SystemTime) -> String {
+    DateTime::<Utc>::from(time).to_rfc3339_opts(SecondsFormat::Secs, true)
 }

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::sync::Mutex;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -13,10 +13,10 @@ use hmac::{Hmac, Mac as _};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
+use toolwright_core::__internal::{expiry_millis_now, random_hex, whole_millis};
 use toolwright_core::{Caller, Secret};
 
 use crate::lock::lock;
-use crate::server::rpc::rfc3339::whole_millis;
 
 /// The prefix of the server's own keys: their answers count only if they were requested.
 pub(crate) const RESERVED_KEY_PREFIX: &str = "toolwright/";
@@ -70,8 +70,8 @@ struct SignedState {
 }
 
 impl RequestStateSigner {
-    pub(crate) fn new() -> Result<Self, getrandom::Error> {
-        Ok(Self { key: Secret::new(random_hex()?), consumed_rounds: Mutex::default() })
+    pub(crate) fn new(key: String) -> Self {
+        Self { key: Secret::new(key), consumed_rounds: Mutex::default() }
     }
 
     /// Signs the answers so far, and the keys that are requested now.
@@ -83,8 +83,8 @@ impl RequestStateSigner {
     ) -> String {
         let state = SignedState {
             subject: identity.digest(),
-            expires: now_millis().saturating_add(whole_millis(STATE_TTL)),
-            nonce: random_hex().unwrap_or_default(),
+            expires: expiry_millis_now().saturating_add(whole_millis(STATE_TTL)),
+            nonce: random_hex(16).unwrap_or_default(),
             asked,
             answers,
         };
@@ -105,7 +105,7 @@ impl RequestStateSigner {
         let signature = URL_SAFE_NO_PAD.decode(signature).ok()?;
         self.mac(&text).verify_slice(&signature).ok()?;
         let signed: SignedState = serde_json::from_slice(&text).ok()?;
-        if signed.subject != identity.digest() || signed.expires <= now_millis() {
+        if signed.subject != identity.digest() || signed.expires <= expiry_millis_now() {
             return None;
         }
         let mut all = signed.answers;
@@ -119,7 +119,7 @@ impl RequestStateSigner {
     /// Marks the round of an approval as used; returns false if it was used before.
     pub(crate) fn consume_round(&self, round: &InputRound) -> bool {
         let mut consumed = lock(&self.consumed_rounds);
-        let now = now_millis();
+        let now = expiry_millis_now();
         consumed.retain(|_, expires| *expires > now);
         !round.nonce.is_empty() && consumed.insert(round.nonce.clone(), round.expires).is_none()
     }
@@ -153,16 +153,4 @@ impl RequestIdentity<'_> {
         }
         URL_SAFE_NO_PAD.encode(digest.finalize())
     }
-}
-
-/// Returns 128 random bits as 32 hexadecimal digits.
-pub(crate) fn random_hex() -> Result<String, getrandom::Error> {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes)?;
-    Ok(format!("{:032x}", u128::from_be_bytes(bytes)))
-}
-
-fn now_millis() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(u64::MAX, whole_millis)
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use toolwright_core::__internal::random_hex;
 use toolwright_core::{Caller, SessionId};
 
 use crate::server::error::{RpcError, TASKS_EXTENSION};
@@ -33,7 +34,7 @@ impl McpServer {
         let revision = Revision::from_date(requested)
             .filter(|revision| !revision.is_stateless())
             .unwrap_or(Revision::NEWEST_WITH_SESSIONS);
-        let id = crate::server::request::request_state::random_hex()
+        let id = random_hex(16)
             .map_err(|_| RpcError::internal("there are no random numbers for a session id"))?;
         let mut result = json!({
             "protocolVersion": revision.as_str(),

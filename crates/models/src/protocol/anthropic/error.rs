@@ -1,12 +1,12 @@
 //! Parses error responses and error frames.
 
 use serde_json::Value;
+use toolwright_chat::vendor_errors::{self, VendorError};
 use toolwright_chat::{ModelError, ModelErrorKind};
 use toolwright_core::schema::redact;
 
 use super::wire;
 use crate::excerpt::redact_and_truncate;
-use crate::protocol::vendor_errors::{self, VendorError};
 
 /// The maximum length of an excerpt of a body without a message, in characters.
 const MAX_BODY_EXCERPT_CHARS: usize = 300;

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
+use toolwright_chat::vendor_errors::{self, VendorError};
 use toolwright_chat::{ModelError, ModelErrorKind};
 use toolwright_core::schema::redact;
 
 use super::wire::{ErrorBody, ErrorEnvelope};
 use crate::excerpt::describe_error_status;
-use crate::protocol::vendor_errors::{self, VendorError};
 
 /// Parses an error body; a status below 400 is an error inside a stream, which has a status of its own.
 pub(super) fn parse_error_body(status: u16, body: &str) -> ModelError {

@@ -1,10 +1,10 @@
 //! Parses error responses, and errors inside a stream.
 
 use serde_json::Value;
+use toolwright_chat::vendor_errors::{self, VendorError};
 use toolwright_chat::{ModelError, ModelErrorKind};
 
 use crate::excerpt::redact_and_truncate;
-use crate::protocol::vendor_errors::{self, VendorError};
 
 /// The maximum length of a message, in characters: some servers respond with an HTML page.
 const MAX_MESSAGE_CHARS: usize = 500;

@@ -1,11 +1,11 @@
 //! Parses error responses and error frames.
 
 use serde_json::value::RawValue;
+use toolwright_chat::vendor_errors::{self, VendorError};
 use toolwright_chat::{ModelError, ModelErrorKind};
 
 use super::wire::{ErrorBody, Frame, text_or_json};
 use crate::excerpt::redact_and_truncate;
-use crate::protocol::vendor_errors::{self, VendorError};
 
 /// The maximum length of a message, in characters: some servers respond with an HTML page.
 const MAX_MESSAGE_CHARS: usize = 500;

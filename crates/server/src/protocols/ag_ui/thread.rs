@@ -1,5 +1,6 @@
 //! Converts a journal into the messages and interrupts of an AG-UI thread.
 
+use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use toolwright_chat::{Entry, EntryBody, ItemKind, PendingApproval, Step};
@@ -124,25 +125,14 @@ pub(crate) fn interrupt_json(approval: &PendingApproval) -> Value {
 pub(crate) fn interrupt_id(approval: &PendingApproval) -> String {
     let token = serde_json::to_vec(&approval.token).unwrap_or_default();
     let digest = Sha256::digest(&token);
-    let digest: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    let digest = hex::encode(digest.get(..8).unwrap_or_default());
     format!("{}.{digest}", approval.call.id)
 }
 
-/// Milliseconds since 1970 as an RFC 3339 timestamp.
+/// Formats milliseconds since 1970 as an RFC 3339 timestamp.
 fn rfc3339(millis: u64) -> String {
-    let (seconds, millis) = (millis / 1000, millis % 1000);
-    let (days, second) = (seconds / 86_400, seconds % 86_400);
-    // Years that start in March have the leap day at their end; day -719,468 is the first day of a 400-year cycle.
-    let days = days + 719_468;
-    let (era, of_era) = (days / 146_097, days % 146_097);
-    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    let year = year + era * 400 + u64::from(month <= 2);
-    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z")
+    let time = i64::try_from(millis).ok().and_then(DateTime::from_timestamp_millis);
+    time.unwrap_or(DateTime::<Utc>::MAX_UTC).to_rfc3339_opts(SecondsFormat::Millis, true)
 }
 
 #[cfg(test)]

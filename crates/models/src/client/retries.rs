@@ -1,9 +1,10 @@
 //! Delays between the retries of a request.
 
-use std::hash::{BuildHasher as _, RandomState};
 use std::time::{Duration, SystemTime};
 
 use toolwright_chat::ModelError;
+use toolwright_core::__internal::with_jitter;
+use toolwright_core::Backoff;
 
 use crate::transport::WireResponse;
 
@@ -13,15 +14,16 @@ const MAX_DELAY: Duration = Duration::from_secs(60);
 /// The delay before the first retry, if the vendor demands none.
 const INITIAL_DELAY: Duration = Duration::from_millis(500);
 
-/// Counts the retries of one request; the delay doubles with each.
-pub(super) struct Backoff {
-    retries_left: u32,
-    next_delay: Duration,
+/// The retries of one request.
+pub(super) struct Retries {
+    left: u32,
+    backoff: Backoff,
 }
 
-impl Backoff {
+impl Retries {
     pub(super) fn new(retries: u32) -> Self {
-        Self { retries_left: retries, next_delay: INITIAL_DELAY }
+        let backoff = Backoff::new(INITIAL_DELAY, MAX_DELAY).jitter(0.75..1.25);
+        Self { left: retries, backoff }
     }
 
     /// Returns the delay before the next retry; `None` if the request must not be retried.
@@ -29,22 +31,10 @@ impl Backoff {
         if !error.is_transient() || error.retry_after.is_some_and(|wait| wait > MAX_DELAY) {
             return None;
         }
-        self.retries_left = self.retries_left.checked_sub(1)?;
-        let delay = self.next_delay;
-        self.next_delay = delay.saturating_mul(2).min(MAX_DELAY);
-        Some(match error.retry_after {
-            Some(wait) if wait.is_zero() => wait,
-            // Jitter: clients that were rejected together should not retry together.
-            Some(wait) => wait + wait.mul_f64(0.1 * random_fraction()),
-            None => delay.mul_f64(0.75 + 0.5 * random_fraction()),
-        })
+        self.left = self.left.checked_sub(1)?;
+        let delay = self.backoff.next();
+        error.retry_after.map(|wait| with_jitter(wait, &(1.0..1.1))).or(delay)
     }
-}
-
-/// A random number from 0 to 1.
-fn random_fraction() -> f64 {
-    let random = RandomState::new().hash_one(());
-    (random >> 11) as f64 / (1_u64 << 53) as f64
 }
 
 /// The delay that the vendor demands: in milliseconds, in seconds, or until a date.
@@ -101,8 +91,8 @@ mod tests {
     #[test]
     fn delays_double_and_end() {
         let busy = ModelError::new(ModelErrorKind::Overloaded, "busy");
-        let mut backoff = Backoff::new(3);
-        let times: Vec<Duration> = std::iter::from_fn(|| backoff.delay_after(&busy)).collect();
+        let mut retries = Retries::new(3);
+        let times: Vec<Duration> = std::iter::from_fn(|| retries.delay_after(&busy)).collect();
         assert_eq!(times.len(), 3);
         for (time, middle) in times.iter().zip([500, 1_000, 2_000]) {
             let middle = Duration::from_millis(middle);
@@ -114,11 +104,11 @@ mod tests {
     fn a_long_delay_and_a_permanent_error_are_not_retried() {
         let hours = ModelError::new(ModelErrorKind::RateLimit, "quota")
             .retry_after(Some(Duration::from_secs(7_200)));
-        assert_eq!(Backoff::new(3).delay_after(&hours), None);
+        assert_eq!(Retries::new(3).delay_after(&hours), None);
         let wrong = ModelError::new(ModelErrorKind::BadRequest, "no");
-        assert_eq!(Backoff::new(3).delay_after(&wrong), None);
+        assert_eq!(Retries::new(3).delay_after(&wrong), None);
         let now =
             ModelError::new(ModelErrorKind::RateLimit, "again").retry_after(Some(Duration::ZERO));
-        assert_eq!(Backoff::new(1).delay_after(&now), Some(Duration::ZERO));
+        assert_eq!(Retries::new(1).delay_after(&now), Some(Duration::ZERO));
     }
 }

@@ -1,35 +1,8 @@
-//! The rows of the table, and one error in all protocols.
+//! The rows of the table.
 
 use std::collections::HashSet;
 
-use toolwright_core::schema::Dialect;
-
 use super::*;
-use crate::protocol::Protocol as _;
-use crate::protocol::anthropic::Anthropic;
-use crate::protocol::gemini::Gemini;
-use crate::protocol::ollama::Ollama;
-use crate::protocol::openai_chat::{OpenAiChat, Quirks};
-use crate::protocol::openai_responses::OpenAiResponses;
-
-const CHAT: OpenAiChat =
-    OpenAiChat { vendor: "openai-chat", dialect: Dialect::OPENAI, quirks: Quirks::OPENAI };
-
-#[test]
-fn status_504_is_a_timeout_in_every_protocol() {
-    let body = r#"{"error":{"message":"upstream timed out","code":"server_error"}}"#;
-    for body in ["", "<html>Gateway Timeout</html>", body] {
-        for error in [
-            OpenAiResponses.parse_error(504, body),
-            CHAT.parse_error(504, body),
-            Anthropic::default().parse_error(504, body),
-            Gemini.parse_error(504, body),
-            Ollama.parse_error(504, body),
-        ] {
-            assert_eq!(error.kind, ModelErrorKind::Timeout, "{error}");
-        }
-    }
-}
 
 #[test]
 fn no_pattern_is_in_the_table_twice_and_all_are_in_lower_case() {

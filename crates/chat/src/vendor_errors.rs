@@ -1,21 +1,22 @@
-//! The table that maps a vendor's status, codes and message to a [`ModelErrorKind`].
+//! The table that maps a vendor's status, codes and message to a [`ModelErrorKind`], for implementations of
+//! [`Model`](crate::Model).
 //!
-//! All protocols use it. Servers imitate each other's protocols and keep their own codes, so a code means the same wherever it
+//! Servers imitate each other's protocols and keep their own codes, so a code means the same wherever it
 //! comes from; a protocol only knows where its error bodies have the codes and the message.
 
-use toolwright_chat::ModelErrorKind::{self, *};
+use crate::error::ModelErrorKind::{self, *};
 
 use self::ErrorPattern::*;
 
 /// An error as a vendor reports it.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct VendorError<'a> {
+pub struct VendorError<'a> {
     /// The HTTP status, or the status in a streamed error; 0 if there is none.
-    pub(crate) status: u16,
+    pub status: u16,
     /// Codes, types and reasons; an empty one matches no row.
-    pub(crate) codes: &'a [&'a str],
+    pub codes: &'a [&'a str],
     /// The message; upper and lower case match alike.
-    pub(crate) message: &'a str,
+    pub message: &'a str,
 }
 
 /// What a row of the table recognises an error by.
@@ -153,7 +154,7 @@ const ERROR_PATTERNS: &[(ModelErrorKind, &[ErrorPattern])] = &[
 ];
 
 /// Returns the kind of an error; `None` only for an error in a stream that has no status and matches no row.
-pub(crate) fn classify(error: VendorError<'_>) -> Option<ModelErrorKind> {
+pub fn classify(error: VendorError<'_>) -> Option<ModelErrorKind> {
     let message = error.message.to_ascii_lowercase();
     let codes = error.codes.iter().map(|code| code.to_ascii_lowercase());
     let codes: Vec<String> = codes.collect();
