@@ -19,6 +19,7 @@ use crate::auth::request_context::RequestContext;
 use crate::conversation::event::{ConversationEvent, EndpointEvent, PeerId, SequencedEvent};
 use crate::conversation::event_log::{EventLog, LogRead, PartialStep};
 use crate::conversation::room_command::{CommandKind, RoomCommand};
+use crate::conversation::unstored::UnstoredConversation;
 use crate::conversation::usage::ConversationUsage;
 use crate::endpoint::EndpointRuntime;
 use crate::endpoint::path_template::PathParams;
@@ -52,6 +53,8 @@ pub(crate) struct Room {
     /// The model that the last message chose.
     chosen_model: Mutex<Option<Arc<dyn Model>>>,
     usage: tokio::sync::Mutex<Option<ConversationUsage>>,
+    /// The history of the request, if the conversation is not stored.
+    pub(crate) unstored: Option<Arc<UnstoredConversation>>,
 }
 
 #[derive(Default)]
@@ -109,7 +112,14 @@ impl Room {
             peer_count: AtomicUsize::new(0),
             chosen_model: Mutex::default(),
             usage: tokio::sync::Mutex::default(),
+            unstored: None,
         }
+    }
+
+    /// A room for one message, whose conversation is not stored.
+    pub(crate) fn unstored(mut self, conversation: UnstoredConversation) -> Self {
+        self.unstored = Some(Arc::new(conversation));
+        self
     }
 
     pub(crate) fn event_log(&self) -> MutexGuard<'_, EventLog> {
@@ -364,7 +374,10 @@ impl Room {
     /// Returns the sequence number before its first event. `is_new_answer` is false when a paused turn resumes: the answer keeps
     /// its id.
     pub(crate) async fn begin_turn(&self, is_new_answer: bool) -> Result<u64, StoreError> {
-        let last = self.endpoint.store.tail(&self.id, None, 1).await?;
+        let last = match self.unstored {
+            Some(_) => Vec::new(),
+            None => self.endpoint.store.tail(&self.id, None, 1).await?,
+        };
         let last = last.into_iter().next_back();
         Ok(self.event_log().begin_turn(last.map(|entry| entry.id), is_new_answer))
     }
@@ -390,7 +403,7 @@ impl Room {
             return Ok(total);
         }
         // Only interceptors read it, and summing up a long journal is slow.
-        let sum = match self.endpoint.interceptors.is_empty() {
+        let sum = match self.unstored.is_some() || self.endpoint.interceptors.is_empty() {
             true => return Ok(ConversationUsage::default()),
             false => ConversationUsage::from_entries(&self.endpoint.store.load(&self.id).await?),
         };

@@ -6,15 +6,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use futures::stream::{Stream, StreamExt as _};
 use serde_json::{Map, Value};
 use tokio_util::sync::DropGuard;
-use toolwright_chat::{ChatError, ChatEvent, ModelId, StoreError, TurnEnd, TurnRequest};
+use toolwright_chat::{ChatError, ChatEvent, ModelId, Response, StoreError, TurnEnd, TurnRequest};
 use toolwright_core::{Caller, CancellationToken, Role};
 
-use crate::auth::request_context::RequestContext;
+use crate::auth::request_context::{RequestContext, is_client_tool_call};
 use crate::conversation::event::{EndpointEvent, PeerId};
 use crate::conversation::external_transcript::ExternalTranscript;
 use crate::conversation::room::Room;
 use crate::conversation::room_command::{IncomingMessage, StartedSender};
 use crate::conversation::turn_error::TurnError;
+use crate::conversation::unstored::ModelWithHistory;
+
+/// The result of a call that needs approval in an unstored conversation, which the model reads.
+const APPROVAL_UNAVAILABLE: &str =
+    "not approved: the call needs a person's approval, and nobody can be asked over this API";
 
 /// A message in a conversation, and the means to answer it; cheap to clone.
 #[derive(Clone)]
@@ -145,15 +150,21 @@ impl Session {
         message: impl Into<IncomingMessage>,
     ) -> Result<(), TurnError> {
         let message = message.into();
-        let mut request = self.with_session_settings(self.0.room.endpoint.chat.message());
+        let endpoint = &self.0.room.endpoint;
+        let mut request = self.with_session_settings(endpoint.chat.message());
         for (role, content) in message.parts {
             request = match role {
                 Role::User => request.user(content),
                 Role::Assistant => request.assistant(content),
             };
         }
-        if let Some(model) = message.model {
-            request = request.model(self.0.room.endpoint.with_guardrails(model));
+        let model = message.model.map(|model| endpoint.with_guardrails(model));
+        if let Some(conversation) = &self.0.room.unstored {
+            let model = model.unwrap_or_else(|| Arc::clone(&endpoint.model));
+            let conversation = Arc::clone(conversation);
+            request = request.model(ModelWithHistory { model, conversation });
+        } else if let Some(model) = model {
+            request = request.model(model);
         }
         self.run_turn(request, None).await
     }
@@ -182,7 +193,10 @@ impl Session {
     /// Sets the conversation, principal and cancellation of this session.
     pub(crate) fn with_session_settings(&self, request: TurnRequest) -> TurnRequest {
         let room = &self.0.room;
-        let request = request.conversation(&*room.id);
+        let request = match &room.unstored {
+            Some(conversation) => conversation.apply_to_turn(request),
+            None => request.conversation(&*room.id),
+        };
         let request = self.0.request_context.apply_to_turn(request, &room.endpoint);
         request.cancel_on(self.0.cancel.clone())
     }
@@ -190,16 +204,31 @@ impl Session {
     /// Runs a turn until it ends or pauses.
     pub(crate) async fn run_turn(
         &self,
-        request: TurnRequest,
+        mut request: TurnRequest,
         mut started: StartedSender,
     ) -> Result<(), TurnError> {
+        loop {
+            let response = self.stream_events(request, &mut started).await?;
+            match response.and_then(|response| self.deny_pending_approvals(response)) {
+                Some(next) => request = next,
+                None => return Ok(()),
+            }
+        }
+    }
+
+    /// Publishes the events of a turn; returns its response if it has paused.
+    async fn stream_events(
+        &self,
+        request: TurnRequest,
+        started: &mut StartedSender,
+    ) -> Result<Option<Response>, TurnError> {
         let metrics = &self.0.room.endpoint.server.metrics;
         let mut events = request.stream();
         while let Some(event) = events.next().await {
             let event = match event {
                 Ok(event) => event,
                 // A `TurnEnded` event was already published.
-                Err(ChatError::Ended { .. }) => return Ok(()),
+                Err(ChatError::Ended { .. }) => return Ok(None),
                 Err(error) => {
                     let turn_error = TurnError::from_chat_error(&error);
                     if let Some(started) = started.take() {
@@ -223,12 +252,40 @@ impl Session {
                     self.turn_state().model = Some(model.clone());
                 }
                 ChatEvent::ApprovalRequested(_) => {}
+                ChatEvent::TurnPaused { .. } if self.denies_approvals() => continue,
                 ChatEvent::TurnPaused { .. } => self.turn_state().paused = true,
                 _ => self.turn_state().recovery_guard = None,
             }
             self.publish_deferring_end(event);
         }
-        Ok(())
+        Ok(events.into_response())
+    }
+
+    /// Returns true if the turn cannot pause for a decision, because its conversation is not stored. The turn of a handler
+    /// pauses anyway, which is an error for the client: a handler that returned does not continue.
+    fn denies_approvals(&self) -> bool {
+        self.0.room.unstored.is_some() && self.0.room.endpoint.on_message.is_none()
+    }
+
+    /// Denies the pending approvals where a turn cannot pause; returns the request that continues the turn. Calls of the
+    /// client's own tools end the turn instead: the client runs them and sends their results.
+    fn deny_pending_approvals(&self, response: Response) -> Option<TurnRequest> {
+        let pending = response.pending_approvals();
+        if !self.denies_approvals() || pending.is_empty() {
+            return None;
+        }
+        if pending.iter().any(is_client_tool_call) {
+            self.turn_state().end = Some(ChatEvent::TurnEnded {
+                end: TurnEnd::Answered,
+                content: Vec::new(),
+                usage: response.usage(),
+                cost: response.cost(),
+            });
+            return None;
+        }
+        let denials = pending.iter().map(|approval| approval.deny(APPROVAL_UNAVAILABLE));
+        let denials = denials.collect();
+        Some(response.submit_approvals(denials))
     }
 
     /// Publishes an event; a `TurnEnded` is kept until the interceptors have run.

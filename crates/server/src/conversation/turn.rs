@@ -106,7 +106,8 @@ async fn answer_message(
         let transcript = std::mem::take(&mut state.external_transcript);
         // A chat has written its turn to the journal itself.
         let ours = state.model.is_some() || state.paused;
-        (!ours && !transcript.is_empty()).then_some(transcript)
+        let is_stored = room.unstored.is_none();
+        (is_stored && !ours && !transcript.is_empty()).then_some(transcript)
     };
     if let Some(transcript) = transcript {
         append_external_transcript(room, turn, principal, message, transcript).await?;
@@ -115,7 +116,7 @@ async fn answer_message(
 }
 
 /// The end of a turn that no model has answered.
-pub(crate) fn answered(content: Vec<Content>) -> ChatEvent {
+fn answered(content: Vec<Content>) -> ChatEvent {
     ChatEvent::TurnEnded {
         end: TurnEnd::Answered,
         content,
@@ -153,11 +154,7 @@ async fn append_external_transcript(
 }
 
 /// Runs the interceptors after a turn and publishes its end.
-pub(crate) async fn finish_turn(
-    room: &Arc<Room>,
-    mut turn: TurnContext,
-    result: Result<(), TurnError>,
-) {
+async fn finish_turn(room: &Arc<Room>, mut turn: TurnContext, result: Result<(), TurnError>) {
     let (mut ended, paused, model) = {
         let mut state = turn.session.turn_state();
         (state.end.take(), state.paused, state.model.clone())

@@ -15,10 +15,10 @@ use toolwright_chat::{ApprovalResponse, ApprovalVerdict};
 use toolwright_core::{ApprovalToken, CallId, Content, Role};
 
 use self::events::EventFrames;
+use self::journal_file::write_journal;
 use super::{sse, websocket as socket};
 use crate::auth::request_context::RequestContext;
 use crate::conversation::event::PeerId;
-use crate::conversation::journal_file::write_journal;
 use crate::conversation::presence::Presence;
 use crate::conversation::room::Room;
 use crate::conversation::room_command::{CommandKind, IncomingMessage, RoomCommand};
@@ -30,6 +30,7 @@ use crate::http::{body, json_response as answer};
 
 pub(crate) mod conversation_list;
 mod events;
+pub(crate) mod journal_file;
 mod websocket;
 
 pub(crate) async fn show_or_upgrade(
