@@ -3,8 +3,8 @@
 use serde::Serialize;
 use serde_json::Value;
 use toolwright_core::{
-    Bundle, BundleItem, CallScope, Caller, CancellationToken, Content, ContentList, Role,
-    ToolResult, ToolSpec,
+    Bundle, BundleItem, CallScope, Caller, CancellationToken, ContentList, Role, ToolResult,
+    ToolSpec,
 };
 
 use std::sync::Arc;
@@ -15,6 +15,7 @@ use crate::chat::stream::{ChatStream, EventSender};
 use crate::chat::{Chat, TurnOptions};
 use crate::error::ChatError;
 use crate::journal::Journal;
+use crate::journal::entry::EntryBody;
 use crate::journal::store::owner::PrincipalRecord;
 use crate::journal::window::HistoryWindow;
 use crate::model::{Model, ModelOptions, ResponseFormat, ToolChoice};
@@ -48,9 +49,12 @@ pub struct TurnRequest {
 /// One input of a turn.
 #[derive(Clone)]
 pub(crate) enum TurnInput {
-    User(Vec<Content>),
-    Assistant(Vec<Content>),
-    Prompt { name: String, arguments: Value },
+    /// An [`EntryBody::User`] or [`EntryBody::Assistant`].
+    Message(EntryBody),
+    Prompt {
+        name: String,
+        arguments: Value,
+    },
     Results(Vec<ToolResult>),
     Approvals(Vec<ApprovalResponse>),
 }
@@ -95,14 +99,19 @@ impl TurnRequest {
     }
 
     /// Adds a user message: a text, or a list of texts, images and other content.
-    pub fn user(mut self, content: impl Into<ContentList>) -> Self {
-        self.inputs.push(TurnInput::User(content.into().into()));
-        self
+    pub fn user(self, content: impl Into<ContentList>) -> Self {
+        self.message_in_role(Role::User, content)
     }
 
     /// Adds an assistant message that the model did not write.
-    pub fn assistant(mut self, content: impl Into<ContentList>) -> Self {
-        self.inputs.push(TurnInput::Assistant(content.into().into()));
+    pub fn assistant(self, content: impl Into<ContentList>) -> Self {
+        self.message_in_role(Role::Assistant, content)
+    }
+
+    /// Adds a message of the user, or one of the assistant that the model did not write.
+    pub fn message_in_role(mut self, role: Role, content: impl Into<ContentList>) -> Self {
+        let message = EntryBody::message(role, content.into().into());
+        self.inputs.push(TurnInput::Message(message));
         self
     }
 
@@ -236,14 +245,6 @@ impl TurnRequest {
     pub(crate) fn call_results(mut self, results: Vec<ToolResult>) -> Self {
         self.inputs.push(TurnInput::Results(results));
         self
-    }
-
-    pub(crate) fn message_in_role(role: Role, text: String) -> TurnInput {
-        let content = vec![Content::text(text)];
-        match role {
-            Role::User => TurnInput::User(content),
-            _ => TurnInput::Assistant(content),
-        }
     }
 
     /// Runs the turn, and returns its response.

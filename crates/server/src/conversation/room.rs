@@ -13,12 +13,12 @@ use tokio::time::timeout;
 use toolwright_chat::{
     Entry, Model, Owner, PendingApproval, PrincipalRecord, StoreError, TurnRequest, Usage,
 };
-use toolwright_core::{CancellationToken, Content, Role};
+use toolwright_core::CancellationToken;
 
 use crate::auth::request_context::RequestContext;
 use crate::conversation::event::{ConversationEvent, EndpointEvent, PeerId, SequencedEvent};
 use crate::conversation::event_log::{EventLog, LogRead, PartialStep};
-use crate::conversation::room_command::{CommandKind, RoomCommand};
+use crate::conversation::room_command::{CommandKind, MessagePart, RoomCommand};
 use crate::conversation::unstored::UnstoredConversation;
 use crate::conversation::usage::ConversationUsage;
 use crate::endpoint::EndpointRuntime;
@@ -83,13 +83,6 @@ pub(crate) struct ConversationSnapshot {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) queued: Vec<Vec<MessagePart>>,
     pub(crate) peers: usize,
-}
-
-/// A part of a queued message, serialized like [`EndpointEvent::Message`].
-#[derive(Serialize)]
-pub(crate) struct MessagePart {
-    role: Role,
-    content: Vec<Content>,
 }
 
 impl Room {
@@ -358,15 +351,11 @@ impl Room {
             CommandKind::Message(message)
                 if self.endpoint.event_recipient(command.peer.as_ref()).is_none() =>
             {
-                Some(message)
+                Some(message.parts.clone())
             }
             _ => None,
         });
-        let parts = messages.map(|message| {
-            let parts = message.parts.iter().cloned();
-            parts.map(|(role, content)| MessagePart { role, content }).collect()
-        });
-        parts.collect()
+        messages.collect()
     }
 
     /// Starts a turn in the event log.

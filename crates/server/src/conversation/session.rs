@@ -7,7 +7,7 @@ use futures::stream::{Stream, StreamExt as _};
 use serde_json::{Map, Value};
 use tokio_util::sync::DropGuard;
 use toolwright_chat::{ChatError, ChatEvent, ModelId, Response, StoreError, TurnEnd, TurnRequest};
-use toolwright_core::{Caller, CancellationToken, Role};
+use toolwright_core::{Caller, CancellationToken};
 
 use crate::auth::request_context::{RequestContext, is_client_tool_call};
 use crate::conversation::event::{EndpointEvent, PeerId};
@@ -152,11 +152,8 @@ impl Session {
         let message = message.into();
         let endpoint = &self.0.room.endpoint;
         let mut request = self.with_session_settings(endpoint.chat.message());
-        for (role, content) in message.parts {
-            request = match role {
-                Role::User => request.user(content),
-                Role::Assistant => request.assistant(content),
-            };
+        for part in message.parts {
+            request = request.message_in_role(part.role, part.content);
         }
         let model = message.model.map(|model| endpoint.with_guardrails(model));
         if let Some(conversation) = &self.0.room.unstored {

@@ -6,12 +6,14 @@ use std::time::Instant;
 use serde_json::Map;
 use tokio::time::sleep;
 use toolwright_chat::{ChatEvent, EntryBody, PrincipalRecord, TurnEnd, Usage};
-use toolwright_core::{Content, Role};
+use toolwright_core::Content;
 
 use crate::conversation::event::EndpointEvent;
 use crate::conversation::external_transcript::ExternalTranscript;
 use crate::conversation::room::Room;
-use crate::conversation::room_command::{CommandKind, IncomingMessage, RoomCommand, StartedSender};
+use crate::conversation::room_command::{
+    CommandKind, IncomingMessage, MessagePart, RoomCommand, StartedSender,
+};
 use crate::conversation::session::Session;
 use crate::conversation::turn_error::TurnError;
 use crate::endpoint::interceptor::{TurnContext, TurnOutcome};
@@ -70,8 +72,7 @@ async fn answer_message(
         // The receiver may be dropped.
         let _ = started.send(Ok(after));
     }
-    for (role, content) in &turn.message.parts {
-        let (role, content) = (*role, content.clone());
+    for MessagePart { role, content } in turn.message.parts.iter().cloned() {
         turn.session.publish_endpoint_event(EndpointEvent::Message { role, content });
     }
     turn.conversation_usage = room.usage().await?;
@@ -135,10 +136,8 @@ async fn append_external_transcript(
 ) -> Result<(), TurnError> {
     let text = transcript.full_text().to_owned();
     let (entries, end) = transcript.finish();
-    let parts = message.parts.into_iter().map(|(role, content)| match role {
-        Role::User => EntryBody::User { content },
-        Role::Assistant => EntryBody::Assistant { content },
-    });
+    let parts = message.parts.into_iter();
+    let parts = parts.map(|part| EntryBody::message(part.role, part.content));
     let ended = EntryBody::TurnEnded { end: end.clone() };
     let entries = parts.chain(entries).chain([ended]);
     let entries = entries.collect();

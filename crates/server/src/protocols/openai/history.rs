@@ -136,10 +136,8 @@ fn tool_results(
             let message = format!("the call `{}` has no message of role tool after it", call.id);
             return Err(OpenAiError::invalid_param(format!("messages[{at}].tool_calls"), message));
         };
-        let mut result = ToolResult::success(parse_content(&found.content, *place)?);
-        (result.call_id, result.tool) =
-            (call.id.as_str().into(), call.function.name.as_str().into());
-        results.push(result);
+        let result = ToolResult::success(parse_content(&found.content, *place)?);
+        results.push(result.for_call(call.id.as_str(), call.function.name.as_str()));
     }
     if sent.len() != called.len() {
         let message = "there are more messages of role tool than calls before them";
