@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use crate::chat::event::ApprovalResponse;
 use crate::chat::response::Response;
-use crate::chat::stream::{ChatStream, EventSender};
+use crate::chat::stream::EventSender;
 use crate::chat::{Chat, TurnOptions};
 use crate::error::ChatError;
 use crate::journal::Journal;
@@ -255,10 +255,5 @@ impl TurnRequest {
     /// that waits for approvals or results is no error: see [`Response::pending_approvals`] and [`Response::calls`].
     pub async fn call(self) -> Result<Response, ChatError> {
         run_turn(self, EventSender::disabled()).await
-    }
-
-    /// Runs the turn as the stream of its events is read.
-    pub fn stream(self) -> ChatStream {
-        ChatStream::new(self)
     }
 }

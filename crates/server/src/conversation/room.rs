@@ -17,7 +17,7 @@ use toolwright_core::CancellationToken;
 
 use crate::auth::request_context::RequestContext;
 use crate::conversation::event::{ConversationEvent, EndpointEvent, PeerId, SequencedEvent};
-use crate::conversation::event_log::{EventLog, LogRead, PartialStep};
+use crate::conversation::event_log::{EventLog, PartialStep};
 use crate::conversation::room_command::{CommandKind, MessagePart, RoomCommand};
 use crate::conversation::unstored::UnstoredConversation;
 use crate::conversation::usage::ConversationUsage;
@@ -134,10 +134,6 @@ impl Room {
         sequenced
     }
 
-    pub(crate) fn events_after(&self, after: u64, max: usize) -> LogRead {
-        self.event_log().events_after(after, max)
-    }
-
     pub(crate) fn watch_newest_seq(&self) -> watch::Receiver<u64> {
         self.newest_seq.subscribe()
     }
@@ -163,7 +159,10 @@ impl Room {
         command: RoomCommand,
     ) -> Result<bool, ErrorResponse> {
         if matches!(command.kind, CommandKind::Message(_)) {
-            self.endpoint.check_admission().await?;
+            match self.unstored {
+                Some(_) => self.endpoint.server.check_turn_capacity()?,
+                None => self.endpoint.check_admission().await?,
+            }
         }
         self.enqueue(command)
     }
@@ -255,10 +254,7 @@ impl Room {
         context: &RequestContext,
     ) -> Result<(), StoreError> {
         let mut recovered = self.recovered.lock().await;
-        if *recovered {
-            return Ok(());
-        }
-        if self.has_open_turn() {
+        if *recovered || self.has_open_turn() {
             return Ok(());
         }
         let Some(entries) = self.endpoint.load_unfinished_turn(&self.id).await? else {

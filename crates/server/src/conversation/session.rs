@@ -10,7 +10,7 @@ use toolwright_chat::{ChatError, ChatEvent, ModelId, Response, StoreError, TurnE
 use toolwright_core::{Caller, CancellationToken};
 
 use crate::auth::request_context::{RequestContext, is_client_tool_call};
-use crate::conversation::event::{EndpointEvent, PeerId};
+use crate::conversation::event::{ConversationEvent, EndpointEvent, PeerId};
 use crate::conversation::external_transcript::ExternalTranscript;
 use crate::conversation::room::Room;
 use crate::conversation::room_command::{IncomingMessage, StartedSender};
@@ -97,6 +97,10 @@ impl Session {
         self.0.request_context.caller()
     }
 
+    pub(crate) fn request_context(&self) -> &RequestContext {
+        &self.0.request_context
+    }
+
     /// The id of the peer that sent the message, if it is known.
     pub fn peer_id(&self) -> Option<&str> {
         self.0.peer.as_deref()
@@ -123,8 +127,7 @@ impl Session {
     /// Publishes progress.
     pub fn send_progress(&self, done: Option<f64>, total: Option<f64>, message: impl Into<String>) {
         let message = Some(message.into()).filter(|message| !message.is_empty());
-        let event = EndpointEvent::Status { done, total, message };
-        self.0.room.publish(event, self.0.recipient.clone());
+        self.publish(EndpointEvent::Status { done, total, message });
     }
 
     /// Publishes a metadata value.
@@ -135,8 +138,7 @@ impl Session {
 
     pub(crate) fn publish_metadata(&self, metadata: Map<String, Value>) {
         if !metadata.is_empty() {
-            let event = EndpointEvent::Metadata { metadata };
-            self.0.room.publish(event, self.0.recipient.clone());
+            self.publish(EndpointEvent::Metadata { metadata });
         }
     }
 
@@ -183,7 +185,7 @@ impl Session {
             };
             let Some(event) = event else { return };
             self.turn_state().external_transcript.on_event(&event);
-            self.publish_deferring_end(event);
+            self.publish(event);
         }
     }
 
@@ -198,35 +200,19 @@ impl Session {
         request.cancel_on(self.0.cancel.clone())
     }
 
-    /// Runs a turn until it ends or pauses.
+    /// Runs a turn until it ends or pauses, and publishes its events.
     pub(crate) async fn run_turn(
         &self,
-        mut request: TurnRequest,
+        request: TurnRequest,
         mut started: StartedSender,
     ) -> Result<(), TurnError> {
-        loop {
-            let response = self.stream_events(request, &mut started).await?;
-            match response.and_then(|response| self.deny_pending_approvals(response)) {
-                Some(next) => request = next,
-                None => return Ok(()),
-            }
-        }
-    }
-
-    /// Publishes the events of a turn; returns its response if it has paused.
-    async fn stream_events(
-        &self,
-        request: TurnRequest,
-        started: &mut StartedSender,
-    ) -> Result<Option<Response>, TurnError> {
-        let metrics = &self.0.room.endpoint.server.metrics;
         let mut events = request.stream();
-        while let Some(event) = events.next().await {
-            let event = match event {
-                Ok(event) => event,
+        loop {
+            let mut event = match events.next().await {
+                Some(Ok(event)) => event,
                 // A `TurnEnded` event was already published.
-                Err(ChatError::Ended { .. }) => return Ok(None),
-                Err(error) => {
+                Some(Err(ChatError::Ended { .. })) => return Ok(()),
+                Some(Err(error)) => {
                     let turn_error = TurnError::from_chat_error(&error);
                     if let Some(started) = started.take() {
                         // The client receives the error as the response; for other subscribers nothing has happened.
@@ -235,14 +221,21 @@ impl Session {
                     }
                     return Err(turn_error);
                 }
+                None => {
+                    let response = events.into_response();
+                    match response.and_then(|response| self.deny_pending_approvals(response)) {
+                        Some(request) => events = request.stream(),
+                        None => return Ok(()),
+                    }
+                    continue;
+                }
             };
             if let Some(started) = started.take() {
                 let after = self.0.room.begin_turn(false).await?;
                 // The receiver may be dropped.
                 let _ = started.send(Ok(after));
             }
-            metrics.on_chat_event(&event);
-            let mut event = event;
+            self.0.room.endpoint.server.metrics.on_chat_event(&event);
             match &mut event {
                 ChatEvent::TurnStarted { conversation, model } => {
                     conversation.clone_from(&self.0.room.name);
@@ -253,9 +246,8 @@ impl Session {
                 ChatEvent::TurnPaused { .. } => self.turn_state().paused = true,
                 _ => self.turn_state().recovery_guard = None,
             }
-            self.publish_deferring_end(event);
+            self.publish(event);
         }
-        Ok(events.into_response())
     }
 
     /// Returns true if the turn cannot pause for a decision, because its conversation is not stored. The turn of a handler
@@ -286,25 +278,20 @@ impl Session {
     }
 
     /// Publishes an event; a `TurnEnded` is kept until the interceptors have run.
-    fn publish_deferring_end(&self, event: ChatEvent) {
-        match event {
-            ChatEvent::TurnEnded { .. } => self.turn_state().end = Some(event),
-            event => self.publish(event),
+    pub(crate) fn publish(&self, event: impl Into<ConversationEvent>) {
+        match event.into() {
+            ConversationEvent::Chat(end @ ChatEvent::TurnEnded { .. }) => {
+                self.turn_state().end = Some(end);
+            }
+            event => {
+                self.0.room.publish(event, self.0.recipient.clone());
+            }
         }
     }
 
-    /// Publishes text that is not written to the journal.
-    pub(crate) fn publish_text(&self, text: &str) {
-        let delta = text.to_owned();
-        self.publish(ChatEvent::Text { delta });
-    }
-
-    pub(crate) fn publish(&self, event: ChatEvent) {
-        self.0.room.publish(event, self.0.recipient.clone());
-    }
-
-    pub(crate) fn publish_endpoint_event(&self, event: EndpointEvent) {
-        self.0.room.publish(event, self.0.recipient.clone());
+    /// The peer that receives this session's events; `None` broadcasts to all.
+    pub(crate) fn recipient(&self) -> Option<PeerId> {
+        self.0.recipient.clone()
     }
 
     pub(crate) fn turn_state(&self) -> MutexGuard<'_, TurnState> {

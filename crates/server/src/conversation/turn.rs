@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use serde_json::Map;
 use tokio::time::sleep;
-use toolwright_chat::{ChatEvent, EntryBody, PrincipalRecord, TurnEnd, Usage};
+use toolwright_chat::{ChatEvent, EntryBody, TurnEnd, Usage};
 use toolwright_core::Content;
 
 use crate::conversation::event::EndpointEvent;
@@ -21,13 +21,12 @@ use crate::endpoint::interceptor::{TurnContext, TurnOutcome};
 /// Runs a command and publishes its outcome.
 pub(crate) async fn run_command(room: &Arc<Room>, command: RoomCommand) {
     let expired = command.request_context.is_expired();
-    let principal = command.request_context.principal_record();
     let session = Session::new(room, command.request_context, command.peer, command.cancel);
     if expired && matches!(command.kind, CommandKind::Message(_)) {
         let kind = "unauthorized".to_owned();
         let message = "the credential expired before the message could be answered: sign in and send it again";
         let message = message.to_owned();
-        session.publish_endpoint_event(EndpointEvent::Error { kind, message });
+        session.publish(EndpointEvent::Error { kind, message });
         return;
     }
     session.turn_state().recovery_guard = command.recovery_guard;
@@ -42,7 +41,7 @@ pub(crate) async fn run_command(room: &Arc<Room>, command: RoomCommand) {
     let result = match command.kind {
         CommandKind::Message(message) => {
             turn.message = message;
-            answer_message(room, &mut turn, command.started, principal).await
+            answer_message(room, &mut turn, command.started).await
         }
         CommandKind::Decisions(decided) => {
             let request = session
@@ -65,7 +64,6 @@ async fn answer_message(
     room: &Arc<Room>,
     turn: &mut TurnContext,
     started: StartedSender,
-    principal: Option<PrincipalRecord>,
 ) -> Result<(), TurnError> {
     let after = room.begin_turn(true).await?;
     if let Some(started) = started {
@@ -73,15 +71,15 @@ async fn answer_message(
         let _ = started.send(Ok(after));
     }
     for MessagePart { role, content } in turn.message.parts.iter().cloned() {
-        turn.session.publish_endpoint_event(EndpointEvent::Message { role, content });
+        turn.session.publish(EndpointEvent::Message { role, content });
     }
     turn.conversation_usage = room.usage().await?;
     for interceptor in &room.endpoint.interceptors {
         if let Err(rejection) = interceptor.before(turn).await {
             room.endpoint.server.metrics.rejected_messages.add(1);
             turn.metadata.insert("refused".to_owned(), true.into());
-            let text = rejection.reason().to_owned();
-            turn.session.publish_text(&text);
+            let text = rejection.reason();
+            turn.session.publish(ChatEvent::Text { delta: text.to_owned() });
             turn.session.turn_state().end = Some(answered(vec![Content::text(text)]));
             return Ok(());
         }
@@ -111,7 +109,7 @@ async fn answer_message(
         (is_stored && !ours && !transcript.is_empty()).then_some(transcript)
     };
     if let Some(transcript) = transcript {
-        append_external_transcript(room, turn, principal, message, transcript).await?;
+        append_external_transcript(room, turn, message, transcript).await?;
     }
     Ok(())
 }
@@ -130,7 +128,6 @@ fn answered(content: Vec<Content>) -> ChatEvent {
 async fn append_external_transcript(
     room: &Room,
     turn: &TurnContext,
-    principal: Option<PrincipalRecord>,
     message: IncomingMessage,
     mut transcript: ExternalTranscript,
 ) -> Result<(), TurnError> {
@@ -141,6 +138,7 @@ async fn append_external_transcript(
     let ended = EntryBody::TurnEnded { end: end.clone() };
     let entries = parts.chain(entries).chain([ended]);
     let entries = entries.collect();
+    let principal = turn.session.request_context().principal_record();
     room.endpoint.append_entries(&room.id, principal, entries).await?;
     let mut state = turn.session.turn_state();
     state.end.get_or_insert_with(|| ChatEvent::TurnEnded {
@@ -209,10 +207,10 @@ async fn finish_turn(room: &Arc<Room>, mut turn: TurnContext, result: Result<(),
                 "a turn is over"
             );
         }
-        turn.session.publish(ended);
+        room.publish(ended, turn.session.recipient());
     }
     if let Err(TurnError { kind, message, .. }) = result {
-        turn.session.publish_endpoint_event(EndpointEvent::Error { kind, message });
+        turn.session.publish(EndpointEvent::Error { kind, message });
     }
     for interceptor in room.endpoint.interceptors.iter().rev() {
         interceptor.after(&turn).await;

@@ -42,7 +42,6 @@ pub(crate) async fn create_completion(
     let model = request.model.clone();
     let (streamed, include_usage) = (request.is_streamed(), request.includes_usage());
     let ChatRequest { message, conversation, tools } = ChatRequest::parse(request, endpoint)?;
-    endpoint.server.check_turn_capacity()?;
     let id = format!("chatcmpl-{}", random_id().map_err(ErrorResponse::from)?);
     // Not in the endpoint's map of rooms: no client can reconnect to it.
     let stored_name = context.owner().stored_name(&id);
@@ -52,7 +51,7 @@ pub(crate) async fn create_completion(
     let command = CommandKind::Message(message);
     let command = RoomCommand::new(command, context.clone().with_client_tools(tools), None);
     let cancel_on_drop = command.cancel.clone().drop_guard();
-    room.enqueue(command)?;
+    room.admit(command).await?;
     let encoder = OpenAiEncoder::new(id, unix_millis_now() / 1000, model, include_usage);
     let stream = ProtocolStream::new(subscriber, encoder).cancel_on_drop(cancel_on_drop);
     if streamed {
