@@ -159,10 +159,7 @@ impl Room {
         command: RoomCommand,
     ) -> Result<bool, ErrorResponse> {
         if matches!(command.kind, CommandKind::Message(_)) {
-            match self.unstored {
-                Some(_) => self.endpoint.server.check_turn_capacity()?,
-                None => self.endpoint.check_admission().await?,
-            }
+            self.endpoint.check_admission(self.unstored.is_none()).await?;
         }
         self.enqueue(command)
     }
