@@ -25,8 +25,7 @@ use toolwright::{Invoker, Registry, ToolCall, ToolResult};
 /// A hand-written agent; that of a framework would translate the framework's stream in the same way.
 fn agent(_question: String) -> impl Stream<Item = ChatEvent> + Send {
     let call = ToolCall::new("look_outside", r#"{"city":"Bergen"}"#).with_id("call_1");
-    let mut result = ToolResult::success("rain");
-    (result.call_id, result.tool) = (call.id.clone(), call.name.clone());
+    let result = ToolResult::success("rain").for_call(&call.id, &call.name);
     let delta = "Yes, take an umbrella.".to_owned();
     stream::iter([
         ChatEvent::Call { call },

@@ -73,9 +73,8 @@ pub(crate) fn from_rig_result(result: &rig::tool::ToolResult) -> ToolResult {
 
 /// Converts the content of a result that a model receives.
 pub(crate) fn from_rig_message(message: &rig::message::ToolResult) -> ToolResult {
-    let mut read = from_content_blocks(&message.content);
-    read.call_id = message.call.to_string().into();
-    read.tool = message.name.as_str().into();
+    let read = from_content_blocks(&message.content);
+    let mut read = read.for_call(message.call.to_string(), message.name.as_str());
     if message.is_error {
         (read.outcome, read.error) = (Outcome::Failed, Some(ErrorKind::Failed));
     }

@@ -3,7 +3,6 @@
 pub(crate) mod event;
 pub(crate) mod event_log;
 pub(crate) mod external_transcript;
-pub(crate) mod journal_file;
 pub(crate) mod presence;
 pub(crate) mod room;
 pub(crate) mod room_command;
@@ -11,4 +10,5 @@ pub(crate) mod session;
 pub(crate) mod subscriber;
 pub(crate) mod turn;
 pub(crate) mod turn_error;
+pub(crate) mod unstored;
 pub(crate) mod usage;

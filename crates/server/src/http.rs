@@ -139,7 +139,7 @@ async fn ready(State(state): State<ApiState>) -> Result<&'static str, ErrorRespo
         return Err(ErrorResponse::new(StatusCode::SERVICE_UNAVAILABLE, "ending", message));
     }
     state.assistant_endpoint.store.list(1).await?;
-    state.assistant_endpoint.check_admission().await?;
+    state.assistant_endpoint.check_admission(true).await?;
     Ok("ready\n")
 }
 

@@ -12,8 +12,7 @@ mod protocols;
 mod server;
 
 pub use conversation::event::{ConversationEvent, EndpointEvent, PeerId, SequencedEvent};
-pub use conversation::journal_file::write_journal;
-pub use conversation::room_command::IncomingMessage;
+pub use conversation::room_command::{IncomingMessage, MessagePart};
 pub use conversation::session::Session;
 pub use conversation::turn_error::{TurnError, error_kind};
 pub use conversation::usage::ConversationUsage;
@@ -24,4 +23,5 @@ pub use endpoint::interceptor::{Interceptor, TurnContext, TurnOutcome, TurnRejec
 pub use endpoint::metering::Metering;
 pub use http::limits::ServerLimits;
 pub use http::serve::ListenError;
+pub use protocols::native::journal_file::write_journal;
 pub use server::{Server, ServerBuildError, ServerBuilder};

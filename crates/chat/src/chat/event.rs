@@ -172,10 +172,17 @@ pub struct ApprovalResponse {
     pub verdict: ApprovalVerdict,
 }
 
+impl ApprovalResponse {
+    /// Makes the response to the [`PendingApproval`] of a call, which has issued the token.
+    pub fn new(call: CallId, token: ApprovalToken, verdict: ApprovalVerdict) -> Self {
+        Self { call, token, verdict }
+    }
+}
+
 impl PendingApproval {
     /// Makes a response with this verdict.
     pub fn respond(&self, verdict: ApprovalVerdict) -> ApprovalResponse {
-        ApprovalResponse { call: self.call.id.clone(), token: self.token.clone(), verdict }
+        ApprovalResponse::new(self.call.id.clone(), self.token.clone(), verdict)
     }
 
     /// Approves the call as it is.

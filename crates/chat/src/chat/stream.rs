@@ -44,16 +44,16 @@ pub struct ChatStream {
     ended: Option<Result<Response, ChatError>>,
 }
 
-impl ChatStream {
-    pub(crate) fn new(request: TurnRequest) -> Self {
+impl TurnRequest {
+    /// Runs the turn as the stream of its events is read.
+    pub fn stream(self) -> ChatStream {
         let (sender, events) = unbounded();
-        Self {
-            events,
-            turn: Some(Box::pin(run_turn(request, EventSender(Some(sender))))),
-            ended: None,
-        }
+        let turn = Box::pin(run_turn(self, EventSender(Some(sender))));
+        ChatStream { events, turn: Some(turn), ended: None }
     }
+}
 
+impl ChatStream {
     /// Reads to the end, and returns the response.
     ///
     /// # Errors

@@ -3,18 +3,19 @@
 use serde::Serialize;
 use serde_json::Value;
 use toolwright_core::{
-    Bundle, CallScope, Caller, CancellationToken, Content, ContentList, Role, ToolResult,
-    ToolSelection, ToolSpec,
+    Bundle, CallScope, Caller, CancellationToken, ContentList, Role, ToolResult, ToolSelection,
+    ToolSpec,
 };
 
 use std::sync::Arc;
 
 use crate::chat::event::ApprovalResponse;
 use crate::chat::response::Response;
-use crate::chat::stream::{ChatStream, EventSender};
+use crate::chat::stream::EventSender;
 use crate::chat::{Chat, TurnOptions};
 use crate::error::ChatError;
 use crate::journal::Journal;
+use crate::journal::entry::EntryBody;
 use crate::journal::store::owner::PrincipalRecord;
 use crate::journal::window::HistoryWindow;
 use crate::model::{Model, ModelOptions, ResponseFormat, ToolChoice};
@@ -51,9 +52,12 @@ pub struct TurnRequest {
 /// One input of a turn.
 #[derive(Clone)]
 pub(crate) enum TurnInput {
-    User(Vec<Content>),
-    Assistant(Vec<Content>),
-    Prompt { name: String, arguments: Value },
+    /// An [`EntryBody::User`] or [`EntryBody::Assistant`].
+    Message(EntryBody),
+    Prompt {
+        name: String,
+        arguments: Value,
+    },
     Results(Vec<ToolResult>),
     Approvals(Vec<ApprovalResponse>),
 }
@@ -86,14 +90,19 @@ impl TurnRequest {
     }
 
     /// Adds a user message: a text, or a list of texts, images and other content.
-    pub fn user(mut self, content: impl Into<ContentList>) -> Self {
-        self.inputs.push(TurnInput::User(content.into().into()));
-        self
+    pub fn user(self, content: impl Into<ContentList>) -> Self {
+        self.message_in_role(Role::User, content)
     }
 
     /// Adds an assistant message that the model did not write.
-    pub fn assistant(mut self, content: impl Into<ContentList>) -> Self {
-        self.inputs.push(TurnInput::Assistant(content.into().into()));
+    pub fn assistant(self, content: impl Into<ContentList>) -> Self {
+        self.message_in_role(Role::Assistant, content)
+    }
+
+    /// Adds a message of the user, or one of the assistant that the model did not write.
+    pub fn message_in_role(mut self, role: Role, content: impl Into<ContentList>) -> Self {
+        let message = EntryBody::message(role, content.into().into());
+        self.inputs.push(TurnInput::Message(message));
         self
     }
 
@@ -229,14 +238,6 @@ impl TurnRequest {
         self
     }
 
-    pub(crate) fn message_in_role(role: Role, text: String) -> TurnInput {
-        let content = vec![Content::text(text)];
-        match role {
-            Role::User => TurnInput::User(content),
-            _ => TurnInput::Assistant(content),
-        }
-    }
-
     /// Runs the turn, and returns its response.
     ///
     /// # Errors
@@ -245,10 +246,5 @@ impl TurnRequest {
     /// that waits for approvals or results is no error: see [`Response::pending_approvals`] and [`Response::calls`].
     pub async fn call(self) -> Result<Response, ChatError> {
         run_turn(self, EventSender::disabled()).await
-    }
-
-    /// Runs the turn as the stream of its events is read.
-    pub fn stream(self) -> ChatStream {
-        ChatStream::new(self)
     }
 }

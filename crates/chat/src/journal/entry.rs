@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use toolwright_core::{ApprovalToken, CallId, Content, ToolName, ToolResult};
+use toolwright_core::{ApprovalToken, CallId, Content, Role, ToolName, ToolResult};
 
 use crate::journal::store::owner::PrincipalRecord;
 use crate::model::item::Step;
@@ -106,6 +106,16 @@ pub enum EntryBody {
         /// Why the turn ended.
         end: TurnEnd,
     },
+}
+
+impl EntryBody {
+    /// Creates a message of a role.
+    pub fn message(role: Role, content: Vec<Content>) -> Self {
+        match role {
+            Role::User => Self::User { content },
+            Role::Assistant => Self::Assistant { content },
+        }
+    }
 }
 
 /// What a turn needs to know about a call to decide whether it runs, or runs again.

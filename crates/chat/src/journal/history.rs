@@ -101,7 +101,5 @@ pub(crate) fn failed_result(
     outcome: Outcome,
     message: &str,
 ) -> ToolResult {
-    let mut result = ToolResult::from_outcome(outcome, ErrorKind::Failed, message);
-    (result.call_id, result.tool) = (call, tool);
-    result
+    ToolResult::from_outcome(outcome, ErrorKind::Failed, message).for_call(call, tool)
 }

@@ -91,11 +91,9 @@ impl HistoryWindow {
     pub fn select_messages(&self, entries: &[Entry]) -> Vec<Message> {
         let (from, current) = self.start_indexes(entries);
         let mut messages = history(entries.get(from..).unwrap_or_default());
-        let earlier = history(entries.get(from..current).unwrap_or_default()).len();
-        if let Some(limit) = self.tokens
-            && let Some(current) = messages.get_mut(earlier..)
-        {
-            truncate_messages(current, limit);
+        if let Some(limit) = self.tokens {
+            let earlier = history(entries.get(from..current).unwrap_or_default()).len();
+            truncate_messages(messages.get_mut(earlier..).unwrap_or_default(), limit);
         }
         messages
     }

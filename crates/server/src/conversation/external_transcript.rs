@@ -84,9 +84,9 @@ impl ExternalTranscript {
     fn close_open_calls(&mut self) {
         for (call, tool) in self.open_calls.drain(..) {
             let message = "the agent sent no result of the call";
-            let mut result =
+            let result =
                 ToolResult::from_outcome(Outcome::OutcomeUnknown, ErrorKind::Failed, message);
-            (result.call_id, result.tool) = (call, tool);
+            let result = result.for_call(call, tool);
             self.entries.push(EntryBody::CallFinished { result });
         }
     }

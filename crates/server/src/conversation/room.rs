@@ -13,12 +13,13 @@ use tokio::time::timeout;
 use toolwright_chat::{
     Entry, Model, Owner, PendingApproval, PrincipalRecord, StoreError, TurnRequest, Usage,
 };
-use toolwright_core::{CancellationToken, Content, Role};
+use toolwright_core::CancellationToken;
 
 use crate::auth::request_context::RequestContext;
 use crate::conversation::event::{ConversationEvent, EndpointEvent, PeerId, SequencedEvent};
-use crate::conversation::event_log::{EventLog, LogRead, PartialStep};
-use crate::conversation::room_command::{CommandKind, RoomCommand};
+use crate::conversation::event_log::{EventLog, PartialStep};
+use crate::conversation::room_command::{CommandKind, MessagePart, RoomCommand};
+use crate::conversation::unstored::UnstoredConversation;
 use crate::conversation::usage::ConversationUsage;
 use crate::endpoint::EndpointRuntime;
 use crate::endpoint::path_template::PathParams;
@@ -52,6 +53,8 @@ pub(crate) struct Room {
     /// The model that the last message chose.
     chosen_model: Mutex<Option<Arc<dyn Model>>>,
     usage: tokio::sync::Mutex<Option<ConversationUsage>>,
+    /// The history of the request, if the conversation is not stored.
+    pub(crate) unstored: Option<Arc<UnstoredConversation>>,
 }
 
 #[derive(Default)]
@@ -82,13 +85,6 @@ pub(crate) struct ConversationSnapshot {
     pub(crate) peers: usize,
 }
 
-/// A part of a queued message, serialized like [`EndpointEvent::Message`].
-#[derive(Serialize)]
-pub(crate) struct MessagePart {
-    role: Role,
-    content: Vec<Content>,
-}
-
 impl Room {
     pub(crate) fn new(
         endpoint: Arc<EndpointRuntime>,
@@ -109,7 +105,14 @@ impl Room {
             peer_count: AtomicUsize::new(0),
             chosen_model: Mutex::default(),
             usage: tokio::sync::Mutex::default(),
+            unstored: None,
         }
+    }
+
+    /// A room for one message, whose conversation is not stored.
+    pub(crate) fn unstored(mut self, conversation: UnstoredConversation) -> Self {
+        self.unstored = Some(Arc::new(conversation));
+        self
     }
 
     pub(crate) fn event_log(&self) -> MutexGuard<'_, EventLog> {
@@ -129,10 +132,6 @@ impl Room {
         let sequenced = self.event_log().append(event.into(), to);
         self.newest_seq.send_replace(sequenced.seq);
         sequenced
-    }
-
-    pub(crate) fn events_after(&self, after: u64, max: usize) -> LogRead {
-        self.event_log().events_after(after, max)
     }
 
     pub(crate) fn watch_newest_seq(&self) -> watch::Receiver<u64> {
@@ -160,7 +159,7 @@ impl Room {
         command: RoomCommand,
     ) -> Result<bool, ErrorResponse> {
         if matches!(command.kind, CommandKind::Message(_)) {
-            self.endpoint.check_admission().await?;
+            self.endpoint.check_admission(self.unstored.is_none()).await?;
         }
         self.enqueue(command)
     }
@@ -252,10 +251,7 @@ impl Room {
         context: &RequestContext,
     ) -> Result<(), StoreError> {
         let mut recovered = self.recovered.lock().await;
-        if *recovered {
-            return Ok(());
-        }
-        if self.has_open_turn() {
+        if *recovered || self.has_open_turn() {
             return Ok(());
         }
         let Some(entries) = self.endpoint.load_unfinished_turn(&self.id).await? else {
@@ -348,15 +344,11 @@ impl Room {
             CommandKind::Message(message)
                 if self.endpoint.event_recipient(command.peer.as_ref()).is_none() =>
             {
-                Some(message)
+                Some(message.parts.clone())
             }
             _ => None,
         });
-        let parts = messages.map(|message| {
-            let parts = message.parts.iter().cloned();
-            parts.map(|(role, content)| MessagePart { role, content }).collect()
-        });
-        parts.collect()
+        messages.collect()
     }
 
     /// Starts a turn in the event log.
@@ -364,7 +356,10 @@ impl Room {
     /// Returns the sequence number before its first event. `is_new_answer` is false when a paused turn resumes: the answer keeps
     /// its id.
     pub(crate) async fn begin_turn(&self, is_new_answer: bool) -> Result<u64, StoreError> {
-        let last = self.endpoint.store.tail(&self.id, None, 1).await?;
+        let last = match self.unstored {
+            Some(_) => Vec::new(),
+            None => self.endpoint.store.tail(&self.id, None, 1).await?,
+        };
         let last = last.into_iter().next_back();
         Ok(self.event_log().begin_turn(last.map(|entry| entry.id), is_new_answer))
     }
@@ -390,7 +385,7 @@ impl Room {
             return Ok(total);
         }
         // Only interceptors read it, and summing up a long journal is slow.
-        let sum = match self.endpoint.interceptors.is_empty() {
+        let sum = match self.unstored.is_some() || self.endpoint.interceptors.is_empty() {
             true => return Ok(ConversationUsage::default()),
             false => ConversationUsage::from_entries(&self.endpoint.store.load(&self.id).await?),
         };

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use serde::Serialize;
 use tokio::sync::oneshot;
 use tokio_util::sync::DropGuard;
 use toolwright_chat::{ApprovalResponse, ChatError, Model};
@@ -39,9 +40,18 @@ pub(crate) enum CommandKind {
 #[non_exhaustive]
 pub struct IncomingMessage {
     /// The parts in order; mostly one, of the user.
-    pub parts: Vec<(Role, Vec<Content>)>,
+    pub parts: Vec<MessagePart>,
     /// The model that the message chooses; default: the endpoint's.
     pub model: Option<Arc<dyn Model>>,
+}
+
+/// A part of a message, serialized like [`EndpointEvent::Message`](crate::EndpointEvent::Message).
+#[derive(Clone, Debug, Serialize)]
+pub struct MessagePart {
+    /// The role of the content.
+    pub role: Role,
+    /// The content.
+    pub content: Vec<Content>,
 }
 
 impl IncomingMessage {
@@ -52,7 +62,7 @@ impl IncomingMessage {
 
     /// A message with content of one role.
     pub fn with_role(role: Role, content: Vec<Content>) -> Self {
-        Self { parts: vec![(role, content)], model: None }
+        Self { parts: vec![MessagePart { role, content }], model: None }
     }
 
     /// A message without parts, for handlers that are not called with one.
@@ -62,7 +72,7 @@ impl IncomingMessage {
 
     /// The text of all parts, joined by newlines.
     pub fn text(&self) -> String {
-        let content = self.parts.iter().flat_map(|(_, content)| content);
+        let content = self.parts.iter().flat_map(|part| &part.content);
         let texts: Vec<&str> = content.filter_map(crate::protocols::content_text).collect();
         texts.join("\n")
     }

@@ -6,15 +6,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use futures::stream::{Stream, StreamExt as _};
 use serde_json::{Map, Value};
 use tokio_util::sync::DropGuard;
-use toolwright_chat::{ChatError, ChatEvent, ModelId, StoreError, TurnEnd, TurnRequest};
-use toolwright_core::{Caller, CancellationToken, Role};
+use toolwright_chat::{ChatError, ChatEvent, ModelId, Response, StoreError, TurnEnd, TurnRequest};
+use toolwright_core::{Caller, CancellationToken};
 
-use crate::auth::request_context::RequestContext;
-use crate::conversation::event::{EndpointEvent, PeerId};
+use crate::auth::request_context::{RequestContext, is_client_tool_call};
+use crate::conversation::event::{ConversationEvent, EndpointEvent, PeerId};
 use crate::conversation::external_transcript::ExternalTranscript;
 use crate::conversation::room::Room;
 use crate::conversation::room_command::{IncomingMessage, StartedSender};
 use crate::conversation::turn_error::TurnError;
+use crate::conversation::unstored::ModelWithHistory;
+
+/// The result of a call that needs approval in an unstored conversation, which the model reads.
+const APPROVAL_UNAVAILABLE: &str =
+    "not approved: the call needs a person's approval, and nobody can be asked over this API";
 
 /// A message in a conversation, and the means to answer it; cheap to clone.
 #[derive(Clone)]
@@ -92,6 +97,10 @@ impl Session {
         self.0.request_context.caller()
     }
 
+    pub(crate) fn request_context(&self) -> &RequestContext {
+        &self.0.request_context
+    }
+
     /// The id of the peer that sent the message, if it is known.
     pub fn peer_id(&self) -> Option<&str> {
         self.0.peer.as_deref()
@@ -118,8 +127,7 @@ impl Session {
     /// Publishes progress.
     pub fn send_progress(&self, done: Option<f64>, total: Option<f64>, message: impl Into<String>) {
         let message = Some(message.into()).filter(|message| !message.is_empty());
-        let event = EndpointEvent::Status { done, total, message };
-        self.0.room.publish(event, self.0.recipient.clone());
+        self.publish(EndpointEvent::Status { done, total, message });
     }
 
     /// Publishes a metadata value.
@@ -130,8 +138,7 @@ impl Session {
 
     pub(crate) fn publish_metadata(&self, metadata: Map<String, Value>) {
         if !metadata.is_empty() {
-            let event = EndpointEvent::Metadata { metadata };
-            self.0.room.publish(event, self.0.recipient.clone());
+            self.publish(EndpointEvent::Metadata { metadata });
         }
     }
 
@@ -145,15 +152,18 @@ impl Session {
         message: impl Into<IncomingMessage>,
     ) -> Result<(), TurnError> {
         let message = message.into();
-        let mut request = self.with_session_settings(self.0.room.endpoint.chat.message());
-        for (role, content) in message.parts {
-            request = match role {
-                Role::User => request.user(content),
-                Role::Assistant => request.assistant(content),
-            };
+        let endpoint = &self.0.room.endpoint;
+        let mut request = self.with_session_settings(endpoint.chat.message());
+        for part in message.parts {
+            request = request.message_in_role(part.role, part.content);
         }
-        if let Some(model) = message.model {
-            request = request.model(self.0.room.endpoint.with_guardrails(model));
+        let model = message.model.map(|model| endpoint.with_guardrails(model));
+        if let Some(conversation) = &self.0.room.unstored {
+            let model = model.unwrap_or_else(|| Arc::clone(&endpoint.model));
+            let conversation = Arc::clone(conversation);
+            request = request.model(ModelWithHistory { model, conversation });
+        } else if let Some(model) = model {
+            request = request.model(model);
         }
         self.run_turn(request, None).await
     }
@@ -175,32 +185,34 @@ impl Session {
             };
             let Some(event) = event else { return };
             self.turn_state().external_transcript.on_event(&event);
-            self.publish_deferring_end(event);
+            self.publish(event);
         }
     }
 
     /// Sets the conversation, principal and cancellation of this session.
     pub(crate) fn with_session_settings(&self, request: TurnRequest) -> TurnRequest {
         let room = &self.0.room;
-        let request = request.conversation(&*room.id);
+        let request = match &room.unstored {
+            Some(conversation) => conversation.apply_to_turn(request),
+            None => request.conversation(&*room.id),
+        };
         let request = self.0.request_context.apply_to_turn(request, &room.endpoint);
         request.cancel_on(self.0.cancel.clone())
     }
 
-    /// Runs a turn until it ends or pauses.
+    /// Runs a turn until it ends or pauses, and publishes its events.
     pub(crate) async fn run_turn(
         &self,
         request: TurnRequest,
         mut started: StartedSender,
     ) -> Result<(), TurnError> {
-        let metrics = &self.0.room.endpoint.server.metrics;
         let mut events = request.stream();
-        while let Some(event) = events.next().await {
-            let event = match event {
-                Ok(event) => event,
+        loop {
+            let mut event = match events.next().await {
+                Some(Ok(event)) => event,
                 // A `TurnEnded` event was already published.
-                Err(ChatError::Ended { .. }) => return Ok(()),
-                Err(error) => {
+                Some(Err(ChatError::Ended { .. })) => return Ok(()),
+                Some(Err(error)) => {
                     let turn_error = TurnError::from_chat_error(&error);
                     if let Some(started) = started.take() {
                         // The client receives the error as the response; for other subscribers nothing has happened.
@@ -209,48 +221,77 @@ impl Session {
                     }
                     return Err(turn_error);
                 }
+                None => {
+                    let response = events.into_response();
+                    match response.and_then(|response| self.deny_pending_approvals(response)) {
+                        Some(request) => events = request.stream(),
+                        None => return Ok(()),
+                    }
+                    continue;
+                }
             };
             if let Some(started) = started.take() {
                 let after = self.0.room.begin_turn(false).await?;
                 // The receiver may be dropped.
                 let _ = started.send(Ok(after));
             }
-            metrics.on_chat_event(&event);
-            let mut event = event;
+            self.0.room.endpoint.server.metrics.on_chat_event(&event);
             match &mut event {
                 ChatEvent::TurnStarted { conversation, model } => {
                     conversation.clone_from(&self.0.room.name);
                     self.turn_state().model = Some(model.clone());
                 }
                 ChatEvent::ApprovalRequested(_) => {}
+                ChatEvent::TurnPaused { .. } if self.denies_approvals() => continue,
                 ChatEvent::TurnPaused { .. } => self.turn_state().paused = true,
                 _ => self.turn_state().recovery_guard = None,
             }
-            self.publish_deferring_end(event);
+            self.publish(event);
         }
-        Ok(())
+    }
+
+    /// Returns true if the turn cannot pause for a decision, because its conversation is not stored. The turn of a handler
+    /// pauses anyway, which is an error for the client: a handler that returned does not continue.
+    fn denies_approvals(&self) -> bool {
+        self.0.room.unstored.is_some() && self.0.room.endpoint.on_message.is_none()
+    }
+
+    /// Denies the pending approvals where a turn cannot pause; returns the request that continues the turn. Calls of the
+    /// client's own tools end the turn instead: the client runs them and sends their results.
+    fn deny_pending_approvals(&self, response: Response) -> Option<TurnRequest> {
+        let pending = response.pending_approvals();
+        if !self.denies_approvals() || pending.is_empty() {
+            return None;
+        }
+        if pending.iter().any(is_client_tool_call) {
+            self.turn_state().end = Some(ChatEvent::TurnEnded {
+                end: TurnEnd::Answered,
+                content: Vec::new(),
+                usage: response.usage(),
+                cost: response.cost(),
+            });
+            return None;
+        }
+        let denials = pending.iter().map(|approval| approval.deny(APPROVAL_UNAVAILABLE));
+        let denials = denials.collect();
+        Some(response.submit_approvals(denials))
     }
 
     /// Publishes an event; a `TurnEnded` is kept until the interceptors have run.
-    fn publish_deferring_end(&self, event: ChatEvent) {
-        match event {
-            ChatEvent::TurnEnded { .. } => self.turn_state().end = Some(event),
-            event => self.publish(event),
+    pub(crate) fn publish(&self, event: impl Into<ConversationEvent>) {
+        match event.into() {
+            ConversationEvent::Chat(end @ ChatEvent::TurnEnded { .. }) => {
+                self.turn_state().end = Some(end);
+            }
+            event => {
+                self.0.room.publish(event, self.0.recipient.clone());
+            }
         }
     }
 
-    /// Publishes text that is not written to the journal.
-    pub(crate) fn publish_text(&self, text: &str) {
-        let delta = text.to_owned();
-        self.publish(ChatEvent::Text { delta });
-    }
-
-    pub(crate) fn publish(&self, event: ChatEvent) {
-        self.0.room.publish(event, self.0.recipient.clone());
-    }
-
-    pub(crate) fn publish_endpoint_event(&self, event: EndpointEvent) {
-        self.0.room.publish(event, self.0.recipient.clone());
+    /// The peer that receives this session's events; `None` broadcasts to all.
+    pub(crate) fn recipient(&self) -> Option<PeerId> {
+        self.0.recipient.clone()
     }
 
     pub(crate) fn turn_state(&self) -> MutexGuard<'_, TurnState> {

@@ -74,7 +74,7 @@ impl Subscriber {
             // Before reading, so that an event in between is not missed.
             self.newest_seq.mark_unchanged();
             let read = match self.after {
-                Some(after) => self.room.events_after(after, BATCH_SIZE),
+                Some(after) => self.room.event_log().events_after(after, BATCH_SIZE),
                 None => LogRead::Gap,
             };
             match read {

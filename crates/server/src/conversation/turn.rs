@@ -5,14 +5,16 @@ use std::time::Instant;
 
 use serde_json::Map;
 use tokio::time::sleep;
-use toolwright_chat::{ChatEvent, EntryBody, PrincipalRecord, TurnEnd, Usage};
+use toolwright_chat::{ChatEvent, EntryBody, TurnEnd, Usage};
 use toolwright_core::__internal::whole_millis;
-use toolwright_core::{Content, Role};
+use toolwright_core::Content;
 
 use crate::conversation::event::EndpointEvent;
 use crate::conversation::external_transcript::ExternalTranscript;
 use crate::conversation::room::Room;
-use crate::conversation::room_command::{CommandKind, IncomingMessage, RoomCommand, StartedSender};
+use crate::conversation::room_command::{
+    CommandKind, IncomingMessage, MessagePart, RoomCommand, StartedSender,
+};
 use crate::conversation::session::Session;
 use crate::conversation::turn_error::TurnError;
 use crate::endpoint::interceptor::{TurnContext, TurnOutcome};
@@ -20,13 +22,12 @@ use crate::endpoint::interceptor::{TurnContext, TurnOutcome};
 /// Runs a command and publishes its outcome.
 pub(crate) async fn run_command(room: &Arc<Room>, command: RoomCommand) {
     let expired = command.request_context.is_expired();
-    let principal = command.request_context.principal_record();
     let session = Session::new(room, command.request_context, command.peer, command.cancel);
     if expired && matches!(command.kind, CommandKind::Message(_)) {
         let kind = "unauthorized".to_owned();
         let message = "the credential expired before the message could be answered: sign in and send it again";
         let message = message.to_owned();
-        session.publish_endpoint_event(EndpointEvent::Error { kind, message });
+        session.publish(EndpointEvent::Error { kind, message });
         return;
     }
     session.turn_state().recovery_guard = command.recovery_guard;
@@ -41,7 +42,7 @@ pub(crate) async fn run_command(room: &Arc<Room>, command: RoomCommand) {
     let result = match command.kind {
         CommandKind::Message(message) => {
             turn.message = message;
-            answer_message(room, &mut turn, command.started, principal).await
+            answer_message(room, &mut turn, command.started).await
         }
         CommandKind::Decisions(decided) => {
             let request = session
@@ -64,24 +65,22 @@ async fn answer_message(
     room: &Arc<Room>,
     turn: &mut TurnContext,
     started: StartedSender,
-    principal: Option<PrincipalRecord>,
 ) -> Result<(), TurnError> {
     let after = room.begin_turn(true).await?;
     if let Some(started) = started {
         // The receiver may be dropped.
         let _ = started.send(Ok(after));
     }
-    for (role, content) in &turn.message.parts {
-        let (role, content) = (*role, content.clone());
-        turn.session.publish_endpoint_event(EndpointEvent::Message { role, content });
+    for MessagePart { role, content } in turn.message.parts.iter().cloned() {
+        turn.session.publish(EndpointEvent::Message { role, content });
     }
     turn.conversation_usage = room.usage().await?;
     for interceptor in &room.endpoint.interceptors {
         if let Err(rejection) = interceptor.before(turn).await {
             room.endpoint.server.metrics.rejected_messages.inc();
             turn.metadata.insert("refused".to_owned(), true.into());
-            let text = rejection.reason().to_owned();
-            turn.session.publish_text(&text);
+            let text = rejection.reason();
+            turn.session.publish(ChatEvent::Text { delta: text.to_owned() });
             turn.session.turn_state().end = Some(answered(vec![Content::text(text)]));
             return Ok(());
         }
@@ -107,16 +106,17 @@ async fn answer_message(
         let transcript = std::mem::take(&mut state.external_transcript);
         // A chat has written its turn to the journal itself.
         let ours = state.model.is_some() || state.paused;
-        (!ours && !transcript.is_empty()).then_some(transcript)
+        let is_stored = room.unstored.is_none();
+        (is_stored && !ours && !transcript.is_empty()).then_some(transcript)
     };
     if let Some(transcript) = transcript {
-        append_external_transcript(room, turn, principal, message, transcript).await?;
+        append_external_transcript(room, turn, message, transcript).await?;
     }
     Ok(())
 }
 
 /// The end of a turn that no model has answered.
-pub(crate) fn answered(content: Vec<Content>) -> ChatEvent {
+fn answered(content: Vec<Content>) -> ChatEvent {
     ChatEvent::TurnEnded {
         end: TurnEnd::Answered,
         content,
@@ -129,19 +129,17 @@ pub(crate) fn answered(content: Vec<Content>) -> ChatEvent {
 async fn append_external_transcript(
     room: &Room,
     turn: &TurnContext,
-    principal: Option<PrincipalRecord>,
     message: IncomingMessage,
     mut transcript: ExternalTranscript,
 ) -> Result<(), TurnError> {
     let text = transcript.full_text().to_owned();
     let (entries, end) = transcript.finish();
-    let parts = message.parts.into_iter().map(|(role, content)| match role {
-        Role::User => EntryBody::User { content },
-        Role::Assistant => EntryBody::Assistant { content },
-    });
+    let parts = message.parts.into_iter();
+    let parts = parts.map(|part| EntryBody::message(part.role, part.content));
     let ended = EntryBody::TurnEnded { end: end.clone() };
     let entries = parts.chain(entries).chain([ended]);
     let entries = entries.collect();
+    let principal = turn.session.request_context().principal_record();
     room.endpoint.append_entries(&room.id, principal, entries).await?;
     let mut state = turn.session.turn_state();
     state.end.get_or_insert_with(|| ChatEvent::TurnEnded {
@@ -154,11 +152,7 @@ async fn append_external_transcript(
 }
 
 /// Runs the interceptors after a turn and publishes its end.
-pub(crate) async fn finish_turn(
-    room: &Arc<Room>,
-    mut turn: TurnContext,
-    result: Result<(), TurnError>,
-) {
+async fn finish_turn(room: &Arc<Room>, mut turn: TurnContext, result: Result<(), TurnError>) {
     let (mut ended, paused, model) = {
         let mut state = turn.session.turn_state();
         (state.end.take(), state.paused, state.model.clone())
@@ -214,10 +208,10 @@ pub(crate) async fn finish_turn(
                 "a turn is over"
             );
         }
-        turn.session.publish(ended);
+        room.publish(ended, turn.session.recipient());
     }
     if let Err(TurnError { kind, message, .. }) = result {
-        turn.session.publish_endpoint_event(EndpointEvent::Error { kind, message });
+        turn.session.publish(EndpointEvent::Error { kind, message });
     }
     for interceptor in room.endpoint.interceptors.iter().rev() {
         interceptor.after(&turn).await;

@@ -248,10 +248,16 @@ impl EndpointRuntime {
         with_guardrails(model, &self.output_guardrails)
     }
 
-    /// Returns an error if a new message could not be stored and answered, so that none is accepted.
-    pub(crate) async fn check_admission(&self) -> Result<(), ErrorResponse> {
-        self.server.check_turn_capacity()?;
-        Ok(self.store.check_writable().await?)
+    /// Returns an error if a new message could not be answered, or not stored where `is_stored`, so that none is accepted.
+    pub(crate) async fn check_admission(&self, is_stored: bool) -> Result<(), ErrorResponse> {
+        if self.server.running_turns.len() >= self.server.limits.max_turns {
+            let message = "the server runs as many turns as it can: try again when some are over";
+            return Err(ErrorResponse::overloaded(message, Duration::from_secs(1)));
+        }
+        match is_stored {
+            true => Ok(self.store.check_writable().await?),
+            false => Ok(()),
+        }
     }
 
     /// Loads the last turn of a conversation, from its message on, if the turn has not ended.

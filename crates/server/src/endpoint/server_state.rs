@@ -1,7 +1,6 @@
 //! State that all endpoints of a server share.
 
 use std::sync::{Arc, OnceLock, Weak};
-use std::time::Duration;
 
 use tokio_util::task::TaskTracker;
 use toolwright_auth::Authenticator;
@@ -40,19 +39,6 @@ pub(crate) struct ServerState {
     pub(crate) running_turns: TaskTracker,
     /// Cancelled when event streams should end.
     pub(crate) shutdown: CancellationToken,
-}
-
-impl ServerState {
-    /// Returns an error if the limit of running turns is reached.
-    pub(crate) fn check_turn_capacity(&self) -> Result<(), ErrorResponse> {
-        match self.running_turns.len() < self.limits.max_turns {
-            true => Ok(()),
-            false => Err(ErrorResponse::overloaded(
-                "the server runs as many turns as it can: try again when some are over",
-                Duration::from_secs(1),
-            )),
-        }
-    }
 }
 
 /// What `/api/info` and the console show about the server.

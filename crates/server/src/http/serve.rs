@@ -61,11 +61,11 @@ impl Server {
         let stream = WriteTimeoutStream::new(stream, state.limits.write_timeout);
         let router = self.router();
         let respond = move |request| router.clone().oneshot(request).map(|Ok(response)| response);
-        state.metrics.open_connections.increment();
+        state.metrics.open_connections.inc();
         async move {
             let (limits, shutdown) = (&state.limits, state.shutdown.clone());
             serve_http1(stream, peer, limits.read_timeout, shutdown, respond).await;
-            state.metrics.open_connections.decrement();
+            state.metrics.open_connections.dec();
         }
     }
 

@@ -145,8 +145,8 @@ async fn command_for_input(
     if endpoint.store.tail(&room.id, None, 1).await?.is_empty() {
         parts = input.all_messages()?;
     }
-    if let Some((_, content)) = parts.iter_mut().rfind(|(role, _)| *role == Role::User) {
-        content.splice(0..0, input.context_content());
+    if let Some(part) = parts.iter_mut().rfind(|part| part.role == Role::User) {
+        part.content.splice(0..0, input.context_content());
     }
     let model = input.chosen_model();
     let model = model.map(|name| endpoint.server.models.find(name)).transpose()?;

@@ -15,13 +15,13 @@ use toolwright_chat::{ApprovalResponse, ApprovalVerdict};
 use toolwright_core::{ApprovalToken, CallId, Content, Role};
 
 use self::events::EventFrames;
+use self::journal_file::write_journal;
 use super::{sse, websocket as socket};
 use crate::auth::request_context::RequestContext;
 use crate::conversation::event::PeerId;
-use crate::conversation::journal_file::write_journal;
 use crate::conversation::presence::Presence;
 use crate::conversation::room::Room;
-use crate::conversation::room_command::{CommandKind, IncomingMessage, RoomCommand};
+use crate::conversation::room_command::{CommandKind, IncomingMessage, MessagePart, RoomCommand};
 use crate::conversation::subscriber::Subscriber;
 use crate::endpoint::path_template::PathParams;
 use crate::endpoint::{EndpointRuntime, random_id};
@@ -30,6 +30,7 @@ use crate::http::{body, json_response as answer};
 
 pub(crate) mod conversation_list;
 mod events;
+pub(crate) mod journal_file;
 mod websocket;
 
 pub(crate) async fn show_or_upgrade(
@@ -142,10 +143,10 @@ impl MessageRequest {
                 let message = failure.text().into_owned();
                 ErrorResponse::new(StatusCode::UNPROCESSABLE_ENTITY, "prompt", message)
             })?;
-            parts.push((rendered.role, rendered.content));
+            parts.push(MessagePart { role: rendered.role, content: rendered.content });
         }
         if let Some(text) = self.text.filter(|text| !text.trim().is_empty()) {
-            parts.push((Role::User, vec![Content::text(text)]));
+            parts.push(MessagePart { role: Role::User, content: vec![Content::text(text)] });
         }
         if parts.is_empty() {
             return Err(ErrorResponse::bad_request("the message is empty: send `text`"));
@@ -189,14 +190,6 @@ enum CallReference {
     Call { id: CallId },
 }
 
-impl CallReference {
-    fn id(&self) -> &CallId {
-        match self {
-            Self::Id(id) | Self::Call { id } => id,
-        }
-    }
-}
-
 impl DecisionRequest {
     /// Resumes the turn with the decision; returns the sequence number before its first event.
     pub(crate) async fn submit(
@@ -207,11 +200,7 @@ impl DecisionRequest {
     ) -> Result<u64, ErrorResponse> {
         let peer = peer.or(self.peer.as_deref().map(PeerId::from));
         room.recover_unfinished_turn(&context).await?;
-        let response =
-            json!({ "call": self.call.id(), "token": self.token, "verdict": self.verdict()? });
-        let response = serde_json::from_value(response);
-        let response: ApprovalResponse =
-            response.map_err(|error| ErrorResponse::bad_request(error.to_string()))?;
+        let response = self.into_response()?;
         let mut command = RoomCommand::new(CommandKind::Decisions(vec![response]), context, peer);
         let started = command.started_receiver();
         room.admit(command).await?;
@@ -221,31 +210,25 @@ impl DecisionRequest {
         }
     }
 
-    fn verdict(&self) -> Result<ApprovalVerdict, ErrorResponse> {
-        match self.verdict.as_str() {
-            "approve" => Ok(ApprovalVerdict::Approve),
-            "deny" => {
-                let reason = denial_text(self.reason.as_deref());
-                Ok(ApprovalVerdict::Deny { reason })
+    fn into_response(self) -> Result<ApprovalResponse, ErrorResponse> {
+        let bad_request = |message: &str| Err(ErrorResponse::bad_request(message));
+        let verdict = match (self.verdict.as_str(), self.arguments, self.answer) {
+            ("approve", ..) => ApprovalVerdict::Approve,
+            ("deny", ..) => ApprovalVerdict::Deny { reason: denial_text(self.reason.as_deref()) },
+            ("edit", Some(arguments @ Value::Object(_)), _) => ApprovalVerdict::Edit { arguments },
+            ("edit", ..) => return bad_request("`edit` needs `arguments`, an object"),
+            ("answer", _, Some(answer)) => {
+                ApprovalVerdict::Answer { content: vec![Content::text(answer)] }
             }
-            "edit" => match &self.arguments {
-                Some(arguments @ Value::Object(_)) => {
-                    let arguments = arguments.clone();
-                    Ok(ApprovalVerdict::Edit { arguments })
-                }
-                _ => Err(ErrorResponse::bad_request("`edit` needs `arguments`, an object")),
-            },
-            "answer" => match &self.answer {
-                Some(answer) => {
-                    let content = vec![Content::text(answer)];
-                    Ok(ApprovalVerdict::Answer { content })
-                }
-                None => Err(ErrorResponse::bad_request("`answer` needs `answer`, a text")),
-            },
-            other => Err(ErrorResponse::bad_request(format!(
-                "`{other}` is no verdict: send approve, deny, edit or answer"
-            ))),
-        }
+            ("answer", ..) => return bad_request("`answer` needs `answer`, a text"),
+            (other, ..) => {
+                let message =
+                    format!("`{other}` is no verdict: send approve, deny, edit or answer");
+                return bad_request(&message);
+            }
+        };
+        let (CallReference::Id(call) | CallReference::Call { id: call }) = self.call;
+        Ok(ApprovalResponse::new(call, self.token, verdict))
     }
 }
 

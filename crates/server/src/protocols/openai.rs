@@ -11,7 +11,6 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
-use toolwright_core::CancellationToken;
 
 use self::error::OpenAiError;
 use self::request::{ChatRequest, CompletionBody};
@@ -20,6 +19,7 @@ use super::turn_stream::ProtocolStream;
 use crate::auth::request_context::RequestContext;
 use crate::conversation::event::unix_millis_now;
 use crate::conversation::room::Room;
+use crate::conversation::room_command::{CommandKind, RoomCommand};
 use crate::conversation::subscriber::Subscriber;
 use crate::endpoint::{EndpointRuntime, random_id};
 use crate::http::error_response::ErrorResponse;
@@ -30,7 +30,6 @@ pub(crate) mod encoder;
 mod error;
 mod history;
 mod request;
-mod run;
 
 pub(crate) async fn create_completion(
     State(state): State<ApiState>,
@@ -42,21 +41,17 @@ pub(crate) async fn create_completion(
     let request: CompletionBody = body::read_json(&endpoint.server.limits, &headers, body).await?;
     let model = request.model.clone();
     let (streamed, include_usage) = (request.is_streamed(), request.includes_usage());
-    let chat_request = ChatRequest::parse(request, endpoint)?;
-    endpoint.server.check_turn_capacity()?;
+    let ChatRequest { message, conversation, tools } = ChatRequest::parse(request, endpoint)?;
     let id = format!("chatcmpl-{}", random_id().map_err(ErrorResponse::from)?);
     // Not in the endpoint's map of rooms: no client can reconnect to it.
-    let room = Arc::new(Room::new(
-        Arc::clone(endpoint),
-        context.owner().stored_name(&id),
-        id.clone(),
-        Vec::new(),
-    ));
+    let stored_name = context.owner().stored_name(&id);
+    let room = Room::new(Arc::clone(endpoint), stored_name, id.clone(), Vec::new());
+    let room = Arc::new(room.unstored(conversation));
     let subscriber = Subscriber::new(Arc::clone(&room), Some(room.event_log().newest_seq()), None);
-    let cancel = CancellationToken::new();
-    let cancel_on_drop = cancel.clone().drop_guard();
-    let turn = run::run_turn(room, context.clone(), chat_request, cancel);
-    endpoint.server.running_turns.spawn(turn);
+    let command = CommandKind::Message(message);
+    let command = RoomCommand::new(command, context.clone().with_client_tools(tools), None);
+    let cancel_on_drop = command.cancel.clone().drop_guard();
+    room.admit(command).await?;
     let encoder = OpenAiEncoder::new(id, unix_millis_now() / 1000, model, include_usage);
     let stream = ProtocolStream::new(subscriber, encoder).cancel_on_drop(cancel_on_drop);
     if streamed {

@@ -1,10 +1,10 @@
 //! Applies the inputs of a request: messages start a turn, approval responses and results resume one.
 
-use toolwright_core::{CallId, Invoker, Outcome, ToolResult};
+use toolwright_core::{CallId, Content, Invoker, Outcome, ToolResult};
 
 use super::TurnRunner;
 use crate::chat::event::{ApprovalResponse, ChatEvent};
-use crate::chat::turn_request::{TurnInput, TurnRequest};
+use crate::chat::turn_request::TurnInput;
 use crate::error::ChatError;
 use crate::journal::entry::{EntryBody, TurnEnd};
 use crate::journal::store::owner::PrincipalRecord;
@@ -13,18 +13,13 @@ impl TurnRunner {
     pub(super) async fn apply_inputs(&self, inputs: Vec<TurnInput>) -> Result<(), ChatError> {
         let mut messages = Vec::new();
         for input in inputs {
-            let input = match input {
-                TurnInput::Prompt { name, arguments } => {
-                    self.render_prompt(name, &arguments).await?
-                }
-                other => other,
-            };
             match input {
-                TurnInput::User(content) => messages.push(EntryBody::User { content }),
-                TurnInput::Assistant(content) => messages.push(EntryBody::Assistant { content }),
+                TurnInput::Message(message) => messages.push(message),
+                TurnInput::Prompt { name, arguments } => {
+                    messages.push(self.render_prompt(name, &arguments).await?);
+                }
                 TurnInput::Results(results) => self.accept_results(results).await?,
                 TurnInput::Approvals(responses) => self.accept_approvals(responses).await?,
-                TurnInput::Prompt { .. } => {}
             }
         }
         if !messages.is_empty() {
@@ -42,7 +37,7 @@ impl TurnRunner {
         &self,
         name: String,
         arguments: &serde_json::Value,
-    ) -> Result<TurnInput, ChatError> {
+    ) -> Result<EntryBody, ChatError> {
         let render = |invoker: Invoker| {
             let name = name.as_str();
             async move { invoker.render_prompt_in(&self.scope, name, arguments).await }
@@ -53,7 +48,9 @@ impl TurnRunner {
             rendered = render(self.request.chat.0.invoker.clone()).await;
         }
         match rendered {
-            Ok(rendered) => Ok(TurnRequest::message_in_role(rendered.role, rendered.text)),
+            Ok(rendered) => {
+                Ok(EntryBody::message(rendered.role, vec![Content::text(rendered.text)]))
+            }
             Err(failure) => {
                 let message = failure.text().into_owned();
                 Err(ChatError::Prompt { name, message })

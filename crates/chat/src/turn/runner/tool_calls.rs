@@ -73,9 +73,7 @@ impl TurnRunner {
         let denied = |reason: &str| self.rejected_result(call, Outcome::Denied, reason);
         match verdict {
             Some(ApprovalVerdict::Approve) => {
-                let mut result = ToolResult::success("approved");
-                (result.call_id, result.tool) = (call.clone(), self.tool_name(call));
-                result
+                ToolResult::success("approved").for_call(call, self.tool_name(call))
             }
             Some(ApprovalVerdict::Deny { reason }) => denied(&reason),
             Some(ApprovalVerdict::Edit { .. } | ApprovalVerdict::Answer { .. }) => {

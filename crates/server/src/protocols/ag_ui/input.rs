@@ -5,6 +5,7 @@ use serde_json::Value;
 use toolwright_chat::ApprovalVerdict;
 use toolwright_core::{CallId, Content, Role};
 
+use crate::conversation::room_command::MessagePart;
 use crate::http::error_response::ErrorResponse;
 use crate::protocols::native::denial_text;
 
@@ -66,18 +67,15 @@ struct ResumePayload {
     reason: Option<String>,
 }
 
-/// The contents of messages and their roles.
-type MessageParts = Vec<(Role, Vec<Content>)>;
-
 impl RunAgentInput {
     /// The user messages since the last answer.
-    pub(super) fn new_user_messages(&self) -> Result<MessageParts, ErrorResponse> {
+    pub(super) fn new_user_messages(&self) -> Result<Vec<MessagePart>, ErrorResponse> {
         let answered =
             |message: &ThreadMessage| matches!(message.role.as_str(), "assistant" | "tool");
         let from = self.messages.iter().rposition(answered);
         let newest = self.messages.iter().skip(from.map_or(0, |at| at + 1));
         let mut parts = parse_messages(newest)?;
-        parts.retain(|(role, _)| *role == Role::User);
+        parts.retain(|part| part.role == Role::User);
         Ok(parts)
     }
 
@@ -91,7 +89,7 @@ impl RunAgentInput {
     }
 
     /// The user and assistant messages of the whole thread, without tool calls.
-    pub(super) fn all_messages(&self) -> Result<MessageParts, ErrorResponse> {
+    pub(super) fn all_messages(&self) -> Result<Vec<MessagePart>, ErrorResponse> {
         parse_messages(self.messages.iter())
     }
 
@@ -116,7 +114,7 @@ impl RunAgentInput {
 
 fn parse_messages<'a>(
     messages: impl Iterator<Item = &'a ThreadMessage>,
-) -> Result<MessageParts, ErrorResponse> {
+) -> Result<Vec<MessagePart>, ErrorResponse> {
     let mut parts = Vec::new();
     for message in messages {
         let role = match message.role.as_str() {
@@ -126,7 +124,7 @@ fn parse_messages<'a>(
         };
         let content = parse_content(&message.content)?;
         if !content.is_empty() {
-            parts.push((role, content));
+            parts.push(MessagePart { role, content });
         }
     }
     Ok(parts)

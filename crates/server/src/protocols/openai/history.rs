@@ -7,10 +7,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::Value;
-use toolwright_chat::{
-    HostedTool, Item, Message, Model, ModelId, ModelRequest, ModelStream, ResponseFormat, Step,
-    StopReason, Usage,
-};
+use toolwright_chat::{Item, Message, ModelId, Step, StopReason, Usage};
 use toolwright_core::{Content, ToolCall, ToolResult};
 
 use super::error::OpenAiError;
@@ -139,10 +136,8 @@ fn tool_results(
             let message = format!("the call `{}` has no message of role tool after it", call.id);
             return Err(OpenAiError::invalid_param(format!("messages[{at}].tool_calls"), message));
         };
-        let mut result = ToolResult::success(parse_content(&found.content, *place)?);
-        (result.call_id, result.tool) =
-            (call.id.as_str().into(), call.function.name.as_str().into());
-        results.push(result);
+        let result = ToolResult::success(parse_content(&found.content, *place)?);
+        results.push(result.for_call(call.id.as_str(), call.function.name.as_str()));
     }
     if sent.len() != called.len() {
         let message = "there are more messages of role tool than calls before them";
@@ -190,34 +185,5 @@ fn parse_part(part: &Value) -> Option<Content> {
             Some(Content::Audio { data, mime_type })
         }
         _ => None,
-    }
-}
-
-/// A model that receives additional messages before and after the first message of the turn.
-pub(super) struct ModelWithHistory {
-    pub(super) model: Arc<dyn Model>,
-    pub(super) messages_before: Vec<Message>,
-    pub(super) messages_after: Vec<Message>,
-}
-
-impl Model for ModelWithHistory {
-    fn id(&self) -> &ModelId {
-        self.model.id()
-    }
-
-    fn stream(&self, mut request: ModelRequest) -> ModelStream {
-        let mut turn = std::mem::take(&mut request.messages).into_iter();
-        let messages = self.messages_before.iter().cloned().chain(turn.next());
-        let messages = messages.chain(self.messages_after.iter().cloned());
-        request.messages = messages.chain(turn).collect();
-        self.model.stream(request)
-    }
-
-    fn supports_hosted_tool(&self, hosted: &HostedTool) -> bool {
-        self.model.supports_hosted_tool(hosted)
-    }
-
-    fn parse_structured_output(&self, form: &ResponseFormat, text: &str) -> Result<Value, String> {
-        self.model.parse_structured_output(form, text)
     }
 }

@@ -1,14 +1,14 @@
 //! Parses a request, and rejects parameters that cannot be honoured.
 
-use std::sync::Arc;
-
 use serde::Deserialize;
 use serde_json::Value;
-use toolwright_chat::{Model, ModelOptions, ToolChoice};
-use toolwright_core::Tool;
+use toolwright_chat::{ModelOptions, ToolChoice};
+use toolwright_core::{Role, Tool};
 
 use super::error::OpenAiError;
 use super::history::{RequestHistory, RequestMessage};
+use crate::conversation::room_command::IncomingMessage;
+use crate::conversation::unstored::UnstoredConversation;
 use crate::endpoint::EndpointRuntime;
 use crate::endpoint::client_tools;
 
@@ -44,13 +44,10 @@ struct StreamOptions {
 
 /// A parsed request.
 pub(super) struct ChatRequest {
-    /// The model; `None`: the endpoint's own.
-    pub(super) model: Option<Arc<dyn Model>>,
-    pub(super) history: RequestHistory,
+    pub(super) message: IncomingMessage,
+    pub(super) conversation: UnstoredConversation,
     /// The client's own tools.
     pub(super) tools: Vec<Tool>,
-    pub(super) tool_choice: Option<ToolChoice>,
-    pub(super) options: Option<ModelOptions>,
 }
 
 impl CompletionBody {
@@ -110,16 +107,25 @@ impl ChatRequest {
         } else {
             return Err(OpenAiError::model_not_found(&request.model, &names));
         };
+        let options = request.options();
+        let choice = request.tool_choice.as_ref().map(parse_tool_choice);
+        let history = RequestHistory::parse(&request.messages)?;
+        let mut message = IncomingMessage::with_role(Role::User, history.user_content);
+        message.model = model;
         Ok(Self {
-            model,
-            history: RequestHistory::parse(&request.messages)?,
+            message,
+            conversation: UnstoredConversation {
+                system: history.system,
+                messages_before: history.messages_before,
+                messages_after: history.messages_after,
+                options,
+                tool_choice: choice.transpose()?,
+            },
             tools: client_tools::parse_client_tools(
                 request.tools.as_deref().unwrap_or_default(),
                 endpoint,
             )
             .map_err(|(at, why)| OpenAiError::invalid_param(format!("tools[{at}]"), why))?,
-            tool_choice: request.tool_choice.as_ref().map(parse_tool_choice).transpose()?,
-            options: request.options(),
         })
     }
 }
