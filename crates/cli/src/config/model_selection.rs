@@ -120,27 +120,27 @@ fn default_model_name(vendor: &'static Vendor, config: &Config) -> Result<String
 
 /// The models that can be used without further configuration: those of vendors whose key is set, and the demo.
 pub(crate) fn available_models(config: &Config) -> Vec<String> {
-    let keyed = DEFAULT_MODELS.iter().filter_map(|(vendor, _)| {
-        let row = Vendor::by_name(vendor).ok()?;
-        let name = row.has_api_key(config).then(|| default_model_name(row, config));
-        Some(format!("{vendor}:{}", name?.ok()?))
+    let keyed = vendors_with_key(config).filter_map(|vendor| {
+        let name = default_model_name(vendor, config).ok()?;
+        Some(format!("{}:{name}", vendor.name))
     });
     keyed.chain([DEMO_MODEL.to_owned()]).collect()
 }
 
+/// The vendors of [`DEFAULT_MODELS`] whose API key is set, in that order.
+fn vendors_with_key(config: &Config) -> impl Iterator<Item = &'static Vendor> {
+    let vendors = DEFAULT_MODELS.iter().filter_map(|(name, _)| Vendor::by_name(name).ok());
+    vendors.filter(|vendor| vendor.has_api_key(config))
+}
+
 fn select_automatically(config: &Config) -> Result<SelectedModel, CliError> {
-    for (vendor, _) in DEFAULT_MODELS {
-        let Ok(row) = Vendor::by_name(vendor) else {
-            continue;
+    if let Some(vendor) = vendors_with_key(config).next() {
+        let key_name = match config.env_var(vendor.api_key_variable) {
+            Some(_) => vendor.api_key_variable.to_owned(),
+            None => format!("models.{}.key", vendor.name),
         };
-        if row.has_api_key(config) {
-            let key_name = match config.env_var(row.api_key_variable) {
-                Some(_) => row.api_key_variable.to_owned(),
-                None => format!("models.{vendor}.key"),
-            };
-            let reason = format!("{key_name} is set; --model chooses another");
-            return resolve_model(vendor, config, reason).map_err(CliError::failure);
-        }
+        let reason = format!("{key_name} is set; --model chooses another");
+        return resolve_model(vendor.name, config, reason).map_err(CliError::failure);
     }
     let mut reason = "no key is set; set OPENAI_API_KEY or pass --model";
     if let Some(address) = running_ollama(config) {
