@@ -49,7 +49,7 @@ impl McpServer {
     }
 
     /// Responds at `/mcp`, and with the metadata of the protected resource.
-    async fn respond(&self, request: Request<Incoming>) -> Response {
+    async fn respond(self, request: Request<Incoming>) -> Response {
         if request.uri().path() == MCP_PATH {
             return self.handle(request).await;
         }
@@ -91,10 +91,7 @@ impl BoundMcpServer {
         };
         let serve = |stream, peer| {
             let server = server.clone();
-            let respond = move |request| {
-                let server = server.clone();
-                async move { server.respond(request).await }
-            };
+            let respond = move |request| server.clone().respond(request);
             serve_http1(stream, peer, limits.read_timeout, closing.clone(), respond)
         };
         let open = accept_connections(listener, limits.max_connections, shutdown, serve).await;

@@ -104,7 +104,7 @@ fn find_misplaced_schema(
     match entry.unknown_container() {
         Some(key) => {
             let message = format!("`{key}` is no known key; the parameters belong in `parameters`");
-            Err(entry.error_at(&escape_pointer_token(&key), message))
+            Err(entry.error_at(&escape_pointer_token(key), message))
         }
         None => Ok((key.to_owned(), Value::Null)),
     }
