@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
+use std::sync::OnceLock;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -131,6 +132,7 @@ impl ToolPlanner {
             tools: Vec::with_capacity(tools.len()),
             omitted: Vec::new(),
             json: String::new(),
+            definitions: OnceLock::new(),
         };
         let mut candidates = Vec::with_capacity(tools.len());
         // Even for a strict dialect, strict mode is assigned later, within its budget for the whole request.
@@ -336,6 +338,8 @@ pub struct ToolPlan {
     tools: Vec<PlannedTool>,
     omitted: Vec<OmittedTool>,
     json: String,
+    /// [`json`](Self::json), parsed when the first request needs it.
+    definitions: OnceLock<Vec<Value>>,
 }
 
 /// A tool of a request.
@@ -370,6 +374,12 @@ impl ToolPlan {
     /// Returns the `tools` array, exactly as it is sent.
     pub fn json(&self) -> &str {
         &self.json
+    }
+
+    /// Returns the elements of the `tools` array: of a plan that several requests share, it is parsed once.
+    pub fn definitions(&self) -> &[Value] {
+        // The plan's own JSON is always valid.
+        self.definitions.get_or_init(|| serde_json::from_str(&self.json).unwrap_or_default())
     }
 
     /// Returns the tools in the order of the array.

@@ -98,7 +98,7 @@ fn system_blocks(request: &ModelRequest, cache: bool) -> Option<Value> {
 
 /// The tools, then the hosted tools.
 fn tool_definitions(request: &ModelRequest, tools: &ToolPlan, cache: bool) -> Vec<Value> {
-    let mut definitions: Vec<Value> = serde_json::from_str(tools.json()).unwrap_or_default();
+    let mut definitions = tools.definitions().to_vec();
     let hosted = request.hosted_tools.iter().filter_map(|tool| match tool {
         HostedTool::WebSearch(search) => Some(web_search_tool(search)),
         HostedTool::Mcp(group) => {

@@ -172,7 +172,7 @@ fn function_responses(
 
 /// Writes the tools, the hosted tools, and which of them the model may call.
 fn write_tools(body: &mut Map<String, Value>, request: &ModelRequest, tools: &ToolPlan) {
-    let mut definitions: Vec<Value> = serde_json::from_str(tools.json()).unwrap_or_default();
+    let mut definitions = tools.definitions().to_vec();
     let has_functions = !definitions.is_empty();
     let mut hosted = request.hosted_tools.iter();
     let has_search = hosted.any(|hosted| matches!(hosted, HostedTool::WebSearch(_)));

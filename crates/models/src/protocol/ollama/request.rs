@@ -150,7 +150,7 @@ fn error_message(items: &[Content]) -> Map<String, Value> {
 
 /// The tools that the model may call: the API has no `tool_choice`.
 fn tool_definitions(choice: &ToolChoice, tools: &ToolPlan) -> Vec<Value> {
-    let mut definitions: Vec<Value> = serde_json::from_str(tools.json()).unwrap_or_default();
+    let mut definitions = tools.definitions().to_vec();
     match choice {
         ToolChoice::None => definitions.clear(),
         ToolChoice::Named(name) => {

@@ -37,7 +37,7 @@ pub(super) fn request_body(
     set("model", model.into());
     set("messages", Value::Array(messages(protocol, request, tools)));
     if !tools.tools().is_empty() {
-        set("tools", serde_json::from_str(tools.json()).unwrap_or_default());
+        set("tools", tools.definitions().into());
         if let Some(choice) = tool_choice(protocol, &request.tool_choice, tools) {
             set("tool_choice", choice);
         }

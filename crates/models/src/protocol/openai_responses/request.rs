@@ -54,8 +54,7 @@ fn supports_encrypted_reasoning(model: &str) -> bool {
 }
 
 fn tool_definitions(request: &ModelRequest, plan: &ToolPlan) -> Vec<Value> {
-    // The plan's JSON is always valid.
-    let mut tools: Vec<Value> = serde_json::from_str(plan.json()).unwrap_or_default();
+    let mut tools = plan.definitions().to_vec();
     tools.extend(request.hosted_tools.iter().filter_map(|hosted| match hosted {
         HostedTool::WebSearch(search) => Some(web_search_tool(search)),
         HostedTool::Mcp(group) => Some(mcp_tool(group)),

@@ -11,6 +11,7 @@ use toolwright_chat::{Item, Message, ModelId, Step, StopReason, Usage};
 use toolwright_core::{Content, ToolCall, ToolResult};
 
 use super::error::OpenAiError;
+use crate::conversation::unstored::UnstoredConversation;
 
 /// One message of a request.
 #[derive(Deserialize)]
@@ -35,77 +36,60 @@ struct RequestFunction {
     arguments: String,
 }
 
-/// The messages: before the turn, its user message, and after it.
-#[derive(Debug, Default)]
-pub(super) struct RequestHistory {
-    pub(super) system: Option<String>,
-    pub(super) messages_before: Vec<Message>,
-    pub(super) user_content: Vec<Content>,
-    pub(super) messages_after: Vec<Message>,
-}
-
-impl RequestHistory {
-    /// Parses the messages of a request.
-    pub(super) fn parse(messages: &[RequestMessage]) -> Result<Self, OpenAiError> {
-        let mut history = Self::default();
-        let mut system = Vec::new();
-        let turn = messages.iter().rposition(|sent| sent.role == "user");
-        let turn = turn.ok_or_else(|| {
-            OpenAiError::invalid_param("messages", "there is no message of a user")
-        })?;
-        let mut rest = messages.iter().enumerate().peekable();
-        while let Some((at, sent)) = rest.next() {
-            let content = parse_content(&sent.content, at)?;
-            let message = match sent.role.as_str() {
-                "system" | "developer" => {
-                    system.extend(
-                        content
-                            .iter()
-                            .filter_map(crate::protocols::content_text)
-                            .map(str::to_owned),
-                    );
-                    continue;
+/// Parses the messages of a request: the content of the turn's user message, and the conversation around it.
+pub(super) fn parse_messages(
+    messages: &[RequestMessage],
+) -> Result<(Vec<Content>, UnstoredConversation), OpenAiError> {
+    let (mut user_content, mut history) = (Vec::new(), UnstoredConversation::default());
+    let mut system = Vec::new();
+    let turn = messages.iter().rposition(|sent| sent.role == "user");
+    let turn = turn
+        .ok_or_else(|| OpenAiError::invalid_param("messages", "there is no message of a user"))?;
+    let mut rest = messages.iter().enumerate().peekable();
+    while let Some((at, sent)) = rest.next() {
+        let content = parse_content(&sent.content, at)?;
+        let message = match sent.role.as_str() {
+            "system" | "developer" => {
+                system.extend(
+                    content.iter().filter_map(crate::protocols::content_text).map(str::to_owned),
+                );
+                continue;
+            }
+            "user" if at == turn => {
+                user_content = content;
+                continue;
+            }
+            "user" => Message::User(content),
+            "assistant" => match &sent.tool_calls {
+                Some(called) if !called.is_empty() => {
+                    let results = std::iter::from_fn(|| rest.next_if(|(_, it)| it.role == "tool"));
+                    let results: Vec<(usize, &RequestMessage)> = results.collect();
+                    let messages = if at < turn {
+                        &mut history.messages_before
+                    } else {
+                        &mut history.messages_after
+                    };
+                    messages.push(tool_call_step(content, called));
+                    tool_results(called, &results, at)?
                 }
-                "user" if at == turn => {
-                    history.user_content = content;
-                    continue;
-                }
-                "user" => Message::User(content),
-                "assistant" => match &sent.tool_calls {
-                    Some(called) if !called.is_empty() => {
-                        let results =
-                            std::iter::from_fn(|| rest.next_if(|(_, it)| it.role == "tool"));
-                        let results: Vec<(usize, &RequestMessage)> = results.collect();
-                        let messages = if at < turn {
-                            &mut history.messages_before
-                        } else {
-                            &mut history.messages_after
-                        };
-                        messages.push(tool_call_step(content, called));
-                        tool_results(called, &results, at)?
-                    }
-                    _ => Message::Assistant(content),
-                },
-                "tool" => {
-                    let message = "a message of a tool follows the assistant's that calls it";
-                    return Err(OpenAiError::invalid_param(format!("messages[{at}]"), message));
-                }
-                other => {
-                    let message =
-                        format!("`{other}` is no role: system, developer, user, assistant or tool");
-                    return Err(OpenAiError::invalid_param(
-                        format!("messages[{at}].role"),
-                        message,
-                    ));
-                }
-            };
-            let messages =
-                if at < turn { &mut history.messages_before } else { &mut history.messages_after };
-            messages.push(message);
-        }
-        history.system = (!system.is_empty()).then(|| system.join("\n\n"));
-        Ok(history)
+                _ => Message::Assistant(content),
+            },
+            "tool" => {
+                let message = "a message of a tool follows the assistant's that calls it";
+                return Err(OpenAiError::invalid_param(format!("messages[{at}]"), message));
+            }
+            other => {
+                let message =
+                    format!("`{other}` is no role: system, developer, user, assistant or tool");
+                return Err(OpenAiError::invalid_param(format!("messages[{at}].role"), message));
+            }
+        };
+        let messages =
+            if at < turn { &mut history.messages_before } else { &mut history.messages_after };
+        messages.push(message);
     }
+    history.system = (!system.is_empty()).then(|| system.join("\n\n"));
+    Ok((user_content, history))
 }
 
 fn tool_call_step(content: Vec<Content>, called: &[RequestToolCall]) -> Message {

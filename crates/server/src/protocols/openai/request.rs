@@ -6,7 +6,7 @@ use toolwright_chat::{ModelOptions, ToolChoice};
 use toolwright_core::{Role, Tool};
 
 use super::error::OpenAiError;
-use super::history::{RequestHistory, RequestMessage};
+use super::history::{RequestMessage, parse_messages};
 use crate::conversation::room_command::IncomingMessage;
 use crate::conversation::unstored::UnstoredConversation;
 use crate::endpoint::EndpointRuntime;
@@ -107,26 +107,16 @@ impl ChatRequest {
         } else {
             return Err(OpenAiError::model_not_found(&request.model, &names));
         };
-        let options = request.options();
+        let (content, mut conversation) = parse_messages(&request.messages)?;
+        let tools = request.tools.as_deref().unwrap_or_default();
+        let tools = client_tools::parse_client_tools(tools, endpoint)
+            .map_err(|(at, why)| OpenAiError::invalid_param(format!("tools[{at}]"), why))?;
         let choice = request.tool_choice.as_ref().map(parse_tool_choice);
-        let history = RequestHistory::parse(&request.messages)?;
-        let mut message = IncomingMessage::with_role(Role::User, history.user_content);
+        conversation.tool_choice = choice.transpose()?;
+        conversation.options = request.options();
+        let mut message = IncomingMessage::with_role(Role::User, content);
         message.model = model;
-        Ok(Self {
-            message,
-            conversation: UnstoredConversation {
-                system: history.system,
-                messages_before: history.messages_before,
-                messages_after: history.messages_after,
-                options,
-                tool_choice: choice.transpose()?,
-            },
-            tools: client_tools::parse_client_tools(
-                request.tools.as_deref().unwrap_or_default(),
-                endpoint,
-            )
-            .map_err(|(at, why)| OpenAiError::invalid_param(format!("tools[{at}]"), why))?,
-        })
+        Ok(Self { message, conversation, tools })
     }
 }
 
