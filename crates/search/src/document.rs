@@ -1,7 +1,9 @@
 //! The weighted terms of one tool spec.
 
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
+use regex::Regex;
 use serde_json::Value;
 use toolwright_core::ToolSpec;
 
@@ -14,6 +16,15 @@ const MAX_OPTIONS: usize = 16;
 const MAX_SUBSCHEMAS: usize = 64;
 const MAX_TEXT: usize = 1_000;
 const MAX_NAME: usize = 64;
+
+/// A regular expression; all of ours compile, so none is only what the type requires.
+type Form = LazyLock<Option<Regex>>;
+
+static EXAMPLE: Form = LazyLock::new(|| Regex::new(r"(?i)example|e\.g|such as|like ").ok());
+/// Values to choose from: "`C` or `F`", but not "the unit of `value`".
+static LIST: Form = LazyLock::new(|| {
+    Regex::new(r"`[^`/:.@]{1,32}`(\s?(,|/|\||,?\s?or|,?\s?and)\s?`[^`/:.@]{1,32}`)+").ok()
+});
 
 /// How much a word counts by the part of the spec it stands in.
 #[derive(Clone, Copy, Debug, Default)]
@@ -73,8 +84,10 @@ impl Document {
         }
         for (_, schema) in properties() {
             let description = schema.get("description").and_then(Value::as_str);
-            document.add(description.unwrap_or_default(), |_| PARAM_DESCRIPTION);
-            for option in options(root, schema) {
+            let description = head(description.unwrap_or_default(), MAX_TEXT);
+            document.add(description, |_| PARAM_DESCRIPTION);
+            let (listed, _) = quoted_values(description);
+            for option in listed.into_iter().take(MAX_OPTIONS).chain(options(root, schema)) {
                 document.add(head(option, MAX_NAME), |_| PARAM_DESCRIPTION);
             }
         }
@@ -99,6 +112,19 @@ impl Document {
         term.frequency += weight.frequency;
         term.evidence = term.evidence.max(weight.evidence);
     }
+}
+
+/// Returns the values that a description has in backticks: the first list of options, and the examples.
+pub fn quoted_values(description: &str) -> (Vec<&str>, Vec<&str>) {
+    let example = EXAMPLE.as_ref().and_then(|form| form.find(description));
+    let start = example.map_or(description.len(), |example| example.start());
+    let (before, examples) = description.split_at_checked(start).unwrap_or_default();
+    let options = LIST.as_ref().and_then(|form| form.find(before));
+    (quoted(options.map_or("", |list| list.as_str())), quoted(examples))
+}
+
+fn quoted(text: &str) -> Vec<&str> {
+    text.split('`').skip(1).step_by(2).collect()
 }
 
 /// Returns the strings that a parameter's schema lists, itself or where it refers to.
