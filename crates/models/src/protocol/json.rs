@@ -7,18 +7,39 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use toolwright_core::schema::{InputLimits, repair};
 
-/// Deserializes a field; `None` if its value has another type, so that one odd field does not fail the frame.
-pub(crate) fn lenient<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+/// Deserializes a field; the default if its value has another type, so that one odd field does not fail the frame.
+pub(crate) fn lenient<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
-    T: Deserialize<'de>,
+    T: Deserialize<'de> + Default,
 {
     let raw = <&RawValue>::deserialize(deserializer)?;
-    // A `RawValue` also holds null.
-    if raw.get() == "null" {
-        return Ok(None);
-    }
-    Ok(serde_json::from_str(raw.get()).ok())
+    Ok(serde_json::from_str(raw.get()).unwrap_or_default())
+}
+
+/// Defines structs of a vendor's JSON, visible to its protocol: every field is [`lenient`] and may be missing, unknown fields
+/// are ignored.
+macro_rules! lenient_structs {
+    ($($(#[$attribute:meta])* struct $name:ident $(<$lifetime:lifetime>)? {
+        $($(#[$field_attribute:meta])* $field:ident: $type:ty,)*
+    })*) => {$(
+        #[derive(Debug, Default, serde::Deserialize)]
+        #[serde(default)]
+        $(#[$attribute])*
+        pub(super) struct $name $(<$lifetime>)? {
+            $(
+                $(#[$field_attribute])*
+                #[serde(deserialize_with = "crate::protocol::json::lenient")]
+                pub(super) $field: $type,
+            )*
+        }
+    )*};
+}
+pub(crate) use lenient_structs;
+
+/// Replaces a count of tokens, if a later frame has it.
+pub(crate) fn replace_count(count: &mut Option<u64>, later: Option<u64>) {
+    *count = later.or(*count);
 }
 
 /// Replaces escaped lone surrogates by `\ufffd`.

@@ -15,6 +15,7 @@ use crate::limits::{
     MAX_ID_SEED_BYTES, MAX_ITEMS, protocol_error, response_cut_off, too_many_items,
 };
 use crate::protocol::item_builder::ItemBuilder;
+use crate::protocol::json::replace_count;
 use crate::protocol::{Protocol as _, ResponseParser, item_with_raw};
 
 /// Parses one response.
@@ -84,13 +85,13 @@ impl StreamParser {
         raw: &RawValue,
         events: &mut Vec<ModelEvent>,
     ) -> Result<(), ModelError> {
-        if call.partial_args.is_some() || call.will_continue == Some(true) {
+        if call.partial_args.is_some() || call.will_continue {
             // Never requested, and a call must not run with half of its arguments.
             return Err(protocol_error("the arguments of a call came in pieces"));
         }
         let arguments = call.args.map(RawValue::get).unwrap_or_default();
         self.items.push_call(
-            ToolCall::new(call.name.unwrap_or_default(), arguments),
+            ToolCall::new(call.name, arguments),
             call.id,
             self.response_id.as_deref(),
             raw,
@@ -100,18 +101,12 @@ impl StreamParser {
 
     /// Replaces the counts that a later chunk has.
     fn update_usage(&mut self, later: wire::Usage) {
-        let earlier = self.usage;
-        self.usage = wire::Usage {
-            prompt_token_count: later.prompt_token_count.or(earlier.prompt_token_count),
-            tool_use_prompt_token_count: later
-                .tool_use_prompt_token_count
-                .or(earlier.tool_use_prompt_token_count),
-            cached_content_token_count: later
-                .cached_content_token_count
-                .or(earlier.cached_content_token_count),
-            candidates_token_count: later.candidates_token_count.or(earlier.candidates_token_count),
-            thoughts_token_count: later.thoughts_token_count.or(earlier.thoughts_token_count),
-        };
+        let usage = &mut self.usage;
+        replace_count(&mut usage.prompt_token_count, later.prompt_token_count);
+        replace_count(&mut usage.tool_use_prompt_token_count, later.tool_use_prompt_token_count);
+        replace_count(&mut usage.cached_content_token_count, later.cached_content_token_count);
+        replace_count(&mut usage.candidates_token_count, later.candidates_token_count);
+        replace_count(&mut usage.thoughts_token_count, later.thoughts_token_count);
     }
 
     fn usage(&self) -> Usage {
@@ -140,7 +135,7 @@ impl ResponseParser for StreamParser {
         if chunk.error.is_some() {
             return Err(error::parse_error_body(0, data));
         }
-        if let Some(reason) = chunk.prompt_feedback.as_ref().and_then(blocked_message) {
+        if let Some(reason) = blocked_message(&chunk.prompt_feedback) {
             return Err(ModelError::new(ModelErrorKind::ContentFilter, reason));
         }
         if let Some(id) = chunk.response_id
@@ -148,18 +143,14 @@ impl ResponseParser for StreamParser {
         {
             self.response_id = Some(id);
         }
-        if let Some(usage) = chunk.usage_metadata {
-            self.update_usage(usage);
-        }
+        self.update_usage(chunk.usage_metadata);
         let mut events = Vec::new();
-        let first = chunk.candidates.unwrap_or_default().into_iter().next();
-        let Some(candidate) =
-            first.and_then(|raw| serde_json::from_str::<wire::Candidate<'_>>(raw.get()).ok())
-        else {
+        let Some(candidate) = chunk.candidates.first() else {
             return Ok(events);
         };
-        let parts = candidate.content.and_then(|content| content.parts);
-        let parts = parts.unwrap_or_default();
+        let candidate: wire::Candidate<'_> =
+            serde_json::from_str(candidate.get()).unwrap_or_default();
+        let parts = candidate.content.parts;
         if parts.len() > MAX_ITEMS {
             return Err(too_many_items());
         }
@@ -169,10 +160,8 @@ impl ResponseParser for StreamParser {
         if let Some(raw) = candidate.grounding_metadata.filter(|raw| search_kind(raw).is_some()) {
             self.grounding = Some(raw.to_owned());
         }
-        if let Some(reason) = candidate.finish_reason
-            && !matches!(reason.as_str(), "" | "FINISH_REASON_UNSPECIFIED")
-        {
-            self.finish_reason = Some(reason);
+        if !matches!(candidate.finish_reason.as_str(), "" | "FINISH_REASON_UNSPECIFIED") {
+            self.finish_reason = Some(candidate.finish_reason);
         }
         Ok(events)
     }

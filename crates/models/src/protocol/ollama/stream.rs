@@ -43,7 +43,7 @@ impl StreamParser {
         let arguments = arguments_text(function.arguments);
         let id_prefix = created_at.and_then(id_prefix);
         self.items.push_call(
-            ToolCall::new(function.name.unwrap_or_default(), arguments),
+            ToolCall::new(function.name, arguments),
             call.id,
             id_prefix.as_deref(),
             raw,
@@ -65,23 +65,21 @@ impl ResponseParser for StreamParser {
         if line.error.is_some() {
             return Err(error::parse_error_body(0, data));
         }
-        let message = line.message.unwrap_or_default();
+        let message = line.message;
         for (is_reasoning, text) in [(true, message.thinking), (false, message.content)] {
-            if let Some(text) = text.filter(|text| !text.is_empty()) {
+            if !text.is_empty() {
                 self.items.push_text(is_reasoning, text, &mut events);
             }
         }
-        for raw in message.tool_calls.unwrap_or_default() {
+        for raw in message.tool_calls {
             self.read_call(raw, line.created_at.as_deref(), &mut events)?;
         }
-        if line.done == Some(true) {
+        if line.done {
             self.is_finished = true;
             self.items.close_text(&mut events);
-            let input = line.prompt_eval_count.unwrap_or_default();
-            let output = line.eval_count.unwrap_or_default();
             events.push(ModelEvent::Finished {
-                stop: stop_reason(line.done_reason.unwrap_or_default(), self.items.has_calls()),
-                usage: Usage::new(input, output),
+                stop: stop_reason(line.done_reason, self.items.has_calls()),
+                usage: Usage::new(line.prompt_eval_count, line.eval_count),
             });
         }
         Ok(events)

@@ -148,8 +148,7 @@ fn is_replayable(item: &Item) -> bool {
     let raw = item.raw_json(OpenAiResponses::NAME);
     let parsed = raw.and_then(|raw| serde_json::from_str::<wire::Item>(raw.get()).ok());
     parsed.is_some_and(|item| {
-        item.encrypted_content.is_some_and(|content| !content.is_empty())
-            || item.content.is_some_and(|parts| !parts.is_empty())
+        !item.encrypted_content.is_empty() || item.content.is_some_and(|parts| !parts.is_empty())
     })
 }
 

@@ -53,11 +53,11 @@ pub(super) enum PendingKind {
 }
 
 impl PendingKind {
-    pub(super) fn from_type(kind: Option<&str>) -> Self {
+    pub(super) fn from_type(kind: &str) -> Self {
         match kind {
-            Some("message") => Self::Message,
-            Some("reasoning") => Self::Reasoning,
-            Some("function_call") => Self::Call,
+            "message" => Self::Message,
+            "reasoning" => Self::Reasoning,
+            "function_call" => Self::Call,
             _ => Self::Other,
         }
     }
@@ -88,7 +88,7 @@ impl PendingItems {
         kind: PendingKind,
         frame: &Frame<'_>,
     ) -> &mut PendingItem {
-        let id = frame.item_id.as_deref().unwrap_or_default();
+        let id = frame.item_id.as_str();
         let is_pending = |pending: &PendingItem| !pending.is_done && pending.kind == kind;
         let has_id =
             |pending: &PendingItem| !id.is_empty() && (pending.id == id || pending.call_id == id);
@@ -128,9 +128,8 @@ impl PendingItems {
         item: &Item,
         output_index: Option<u64>,
     ) -> Option<(usize, PendingItem)> {
-        let kind = PendingKind::from_type(item.kind.as_deref());
-        let id = item.id.as_deref().unwrap_or_default();
-        let call = item.call_id.as_deref().unwrap_or_default();
+        let kind = PendingKind::from_type(&item.kind);
+        let (id, call) = (item.id.as_str(), item.call_id.as_str());
         let done = |pending: &PendingItem| pending.is_done && pending.kind == kind;
         if !id.is_empty() && self.0.iter().any(|pending| done(pending) && pending.id == id) {
             return None;
@@ -175,10 +174,8 @@ impl PendingItems {
     /// Returns true if an item in the output of the last frame was done before.
     pub(super) fn is_done(&self, raw: &RawValue, output_index: Option<u64>) -> bool {
         let item: Item = serde_json::from_str(raw.get()).unwrap_or_default();
-        let kind = PendingKind::from_type(item.kind.as_deref());
-        let same = |known: &str, other: &Option<String>| {
-            !known.is_empty() && other.as_deref() == Some(known)
-        };
+        let kind = PendingKind::from_type(&item.kind);
+        let same = |known: &str, other: &str| !known.is_empty() && known == other;
         self.0.iter().any(|pending| {
             pending.is_done
                 && pending.kind == kind

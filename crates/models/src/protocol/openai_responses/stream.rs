@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
-use toolwright_chat::{Item, ItemKind, ModelError, ModelEvent, StopReason, Usage as Tokens};
+use toolwright_chat::{Item, ItemKind, ModelError, ModelEvent, StopReason};
 use toolwright_core::ToolCall;
 use toolwright_core::wire::ToolPlan;
 
@@ -48,7 +48,7 @@ impl ResponseParser for StreamParser {
             }
             "response.refusal.delta" => {
                 let pending = self.items.find_or_insert(PendingKind::Message, &frame);
-                pending.refusal.push_str(frame.delta.as_deref().unwrap_or_default());
+                pending.refusal.push_str(&frame.delta);
             }
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
                 if let Some(delta) = self.append_delta(PendingKind::Reasoning, &frame) {
@@ -74,10 +74,10 @@ impl ResponseParser for StreamParser {
             "response.function_call_arguments.done" => {
                 let pending = self.items.find_or_insert(PendingKind::Call, &frame);
                 if let Some(arguments) = frame.arguments {
-                    pending.text = arguments;
+                    pending.text = arguments.0;
                 }
-                if let Some(name) = frame.name.filter(|_| pending.name.is_empty()) {
-                    pending.name = name;
+                if pending.name.is_empty() {
+                    pending.name = frame.name;
                 }
             }
             "response.output_item.done" => {
@@ -89,8 +89,7 @@ impl ResponseParser for StreamParser {
             | "response.incomplete"
             | "response.failed"
             | "response.cancelled" => {
-                let response = frame.response.unwrap_or_default();
-                self.finish_response(kind, data, response, &mut events)?;
+                self.finish_response(kind, data, frame.response, &mut events)?;
             }
             "error" => {
                 self.is_finished = true;
@@ -145,16 +144,15 @@ impl StreamParser {
     fn item_added(&mut self, frame: &Frame<'_>, events: &mut Vec<ModelEvent>) {
         let Some(raw) = frame.item else { return };
         let item: wire::Item = serde_json::from_str(raw.get()).unwrap_or_default();
-        let id = item.id.unwrap_or_default();
-        if self.items.has_pending(&id) {
+        if self.items.has_pending(&item.id) {
             return;
         }
         let mut pending = PendingItem {
-            kind: PendingKind::from_type(item.kind.as_deref()),
+            kind: PendingKind::from_type(&item.kind),
             output_index: frame.output_index,
-            id,
-            call_id: item.call_id.unwrap_or_default(),
-            name: item.name.unwrap_or_default(),
+            id: item.id,
+            call_id: item.call_id,
+            name: item.name,
             added_item: serde_json::from_str(raw.get()).ok(),
             ..PendingItem::default()
         };
@@ -169,9 +167,11 @@ impl StreamParser {
 
     /// Appends a delta to its item, and returns it.
     fn append_delta(&mut self, kind: PendingKind, frame: &Frame<'_>) -> Option<String> {
-        let delta = frame.delta.clone().filter(|delta| !delta.is_empty())?;
-        self.items.find_or_insert(kind, frame).text.push_str(&delta);
-        Some(delta)
+        if frame.delta.is_empty() {
+            return None;
+        }
+        self.items.find_or_insert(kind, frame).text.push_str(&frame.delta);
+        Some(frame.delta.clone())
     }
 
     /// Emits an item that is done.
@@ -236,30 +236,25 @@ impl StreamParser {
         if pending.call_id.is_empty() {
             pending.call_id.clone_from(&pending.id);
         }
-        if let Some(name) = item.name.filter(|name| !name.is_empty()) {
-            pending.name = name;
-        } else {
+        if item.name.is_empty() {
             patches.push(("name", json!(pending.name)));
+        } else {
+            pending.name = item.name;
         }
-        let sent = item.arguments.filter(|arguments| !arguments.is_empty());
-        let arguments = match sent {
-            Some(arguments) => arguments,
-            None => {
-                if !pending.text.is_empty() {
-                    patches.push(("arguments", json!(pending.text)));
-                }
-                pending.text.clone()
-            }
-        };
+        let mut arguments = item.arguments.0;
+        if arguments.is_empty() && !pending.text.is_empty() {
+            patches.push(("arguments", json!(pending.text)));
+            arguments.clone_from(&pending.text);
+        }
         // Blank arguments mean none, but here they were not received.
-        if item.status.as_deref() == Some("incomplete") && arguments.trim().is_empty() {
+        if item.status == "incomplete" && arguments.trim().is_empty() {
             return;
         }
         let mut call = ToolCall::new(pending.name.as_str(), arguments.as_str());
         if pending.call_id.is_empty() {
             pending.call_id = call.id.as_str().to_owned();
         }
-        if item.call_id.is_none_or(|id| id.is_empty()) {
+        if item.call_id.is_empty() {
             patches.push(("call_id", json!(pending.call_id)));
         }
         call = call.with_id(pending.call_id.as_str());
@@ -306,7 +301,7 @@ impl StreamParser {
         }
         let is_incomplete = kind == "response.incomplete" || status == Some("incomplete");
         self.emit_unfinished(is_incomplete, events);
-        let reason = response.incomplete_details.and_then(|details| details.reason);
+        let reason = response.incomplete_details.reason;
         let stop = match (is_incomplete, reason.as_deref()) {
             (_, Some("max_output_tokens")) => StopReason::Length,
             (_, Some("content_filter")) => StopReason::Filtered,
@@ -319,8 +314,7 @@ impl StreamParser {
             _ if self.has_refusal => StopReason::Refused,
             _ => StopReason::End,
         };
-        let usage = response.usage.map(Tokens::from).unwrap_or_default();
-        events.push(ModelEvent::Finished { stop, usage });
+        events.push(ModelEvent::Finished { stop, usage: response.usage.into() });
         Ok(())
     }
 
