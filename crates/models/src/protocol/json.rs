@@ -74,6 +74,27 @@ pub(crate) fn replace_lone_surrogates(json: &str) -> Cow<'_, str> {
     Cow::Owned(replaced)
 }
 
+/// An object with these fields, without those that are null.
+pub(crate) fn object<const N: usize>(fields: [(&str, Value); N]) -> Map<String, Value> {
+    let fields = fields.into_iter().filter(|(_, value)| !value.is_null());
+    fields.map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// A value; null, which [`object`] leaves out, if it is empty.
+pub(crate) fn unless_empty(value: impl Into<Value>) -> Value {
+    Some(value.into()).filter(|value| !is_empty(value)).unwrap_or_default()
+}
+
+pub(crate) fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(list) => list.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        _ => false,
+    }
+}
+
 /// Merges `extra` into `into`: objects are merged recursively, other values replaced.
 pub(crate) fn merge_objects(into: &mut Map<String, Value>, extra: &Map<String, Value>) {
     for (name, value) in extra {
@@ -86,10 +107,10 @@ pub(crate) fn merge_objects(into: &mut Map<String, Value>, extra: &Map<String, V
     }
 }
 
-/// Converts an `f32` by its shortest decimal form: 0.7, not 0.699999988; `None` if it is not finite.
-pub(crate) fn number_from_f32(number: f32) -> Option<Value> {
-    let wide: f64 = number.to_string().parse().ok()?;
-    wide.is_finite().then(|| wide.into())
+/// Converts an `f32` by its shortest decimal form: 0.7, not 0.699999988; null if it is missing or not finite.
+pub(crate) fn number(number: Option<f32>) -> Value {
+    let wide = number.and_then(|number| number.to_string().parse::<f64>().ok());
+    wide.filter(|wide| wide.is_finite()).into()
 }
 
 /// Parses the arguments of an earlier call, repaired if necessary, into the object that an API requires.
@@ -111,7 +132,7 @@ pub(crate) fn arguments_object(arguments: &str) -> Value {
 mod tests {
     use serde_json::json;
 
-    use super::{arguments_object, number_from_f32, replace_lone_surrogates};
+    use super::{arguments_object, number, replace_lone_surrogates};
 
     #[test]
     fn a_lone_surrogate_becomes_a_replacement_character() {
@@ -129,9 +150,9 @@ mod tests {
 
     #[test]
     fn numbers_are_written_as_they_were_meant() {
-        assert_eq!(number_from_f32(0.7), Some(json!(0.7)));
-        assert_eq!(number_from_f32(f32::NAN), None);
-        assert_eq!(number_from_f32(f32::INFINITY), None);
+        assert_eq!(number(Some(0.7)), json!(0.7));
+        assert_eq!(number(Some(f32::NAN)), json!(null));
+        assert_eq!(number(Some(f32::INFINITY)), json!(null));
     }
 
     #[test]

@@ -1,9 +1,7 @@
 //! Writes the JSON body of a request.
 
 use serde_json::{Map, Value, json};
-use toolwright_chat::{
-    HostedTool, Item, ItemKind, Message, ModelOptions, ModelRequest, Step, ToolChoice,
-};
+use toolwright_chat::{HostedTool, Item, ItemKind, Message, ModelRequest, Step, ToolChoice};
 use toolwright_core::schema::Schema;
 use toolwright_core::wire::ToolPlan;
 use toolwright_core::{ToolCall, ToolResult};
@@ -12,7 +10,7 @@ use super::content::{content_parts, result_response, text_part};
 use super::{Gemini, ModelGeneration};
 use crate::protocol::Protocol as _;
 use crate::protocol::call_identifiers;
-use crate::protocol::json::{arguments_object, merge_objects, number_from_f32};
+use crate::protocol::json::{arguments_object, merge_objects, number, object, unless_empty};
 use crate::protocol::response_format::lower_schema;
 use crate::protocol::results::{CallReference, results_of_step, take_result};
 
@@ -25,21 +23,15 @@ pub(super) fn request_body(
     model: &str,
 ) -> Map<String, Value> {
     let generation = ModelGeneration::for_model(model);
-    let mut body = Map::new();
-    if let Some(system) = request.system.as_deref().filter(|text| !text.is_empty()) {
-        body.insert("systemInstruction".to_owned(), json!({"parts": [text_part(system)]}));
-    }
-    let contents = contents(&request.messages, tools, generation);
-    body.insert("contents".to_owned(), contents.into());
-    write_tools(&mut body, request, tools);
-    let mut config = generation_config(&request.options, generation);
-    if let Some(format) = &request.response_format {
-        config.insert("responseMimeType".to_owned(), "application/json".into());
-        config.insert("responseJsonSchema".to_owned(), response_schema(&format.schema));
-    }
-    if !config.is_empty() {
-        body.insert("generationConfig".to_owned(), config.into());
-    }
+    let system = request.system.as_deref().filter(|text| !text.is_empty());
+    let (definitions, tool_config) = tools_and_config(request, tools);
+    let mut body = object([
+        ("systemInstruction", system.map(|text| json!({"parts": [text_part(text)]})).into()),
+        ("contents", contents(&request.messages, tools, generation).into()),
+        ("tools", unless_empty(definitions)),
+        ("toolConfig", unless_empty(tool_config)),
+        ("generationConfig", unless_empty(generation_config(request, generation))),
+    ]);
     merge_objects(&mut body, &request.options.extra);
     body
 }
@@ -156,22 +148,19 @@ fn function_responses(
             Some(result) => result_response(result, generation == ModelGeneration::ThinkingLevel),
             None => (json!({"error": "no result of this call is known"}), Vec::new()),
         };
-        let mut function = Map::new();
-        if let Some(id) = &call.wire_id {
-            function.insert("id".to_owned(), id.as_str().into());
-        }
-        function.insert("name".to_owned(), call.name.as_str().into());
-        function.insert("response".to_owned(), response);
-        if !media.is_empty() {
-            function.insert("parts".to_owned(), media.into());
-        }
+        let function = object([
+            ("id", call.wire_id.as_deref().into()),
+            ("name", call.name.as_str().into()),
+            ("response", response),
+            ("parts", unless_empty(media)),
+        ]);
         json!({"functionResponse": function})
     });
     responses.collect()
 }
 
-/// Writes the tools, the hosted tools, and which of them the model may call.
-fn write_tools(body: &mut Map<String, Value>, request: &ModelRequest, tools: &ToolPlan) {
+/// The tools and the hosted tools, and which of them the model may call.
+fn tools_and_config(request: &ModelRequest, tools: &ToolPlan) -> (Vec<Value>, Map<String, Value>) {
     let mut definitions: Vec<Value> = serde_json::from_str(tools.json()).unwrap_or_default();
     let has_functions = !definitions.is_empty();
     let mut hosted = request.hosted_tools.iter();
@@ -179,20 +168,13 @@ fn write_tools(body: &mut Map<String, Value>, request: &ModelRequest, tools: &To
     if has_search {
         definitions.push(json!({"googleSearch": {}}));
     }
-    if !definitions.is_empty() {
-        body.insert("tools".to_owned(), definitions.into());
-    }
-    let mut config = Map::new();
-    if has_functions && let Some(calling) = function_calling_config(&request.tool_choice, tools) {
-        config.insert("functionCallingConfig".to_owned(), calling);
-    }
-    if has_functions && has_search {
+    let calling = function_calling_config(&request.tool_choice, tools);
+    let config = object([
+        ("functionCallingConfig", calling.filter(|_| has_functions).into()),
         // Without it the API rejects hosted tools beside functions.
-        config.insert("includeServerSideToolInvocations".to_owned(), true.into());
-    }
-    if !config.is_empty() {
-        body.insert("toolConfig".to_owned(), config.into());
-    }
+        ("includeServerSideToolInvocations", (has_functions && has_search).then_some(true).into()),
+    ]);
+    (definitions, config)
 }
 
 fn function_calling_config(choice: &ToolChoice, tools: &ToolPlan) -> Option<Value> {
@@ -207,27 +189,23 @@ fn function_calling_config(choice: &ToolChoice, tools: &ToolPlan) -> Option<Valu
     }
 }
 
-fn generation_config(options: &ModelOptions, generation: ModelGeneration) -> Map<String, Value> {
-    let mut config = Map::new();
-    if let Some(max_tokens) = options.max_tokens {
-        config.insert("maxOutputTokens".to_owned(), max_tokens.into());
-    }
-    if let Some(temperature) = options.temperature.and_then(number_from_f32) {
-        config.insert("temperature".to_owned(), temperature);
-    }
-    if let Some(top_p) = options.top_p.and_then(number_from_f32) {
-        config.insert("topP".to_owned(), top_p);
-    }
-    if let Some(effort) = options.effort.as_deref() {
-        let thinking = match generation {
-            ModelGeneration::ThinkingBudget => {
-                json!({"includeThoughts": true, "thinkingBudget": thinking_budget(effort)})
-            }
-            _ => json!({"includeThoughts": true, "thinkingLevel": effort.to_ascii_uppercase()}),
-        };
-        config.insert("thinkingConfig".to_owned(), thinking);
-    }
-    config
+fn generation_config(request: &ModelRequest, generation: ModelGeneration) -> Map<String, Value> {
+    let options = &request.options;
+    let format = request.response_format.as_ref();
+    let thinking = options.effort.as_deref().map(|effort| match generation {
+        ModelGeneration::ThinkingBudget => {
+            json!({"includeThoughts": true, "thinkingBudget": thinking_budget(effort)})
+        }
+        _ => json!({"includeThoughts": true, "thinkingLevel": effort.to_ascii_uppercase()}),
+    });
+    object([
+        ("maxOutputTokens", options.max_tokens.into()),
+        ("temperature", number(options.temperature)),
+        ("topP", number(options.top_p)),
+        ("thinkingConfig", thinking.into()),
+        ("responseMimeType", format.map(|_| "application/json").into()),
+        ("responseJsonSchema", format.map(|format| response_schema(&format.schema)).into()),
+    ])
 }
 
 /// Google's own number of tokens for a level; -1 leaves it to the model.

@@ -1,7 +1,7 @@
 //! Writes the JSON body of a request.
 
 use serde_json::{Map, Value, json};
-use toolwright_chat::{ItemKind, Message, ModelOptions, ModelRequest, Step, ToolChoice};
+use toolwright_chat::{ItemKind, Message, ModelRequest, Step, ToolChoice};
 use toolwright_core::schema::{Dialect, Lowered, Schema};
 use toolwright_core::wire::ToolPlan;
 use toolwright_core::{Content, ToolCall, ToolResult};
@@ -10,7 +10,7 @@ use super::Ollama;
 use super::content::message_with_content;
 use crate::protocol::Protocol as _;
 use crate::protocol::call_identifiers;
-use crate::protocol::json::{arguments_object, merge_objects, number_from_f32};
+use crate::protocol::json::{arguments_object, merge_objects, number, object, unless_empty};
 use crate::protocol::results::{CallReference, results_of_step, take_result};
 
 pub(super) fn request_body(
@@ -18,25 +18,23 @@ pub(super) fn request_body(
     tools: &ToolPlan,
     model: &str,
 ) -> Map<String, Value> {
-    let mut body = Map::new();
-    body.insert("model".to_owned(), model.into());
-    body.insert("messages".to_owned(), messages(request, tools).into());
-    body.insert("stream".to_owned(), true.into());
-    let definitions = tool_definitions(&request.tool_choice, tools);
-    if !definitions.is_empty() {
-        body.insert("tools".to_owned(), definitions.into());
-    }
-    if let Some(format) = &request.response_format {
-        body.insert("format".to_owned(), response_schema(&format.schema));
-    }
-    if let Some(effort) = request.options.effort.as_deref() {
-        body.insert("think".to_owned(), think_setting(effort));
-    }
-    let options = model_options(&request.options);
-    if !options.is_empty() {
-        body.insert("options".to_owned(), options.into());
-    }
-    merge_objects(&mut body, &request.options.extra);
+    let options = &request.options;
+    let format = request.response_format.as_ref();
+    let model_options = object([
+        ("num_predict", options.max_tokens.into()),
+        ("temperature", number(options.temperature)),
+        ("top_p", number(options.top_p)),
+    ]);
+    let mut body = object([
+        ("model", model.into()),
+        ("messages", messages(request, tools).into()),
+        ("stream", true.into()),
+        ("tools", unless_empty(tool_definitions(&request.tool_choice, tools))),
+        ("format", format.map(|format| response_schema(&format.schema)).into()),
+        ("think", options.effort.as_deref().map(think_setting).into()),
+        ("options", unless_empty(model_options)),
+    ]);
+    merge_objects(&mut body, &options.extra);
     body
 }
 
@@ -102,15 +100,12 @@ fn replay_step<'a>(
     if content.is_empty() && thinking.is_empty() && entries.is_empty() {
         return (None, calls);
     }
-    let mut message = Map::new();
-    message.insert("role".to_owned(), "assistant".into());
-    message.insert("content".to_owned(), content.into());
-    if !thinking.is_empty() {
-        message.insert("thinking".to_owned(), thinking.into());
-    }
-    if !entries.is_empty() {
-        message.insert("tool_calls".to_owned(), entries.into());
-    }
+    let message = object([
+        ("role", "assistant".into()),
+        ("content", content.into()),
+        ("thinking", unless_empty(thinking)),
+        ("tool_calls", unless_empty(entries)),
+    ]);
     (Some(message), calls)
 }
 
@@ -160,20 +155,6 @@ fn tool_definitions(choice: &ToolChoice, tools: &ToolPlan) -> Vec<Value> {
         _ => {}
     }
     definitions
-}
-
-fn model_options(options: &ModelOptions) -> Map<String, Value> {
-    let mut out = Map::new();
-    if let Some(max_tokens) = options.max_tokens {
-        out.insert("num_predict".to_owned(), max_tokens.into());
-    }
-    if let Some(temperature) = options.temperature.and_then(number_from_f32) {
-        out.insert("temperature".to_owned(), temperature);
-    }
-    if let Some(top_p) = options.top_p.and_then(number_from_f32) {
-        out.insert("top_p".to_owned(), top_p);
-    }
-    out
 }
 
 /// The API rejects a request with any other value.

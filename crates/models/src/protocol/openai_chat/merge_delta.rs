@@ -61,13 +61,3 @@ pub(super) fn merge_value(target: &mut Value, delta: Value) {
         (target, delta) => *target = delta,
     }
 }
-
-pub(super) fn is_empty_value(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::String(text) => text.is_empty(),
-        Value::Array(list) => list.is_empty(),
-        Value::Object(fields) => fields.is_empty(),
-        _ => false,
-    }
-}

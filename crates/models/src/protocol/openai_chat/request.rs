@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
-use toolwright_chat::{Message, ModelOptions, ModelRequest, ResponseFormat, Step, ToolChoice};
+use toolwright_chat::{Message, ModelRequest, ResponseFormat, Step, ToolChoice};
 use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::ToolPlan;
 use toolwright_core::{Content, ToolResult};
@@ -12,7 +12,7 @@ use super::OpenAiChat;
 use super::quirks::{ResponseFormatSupport, ResultImages};
 use crate::protocol::Protocol as _;
 use crate::protocol::call_identifiers::valid_name;
-use crate::protocol::json::number_from_f32;
+use crate::protocol::json::{number, object};
 use crate::protocol::response_format::lower_schema;
 use crate::protocol::results::results_of_step;
 
@@ -30,43 +30,29 @@ pub(super) fn request_body(
     tools: &ToolPlan,
     model: &str,
 ) -> Map<String, Value> {
-    let mut body = Map::new();
-    let mut set = |name: &str, value: Value| {
-        body.insert(name.to_owned(), value);
-    };
-    set("model", model.into());
-    set("messages", Value::Array(messages(protocol, request, tools)));
-    if !tools.tools().is_empty() {
-        set("tools", serde_json::from_str(tools.json()).unwrap_or_default());
-        if let Some(choice) = tool_choice(protocol, &request.tool_choice, tools) {
-            set("tool_choice", choice);
-        }
-    }
-    if let Some(format) = &request.response_format {
-        set("response_format", response_format(protocol, &format.name, &format.schema));
-    }
-    for (name, value) in options(protocol, &request.options) {
-        set(name, value);
-    }
-    set("stream", true.into());
-    if protocol.quirks.requests_stream_usage {
-        set("stream_options", json!({"include_usage": true}));
-    }
-    body.extend(request.options.extra.clone());
+    let (quirks, options) = (&protocol.quirks, &request.options);
+    let has_tools = !tools.tools().is_empty();
+    let definitions =
+        has_tools.then(|| serde_json::from_str::<Value>(tools.json()).unwrap_or_default());
+    let choice = tool_choice(protocol, &request.tool_choice, tools).filter(|_| has_tools);
+    let format = request.response_format.as_ref();
+    let format = format.map(|format| response_format(protocol, &format.name, &format.schema));
+    let stream_options = quirks.requests_stream_usage.then(|| json!({"include_usage": true}));
+    let mut body = object([
+        ("model", model.into()),
+        ("messages", messages(protocol, request, tools).into()),
+        ("tools", definitions.into()),
+        ("tool_choice", choice.into()),
+        ("response_format", format.into()),
+        (quirks.max_tokens_field, options.max_tokens.into()),
+        ("temperature", number(options.temperature)),
+        ("top_p", number(options.top_p)),
+        ("reasoning_effort", options.effort.as_deref().into()),
+        ("stream", true.into()),
+        ("stream_options", stream_options.into()),
+    ]);
+    body.extend(options.extra.clone());
     body
-}
-
-fn options(
-    protocol: &OpenAiChat,
-    options: &ModelOptions,
-) -> impl Iterator<Item = (&'static str, Value)> + use<> {
-    let set = [
-        (protocol.quirks.max_tokens_field, options.max_tokens.map(Value::from)),
-        ("temperature", options.temperature.and_then(number_from_f32)),
-        ("top_p", options.top_p.and_then(number_from_f32)),
-        ("reasoning_effort", options.effort.as_deref().map(Value::from)),
-    ];
-    set.into_iter().filter_map(|(name, value)| Some((name, value?)))
 }
 
 fn tool_choice(protocol: &OpenAiChat, choice: &ToolChoice, tools: &ToolPlan) -> Option<Value> {

@@ -8,13 +8,13 @@ use toolwright_core::ToolCall;
 use toolwright_core::wire::ToolPlan;
 
 use super::error::parse_error_value;
-use super::merge_delta::{is_empty_value, merge_reasoning_detail, merge_value};
+use super::merge_delta::{merge_reasoning_detail, merge_value};
 use super::wire::{Choice, Chunk, Delta};
 use super::{OpenAiChat, Protocol as _};
 use crate::excerpt::excerpt;
 use crate::limits::{protocol_error, response_cut_off, too_many_calls};
 use crate::protocol::call_assembler::{CallAssembler, CallDelta, CompleteCall};
-use crate::protocol::{ResponseParser, item_with_raw, tool_name};
+use crate::protocol::{ResponseParser, item_with_raw, json, tool_name};
 
 /// The data of the last frame.
 const END_OF_STREAM: &str = "[DONE]";
@@ -281,7 +281,7 @@ impl StreamParser {
             items.push(self.call_item(call));
         }
         for (name, value) in std::mem::take(&mut self.extra_fields) {
-            if !is_empty_value(&value) {
+            if !json::is_empty(&value) {
                 let raw = Map::from_iter([(name, value)]);
                 items.push(item_with_raw(OpenAiChat::NAME, ItemKind::Other, &raw));
             }

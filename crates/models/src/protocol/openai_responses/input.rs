@@ -10,6 +10,7 @@ use toolwright_core::{Content, Outcome, ToolResult};
 use super::{OpenAiResponses, wire};
 use crate::protocol::Protocol as _;
 use crate::protocol::call_identifiers::{UniqueCallIds, valid_tool_name};
+use crate::protocol::json::object;
 use crate::protocol::results::results_of_step;
 
 /// Writes the history as items.
@@ -41,15 +42,13 @@ pub(super) fn input_items(messages: &[Message], tools: &ToolPlan) -> Vec<Value> 
 
 /// The response to an approval request of a hosted tool.
 pub(crate) fn approval_response(id: &str, approve: bool, reason: Option<&str>) -> Value {
-    let mut item = json!({
-        "type": "mcp_approval_response",
-        "approval_request_id": id,
-        "approve": approve,
-    });
-    if let (Some(reason), Some(fields)) = (reason, item.as_object_mut()) {
-        fields.insert("reason".to_owned(), json!(reason));
-    }
-    item
+    let item = object([
+        ("type", "mcp_approval_response".into()),
+        ("approval_request_id", id.into()),
+        ("approve", approve.into()),
+        ("reason", reason.into()),
+    ]);
+    item.into()
 }
 
 /// The API rejects longer ids.
