@@ -39,11 +39,7 @@ impl StreamParser {
         }
     }
 
-    fn read_part(
-        &mut self,
-        raw: &RawValue,
-        events: &mut Vec<ModelEvent>,
-    ) -> Result<(), ModelError> {
+    fn read_part(&mut self, raw: &RawValue) -> Result<(), ModelError> {
         // Anything but an object could not be replayed.
         let Ok(part) = serde_json::from_str::<wire::Part<'_>>(raw.get()) else {
             return Ok(());
@@ -52,7 +48,7 @@ impl StreamParser {
             return Ok(());
         }
         if let Some(call) = parse_field(&part, "functionCall") {
-            return self.read_call(call, raw, events);
+            return self.read_call(call, raw);
         }
         let is_reasoning = parse_field(&part, "thought") == Some(true);
         let kind = if let Some(call) = parse_field::<wire::HostedTool<'_>>(&part, "toolCall") {
@@ -62,20 +58,16 @@ impl StreamParser {
         } else if let Some(text) = parse_field::<String>(&part, "text") {
             let is_plain = |key: &String| matches!(key.as_str(), "text" | "thought");
             match part.keys().all(is_plain) {
-                true => self.items.push_text(is_reasoning, text, events),
-                false => {
-                    let items = &mut self.items;
-                    items.push_separate_text(is_reasoning, text, raw, events);
-                }
+                true => self.items.push_text(is_reasoning, text),
+                false => self.items.push_separate_text(is_reasoning, text, raw),
             }
             return Ok(());
         } else if is_reasoning {
-            let text = String::new();
-            ItemKind::Reasoning { text }
+            ItemKind::Reasoning { text: String::new() }
         } else {
             ItemKind::Other
         };
-        self.items.push_item(kind, raw, events);
+        self.items.push_item(kind, raw);
         Ok(())
     }
 
@@ -83,7 +75,6 @@ impl StreamParser {
         &mut self,
         call: wire::FunctionCall<'_>,
         raw: &RawValue,
-        events: &mut Vec<ModelEvent>,
     ) -> Result<(), ModelError> {
         if call.partial_args.is_some() || call.will_continue {
             // Never requested, and a call must not run with half of its arguments.
@@ -95,7 +86,6 @@ impl StreamParser {
             call.id,
             self.response_id.as_deref(),
             raw,
-            events,
         )
     }
 
@@ -144,9 +134,8 @@ impl ResponseParser for StreamParser {
             self.response_id = Some(id);
         }
         self.update_usage(chunk.usage_metadata);
-        let mut events = Vec::new();
         let Some(candidate) = chunk.candidates.first() else {
-            return Ok(events);
+            return Ok(Vec::new());
         };
         let candidate: wire::Candidate<'_> =
             serde_json::from_str(candidate.get()).unwrap_or_default();
@@ -155,7 +144,7 @@ impl ResponseParser for StreamParser {
             return Err(too_many_items());
         }
         for raw in parts {
-            self.read_part(raw, &mut events)?;
+            self.read_part(raw)?;
         }
         if let Some(raw) = candidate.grounding_metadata.filter(|raw| search_kind(raw).is_some()) {
             self.grounding = Some(raw.to_owned());
@@ -163,7 +152,7 @@ impl ResponseParser for StreamParser {
         if !matches!(candidate.finish_reason.as_str(), "" | "FINISH_REASON_UNSPECIFIED") {
             self.finish_reason = Some(candidate.finish_reason);
         }
-        Ok(events)
+        Ok(self.items.take_events())
     }
 
     /// Parses one chunk, or a list of chunks, as a request without `alt=sse` gets.
@@ -184,8 +173,8 @@ impl ResponseParser for StreamParser {
         let Some(reason) = self.finish_reason.take() else {
             return Err(response_cut_off());
         };
-        let mut events = Vec::new();
-        self.items.close_text(&mut events);
+        self.items.close_text();
+        let mut events = self.items.take_events();
         if let Some(raw) = self.grounding.take()
             && let Some(kind) = search_kind(&raw)
         {

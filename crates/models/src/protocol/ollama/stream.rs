@@ -25,19 +25,14 @@ impl StreamParser {
         Self { items: ItemBuilder::new(Ollama::NAME, tools, text_json), is_finished: false }
     }
 
-    fn read_call(
-        &mut self,
-        raw: &RawValue,
-        created_at: Option<&str>,
-        events: &mut Vec<ModelEvent>,
-    ) -> Result<(), ModelError> {
+    fn read_call(&mut self, raw: &RawValue, created_at: Option<&str>) -> Result<(), ModelError> {
         // Anything but an object could not be replayed.
         if !raw.get().starts_with('{') {
             return Ok(());
         }
         let call: wire::Call<'_> = serde_json::from_str(raw.get()).unwrap_or_default();
         let Some(function) = call.function else {
-            self.items.push_item(ItemKind::Other, raw, events);
+            self.items.push_item(ItemKind::Other, raw);
             return Ok(());
         };
         let arguments = arguments_text(function.arguments);
@@ -47,16 +42,14 @@ impl StreamParser {
             call.id,
             id_prefix.as_deref(),
             raw,
-            events,
         )
     }
 }
 
 impl ResponseParser for StreamParser {
     fn parse_frame(&mut self, _: &str, data: &str) -> Result<Vec<ModelEvent>, ModelError> {
-        let mut events = Vec::new();
         if self.is_finished || data.trim().is_empty() {
-            return Ok(events);
+            return Ok(Vec::new());
         }
         let line: wire::Line<'_> = serde_json::from_str(data).map_err(|source| {
             let excerpt = excerpt(data);
@@ -68,20 +61,22 @@ impl ResponseParser for StreamParser {
         let message = line.message;
         for (is_reasoning, text) in [(true, message.thinking), (false, message.content)] {
             if !text.is_empty() {
-                self.items.push_text(is_reasoning, text, &mut events);
+                self.items.push_text(is_reasoning, text);
             }
         }
         for raw in message.tool_calls {
-            self.read_call(raw, line.created_at.as_deref(), &mut events)?;
+            self.read_call(raw, line.created_at.as_deref())?;
         }
-        if line.done {
-            self.is_finished = true;
-            self.items.close_text(&mut events);
-            events.push(ModelEvent::Finished {
-                stop: stop_reason(line.done_reason, self.items.has_calls()),
-                usage: Usage::new(line.prompt_eval_count, line.eval_count),
-            });
+        if !line.done {
+            return Ok(self.items.take_events());
         }
+        self.is_finished = true;
+        self.items.close_text();
+        let mut events = self.items.take_events();
+        events.push(ModelEvent::Finished {
+            stop: stop_reason(line.done_reason, self.items.has_calls()),
+            usage: Usage::new(line.prompt_eval_count, line.eval_count),
+        });
         Ok(events)
     }
 
