@@ -16,6 +16,7 @@ mod results;
 mod tests;
 mod vendor_errors;
 
+use std::fmt;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -29,10 +30,7 @@ use toolwright_core::wire::{Shape, ToolPlan};
 use crate::framing::Framing;
 
 /// A wire protocol.
-pub(crate) trait Protocol: Send + Sync + 'static {
-    /// The key under which the provider's raw JSON is stored with an item.
-    const NAME: &'static str;
-
+pub(crate) trait Protocol: fmt::Debug + Send + Sync {
     /// The dialect that tools are lowered to.
     fn dialect(&self) -> Dialect;
 
@@ -64,6 +62,11 @@ pub(crate) trait Protocol: Send + Sync + 'static {
     /// Returns true if the vendor runs this hosted tool itself.
     fn supports_hosted_tool(&self, _: &HostedTool) -> bool {
         false
+    }
+
+    /// A header that every request needs.
+    fn constant_header(&self) -> Option<(&'static str, &'static str)> {
+        None
     }
 
     /// Headers that depend on the request.

@@ -28,33 +28,29 @@ use crate::protocol::{Protocol, ResponseParser};
 /// The value of the `anthropic-version` header, which every request needs.
 ///
 /// The newer `2026-10-21` rejects `temperature` and `top_p` even for models that still accept them.
-pub(crate) const API_VERSION: &str = "2023-06-01";
+const API_VERSION: &str = "2023-06-01";
 
 /// The value of `anthropic-beta` that hosted MCP servers require.
 const MCP_BETA: &str = "mcp-client-2025-11-20";
 
-/// The Messages API.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Anthropic {
-    /// Whether the vendor should cache tools and system prompt for the next request; true by default.
-    pub(crate) prompt_caching: bool,
-}
+/// The key under which the API's raw JSON is stored with an item.
+const NAME: &str = "anthropic";
 
-impl Default for Anthropic {
-    fn default() -> Self {
-        Self { prompt_caching: true }
-    }
-}
+/// The Messages API.
+#[derive(Debug)]
+pub(crate) struct Anthropic;
 
 impl Protocol for Anthropic {
-    const NAME: &'static str = "anthropic";
-
     fn dialect(&self) -> Dialect {
         Dialect::ANTHROPIC
     }
 
     fn tool_shape(&self) -> Shape {
         Shape::Anthropic
+    }
+
+    fn constant_header(&self) -> Option<(&'static str, &'static str)> {
+        Some(("anthropic-version", API_VERSION))
     }
 
     fn headers(&self, request: &ModelRequest) -> Vec<(&'static str, String)> {
@@ -69,7 +65,7 @@ impl Protocol for Anthropic {
     }
 
     fn body(&self, request: &ModelRequest, tools: &ToolPlan, model: &str) -> Map<String, Value> {
-        request::request_body(request, tools, model, self.prompt_caching)
+        request::request_body(request, tools, model)
     }
 
     fn response_format_dialect(&self, schema: &Schema) -> Option<Dialect> {
@@ -113,7 +109,7 @@ fn contains_mcp_blocks(message: &Message) -> bool {
     let Message::Step(step) = message else {
         return false;
     };
-    let raw = step.items.iter().filter_map(|item| item.raw_json(Anthropic::NAME));
+    let raw = step.items.iter().filter_map(|item| item.raw_json(NAME));
     raw.filter_map(|raw| serde_json::from_str::<Block<'_>>(raw.get()).ok())
         .any(|block| block.kind.starts_with("mcp_"))
 }

@@ -22,13 +22,14 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
+/// The key under which the API's raw JSON is stored with an item.
+const NAME: &str = "gemini";
+
 /// The Gemini API.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Gemini;
 
 impl Protocol for Gemini {
-    const NAME: &'static str = "gemini";
-
     fn dialect(&self) -> Dialect {
         Dialect::GEMINI
     }

@@ -9,9 +9,8 @@ use toolwright_chat::{ModelError, ModelRequest};
 use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::{Shape, ToolPlan};
 
-use crate::excerpt::excerpt;
+use crate::excerpt::unreadable;
 use crate::framing::Framing;
-use crate::limits::protocol_error;
 use crate::protocol::{Protocol, ResponseParser};
 
 mod content;
@@ -28,20 +27,19 @@ pub(crate) const MODEL_LIST_PATH: &str = "/api/tags";
 
 /// The names in the response to [`MODEL_LIST_PATH`].
 pub(crate) fn parse_model_list(body: &str) -> Result<Vec<String>, ModelError> {
-    let list: wire::ModelList = serde_json::from_str(body).map_err(|error| {
-        let message = format!("the list of models cannot be read: {}", excerpt(body));
-        protocol_error(message).with_source(error)
-    })?;
+    let list: wire::ModelList = serde_json::from_str(body)
+        .map_err(|source| unreadable("the list of models cannot be read", body, source))?;
     Ok(list.models.into_iter().map(|model| model.name).collect())
 }
 
+/// The key under which the API's raw JSON is stored with an item.
+const NAME: &str = "ollama";
+
 /// Ollama's API.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Ollama;
 
 impl Protocol for Ollama {
-    const NAME: &'static str = "ollama";
-
     fn dialect(&self) -> Dialect {
         Dialect::OLLAMA
     }

@@ -25,22 +25,21 @@ mod wire;
 
 pub(crate) use self::quirks::Quirks;
 
+/// The key under which the API's raw JSON is stored with an item.
+const NAME: &str = "openai_chat";
+
 /// Chat Completions, as one vendor implements it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(crate) struct OpenAiChat {
     /// The vendor's name, compared with that of a replayed step's model.
     pub(crate) vendor: &'static str,
-    /// The dialect of the vendor's schemas.
-    pub(crate) dialect: Dialect,
     /// The vendor's deviations.
     pub(crate) quirks: Quirks,
 }
 
 impl Protocol for OpenAiChat {
-    const NAME: &'static str = "openai_chat";
-
     fn dialect(&self) -> Dialect {
-        self.dialect
+        self.quirks.dialect
     }
 
     fn tool_shape(&self) -> Shape {
@@ -57,7 +56,7 @@ impl Protocol for OpenAiChat {
 
     fn response_format_dialect(&self, schema: &Schema) -> Option<Dialect> {
         match self.quirks.response_format {
-            ResponseFormatSupport::JsonSchema => strict_if_lossless(schema, self.dialect),
+            ResponseFormatSupport::JsonSchema => strict_if_lossless(schema, self.quirks.dialect),
             ResponseFormatSupport::JsonObject => None,
         }
     }

@@ -24,13 +24,14 @@ use toolwright_core::wire::{Shape, ToolPlan};
 use crate::protocol::response_format::strict_if_lossless;
 use crate::protocol::{Protocol, ResponseParser};
 
+/// The key under which the API's raw JSON is stored with an item.
+const NAME: &str = "openai_responses";
+
 /// The Responses API, of OpenAI and of vendors that imitate it.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct OpenAiResponses;
 
 impl Protocol for OpenAiResponses {
-    const NAME: &'static str = "openai_responses";
-
     fn dialect(&self) -> Dialect {
         Dialect::OPENAI
     }

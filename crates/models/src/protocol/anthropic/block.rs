@@ -8,8 +8,8 @@ use toolwright_core::wire::ToolPlan;
 use toolwright_core::{CallId, ToolCall};
 
 use super::wire::{Delta, JsonFields, text_field};
-use crate::protocol::anthropic::Anthropic;
-use crate::protocol::{Protocol as _, item_with_raw, tool_name};
+use crate::protocol::anthropic::NAME;
+use crate::protocol::{item_with_raw, tool_name};
 
 /// A block that is being streamed.
 pub(super) struct Block {
@@ -184,7 +184,7 @@ impl Block {
             BlockKind::ServerToolResult => self.hosted_result(hosted),
             BlockKind::Other => ItemKind::Other,
         };
-        item_with_raw(Anthropic::NAME, kind, &self.fields)
+        item_with_raw(NAME, kind, &self.fields)
     }
 
     fn hosted_result(&self, hosted: &mut HashMap<String, String>) -> ItemKind {

@@ -22,12 +22,11 @@ pub(super) fn request_body(
     request: &ModelRequest,
     tools: &ToolPlan,
     model: &str,
-    cache: bool,
 ) -> Map<String, Value> {
     let traits = ModelTraits::for_model(model);
     let options = &request.options;
     let messages = messages::messages(&request.messages, tools, traits.requires_signature);
-    let definitions = tool_definitions(request, tools, cache);
+    let definitions = tool_definitions(request, tools);
     let choice = tool_choice(&request.tool_choice, tools).filter(|_| !definitions.is_empty());
     let forced = choice.is_some() && request.tool_choice != ToolChoice::None;
     let thinking = ThinkingSettings::new(request, traits, forced, &messages);
@@ -47,7 +46,7 @@ pub(super) fn request_body(
         ("model", model.into()),
         ("max_tokens", thinking.max_tokens.into()),
         ("stream", true.into()),
-        ("system", system_blocks(request, cache).into()),
+        ("system", system_blocks(request).into()),
         ("tools", unless_empty(definitions)),
         ("tool_choice", choice.into()),
         ("mcp_servers", unless_empty(mcp_servers(request))),
@@ -63,24 +62,22 @@ pub(super) fn request_body(
 
 /// The response format; the API enforces it, so it supports only the keywords of strict mode.
 pub(super) fn response_format(schema: &Schema) -> Value {
-    let dialect = Anthropic::default().response_format_dialect(schema);
+    let dialect = Anthropic.response_format_dialect(schema);
     json!({"type": "json_schema", "schema": lower_schema(schema, dialect)})
 }
 
-fn system_blocks(request: &ModelRequest, cache: bool) -> Option<Value> {
+fn system_blocks(request: &ModelRequest) -> Option<Value> {
     let text = request.system.as_deref()?;
     if text.trim().is_empty() {
         return None;
     }
     let mut block = json!({"type": "text", "text": text});
-    if cache {
-        set_cache_control(&mut block);
-    }
+    set_cache_control(&mut block);
     Some(vec![block].into())
 }
 
 /// The tools, then the hosted tools.
-fn tool_definitions(request: &ModelRequest, tools: &ToolPlan, cache: bool) -> Vec<Value> {
+fn tool_definitions(request: &ModelRequest, tools: &ToolPlan) -> Vec<Value> {
     let mut definitions: Vec<Value> = serde_json::from_str(tools.json()).unwrap_or_default();
     let hosted = request.hosted_tools.iter().filter_map(|tool| match tool {
         HostedTool::WebSearch(search) => Some(web_search_tool(search)),
@@ -90,7 +87,7 @@ fn tool_definitions(request: &ModelRequest, tools: &ToolPlan, cache: bool) -> Ve
         _ => None,
     });
     definitions.extend(hosted);
-    if let Some(last) = definitions.last_mut().filter(|_| cache) {
+    if let Some(last) = definitions.last_mut() {
         set_cache_control(last);
     }
     definitions

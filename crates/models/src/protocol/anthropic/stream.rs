@@ -11,8 +11,8 @@ use toolwright_core::wire::ToolPlan;
 use super::block::Block;
 use super::error::parse_error_frame;
 use super::wire::{CompleteMessage, Delta, Frame, Usage, text_field};
-use crate::excerpt::excerpt;
-use crate::limits::{MAX_ITEMS, protocol_error, response_cut_off, too_many_items};
+use crate::excerpt::unreadable;
+use crate::limits::{MAX_ITEMS, response_cut_off, too_many_items};
 use crate::protocol::ResponseParser;
 
 /// Parses one response.
@@ -134,7 +134,9 @@ impl ResponseParser for StreamParser {
         let frame: Frame<'_> = match serde_json::from_str(data) {
             Ok(frame) => frame,
             Err(_) if !is_known_event(name) => return Ok(Vec::new()),
-            Err(error) => return Err(invalid_json_error(data).with_source(error)),
+            Err(source) => {
+                return Err(unreadable("a frame of the answer is not JSON", data, source));
+            }
         };
         let kind = match frame.kind.as_str() {
             "" => name,
@@ -210,8 +212,4 @@ fn is_known_event(name: &str) -> bool {
             | "message_stop"
             | "error"
     )
-}
-
-fn invalid_json_error(data: &str) -> ModelError {
-    protocol_error(format!("a frame of the answer is not JSON: {}", excerpt(data)))
 }

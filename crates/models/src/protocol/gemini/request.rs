@@ -7,9 +7,9 @@ use toolwright_core::wire::ToolPlan;
 use toolwright_core::{ToolCall, ToolResult};
 
 use super::content::{content_parts, result_response, text_part};
-use super::{Gemini, ModelGeneration};
+use super::{Gemini, ModelGeneration, NAME};
 use crate::protocol::Protocol as _;
-use crate::protocol::call_identifiers;
+use crate::protocol::call_identifiers::valid_tool_name;
 use crate::protocol::json::{arguments_object, merge_objects, number, object, unless_empty};
 use crate::protocol::response_format::lower_schema;
 use crate::protocol::results::{CallReference, results_of_step, take_result};
@@ -108,7 +108,7 @@ fn replay_step<'a>(
 
 /// The part as the API sent it.
 fn raw_part(item: &Item) -> Option<Map<String, Value>> {
-    let raw = item.raw_json(Gemini::NAME)?;
+    let raw = item.raw_json(NAME)?;
     let mut part: Map<String, Value> = serde_json::from_str(raw.get()).ok()?;
     if part.keys().all(|key| matches!(key.as_str(), "thought" | "thoughtSignature")) {
         // The API omits an empty text, but requires it in a request.
@@ -119,20 +119,16 @@ fn raw_part(item: &Item) -> Option<Map<String, Value>> {
 
 /// A part for an item without raw JSON of this protocol.
 fn part_from_kind(kind: &ItemKind, tools: &ToolPlan) -> Option<Map<String, Value>> {
-    let part = match kind {
-        ItemKind::Text { text } | ItemKind::Refusal { text } if !text.is_empty() => text_part(text),
+    match kind {
+        ItemKind::Text { text } | ItemKind::Refusal { text } if !text.is_empty() => {
+            Some(object([("text", text.as_str().into())]))
+        }
         ItemKind::Call { call } => {
             let ToolCall { name, arguments, .. } = tools.lower(call.clone());
-            let (name, args) = (
-                call_identifiers::valid_tool_name(name.as_str()),
-                arguments_object(arguments.as_str()),
-            );
-            json!({"functionCall": {"name": name, "args": args}})
+            let name = valid_tool_name(name.as_str());
+            let args = arguments_object(arguments.as_str());
+            Some(object([("functionCall", json!({"name": name, "args": args}))]))
         }
-        _ => return None,
-    };
-    match part {
-        Value::Object(part) => Some(part),
         _ => None,
     }
 }

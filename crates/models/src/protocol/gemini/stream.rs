@@ -9,14 +9,14 @@ use toolwright_core::ToolCall;
 use toolwright_core::wire::ToolPlan;
 
 use super::item::{blocked_message, hosted_kind, search_kind, stop_reason};
-use super::{Gemini, error, wire};
-use crate::excerpt::excerpt;
+use super::{NAME, error, wire};
+use crate::excerpt::unreadable;
 use crate::limits::{
     MAX_ID_SEED_BYTES, MAX_ITEMS, protocol_error, response_cut_off, too_many_items,
 };
 use crate::protocol::item_builder::ItemBuilder;
 use crate::protocol::json::replace_count;
-use crate::protocol::{Protocol as _, ResponseParser, item_with_raw};
+use crate::protocol::{ResponseParser, item_with_raw};
 
 /// Parses one response.
 pub(super) struct StreamParser {
@@ -31,7 +31,7 @@ pub(super) struct StreamParser {
 impl StreamParser {
     pub(super) fn new(tools: Arc<ToolPlan>) -> Self {
         Self {
-            items: ItemBuilder::new(Gemini::NAME, tools, text_json),
+            items: ItemBuilder::new(NAME, tools, text_json),
             response_id: None,
             grounding: None,
             finish_reason: None,
@@ -118,10 +118,8 @@ impl ResponseParser for StreamParser {
         if matches!(data.trim(), "" | "[DONE]") {
             return Ok(Vec::new());
         }
-        let chunk: wire::Chunk<'_> = serde_json::from_str(data).map_err(|source| {
-            let excerpt = excerpt(data);
-            protocol_error(format!("a chunk is not in the protocol: {excerpt}")).with_source(source)
-        })?;
+        let chunk: wire::Chunk<'_> = serde_json::from_str(data)
+            .map_err(|source| unreadable("a chunk is not in the protocol", data, source))?;
         if chunk.error.is_some() {
             return Err(error::parse_error_body(0, data));
         }
@@ -178,7 +176,7 @@ impl ResponseParser for StreamParser {
         if let Some(raw) = self.grounding.take()
             && let Some(kind) = search_kind(&raw)
         {
-            let item = item_with_raw(Gemini::NAME, kind, &json!({"groundingMetadata": raw}));
+            let item = item_with_raw(NAME, kind, &json!({"groundingMetadata": raw}));
             events.push(ModelEvent::Item(item));
         }
         events.push(ModelEvent::Finished {

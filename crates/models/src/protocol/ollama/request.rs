@@ -6,10 +6,9 @@ use toolwright_core::schema::{Dialect, Lowered, Schema};
 use toolwright_core::wire::ToolPlan;
 use toolwright_core::{Content, ToolCall, ToolResult};
 
-use super::Ollama;
+use super::NAME;
 use super::content::message_with_content;
-use crate::protocol::Protocol as _;
-use crate::protocol::call_identifiers;
+use crate::protocol::call_identifiers::valid_tool_name;
 use crate::protocol::json::{arguments_object, merge_objects, number, object, unless_empty};
 use crate::protocol::results::{CallReference, results_of_step, take_result};
 
@@ -77,7 +76,7 @@ fn replay_step<'a>(
     let mut entries = Vec::new();
     let mut calls = Vec::new();
     for item in &step.items {
-        let raw = item.raw_json(Ollama::NAME);
+        let raw = item.raw_json(NAME);
         let raw = raw.and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
         match (&item.kind, raw) {
             (ItemKind::Text { text } | ItemKind::Refusal { text }, _) => content.push_str(text),
@@ -112,8 +111,8 @@ fn replay_step<'a>(
 /// A call without raw JSON of this protocol.
 fn call_entry(call: &ToolCall, tools: &ToolPlan) -> Value {
     let ToolCall { id, name, arguments, .. } = tools.lower(call.clone());
-    let (name, arguments) =
-        (call_identifiers::valid_tool_name(name.as_str()), arguments_object(arguments.as_str()));
+    let name = valid_tool_name(name.as_str());
+    let arguments = arguments_object(arguments.as_str());
     json!({"id": id, "function": {"name": name, "arguments": arguments}})
 }
 

@@ -8,11 +8,11 @@ use toolwright_chat::{ItemKind, ModelError, ModelEvent, StopReason, Usage};
 use toolwright_core::ToolCall;
 use toolwright_core::wire::ToolPlan;
 
-use super::{Ollama, error, wire};
-use crate::excerpt::excerpt;
-use crate::limits::{MAX_ID_SEED_BYTES, protocol_error, response_cut_off};
+use super::{NAME, error, wire};
+use crate::excerpt::unreadable;
+use crate::limits::{MAX_ID_SEED_BYTES, response_cut_off};
+use crate::protocol::ResponseParser;
 use crate::protocol::item_builder::ItemBuilder;
-use crate::protocol::{Protocol as _, ResponseParser};
 
 /// Parses one response.
 pub(super) struct StreamParser {
@@ -22,7 +22,7 @@ pub(super) struct StreamParser {
 
 impl StreamParser {
     pub(super) fn new(tools: Arc<ToolPlan>) -> Self {
-        Self { items: ItemBuilder::new(Ollama::NAME, tools, text_json), is_finished: false }
+        Self { items: ItemBuilder::new(NAME, tools, text_json), is_finished: false }
     }
 
     fn read_call(&mut self, raw: &RawValue, created_at: Option<&str>) -> Result<(), ModelError> {
@@ -51,10 +51,8 @@ impl ResponseParser for StreamParser {
         if self.is_finished || data.trim().is_empty() {
             return Ok(Vec::new());
         }
-        let line: wire::Line<'_> = serde_json::from_str(data).map_err(|source| {
-            let excerpt = excerpt(data);
-            protocol_error(format!("a line is not in the protocol: {excerpt}")).with_source(source)
-        })?;
+        let line: wire::Line<'_> = serde_json::from_str(data)
+            .map_err(|source| unreadable("a line is not in the protocol", data, source))?;
         if line.error.is_some() {
             return Err(error::parse_error_body(0, data));
         }

@@ -19,7 +19,7 @@ use crate::protocol::results::results_of_step;
 mod content_parts;
 mod replayed_step;
 
-use content_parts::ContentParts;
+use content_parts::{content_part, content_parts, joined_if_text, text_part};
 
 /// Sent for a missing result: the API rejects a call without one.
 const MISSING_RESULT_TEXT: &str = "There is no result: the call was not finished.";
@@ -119,8 +119,8 @@ fn messages(protocol: &OpenAiChat, request: &ModelRequest, tools: &ToolPlan) -> 
     for (index, message) in request.messages.iter().enumerate() {
         match message {
             Message::User(contents) => {
-                let parts = ContentParts::from_contents(contents, &protocol.quirks);
-                writer.push_unless_blank("user", parts.into_content());
+                let parts = content_parts(contents, &protocol.quirks);
+                writer.push_unless_blank("user", joined_if_text(parts));
             }
             Message::Assistant(contents) => {
                 writer.push_unless_blank("assistant", Content::join_text(contents).into());
@@ -175,26 +175,24 @@ impl MessageWriter<'_> {
 
     fn result_content(&self, result: &ToolResult, images: &mut Vec<Value>) -> Value {
         let failed = result.is_error();
-        match self.protocol.quirks.result_images {
+        let quirks = &self.protocol.quirks;
+        match quirks.result_images {
             ResultImages::InResult if result.content.iter().any(is_image) => {
-                let mut parts = ContentParts::default();
+                let mut parts = content_parts(&result.content, quirks);
                 if failed {
-                    parts.push_text("Error:");
+                    parts.insert(0, text_part("Error:"));
                 }
-                parts.extend(&result.content, &self.protocol.quirks);
-                return parts.into_content();
+                return joined_if_text(parts);
             }
             ResultImages::InUserMessage => {
-                let mut parts = ContentParts::default();
                 for image in result.content.iter().filter(|content| is_image(content)) {
-                    parts.push_text(&format!("From the result of {}:", result.tool));
-                    parts.push_content(image, &self.protocol.quirks);
+                    images.push(text_part(&format!("From the result of {}:", result.tool)));
+                    images.push(content_part(image, quirks));
                 }
-                images.extend(parts.into_vec());
             }
             _ => {}
         }
-        let text = match self.protocol.quirks.result_images {
+        let text = match quirks.result_images {
             ResultImages::InUserMessage => text_around_images(&result.content).into(),
             _ => result.to_text(),
         };

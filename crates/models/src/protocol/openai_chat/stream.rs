@@ -8,12 +8,12 @@ use toolwright_chat::{ItemKind, ModelError, ModelErrorKind, ModelEvent, StopReas
 use toolwright_core::ToolCall;
 use toolwright_core::wire::ToolPlan;
 
+use super::NAME;
 use super::error::parse_error_value;
 use super::merge_delta::{merge_reasoning_detail, merge_value};
 use super::wire::{Choice, Chunk, Delta};
-use super::{OpenAiChat, Protocol as _};
-use crate::excerpt::excerpt;
-use crate::limits::{protocol_error, response_cut_off, too_many_calls};
+use crate::excerpt::unreadable;
+use crate::limits::{response_cut_off, too_many_calls};
 use crate::protocol::call_assembler::{CallAssembler, CallDelta, CompleteCall};
 use crate::protocol::json::{is_empty, object};
 use crate::protocol::{ResponseParser, item_with_raw, tool_name};
@@ -63,10 +63,8 @@ impl StreamParser {
         name: &str,
         data: &str,
     ) -> Result<Vec<ModelEvent>, ModelError> {
-        let value: Value = serde_json::from_str(data).map_err(|error| {
-            let message = format!("a chunk of the answer is not JSON: {}", excerpt(data));
-            protocol_error(message).with_source(error)
-        })?;
+        let value: Value = serde_json::from_str(data)
+            .map_err(|source| unreadable("a chunk of the answer is not JSON", data, source))?;
         let is_error = value.get("object").and_then(Value::as_str) == Some("error");
         if is_error || name == "error" {
             return Err(parse_error_value(0, &value));
@@ -245,7 +243,7 @@ impl StreamParser {
     }
 
     fn push_item(&mut self, kind: ItemKind, raw: &impl Serialize) {
-        let item = item_with_raw(OpenAiChat::NAME, kind, raw);
+        let item = item_with_raw(NAME, kind, raw);
         self.events.push(ModelEvent::Item(item));
     }
 

@@ -7,8 +7,7 @@ use toolwright_chat::{Item, ItemKind, Message, Step};
 use toolwright_core::wire::ToolPlan;
 use toolwright_core::{Content, Outcome, ToolResult};
 
-use super::{OpenAiResponses, wire};
-use crate::protocol::Protocol as _;
+use super::{NAME, wire};
 use crate::protocol::call_identifiers::{UniqueCallIds, valid_tool_name};
 use crate::protocol::json::object;
 use crate::protocol::results::results_of_step;
@@ -32,8 +31,7 @@ pub(super) fn input_items(messages: &[Message], tools: &ToolPlan) -> Vec<Value> 
                 let results = results_of_step(messages, index);
                 write_step(step, &results, tools, &mut ids, &mut items);
             }
-            // Written with their step; the API rejects a result without its call.
-            Message::Results(_) => {}
+            // Results are written with their step; the API rejects others.
             _ => {}
         }
     }
@@ -138,13 +136,13 @@ const MISSING_RESULT_TEXT: &str = "Error: this call has no result; whether it ra
 const MISSING_DECISION_TEXT: &str = "nobody decided";
 
 fn raw_item(item: &Item) -> Option<Value> {
-    let raw = item.raw_json(OpenAiResponses::NAME)?;
+    let raw = item.raw_json(NAME)?;
     serde_json::from_str(raw.get()).ok()
 }
 
 /// Returns true if reasoning has content: the vendor stores nothing, so its id alone means nothing.
 fn is_replayable(item: &Item) -> bool {
-    let raw = item.raw_json(OpenAiResponses::NAME);
+    let raw = item.raw_json(NAME);
     let parsed = raw.and_then(|raw| serde_json::from_str::<wire::Item>(raw.get()).ok());
     parsed.is_some_and(|item| {
         !item.encrypted_content.is_empty() || item.content.is_some_and(|parts| !parts.is_empty())

@@ -13,10 +13,10 @@ use toolwright_core::wire::ToolPlan;
 
 use super::pending_items::{PendingItem, PendingItems, PendingKind};
 use super::wire::{self, Frame, Response};
-use super::{OpenAiResponses, error, item};
+use super::{NAME, error, item};
 use crate::limits::{MAX_ITEMS, response_cut_off, too_many_items};
 use crate::protocol::json::object;
-use crate::protocol::{Protocol as _, ResponseParser, tool_name};
+use crate::protocol::{ResponseParser, tool_name};
 
 /// Parses one response.
 pub(super) struct StreamParser {
@@ -222,7 +222,7 @@ impl StreamParser {
             _ => {}
         }
         let raw = patched.unwrap_or_else(|| raw.to_owned());
-        self.events.push(ModelEvent::Item(Item::new(kind).with_raw(OpenAiResponses::NAME, raw)));
+        self.events.push(ModelEvent::Item(Item::new(kind).with_raw(NAME, raw)));
     }
 
     fn emit_call(&mut self, pending: &mut PendingItem, item: wire::Item, raw: &RawValue) {
@@ -263,9 +263,7 @@ impl StreamParser {
         }
         let raw = item::with_fields(raw, patches).unwrap_or_else(|| raw.to_owned());
         self.awaits_results = true;
-        self.events.push(ModelEvent::Item(
-            Item::call(self.tools.lift(call)).with_raw(OpenAiResponses::NAME, raw),
-        ));
+        self.events.push(ModelEvent::Item(Item::call(self.tools.lift(call)).with_raw(NAME, raw)));
     }
 
     /// Ends the response: emits the items that had no frame of their own, and the stop reason.

@@ -2,8 +2,6 @@
 
 use std::collections::HashSet;
 
-use toolwright_core::schema::Dialect;
-
 use super::*;
 use crate::protocol::Protocol as _;
 use crate::protocol::anthropic::Anthropic;
@@ -12,8 +10,7 @@ use crate::protocol::ollama::Ollama;
 use crate::protocol::openai_chat::{OpenAiChat, Quirks};
 use crate::protocol::openai_responses::OpenAiResponses;
 
-const CHAT: OpenAiChat =
-    OpenAiChat { vendor: "openai-chat", dialect: Dialect::OPENAI, quirks: Quirks::OPENAI };
+const CHAT: OpenAiChat = OpenAiChat { vendor: "openai-chat", quirks: Quirks::OPENAI };
 
 #[test]
 fn status_504_is_a_timeout_in_every_protocol() {
@@ -22,7 +19,7 @@ fn status_504_is_a_timeout_in_every_protocol() {
         for error in [
             OpenAiResponses.parse_error(504, body),
             CHAT.parse_error(504, body),
-            Anthropic::default().parse_error(504, body),
+            Anthropic.parse_error(504, body),
             Gemini.parse_error(504, body),
             Ollama.parse_error(504, body),
         ] {
@@ -38,7 +35,7 @@ fn no_pattern_is_in_the_table_twice_and_all_are_in_lower_case() {
         assert!(seen.insert(format!("{sign:?}")), "{sign:?}");
         let texts: &[&str] = match sign {
             StatusRange(..) => &[],
-            Code(text) | CodeContains(text) | StatusAndMessageContains(_, text) => &[text],
+            Codes(text) | CodeContains(text) | StatusAndMessageContains(_, text) => &[text],
             MessageContains(texts) => texts,
         };
         for text in texts {

@@ -6,9 +6,9 @@ use toolwright_chat::{Item, ItemKind, Step};
 use toolwright_core::ToolCall;
 use toolwright_core::wire::ToolPlan;
 
-use crate::protocol::Protocol as _;
 use crate::protocol::call_identifiers::valid_tool_name;
-use crate::protocol::openai_chat::{OpenAiChat, Quirks};
+use crate::protocol::json::object;
+use crate::protocol::openai_chat::{NAME, OpenAiChat, Quirks};
 
 /// Writes a step; `None` if nothing of it can be replayed.
 pub(super) fn assistant_message(
@@ -42,7 +42,7 @@ struct AssistantMessageBuilder<'a> {
 
 impl AssistantMessageBuilder<'_> {
     fn add_item(&mut self, item: &Item) {
-        let raw = item.raw_json(OpenAiChat::NAME).and_then(parse_object);
+        let raw = item.raw_json(NAME).and_then(parse_object);
         match (&item.kind, raw) {
             (ItemKind::Text { text }, raw) => {
                 let content = raw.and_then(|mut raw| raw.remove("content"));
@@ -51,14 +51,11 @@ impl AssistantMessageBuilder<'_> {
             (ItemKind::Call { call }, Some(raw)) => self.push_call(call, raw),
             (ItemKind::Call { call }, None) => {
                 let call = self.tools.lower(call.clone());
-                let function = json!({
-                    "name": call.name.as_str(),
-                    "arguments": call.arguments.as_str(),
-                });
-                let entry = json!({"type": "function", "function": function});
-                if let Value::Object(entry) = entry {
-                    self.push_call(&call, entry);
-                }
+                let function = json!({"name": call.name, "arguments": call.arguments});
+                self.push_call(
+                    &call,
+                    object([("type", "function".into()), ("function", function)]),
+                );
             }
             (ItemKind::Refusal { text }, raw) => match raw {
                 Some(raw) if self.quirks.replayed_fields.contains(&"refusal") => {
