@@ -20,6 +20,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::value::to_raw_value;
 use serde_json::{Map, Value};
 use toolwright_chat::{HostedTool, Item, ItemKind, ModelError, ModelEvent, ModelRequest};
@@ -35,7 +36,9 @@ pub(crate) trait Protocol: fmt::Debug + Send + Sync {
     fn dialect(&self) -> Dialect;
 
     /// The JSON shape of a tool definition.
-    fn tool_shape(&self) -> Shape;
+    fn tool_shape(&self) -> Shape {
+        Shape::for_dialect(self.dialect())
+    }
 
     /// The path of the endpoint below the base URL.
     fn path(&self, model: &str) -> String;
@@ -109,6 +112,11 @@ fn item_with_raw(protocol: &str, kind: ItemKind, raw: &(impl Serialize + ?Sized)
         Ok(raw) => item.with_raw(protocol, raw),
         Err(_) => item,
     }
+}
+
+/// Parses the JSON of an item that this protocol received; `None` if another protocol did.
+fn raw_fields<T: DeserializeOwned>(protocol: &str, item: &Item) -> Option<T> {
+    serde_json::from_str(item.raw_json(protocol)?.get()).ok()
 }
 
 /// The name of a tool by its name on the wire; an unknown name is returned unchanged.

@@ -21,7 +21,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use toolwright_chat::{HostedTool, Message, ModelError, ModelRequest};
 use toolwright_core::schema::{Dialect, Schema};
-use toolwright_core::wire::{Shape, ToolPlan};
+use toolwright_core::wire::ToolPlan;
 
 use crate::protocol::{Protocol, ResponseParser};
 
@@ -45,19 +45,16 @@ impl Protocol for Anthropic {
         Dialect::ANTHROPIC
     }
 
-    fn tool_shape(&self) -> Shape {
-        Shape::Anthropic
-    }
-
     fn constant_header(&self) -> Option<(&'static str, &'static str)> {
         Some(("anthropic-version", API_VERSION))
     }
 
     fn headers(&self, request: &ModelRequest) -> Vec<(&'static str, String)> {
-        match beta_features(request).as_slice() {
-            [] => Vec::new(),
-            betas => vec![("anthropic-beta", betas.join(","))],
-        }
+        let mut hosted = request.hosted_tools.iter();
+        let has_mcp = hosted.any(|tool| matches!(tool, HostedTool::Mcp(_)));
+        // Earlier blocks require it as well, even if the server is no longer attached.
+        let needs_mcp = has_mcp || request.messages.iter().any(contains_mcp_blocks);
+        needs_mcp.then(|| ("anthropic-beta", MCP_BETA.to_owned())).into_iter().collect()
     }
 
     fn path(&self, _: &str) -> String {
@@ -84,18 +81,6 @@ impl Protocol for Anthropic {
 
     fn parser(&self, tools: Arc<ToolPlan>) -> Box<dyn ResponseParser> {
         Box::new(stream::StreamParser::new(tools))
-    }
-}
-
-/// The values of the `anthropic-beta` header that a request requires.
-pub(crate) fn beta_features(request: &ModelRequest) -> Vec<&'static str> {
-    let mut hosted = request.hosted_tools.iter();
-    let has_mcp = hosted.any(|tool| matches!(tool, HostedTool::Mcp(_)));
-    // Earlier blocks require it as well, even if the server is no longer attached.
-    if has_mcp || request.messages.iter().any(contains_mcp_blocks) {
-        vec![MCP_BETA]
-    } else {
-        Vec::new()
     }
 }
 

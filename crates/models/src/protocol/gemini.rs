@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use toolwright_chat::{HostedTool, ModelError, ModelRequest};
 use toolwright_core::schema::{Dialect, Schema};
-use toolwright_core::wire::{Shape, ToolPlan};
+use toolwright_core::wire::ToolPlan;
 
 use crate::protocol::{Protocol, ResponseParser};
 
@@ -32,10 +32,6 @@ pub(crate) struct Gemini;
 impl Protocol for Gemini {
     fn dialect(&self) -> Dialect {
         Dialect::GEMINI
-    }
-
-    fn tool_shape(&self) -> Shape {
-        Shape::Gemini
     }
 
     fn path(&self, model: &str) -> String {

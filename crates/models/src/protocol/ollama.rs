@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use toolwright_chat::{ModelError, ModelRequest};
 use toolwright_core::schema::{Dialect, Schema};
-use toolwright_core::wire::{Shape, ToolPlan};
+use toolwright_core::wire::ToolPlan;
 
 use crate::excerpt::unreadable;
 use crate::framing::Framing;
@@ -42,10 +42,6 @@ pub(crate) struct Ollama;
 impl Protocol for Ollama {
     fn dialect(&self) -> Dialect {
         Dialect::OLLAMA
-    }
-
-    fn tool_shape(&self) -> Shape {
-        Shape::Ollama
     }
 
     fn path(&self, _: &str) -> String {

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use toolwright_chat::{HostedTool, ModelError, ModelRequest};
 use toolwright_core::schema::{Dialect, Schema};
-use toolwright_core::wire::{Shape, ToolPlan};
+use toolwright_core::wire::ToolPlan;
 
 use crate::protocol::response_format::strict_if_lossless;
 use crate::protocol::{Protocol, ResponseParser};
@@ -34,10 +34,6 @@ pub(crate) struct OpenAiResponses;
 impl Protocol for OpenAiResponses {
     fn dialect(&self) -> Dialect {
         Dialect::OPENAI
-    }
-
-    fn tool_shape(&self) -> Shape {
-        Shape::OpenAiResponses
     }
 
     fn path(&self, _: &str) -> String {

@@ -79,25 +79,18 @@ impl Block {
     pub(super) fn start_events(&self, tools: &ToolPlan) -> Vec<ModelEvent> {
         let field = |name| text_field(&self.fields, name).to_owned();
         let event = match self.kind {
-            BlockKind::Text => ModelEvent::Text(field("text")),
-            BlockKind::Thinking => ModelEvent::Reasoning(field("thinking")),
-            BlockKind::ToolUse => {
-                let started = ModelEvent::CallBegins {
-                    index: self.call_index,
-                    id: field("id").into(),
-                    name: tool_name(tools, &field("name")),
-                };
-                let mut events = vec![started];
-                let input = self.initial_input();
-                // Usually the initial input is an empty object, and the arguments follow in deltas.
-                if input != "{}" {
-                    events.extend(self.call_delta(input));
-                }
-                return events;
-            }
-            _ => return Vec::new(),
+            BlockKind::Text => non_empty(field("text")).map(ModelEvent::Text),
+            BlockKind::Thinking => non_empty(field("thinking")).map(ModelEvent::Reasoning),
+            BlockKind::ToolUse => Some(ModelEvent::CallBegins {
+                index: self.call_index,
+                id: field("id").into(),
+                name: tool_name(tools, &field("name")),
+            }),
+            _ => None,
         };
-        non_empty(event).into_iter().collect()
+        // Usually the initial input is an empty object, and the arguments follow in deltas.
+        let input = Some(self.initial_input()).filter(|input| input != "{}");
+        event.into_iter().chain(input.and_then(|input| self.call_delta(input))).collect()
     }
 
     /// Adds a delta, and returns its event, if any.
@@ -105,7 +98,7 @@ impl Block {
         match (self.kind, delta.kind.as_str()) {
             (BlockKind::Text, "text_delta") => {
                 append_text(&mut self.fields, "text", &delta.text);
-                non_empty(ModelEvent::Text(delta.text))
+                non_empty(delta.text).map(ModelEvent::Text)
             }
             (BlockKind::Text, "citations_delta") => {
                 let citation = delta.all_fields().remove("citation")?;
@@ -120,7 +113,7 @@ impl Block {
             }
             (BlockKind::Thinking, "thinking_delta") => {
                 append_text(&mut self.fields, "thinking", &delta.thinking);
-                non_empty(ModelEvent::Reasoning(delta.thinking))
+                non_empty(delta.thinking).map(ModelEvent::Reasoning)
             }
             (BlockKind::Thinking, "signature_delta") => {
                 let signature = delta.all_fields().remove("signature")?;
@@ -211,8 +204,8 @@ impl Block {
     }
 
     fn call_delta(&self, delta: String) -> Option<ModelEvent> {
-        let has_event = self.is_call() && !delta.is_empty();
-        has_event.then_some(ModelEvent::CallDelta { index: self.call_index, delta })
+        let delta = non_empty(delta).filter(|_| self.is_call())?;
+        Some(ModelEvent::CallDelta { index: self.call_index, delta })
     }
 }
 
@@ -244,11 +237,8 @@ fn hosted_output_text(content: &Value) -> String {
     lines.join(separator)
 }
 
-fn non_empty(event: ModelEvent) -> Option<ModelEvent> {
-    match &event {
-        ModelEvent::Text(text) | ModelEvent::Reasoning(text) if text.is_empty() => None,
-        _ => Some(event),
-    }
+fn non_empty(text: String) -> Option<String> {
+    Some(text).filter(|text| !text.is_empty())
 }
 
 fn append_text(fields: &mut JsonFields, name: &str, delta: &str) {

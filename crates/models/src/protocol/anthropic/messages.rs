@@ -10,6 +10,7 @@ use super::content;
 use crate::protocol::anthropic::NAME;
 use crate::protocol::call_identifiers::{UniqueCallIds, valid_chars, valid_tool_name};
 use crate::protocol::json::object;
+use crate::protocol::raw_fields;
 use crate::protocol::results::{results_of_step, take_result};
 
 /// Writes the history; `requires_signature` leaves out reasoning without a signature.
@@ -90,8 +91,7 @@ impl MessageWriter<'_> {
 
     /// The block of an item: as the API sent it, or made from the item's kind.
     fn item_block(&self, item: &Item) -> Option<Map<String, Value>> {
-        let raw = item.raw_json(NAME);
-        if let Some(raw) = raw.and_then(|raw| serde_json::from_str(raw.get()).ok()) {
+        if let Some(raw) = raw_fields(NAME, item) {
             return Some(raw).filter(|block| self.is_accepted(block));
         }
         match &item.kind {

@@ -8,11 +8,11 @@ use toolwright_core::{ToolCall, ToolResult};
 
 use super::content::{content_parts, result_response, text_part};
 use super::{Gemini, ModelGeneration, NAME};
-use crate::protocol::Protocol as _;
 use crate::protocol::call_identifiers::valid_tool_name;
 use crate::protocol::json::{arguments_object, merge_objects, number, object, unless_empty};
 use crate::protocol::response_format::lower_schema;
-use crate::protocol::results::{CallReference, results_of_step, take_result};
+use crate::protocol::results::{results_of_step, take_result};
+use crate::protocol::{Protocol as _, raw_fields};
 
 /// Replaces the required signature in a call that another model made.
 const PLACEHOLDER_SIGNATURE: &str = "skip_thought_signature_validator";
@@ -50,10 +50,10 @@ fn contents(messages: &[Message], tools: &ToolPlan, generation: ModelGeneration)
             Message::User(items) => push(USER, content_parts(items)),
             Message::Assistant(items) => push(MODEL, content_parts(items)),
             Message::Step(step) => {
-                let (parts, calls) = replay_step(step, tools, generation);
-                push(MODEL, parts);
                 let results = results_of_step(messages, index);
-                push(USER, function_responses(&calls, results, generation));
+                let (parts, responses) = replay_step(step, results, tools, generation);
+                push(MODEL, parts);
+                push(USER, responses);
             }
             // The API rejects results without their calls.
             _ => {}
@@ -66,14 +66,16 @@ fn contents(messages: &[Message], tools: &ToolPlan, generation: ModelGeneration)
 const USER: &str = "user";
 const MODEL: &str = "model";
 
-/// Writes a step as parts; also returns its calls.
-fn replay_step<'a>(
-    step: &'a Step,
+/// Writes a step as parts, and the response to each of its calls: the API rejects a call without one.
+fn replay_step(
+    step: &Step,
+    mut results: Vec<&ToolResult>,
     tools: &ToolPlan,
     generation: ModelGeneration,
-) -> (Vec<Value>, Vec<CallReference<'a>>) {
+) -> (Vec<Value>, Vec<Value>) {
+    let is_newest = generation == ModelGeneration::ThinkingLevel;
     let mut parts = Vec::new();
-    let mut calls = Vec::new();
+    let mut responses = Vec::new();
     for item in &step.items {
         let part = match raw_part(item) {
             // Sources are not sent back.
@@ -83,33 +85,25 @@ fn replay_step<'a>(
                 let Some(mut part) = part_from_kind(&item.kind, tools) else {
                     continue;
                 };
-                if matches!(item.kind, ItemKind::Call { .. })
-                    && generation == ModelGeneration::ThinkingLevel
-                    && calls.is_empty()
-                {
+                let is_call = matches!(item.kind, ItemKind::Call { .. });
+                if is_call && is_newest && responses.is_empty() {
                     part.insert("thoughtSignature".to_owned(), PLACEHOLDER_SIGNATURE.into());
                 }
                 part
             }
         };
         if let ItemKind::Call { call } = &item.kind {
-            let function = part.get("functionCall");
-            let field = |name| function?.get(name)?.as_str().map(str::to_owned);
-            calls.push(CallReference {
-                id: &call.id,
-                name: field("name").unwrap_or_default(),
-                wire_id: field("id"),
-            });
+            let result = take_result(&mut results, &call.id);
+            responses.push(function_response(part.get("functionCall"), result, is_newest));
         }
         parts.push(Value::Object(part));
     }
-    (parts, calls)
+    (parts, responses)
 }
 
 /// The part as the API sent it.
 fn raw_part(item: &Item) -> Option<Map<String, Value>> {
-    let raw = item.raw_json(NAME)?;
-    let mut part: Map<String, Value> = serde_json::from_str(raw.get()).ok()?;
+    let mut part: Map<String, Value> = raw_fields(NAME, item)?;
     if part.keys().all(|key| matches!(key.as_str(), "thought" | "thoughtSignature")) {
         // The API omits an empty text, but requires it in a request.
         part.insert("text".to_owned(), "".into());
@@ -133,26 +127,24 @@ fn part_from_kind(kind: &ItemKind, tools: &ToolPlan) -> Option<Map<String, Value
     }
 }
 
-/// One response per call, in their order: the API rejects a call without one.
-fn function_responses(
-    calls: &[CallReference<'_>],
-    mut results: Vec<&ToolResult>,
-    generation: ModelGeneration,
-) -> Vec<Value> {
-    let responses = calls.iter().map(|call| {
-        let (response, media) = match take_result(&mut results, call.id) {
-            Some(result) => result_response(result, generation == ModelGeneration::ThinkingLevel),
-            None => (json!({"error": "no result of this call is known"}), Vec::new()),
-        };
-        let function = object([
-            ("id", call.wire_id.as_deref().into()),
-            ("name", call.name.as_str().into()),
-            ("response", response),
-            ("parts", unless_empty(media)),
-        ]);
-        json!({"functionResponse": function})
-    });
-    responses.collect()
+/// The response to a call, whose name and id it repeats.
+fn function_response(
+    call: Option<&Value>,
+    result: Option<&ToolResult>,
+    accepts_media: bool,
+) -> Value {
+    let field = |name| call?.get(name)?.as_str();
+    let (response, media) = match result {
+        Some(result) => result_response(result, accepts_media),
+        None => (json!({"error": "no result of this call is known"}), Vec::new()),
+    };
+    let function = object([
+        ("id", field("id").into()),
+        ("name", field("name").unwrap_or_default().into()),
+        ("response", response),
+        ("parts", unless_empty(media)),
+    ]);
+    json!({"functionResponse": function})
 }
 
 /// The tools and the hosted tools, and which of them the model may call.

@@ -10,7 +10,8 @@ use super::NAME;
 use super::content::message_with_content;
 use crate::protocol::call_identifiers::valid_tool_name;
 use crate::protocol::json::{arguments_object, merge_objects, number, object, unless_empty};
-use crate::protocol::results::{CallReference, results_of_step, take_result};
+use crate::protocol::raw_fields;
+use crate::protocol::results::{results_of_step, take_result};
 
 pub(super) fn request_body(
     request: &ModelRequest,
@@ -47,10 +48,8 @@ fn messages(request: &ModelRequest, tools: &ToolPlan) -> Vec<Value> {
             Message::User(items) => out.extend(message_unless_blank("user", items)),
             Message::Assistant(items) => out.extend(message_unless_blank("assistant", items)),
             Message::Step(step) => {
-                let (message, calls) = replay_step(step, tools);
-                out.extend(message.map(Value::Object));
                 let results = results_of_step(&request.messages, index);
-                out.extend(result_messages(&calls, results));
+                out.extend(replay_step(step, results, tools));
             }
             // Results without their calls are left out.
             _ => {}
@@ -67,45 +66,34 @@ fn message_unless_blank(role: &str, items: &[Content]) -> Option<Value> {
     (!is_blank || message.contains_key("images")).then(|| message.into())
 }
 
-/// Writes a step as one message; also returns its calls.
-fn replay_step<'a>(
-    step: &'a Step,
-    tools: &ToolPlan,
-) -> (Option<Map<String, Value>>, Vec<CallReference<'a>>) {
+/// Writes a step as one message, and the result of each of its calls as another.
+fn replay_step(step: &Step, mut results: Vec<&ToolResult>, tools: &ToolPlan) -> Vec<Value> {
     let (mut content, mut thinking) = (String::new(), String::new());
-    let mut entries = Vec::new();
-    let mut calls = Vec::new();
+    let (mut calls, mut messages) = (Vec::new(), Vec::new());
     for item in &step.items {
-        let raw = item.raw_json(NAME);
-        let raw = raw.and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
-        match (&item.kind, raw) {
+        match (&item.kind, raw_fields::<Value>(NAME, item)) {
             (ItemKind::Text { text } | ItemKind::Refusal { text }, _) => content.push_str(text),
             // Another protocol's reasoning is left out.
             (ItemKind::Reasoning { text }, Some(_)) => thinking.push_str(text),
             (ItemKind::Call { call }, raw) => {
                 let entry = raw.unwrap_or_else(|| call_entry(call, tools));
-                let field = |pointer| entry.pointer(pointer)?.as_str().map(str::to_owned);
-                calls.push(CallReference {
-                    id: &call.id,
-                    name: field("/function/name").unwrap_or_default(),
-                    wire_id: field("/id").filter(|id| !id.is_empty()),
-                });
-                entries.push(entry);
+                messages.push(result_message(&entry, take_result(&mut results, &call.id)));
+                calls.push(entry);
             }
-            (ItemKind::Other, Some(entry)) => entries.push(entry),
+            (ItemKind::Other, Some(entry)) => calls.push(entry),
             _ => {}
         }
     }
-    if content.is_empty() && thinking.is_empty() && entries.is_empty() {
-        return (None, calls);
+    if !(content.is_empty() && thinking.is_empty() && calls.is_empty()) {
+        let message = object([
+            ("role", "assistant".into()),
+            ("content", content.into()),
+            ("thinking", unless_empty(thinking)),
+            ("tool_calls", unless_empty(calls)),
+        ]);
+        messages.insert(0, message.into());
     }
-    let message = object([
-        ("role", "assistant".into()),
-        ("content", content.into()),
-        ("thinking", unless_empty(thinking)),
-        ("tool_calls", unless_empty(entries)),
-    ]);
-    (Some(message), calls)
+    messages
 }
 
 /// A call without raw JSON of this protocol.
@@ -116,21 +104,17 @@ fn call_entry(call: &ToolCall, tools: &ToolPlan) -> Value {
     json!({"id": id, "function": {"name": name, "arguments": arguments}})
 }
 
-/// One message per call, in their order.
-fn result_messages(calls: &[CallReference<'_>], mut results: Vec<&ToolResult>) -> Vec<Value> {
-    let responses = calls.iter().map(|call| {
-        let mut response = match take_result(&mut results, call.id) {
-            Some(result) if result.is_error() => error_message(&result.content),
-            Some(result) => message_with_content("tool", &result.content),
-            None => error_message(&[Content::text("no result of this call is known")]),
-        };
-        response.insert("tool_name".to_owned(), call.name.as_str().into());
-        if let Some(id) = &call.wire_id {
-            response.insert("tool_call_id".to_owned(), id.as_str().into());
-        }
-        response.into()
-    });
-    responses.collect()
+/// The result of a call, whose name and id it repeats.
+fn result_message(call: &Value, result: Option<&ToolResult>) -> Value {
+    let field = |pointer| call.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+    let mut message = match result {
+        Some(result) if result.is_error() => error_message(&result.content),
+        Some(result) => message_with_content("tool", &result.content),
+        None => error_message(&[Content::text("no result of this call is known")]),
+    };
+    message.insert("tool_name".to_owned(), field("/function/name").into());
+    message.extend(object([("tool_call_id", unless_empty(field("/id")))]));
+    message.into()
 }
 
 /// An error result, for which the API has no field.

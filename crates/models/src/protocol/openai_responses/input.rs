@@ -10,6 +10,7 @@ use toolwright_core::{Content, Outcome, ToolResult};
 use super::{NAME, wire};
 use crate::protocol::call_identifiers::{UniqueCallIds, valid_tool_name};
 use crate::protocol::json::object;
+use crate::protocol::raw_fields;
 use crate::protocol::results::results_of_step;
 
 /// Writes the history as items.
@@ -136,15 +137,12 @@ const MISSING_RESULT_TEXT: &str = "Error: this call has no result; whether it ra
 const MISSING_DECISION_TEXT: &str = "nobody decided";
 
 fn raw_item(item: &Item) -> Option<Value> {
-    let raw = item.raw_json(NAME)?;
-    serde_json::from_str(raw.get()).ok()
+    raw_fields(NAME, item)
 }
 
 /// Returns true if reasoning has content: the vendor stores nothing, so its id alone means nothing.
 fn is_replayable(item: &Item) -> bool {
-    let raw = item.raw_json(NAME);
-    let parsed = raw.and_then(|raw| serde_json::from_str::<wire::Item>(raw.get()).ok());
-    parsed.is_some_and(|item| {
+    raw_fields::<wire::Item>(NAME, item).is_some_and(|item| {
         !item.encrypted_content.is_empty() || item.content.is_some_and(|parts| !parts.is_empty())
     })
 }

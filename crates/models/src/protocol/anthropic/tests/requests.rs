@@ -11,8 +11,8 @@ use toolwright_core::{Config, ConfigSources, Content, ToolCall, ToolResult};
 
 use super::{MODEL, body, no_tools};
 use crate::protocol::Protocol as _;
+use crate::protocol::anthropic::Anthropic;
 use crate::protocol::anthropic::request::response_format;
-use crate::protocol::anthropic::{Anthropic, beta_features};
 
 fn asking(messages: Vec<Message>) -> ModelRequest {
     let mut request = ModelRequest::default();
@@ -286,7 +286,10 @@ fn hosted_tools_stand_behind_ours() {
             {"type": "url", "url": "https://open.example/mcp", "name": "open"},
         ])
     );
-    assert_eq!(beta_features(&request), ["mcp-client-2025-11-20"]);
+    assert_eq!(
+        Anthropic.headers(&request),
+        [("anthropic-beta", "mcp-client-2025-11-20".to_owned())]
+    );
 }
 
 #[test]
@@ -304,7 +307,7 @@ fn a_dated_search_is_taken_at_its_word_and_nowhere_is_no_place() {
         let cache_control = json!({"type": "ephemeral"});
         let tool = json!({"type": sent, "name": "web_search", "cache_control": cache_control});
         assert_eq!(body["tools"], json!([tool]));
-        assert!(beta_features(&request).is_empty());
+        assert!(Anthropic.headers(&request).is_empty());
     }
 }
 

@@ -1,6 +1,5 @@
 //! Writes an earlier step as an assistant message.
 
-use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use toolwright_chat::{Item, ItemKind, Step};
 use toolwright_core::ToolCall;
@@ -9,6 +8,7 @@ use toolwright_core::wire::ToolPlan;
 use crate::protocol::call_identifiers::valid_tool_name;
 use crate::protocol::json::object;
 use crate::protocol::openai_chat::{NAME, OpenAiChat, Quirks};
+use crate::protocol::raw_fields;
 
 /// Writes a step; `None` if nothing of it can be replayed.
 pub(super) fn assistant_message(
@@ -42,7 +42,7 @@ struct AssistantMessageBuilder<'a> {
 
 impl AssistantMessageBuilder<'_> {
     fn add_item(&mut self, item: &Item) {
-        let raw = item.raw_json(NAME).and_then(parse_object);
+        let raw: Option<Map<String, Value>> = raw_fields(NAME, item);
         match (&item.kind, raw) {
             (ItemKind::Text { text }, raw) => {
                 let content = raw.and_then(|mut raw| raw.remove("content"));
@@ -138,10 +138,6 @@ impl AssistantMessageBuilder<'_> {
         }
         Some(message.into())
     }
-}
-
-fn parse_object(raw: &RawValue) -> Option<Map<String, Value>> {
-    serde_json::from_str(raw.get()).ok()
 }
 
 /// The text of a part that has no other fields.
