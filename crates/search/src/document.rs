@@ -26,23 +26,23 @@ static LIST: Form = LazyLock::new(|| {
     Regex::new(r"`[^`/:.@]{1,32}`(\s?(,|/|\||,?\s?or|,?\s?and)\s?`[^`/:.@]{1,32}`)+").ok()
 });
 
-/// How much a word counts by the part of the spec it stands in.
+/// How much a term counts for a tool, which depends on the part of the spec it stands in.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Weight {
-    /// What one occurrence adds to the term frequency.
+pub(crate) struct TermWeight {
+    /// The term frequency of BM25: what one occurrence counts, or the sum over all.
     pub(crate) frequency: f32,
-    /// How much a match is evidence for the tool.
+    /// How much a match is evidence that the tool is meant: of one occurrence, or the greatest of all.
     pub(crate) evidence: f32,
 }
 
 /// The whole name, as in "call get_weather".
-const WHOLE_NAME: Weight = Weight::new(20.0, 5.0);
-const NAME: Weight = Weight::new(3.0, 1.0);
-const DESCRIPTION: Weight = Weight::new(1.0, 0.6);
-pub(crate) const PARAM: Weight = Weight::new(1.0, 0.4);
-const PARAM_DESCRIPTION: Weight = Weight::new(0.4, 0.3);
+const WHOLE_NAME: TermWeight = TermWeight::new(20.0, 5.0);
+const NAME: TermWeight = TermWeight::new(3.0, 1.0);
+const DESCRIPTION: TermWeight = TermWeight::new(1.0, 0.6);
+pub(crate) const PARAM: TermWeight = TermWeight::new(1.0, 0.4);
+const PARAM_DESCRIPTION: TermWeight = TermWeight::new(0.4, 0.3);
 
-impl Weight {
+impl TermWeight {
     const fn new(frequency: f32, evidence: f32) -> Self {
         Self { frequency, evidence }
     }
@@ -52,7 +52,7 @@ impl Weight {
 #[derive(Default)]
 pub(crate) struct Document {
     /// The sum of the frequencies and the greatest evidence of each stem.
-    pub(crate) terms: HashMap<String, Weight>,
+    pub(crate) terms: HashMap<String, TermWeight>,
     /// The sum of all frequencies.
     pub(crate) length: f32,
     /// The size of the text that was read.
@@ -94,7 +94,7 @@ impl Document {
         document
     }
 
-    fn add(&mut self, text: &str, weight: impl Fn(&str) -> Weight) {
+    fn add(&mut self, text: &str, weight: impl Fn(&str) -> TermWeight) {
         let text = head(text, MAX_TEXT);
         self.bytes += text.len();
         // Text in backticks is an example or the name of something else.
@@ -103,7 +103,7 @@ impl Document {
         }
     }
 
-    fn add_word(&mut self, word: &str, weight: Weight) {
+    fn add_word(&mut self, word: &str, weight: TermWeight) {
         if self.terms.len() >= MAX_TERMS || word.len() > MAX_NAME || is_stop_word(word) {
             return;
         }
