@@ -84,11 +84,7 @@ impl RemoteModel {
         protocol: Box<dyn Protocol>,
         connection: ConnectionSettings,
     ) -> Result<Self, ModelError> {
-        let path = if connection.streaming {
-            protocol.path(&id.name)
-        } else {
-            protocol.non_streaming_path(&id.name)
-        };
+        let path = protocol.path(&id.name, connection.streaming);
         let url = endpoint_url(&connection.base_url, &path)?;
         Ok(Self(Arc::new(ModelClient {
             id,

@@ -38,10 +38,11 @@ pub(crate) fn redact_and_truncate(text: &str, max_chars: usize) -> String {
     truncate_with_ellipsis(&redacted, end, is_truncated)
 }
 
-/// Describes an error whose body has no message: its status, and an excerpt of the body.
-pub(crate) fn describe_error_status(status: u16, body: &str) -> String {
-    match excerpt(body) {
-        excerpt if excerpt.is_empty() => format!("the request was refused with status {status}"),
+/// The vendor's message, redacted; if it is blank, the status and an excerpt of the body.
+pub(crate) fn message_or_status(message: &str, status: u16, body: &str) -> String {
+    match excerpt(body).as_str() {
+        _ if !message.trim().is_empty() => redact(message).into_owned(),
+        "" => format!("the request was refused with status {status}"),
         excerpt => format!("the request was refused with status {status}: {excerpt}"),
     }
 }

@@ -22,12 +22,12 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::to_raw_value;
-use serde_json::{Map, Value};
 use toolwright_chat::{HostedTool, Item, ItemKind, ModelError, ModelEvent, ModelRequest};
 use toolwright_core::ToolName;
 use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::{Shape, ToolPlan};
 
+use self::json::JsonObject;
 use crate::framing::Framing;
 
 /// A wire protocol.
@@ -41,18 +41,13 @@ pub(crate) trait Protocol: fmt::Debug + Send + Sync {
     }
 
     /// The path of the endpoint below the base URL.
-    fn path(&self, model: &str) -> String;
-
-    /// The path of the endpoint that responds without streaming.
-    fn non_streaming_path(&self, model: &str) -> String {
-        self.path(model)
-    }
+    fn path(&self, model: &str, streaming: bool) -> String;
 
     /// The JSON body of a streaming request; `tools` holds the tool definitions.
-    fn body(&self, request: &ModelRequest, tools: &ToolPlan, model: &str) -> Map<String, Value>;
+    fn body(&self, request: &ModelRequest, tools: &ToolPlan, model: &str) -> JsonObject;
 
     /// Turns the body of a streaming request into that of a non-streaming one.
-    fn disable_streaming(&self, body: &mut Map<String, Value>) {
+    fn disable_streaming(&self, body: &mut JsonObject) {
         body.insert("stream".to_owned(), false.into());
         body.shift_remove("stream_options");
     }

@@ -18,11 +18,11 @@ mod tests;
 use std::sync::Arc;
 
 use serde::Deserialize;
-use serde_json::{Map, Value};
 use toolwright_chat::{HostedTool, Message, ModelError, ModelRequest};
 use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::ToolPlan;
 
+use crate::protocol::json::JsonObject;
 use crate::protocol::{Protocol, ResponseParser};
 
 /// The value of the `anthropic-version` header, which every request needs.
@@ -57,11 +57,11 @@ impl Protocol for Anthropic {
         needs_mcp.then(|| ("anthropic-beta", MCP_BETA.to_owned())).into_iter().collect()
     }
 
-    fn path(&self, _: &str) -> String {
+    fn path(&self, _: &str, _: bool) -> String {
         "/v1/messages".to_owned()
     }
 
-    fn body(&self, request: &ModelRequest, tools: &ToolPlan, model: &str) -> Map<String, Value> {
+    fn body(&self, request: &ModelRequest, tools: &ToolPlan, model: &str) -> JsonObject {
         request::request_body(request, tools, model)
     }
 

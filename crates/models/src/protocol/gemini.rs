@@ -5,11 +5,11 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
 use toolwright_chat::{HostedTool, ModelError, ModelRequest};
 use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::ToolPlan;
 
+use crate::protocol::json::JsonObject;
 use crate::protocol::{Protocol, ResponseParser};
 
 mod content;
@@ -34,20 +34,17 @@ impl Protocol for Gemini {
         Dialect::GEMINI
     }
 
-    fn path(&self, model: &str) -> String {
-        format!("{}:streamGenerateContent?alt=sse", model_path(model))
+    fn path(&self, model: &str, streaming: bool) -> String {
+        let method = if streaming { "streamGenerateContent?alt=sse" } else { "generateContent" };
+        format!("{}:{method}", model_path(model))
     }
 
-    fn non_streaming_path(&self, model: &str) -> String {
-        format!("{}:generateContent", model_path(model))
-    }
-
-    fn body(&self, request: &ModelRequest, tools: &ToolPlan, model: &str) -> Map<String, Value> {
+    fn body(&self, request: &ModelRequest, tools: &ToolPlan, model: &str) -> JsonObject {
         request::request_body(request, tools, model)
     }
 
     // Only the path decides.
-    fn disable_streaming(&self, _: &mut Map<String, Value>) {}
+    fn disable_streaming(&self, _: &mut JsonObject) {}
 
     fn response_format_dialect(&self, schema: &Schema) -> Option<Dialect> {
         schema.lower(Dialect::GEMINI).ok()?;

@@ -7,6 +7,8 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use toolwright_core::schema::{InputLimits, repair};
 
+pub(crate) type JsonObject = Map<String, Value>;
+
 /// Deserializes a field; the default if its value has another type, so that one odd field does not fail the frame.
 pub(crate) fn lenient<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
@@ -75,7 +77,7 @@ pub(crate) fn replace_lone_surrogates(json: &str) -> Cow<'_, str> {
 }
 
 /// An object with these fields, without those that are null.
-pub(crate) fn object<const N: usize>(fields: [(&str, Value); N]) -> Map<String, Value> {
+pub(crate) fn object<const N: usize>(fields: [(&str, Value); N]) -> JsonObject {
     let fields = fields.into_iter().filter(|(_, value)| !value.is_null());
     fields.map(|(name, value)| (name.to_owned(), value)).collect()
 }
@@ -96,7 +98,7 @@ pub(crate) fn is_empty(value: &Value) -> bool {
 }
 
 /// Merges `extra` into `into`: objects are merged recursively, other values replaced.
-pub(crate) fn merge_objects(into: &mut Map<String, Value>, extra: &Map<String, Value>) {
+pub(crate) fn merge_objects(into: &mut JsonObject, extra: &JsonObject) {
     for (name, value) in extra {
         match (into.get_mut(name), value) {
             (Some(Value::Object(into)), Value::Object(extra)) => merge_objects(into, extra),

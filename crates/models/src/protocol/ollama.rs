@@ -4,13 +4,13 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
 use toolwright_chat::{ModelError, ModelRequest};
 use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::ToolPlan;
 
 use crate::excerpt::unreadable;
 use crate::framing::Framing;
+use crate::protocol::json::JsonObject;
 use crate::protocol::{Protocol, ResponseParser};
 
 mod content;
@@ -44,11 +44,11 @@ impl Protocol for Ollama {
         Dialect::OLLAMA
     }
 
-    fn path(&self, _: &str) -> String {
+    fn path(&self, _: &str, _: bool) -> String {
         "/api/chat".to_owned()
     }
 
-    fn body(&self, request: &ModelRequest, tools: &ToolPlan, model: &str) -> Map<String, Value> {
+    fn body(&self, request: &ModelRequest, tools: &ToolPlan, model: &str) -> JsonObject {
         request::request_body(request, tools, model)
     }
 

@@ -5,12 +5,12 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
 use toolwright_chat::{ModelError, ModelRequest};
 use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::{Shape, ToolPlan};
 
 use self::quirks::ResponseFormatSupport;
+use crate::protocol::json::JsonObject;
 use crate::protocol::response_format::strict_if_lossless;
 use crate::protocol::{Protocol, ResponseParser};
 
@@ -46,11 +46,11 @@ impl Protocol for OpenAiChat {
         Shape::OpenAiChat
     }
 
-    fn path(&self, _: &str) -> String {
+    fn path(&self, _: &str, _: bool) -> String {
         "/chat/completions".to_owned()
     }
 
-    fn body(&self, request: &ModelRequest, tools: &ToolPlan, model: &str) -> Map<String, Value> {
+    fn body(&self, request: &ModelRequest, tools: &ToolPlan, model: &str) -> JsonObject {
         request::request_body(self, request, tools, model)
     }
 

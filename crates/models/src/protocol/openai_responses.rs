@@ -16,11 +16,11 @@ mod tests;
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
 use toolwright_chat::{HostedTool, ModelError, ModelRequest};
 use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::ToolPlan;
 
+use crate::protocol::json::JsonObject;
 use crate::protocol::response_format::strict_if_lossless;
 use crate::protocol::{Protocol, ResponseParser};
 
@@ -36,11 +36,11 @@ impl Protocol for OpenAiResponses {
         Dialect::OPENAI
     }
 
-    fn path(&self, _: &str) -> String {
+    fn path(&self, _: &str, _: bool) -> String {
         "/responses".to_owned()
     }
 
-    fn body(&self, request: &ModelRequest, tools: &ToolPlan, model: &str) -> Map<String, Value> {
+    fn body(&self, request: &ModelRequest, tools: &ToolPlan, model: &str) -> JsonObject {
         request::request_body(request, tools, model)
     }
 

@@ -1,6 +1,6 @@
 //! Writes the `messages` of a request: roles alternate, and every call has its result.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use toolwright_chat::{Item, ItemKind, Message, Step};
 use toolwright_core::ToolResult;
 use toolwright_core::wire::ToolPlan;
@@ -9,7 +9,7 @@ use super::block::input_object;
 use super::content;
 use crate::protocol::anthropic::NAME;
 use crate::protocol::call_identifiers::{UniqueCallIds, valid_chars, valid_tool_name};
-use crate::protocol::json::object;
+use crate::protocol::json::{JsonObject, object};
 use crate::protocol::raw_fields;
 use crate::protocol::results::{results_of_step, take_result};
 
@@ -90,7 +90,7 @@ impl MessageWriter<'_> {
     }
 
     /// The block of an item: as the API sent it, or made from the item's kind.
-    fn item_block(&self, item: &Item) -> Option<Map<String, Value>> {
+    fn item_block(&self, item: &Item) -> Option<JsonObject> {
         if let Some(raw) = raw_fields(NAME, item) {
             return Some(raw).filter(|block| self.is_accepted(block));
         }
@@ -113,7 +113,7 @@ impl MessageWriter<'_> {
     }
 
     /// Returns false for blank texts and reasoning without a signature, which the API rejects.
-    fn is_accepted(&self, block: &Map<String, Value>) -> bool {
+    fn is_accepted(&self, block: &JsonObject) -> bool {
         let text = |field| block.get(field).and_then(Value::as_str).unwrap_or_default();
         match text("type") {
             "text" => !text("text").trim().is_empty(),

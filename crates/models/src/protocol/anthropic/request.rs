@@ -1,6 +1,6 @@
 //! Writes the JSON body of `POST /v1/messages`.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use toolwright_chat::{HostedTool, ModelRequest, ToolChoice};
 use toolwright_core::schema::Schema;
 use toolwright_core::wire::ToolPlan;
@@ -9,7 +9,7 @@ use toolwright_core::{McpServerConfig, WebSearchConfig};
 use super::model_traits::{ModelTraits, Thinking};
 use super::{Anthropic, messages};
 use crate::protocol::Protocol as _;
-use crate::protocol::json::{number, object, unless_empty};
+use crate::protocol::json::{JsonObject, number, object, unless_empty};
 use crate::protocol::response_format::lower_schema;
 
 /// The hosted search that all models support; later versions run code, whose container would have to be kept between requests.
@@ -18,11 +18,7 @@ const WEB_SEARCH_TYPE: &str = "web_search_20250305";
 /// The API rejects a smaller budget.
 const MIN_THINKING_BUDGET: u32 = 1_024;
 
-pub(super) fn request_body(
-    request: &ModelRequest,
-    tools: &ToolPlan,
-    model: &str,
-) -> Map<String, Value> {
+pub(super) fn request_body(request: &ModelRequest, tools: &ToolPlan, model: &str) -> JsonObject {
     let traits = ModelTraits::for_model(model);
     let options = &request.options;
     let messages = messages::messages(&request.messages, tools, traits.requires_signature);

@@ -1,13 +1,10 @@
 //! The JSON of frames: any field may be missing, unknown fields are ignored.
 
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
-use crate::protocol::json::{lenient, lenient_structs, replace_count};
-
-/// An object whose fields depend on its type.
-pub(super) type JsonFields = Map<String, Value>;
+use crate::protocol::json::{JsonObject, lenient, lenient_structs, replace_count};
 
 lenient_structs! {
     /// Any frame; its type determines its fields.
@@ -16,7 +13,7 @@ lenient_structs! {
         /// The index of the content block.
         index: Option<u64>,
         message: MessageStart,
-        content_block: JsonFields,
+        content_block: JsonObject,
         #[serde(borrow)] delta: Option<&'a RawValue>,
         usage: Usage,
         error: Option<ErrorBody>,
@@ -66,7 +63,7 @@ impl<'a> Delta<'a> {
     }
 
     /// All fields, also unknown ones.
-    pub(super) fn all_fields(&self) -> JsonFields {
+    pub(super) fn all_fields(&self) -> JsonObject {
         let parsed = self.raw.map(|raw| serde_json::from_str(raw.get()));
         parsed.and_then(Result::ok).unwrap_or_default()
     }
@@ -75,11 +72,11 @@ impl<'a> Delta<'a> {
 /// A message that is not streamed; `content` is required, to distinguish it from a frame.
 #[derive(Debug, Deserialize)]
 pub(super) struct CompleteMessage {
-    pub(super) content: Vec<JsonFields>,
+    pub(super) content: Vec<JsonObject>,
     #[serde(default, deserialize_with = "lenient")]
     pub(super) stop_reason: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
-    pub(super) stop_details: JsonFields,
+    pub(super) stop_details: JsonObject,
     #[serde(default, deserialize_with = "lenient")]
     pub(super) usage: Usage,
 }
@@ -110,6 +107,6 @@ impl Usage {
 }
 
 /// The text of a field; empty if it is missing.
-pub(super) fn text_field<'a>(fields: &'a JsonFields, name: &str) -> &'a str {
+pub(super) fn text_field<'a>(fields: &'a JsonObject, name: &str) -> &'a str {
     fields.get(name).and_then(Value::as_str).unwrap_or_default()
 }

@@ -3,10 +3,9 @@
 use std::time::Duration;
 
 use toolwright_chat::{ModelError, ModelErrorKind};
-use toolwright_core::schema::redact;
 
 use super::wire::{ErrorBody, ErrorEnvelope};
-use crate::excerpt::describe_error_status;
+use crate::excerpt::message_or_status;
 use crate::protocol::vendor_errors::{self, VendorError};
 
 /// Parses an error body; a status below 400 is an error inside a stream, which has a status of its own.
@@ -17,10 +16,7 @@ pub(super) fn parse_error_body(status: u16, body: &str) -> ModelError {
         400.. => status,
         _ => error.code.or(named).unwrap_or(500),
     };
-    let message = match error.message.trim() {
-        "" => describe_error_status(status, body),
-        _ => redact(&error.message).into_owned(),
-    };
+    let message = message_or_status(&error.message, status, body);
     let kind = error_kind(status, &error, &message);
     ModelError::new(kind, message).retry_after(retry_delay(&error))
 }

@@ -1,6 +1,6 @@
 //! Writes the JSON body of a request.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use toolwright_chat::{HostedTool, Item, ItemKind, Message, ModelRequest, Step, ToolChoice};
 use toolwright_core::schema::Schema;
 use toolwright_core::wire::ToolPlan;
@@ -9,7 +9,9 @@ use toolwright_core::{ToolCall, ToolResult};
 use super::content::{content_parts, result_response, text_part};
 use super::{Gemini, ModelGeneration, NAME};
 use crate::protocol::call_identifiers::valid_tool_name;
-use crate::protocol::json::{arguments_object, merge_objects, number, object, unless_empty};
+use crate::protocol::json::{
+    JsonObject, arguments_object, merge_objects, number, object, unless_empty,
+};
 use crate::protocol::response_format::lower_schema;
 use crate::protocol::results::{results_of_step, take_result};
 use crate::protocol::{Protocol as _, raw_fields};
@@ -17,11 +19,7 @@ use crate::protocol::{Protocol as _, raw_fields};
 /// Replaces the required signature in a call that another model made.
 const PLACEHOLDER_SIGNATURE: &str = "skip_thought_signature_validator";
 
-pub(super) fn request_body(
-    request: &ModelRequest,
-    tools: &ToolPlan,
-    model: &str,
-) -> Map<String, Value> {
+pub(super) fn request_body(request: &ModelRequest, tools: &ToolPlan, model: &str) -> JsonObject {
     let generation = ModelGeneration::for_model(model);
     let system = request.system.as_deref().filter(|text| !text.is_empty());
     let (definitions, tool_config) = tools_and_config(request, tools);
@@ -102,8 +100,8 @@ fn replay_step(
 }
 
 /// The part as the API sent it.
-fn raw_part(item: &Item) -> Option<Map<String, Value>> {
-    let mut part: Map<String, Value> = raw_fields(NAME, item)?;
+fn raw_part(item: &Item) -> Option<JsonObject> {
+    let mut part: JsonObject = raw_fields(NAME, item)?;
     if part.keys().all(|key| matches!(key.as_str(), "thought" | "thoughtSignature")) {
         // The API omits an empty text, but requires it in a request.
         part.insert("text".to_owned(), "".into());
@@ -112,7 +110,7 @@ fn raw_part(item: &Item) -> Option<Map<String, Value>> {
 }
 
 /// A part for an item without raw JSON of this protocol.
-fn part_from_kind(kind: &ItemKind, tools: &ToolPlan) -> Option<Map<String, Value>> {
+fn part_from_kind(kind: &ItemKind, tools: &ToolPlan) -> Option<JsonObject> {
     match kind {
         ItemKind::Text { text } | ItemKind::Refusal { text } if !text.is_empty() => {
             Some(object([("text", text.as_str().into())]))
@@ -148,7 +146,7 @@ fn function_response(
 }
 
 /// The tools and the hosted tools, and which of them the model may call.
-fn tools_and_config(request: &ModelRequest, tools: &ToolPlan) -> (Vec<Value>, Map<String, Value>) {
+fn tools_and_config(request: &ModelRequest, tools: &ToolPlan) -> (Vec<Value>, JsonObject) {
     let mut definitions: Vec<Value> = serde_json::from_str(tools.json()).unwrap_or_default();
     let has_functions = !definitions.is_empty();
     let mut hosted = request.hosted_tools.iter();
@@ -177,7 +175,7 @@ fn function_calling_config(choice: &ToolChoice, tools: &ToolPlan) -> Option<Valu
     }
 }
 
-fn generation_config(request: &ModelRequest, generation: ModelGeneration) -> Map<String, Value> {
+fn generation_config(request: &ModelRequest, generation: ModelGeneration) -> JsonObject {
     let options = &request.options;
     let format = request.response_format.as_ref();
     let thinking = options.effort.as_deref().map(|effort| match generation {

@@ -1,12 +1,12 @@
 //! Writes content as text and images: the API supports nothing else.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use toolwright_core::Content;
 
-use crate::protocol::json::{object, unless_empty};
+use crate::protocol::json::{JsonObject, object, unless_empty};
 
 /// A message with this role and content.
-pub(super) fn message_with_content(role: &str, items: &[Content]) -> Map<String, Value> {
+pub(super) fn message_with_content(role: &str, items: &[Content]) -> JsonObject {
     let mut images: Vec<Value> = Vec::new();
     let mut texts = Vec::new();
     for item in items {

@@ -1,6 +1,6 @@
 //! Writes the JSON body of a request.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use toolwright_chat::{ItemKind, Message, ModelRequest, Step, ToolChoice};
 use toolwright_core::schema::{Dialect, Lowered, Schema};
 use toolwright_core::wire::ToolPlan;
@@ -9,15 +9,13 @@ use toolwright_core::{Content, ToolCall, ToolResult};
 use super::NAME;
 use super::content::message_with_content;
 use crate::protocol::call_identifiers::valid_tool_name;
-use crate::protocol::json::{arguments_object, merge_objects, number, object, unless_empty};
+use crate::protocol::json::{
+    JsonObject, arguments_object, merge_objects, number, object, unless_empty,
+};
 use crate::protocol::raw_fields;
 use crate::protocol::results::{results_of_step, take_result};
 
-pub(super) fn request_body(
-    request: &ModelRequest,
-    tools: &ToolPlan,
-    model: &str,
-) -> Map<String, Value> {
+pub(super) fn request_body(request: &ModelRequest, tools: &ToolPlan, model: &str) -> JsonObject {
     let options = &request.options;
     let format = request.response_format.as_ref();
     let model_options = object([
@@ -118,7 +116,7 @@ fn result_message(call: &Value, result: Option<&ToolResult>) -> Value {
 }
 
 /// An error result, for which the API has no field.
-fn error_message(items: &[Content]) -> Map<String, Value> {
+fn error_message(items: &[Content]) -> JsonObject {
     let mut response = message_with_content("tool", items);
     if let Some(Value::String(content)) = response.get_mut("content") {
         content.insert_str(0, "error: ");

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use toolwright_chat::{Message, ModelRequest, ResponseFormat, Step, ToolChoice};
 use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::ToolPlan;
@@ -12,7 +12,7 @@ use super::OpenAiChat;
 use super::quirks::{ResponseFormatSupport, ResultImages};
 use crate::protocol::Protocol as _;
 use crate::protocol::call_identifiers::valid_name;
-use crate::protocol::json::{number, object};
+use crate::protocol::json::{JsonObject, number, object};
 use crate::protocol::response_format::lower_schema;
 use crate::protocol::results::results_of_step;
 
@@ -29,7 +29,7 @@ pub(super) fn request_body(
     request: &ModelRequest,
     tools: &ToolPlan,
     model: &str,
-) -> Map<String, Value> {
+) -> JsonObject {
     let (quirks, options) = (&protocol.quirks, &request.options);
     let has_tools = !tools.tools().is_empty();
     let definitions =

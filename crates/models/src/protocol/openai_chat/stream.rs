@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use toolwright_chat::{ItemKind, ModelError, ModelErrorKind, ModelEvent, StopReason, Usage};
 use toolwright_core::ToolCall;
 use toolwright_core::wire::ToolPlan;
@@ -15,7 +15,7 @@ use super::wire::{Choice, Chunk, Delta};
 use crate::excerpt::unreadable;
 use crate::limits::{response_cut_off, too_many_calls};
 use crate::protocol::call_assembler::{CallAssembler, CallDelta, CompleteCall};
-use crate::protocol::json::{is_empty, object};
+use crate::protocol::json::{JsonObject, is_empty, object};
 use crate::protocol::{ResponseParser, item_with_raw, tool_name};
 
 /// The data of the last frame.
@@ -29,10 +29,10 @@ pub(super) struct StreamParser {
     /// The reasoning, as it was emitted.
     reasoning_text: String,
     /// The reasoning in the fields of the message, which are replayed.
-    reasoning_fields: Map<String, Value>,
+    reasoning_fields: JsonObject,
     calls: CallAssembler,
     /// Unknown fields of the message.
-    extra_fields: Map<String, Value>,
+    extra_fields: JsonObject,
     finish_reason: Option<String>,
     usage: Usage,
     is_finished: bool,
@@ -47,9 +47,9 @@ impl StreamParser {
             text: String::new(),
             refusal: String::new(),
             reasoning_text: String::new(),
-            reasoning_fields: Map::new(),
+            reasoning_fields: JsonObject::new(),
             calls: CallAssembler::default(),
-            extra_fields: Map::new(),
+            extra_fields: JsonObject::new(),
             finish_reason: None,
             usage: Usage::default(),
             is_finished: false,
@@ -275,7 +275,7 @@ impl StreamParser {
         }
         for (name, value) in std::mem::take(&mut self.extra_fields) {
             if !is_empty(&value) {
-                self.push_item(ItemKind::Other, &Map::from_iter([(name, value)]));
+                self.push_item(ItemKind::Other, &JsonObject::from_iter([(name, value)]));
             }
         }
         self.events.push(ModelEvent::Finished {
@@ -351,12 +351,12 @@ fn stop_reason(reason: Option<String>, has_calls: bool, has_refusal: bool) -> St
 }
 
 /// Parses one element of `tool_calls`.
-fn call_delta(mut entry: Map<String, Value>) -> CallDelta {
+fn call_delta(mut entry: JsonObject) -> CallDelta {
     let index = entry.remove("index");
     let id = entry.remove("id");
     let mut function = match entry.remove("function") {
         Some(Value::Object(function)) => function,
-        _ => Map::new(),
+        _ => JsonObject::new(),
     };
     let name = function.remove("name");
     let arguments = function.remove("arguments");

@@ -2,10 +2,10 @@
 
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
-use crate::protocol::json::{lenient, lenient_structs};
+use crate::protocol::json::{JsonObject, lenient, lenient_structs};
 
 /// One frame of the stream.
 #[derive(Debug, Default, Deserialize)]
@@ -59,16 +59,16 @@ pub(super) struct Delta {
     #[serde(deserialize_with = "lenient")]
     pub(super) reasoning: Option<String>,
     #[serde(deserialize_with = "list")]
-    pub(super) reasoning_details: Vec<Map<String, Value>>,
+    pub(super) reasoning_details: Vec<JsonObject>,
     #[serde(deserialize_with = "list")]
-    pub(super) tool_calls: Vec<Map<String, Value>>,
+    pub(super) tool_calls: Vec<JsonObject>,
     #[serde(deserialize_with = "lenient")]
     pub(super) function_call: Option<Function>,
     /// Always `assistant`.
     #[serde(rename = "role")]
     pub(super) _role: IgnoredAny,
     #[serde(flatten)]
-    pub(super) rest: Map<String, Value>,
+    pub(super) rest: JsonObject,
 }
 
 /// The next part of a call.

@@ -1,10 +1,12 @@
 //! Converts an output item to an [`ItemKind`].
 
+use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
-use serde_json::{Map, Value};
 use toolwright_chat::ItemKind;
 
 use super::wire::{Item, Part, WebSearchAction};
+
+use crate::protocol::json::JsonObject;
 
 /// The kind of an item other than a function call.
 pub(super) fn item_kind(item: Item) -> ItemKind {
@@ -94,7 +96,7 @@ pub(super) fn with_fields<'a>(
 ) -> Option<Box<RawValue>> {
     let mut fields = fields.into_iter().peekable();
     fields.peek()?;
-    let mut item: Map<String, Value> = serde_json::from_str(raw.get()).ok()?;
+    let mut item: JsonObject = serde_json::from_str(raw.get()).ok()?;
     for (name, value) in fields {
         item.insert(name.to_owned(), value);
     }

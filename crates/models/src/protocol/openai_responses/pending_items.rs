@@ -3,9 +3,11 @@
 //! Neither ids nor output indexes are reliable: servers omit either, and some gateways generate a new id for each frame.
 
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::wire::{Frame, Item};
+
+use crate::protocol::json::JsonObject;
 
 /// An output item that has started, and may be done.
 #[derive(Default)]
@@ -17,7 +19,7 @@ pub(super) struct PendingItem {
     pub(super) call_id: String,
     pub(super) name: String,
     /// The item in its `response.output_item.added`.
-    pub(super) added_item: Option<Map<String, Value>>,
+    pub(super) added_item: Option<JsonObject>,
     /// The deltas so far: text, reasoning or arguments.
     pub(super) text: String,
     pub(super) refusal: String,

@@ -1,6 +1,6 @@
 //! Writes the JSON body of `POST /responses`.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use toolwright_chat::{HostedTool, ModelRequest, ToolChoice};
 use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::ToolPlan;
@@ -10,14 +10,10 @@ use super::OpenAiResponses;
 use super::input::input_items;
 use crate::protocol::Protocol as _;
 use crate::protocol::call_identifiers::valid_name;
-use crate::protocol::json::{merge_objects, number, object, unless_empty};
+use crate::protocol::json::{JsonObject, merge_objects, number, object, unless_empty};
 use crate::protocol::response_format::lower_schema;
 
-pub(super) fn request_body(
-    request: &ModelRequest,
-    plan: &ToolPlan,
-    model: &str,
-) -> Map<String, Value> {
+pub(super) fn request_body(request: &ModelRequest, plan: &ToolPlan, model: &str) -> JsonObject {
     let options = &request.options;
     let system = request.system.as_deref().filter(|text| !text.is_empty());
     let include =
