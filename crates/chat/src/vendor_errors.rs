@@ -24,8 +24,8 @@ pub struct VendorError<'a> {
 enum ErrorPattern {
     /// A status from the first to the last, inclusive.
     StatusRange(u16, u16),
-    /// A code, compared without regard to case.
-    Code(&'static str),
+    /// One of these codes, which are separated by spaces; upper and lower case match alike.
+    Codes(&'static str),
     /// A code contains this text.
     CodeContains(&'static str),
     /// The message contains all these texts.
@@ -41,11 +41,10 @@ const ERROR_PATTERNS: &[(ModelErrorKind, &[ErrorPattern])] = &[
         Quota,
         &[
             StatusRange(402, 402),
-            Code("insufficient_quota"),
-            Code("insufficient_balance"),
-            Code("billing_error"),
-            Code("billing_hard_limit_reached"),
-            Code("billing_not_active"),
+            Codes(
+                "insufficient_quota insufficient_balance billing_error \
+                billing_hard_limit_reached billing_not_active",
+            ),
             // Gemini: a quota per minute is renewed soon, one per day is not.
             CodeContains("perday"),
             // Anthropic, xAI and DeepSeek have no code for it.
@@ -61,10 +60,9 @@ const ERROR_PATTERNS: &[(ModelErrorKind, &[ErrorPattern])] = &[
     (
         ContentFilter,
         &[
-            Code("content_filter"),
-            Code("moderation_blocked"),
+            Codes("content_filter moderation_blocked"),
             // OpenAI: a prompt is invalid when it is flagged.
-            Code("invalid_prompt"),
+            Codes("invalid_prompt"),
             // `content_policy_violation`, `bio_policy`, Azure's `ResponsibleAIPolicyViolation`.
             CodeContains("policy"),
         ],
@@ -75,10 +73,9 @@ const ERROR_PATTERNS: &[(ModelErrorKind, &[ErrorPattern])] = &[
         ContextTooLong,
         &[
             StatusRange(413, 413),
-            Code("context_length_exceeded"),
-            Code("request_too_large"),
+            Codes("context_length_exceeded request_too_large"),
             // llama.cpp
-            Code("exceed_context_size_error"),
+            Codes("exceed_context_size_error"),
         ],
     ),
     // Before the messages: that of a limit of tokens per minute is much the same.
@@ -107,48 +104,36 @@ const ERROR_PATTERNS: &[(ModelErrorKind, &[ErrorPattern])] = &[
     (
         Auth,
         &[
-            Code("invalid_api_key"),
-            Code("api_key_invalid"),
-            Code("authentication_error"),
-            Code("unauthenticated"),
-            Code("permission_error"),
-            Code("permission_denied"),
+            Codes(
+                "invalid_api_key api_key_invalid authentication_error unauthenticated \
+                permission_error permission_denied",
+            ),
             MessageContains(&["api key not valid"]),
         ],
     ),
     (
         RateLimit,
-        &[
-            Code("rate_limit_error"),
-            Code("rate_limit_exceeded"),
-            Code("rate_limit_reached_error"),
-            Code("resource_exhausted"),
-        ],
+        &[Codes(
+            "rate_limit_error rate_limit_exceeded rate_limit_reached_error \
+                resource_exhausted",
+        )],
     ),
-    (Timeout, &[Code("timeout_error"), Code("deadline_exceeded")]),
+    (Timeout, &[Codes("timeout_error deadline_exceeded")]),
     (
         Overloaded,
-        &[
-            Code("api_error"),
-            Code("internal_error"),
-            Code("overloaded_error"),
-            Code("server_error"),
-            Code("server_is_overloaded"),
-            Code("slow_down"),
-            Code("unavailable_error"),
-            Code("vector_store_timeout"),
-        ],
+        &[Codes(
+            "api_error internal_error overloaded_error server_error \
+                server_is_overloaded slow_down unavailable_error vector_store_timeout",
+        )],
     ),
     (
         BadRequest,
         &[
             StatusRange(1, 499),
-            Code("bad_request"),
-            Code("badrequesterror"),
-            Code("invalid_argument"),
-            Code("invalid_request_error"),
-            Code("model_not_found"),
-            Code("not_found_error"),
+            Codes(
+                "bad_request badrequesterror invalid_argument invalid_request_error \
+                model_not_found not_found_error",
+            ),
         ],
     ),
 ];
@@ -160,7 +145,7 @@ pub fn classify(error: VendorError<'_>) -> Option<ModelErrorKind> {
     let codes: Vec<String> = codes.collect();
     let matches = |pattern: &ErrorPattern| match *pattern {
         StatusRange(first, last) => (first..=last).contains(&error.status),
-        Code(known) => codes.iter().any(|code| code == known),
+        Codes(known) => known.split(' ').any(|known| codes.iter().any(|code| code == known)),
         CodeContains(part) => codes.iter().any(|code| code.contains(part)),
         MessageContains(parts) => parts.iter().all(|part| message.contains(part)),
         StatusAndMessageContains(status, part) => status == error.status && message.contains(part),

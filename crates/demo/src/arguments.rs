@@ -40,9 +40,9 @@ pub(crate) struct Context<'a> {
     pub(crate) is_reply: bool,
 }
 
-/// The result of filling parameters.
+/// The arguments that a sentence and the conversation give a tool, and those that are missing.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Filled {
+pub(crate) struct ExtractedArguments {
     pub(crate) arguments: Map<String, Value>,
     /// The names of the required parameters without a value.
     pub(crate) missing: Vec<String>,
@@ -55,13 +55,13 @@ pub(crate) struct Filled {
 }
 
 /// Fills parameters from a sentence and the conversation.
-pub(crate) fn fill(params: &[Param], text: &Text<'_>, context: Context<'_>) -> Filled {
-    let mut filler = Filler::new(text, context);
-    let mut values = filler.stated(params);
+pub(crate) fn fill(params: &[Param], text: &Text<'_>, context: Context<'_>) -> ExtractedArguments {
+    let mut finder = ArgumentFinder::new(text, context);
+    let mut values = finder.stated(params);
     let stated = values.iter().flatten().count();
-    filler.recall(params, &mut values);
+    finder.recall(params, &mut values);
     let (arguments, missing) = assemble(params, values);
-    Filled { arguments, missing, stated, evidence: filler.evidence, used: filler.used }
+    ExtractedArguments { arguments, missing, stated, evidence: finder.evidence, used: finder.used }
 }
 
 /// Returns the arguments by name, and the names of the required parameters without one.
@@ -78,18 +78,18 @@ fn assemble(params: &[Param], values: Vec<Option<Value>>) -> (Map<String, Value>
 }
 
 /// A value for a parameter, and the tokens it consists of.
-struct Found {
+struct FoundValue {
     value: Value,
     tokens: Vec<usize>,
     unit: Option<Unit>,
     evidence: f32,
 }
 
-type Rule<'a, 't> = fn(&Filler<'a, 't>, &Param, &[Param]) -> Option<Found>;
+type Rule<'a, 't> = fn(&ArgumentFinder<'a, 't>, &Param, &[Param]) -> Option<FoundValue>;
 
 /// A sentence whose tokens are handed out one rule after the other.
 #[derive(Clone)]
-struct Filler<'a, 't> {
+struct ArgumentFinder<'a, 't> {
     text: &'a Text<'t>,
     context: Context<'a>,
     used: Vec<bool>,
@@ -102,7 +102,7 @@ struct Filler<'a, 't> {
     open_texts: usize,
 }
 
-impl<'a, 't> Filler<'a, 't> {
+impl<'a, 't> ArgumentFinder<'a, 't> {
     /// The rules, the most certain first. A rule gets a parameter and all parameters beside it.
     const RULES: [Rule<'a, 't>; 14] = [
         Self::choice,
@@ -149,7 +149,7 @@ impl<'a, 't> Filler<'a, 't> {
         values
     }
 
-    fn take(&mut self, found: Found) -> Value {
+    fn take(&mut self, found: FoundValue) -> Value {
         self.evidence += found.evidence;
         self.unit = self.unit.or(found.unit);
         for at in found.tokens {
@@ -159,16 +159,16 @@ impl<'a, 't> Filler<'a, 't> {
     }
 
     /// Finds the text of these tokens, if the parameter accepts it.
-    fn found(&self, param: &Param, tokens: Range<usize>, evidence: f32) -> Option<Found> {
+    fn found(&self, param: &Param, tokens: Range<usize>, evidence: f32) -> Option<FoundValue> {
         let value = self.text.slice(tokens.clone());
         let found = value_found(param, tokens, value.into(), evidence);
         found.filter(|_| !value.is_empty())
     }
 
-    /// Finds a value whose parts a copy of this filler has found.
-    fn found_by(&self, inner: &Self, value: Value) -> Found {
+    /// Finds a value whose parts a copy of this finder has found.
+    fn found_by(&self, inner: &Self, value: Value) -> FoundValue {
         let is_new = |at: &usize| self.is_free(*at) && !inner.is_free(*at);
-        Found {
+        FoundValue {
             value,
             tokens: (0..self.used.len()).filter(is_new).collect(),
             unit: inner.unit,
@@ -177,7 +177,7 @@ impl<'a, 't> Filler<'a, 't> {
     }
 
     /// Finds the fields of an object, if all required ones are there.
-    fn object(&self, param: &Param, _: &[Param]) -> Option<Found> {
+    fn object(&self, param: &Param, _: &[Param]) -> Option<FoundValue> {
         let mut inner = self.clone();
         let values = inner.stated(&param.fields);
         values.iter().flatten().next()?;
@@ -186,7 +186,7 @@ impl<'a, 't> Filler<'a, 't> {
     }
 
     /// Finds the elements of a list: every option that is named, or "milk, eggs and bread".
-    fn list(&self, param: &Param, params: &[Param]) -> Option<Found> {
+    fn list(&self, param: &Param, params: &[Param]) -> Option<FoundValue> {
         let element = param.element.as_ref()?;
         let mut inner = self.clone();
         let option = || Some(inner.choice(element, params)?).map(|found| inner.take(found));
@@ -303,6 +303,16 @@ impl<'a, 't> Filler<'a, 't> {
 }
 
 /// Finds this value, if the parameter accepts it.
-fn value_found(param: &Param, tokens: Range<usize>, value: Value, evidence: f32) -> Option<Found> {
-    param.accepts(&value).then(|| Found { value, tokens: tokens.collect(), unit: None, evidence })
+fn value_found(
+    param: &Param,
+    tokens: Range<usize>,
+    value: Value,
+    evidence: f32,
+) -> Option<FoundValue> {
+    param.accepts(&value).then(|| FoundValue {
+        value,
+        tokens: tokens.collect(),
+        unit: None,
+        evidence,
+    })
 }

@@ -62,7 +62,7 @@ impl Tools<'_> {
         let best = self.best(text, memory);
         let is_request = text.is(0, REQUEST_STARTS) || text.source.trim_end().ends_with('?');
         let is_new = best.as_ref().is_some_and(|best| {
-            let is_complete = best.filled.missing.is_empty();
+            let is_complete = best.extracted.missing.is_empty();
             match open.iter().any(|task| task.tool == best.tool) {
                 // The same question, complete, is no reply.
                 true => best.evidence >= 1.0 && is_complete,
@@ -104,7 +104,7 @@ impl Tools<'_> {
             let best = self.best(&Text::new(&source), &memory);
             if let Some(best) = &best {
                 // "There" in the next clause is the place of this one.
-                memory.add(&best.filled.arguments);
+                memory.add(&best.extracted.arguments);
             }
             let last = clauses.last_mut();
             let new = best.as_ref().map(|best| Task::new(best.tool, &source));
@@ -153,8 +153,8 @@ impl Tools<'_> {
         if let Some(best) = best {
             let mut task = Task::new(tool, source);
             // "Set the kitchen to 21 and the bedroom": the temperature is the same.
-            task.base = Some(before.arguments).filter(|_| !best.filled.missing.is_empty());
-            return Some(task).filter(|_| best.filled.stated > 0);
+            task.base = Some(before.arguments).filter(|_| !best.extracted.missing.is_empty());
+            return Some(task).filter(|_| best.extracted.stated > 0);
         }
         // "In Paris and London": nothing but another value.
         let varied = self.vary(tool, before.arguments.clone(), source);
@@ -171,11 +171,12 @@ impl Tools<'_> {
     fn vary(&self, tool: usize, base: Arguments, source: &str) -> Option<Task> {
         let mut task = Task::new(tool, source);
         task.base = Some(base);
-        let filled = self.fill(&task, None);
+        let extracted = self.fill(&task, None);
         let text = Text::new(source);
-        let mut tokens = text.tokens.iter().zip(&filled.used);
+        let mut tokens = text.tokens.iter().zip(&extracted.used);
         let is_explained = tokens.all(|(token, used)| *used || token.is_stop_word());
-        let is_call = filled.used.contains(&true) && is_explained && filled.missing.is_empty();
+        let is_call =
+            extracted.used.contains(&true) && is_explained && extracted.missing.is_empty();
         is_call.then_some(task)
     }
 
@@ -277,10 +278,10 @@ impl Progress {
                 progress.skipped.push(task.tool);
                 continue;
             }
-            let filled = tools.fill(task, Some(&memory));
-            let call = (name.to_owned(), Value::Object(filled.arguments).to_string());
-            if !filled.missing.is_empty() {
-                progress.open.push((task.clone(), filled.missing));
+            let extracted = tools.fill(task, Some(&memory));
+            let call = (name.to_owned(), Value::Object(extracted.arguments).to_string());
+            if !extracted.missing.is_empty() {
+                progress.open.push((task.clone(), extracted.missing));
             } else if !progress.calls.contains(&call) && !made.contains(&call) {
                 progress.calls.push(call);
             }

@@ -1,26 +1,18 @@
 //! The parameters of an input schema: what kind of value each takes, and what the value means.
 
 use std::collections::HashSet;
-use std::sync::LazyLock;
 
-use regex::Regex;
 use serde_json::{Value, json};
 use toolwright_core::schema::{Schema, Tape};
-use toolwright_search::{stems, unit_named, words};
+use toolwright_search::{quoted_values, stems, unit_named, words};
 
-use crate::text::{Form, head, is_in};
+use crate::text::{head, is_in};
 
 // Limits, because schemas may come from foreign servers.
 const MAX_ITEMS: usize = 64;
 const MAX_SUBSCHEMAS: usize = 512;
 const MAX_DEPTH: usize = 3;
 const MAX_DESCRIPTION: usize = 400;
-
-static EXAMPLE: Form = LazyLock::new(|| Regex::new(r"(?i)example|e\.g|such as|like ").ok());
-/// Values to choose from: "`C` or `F`", but not "the unit of `value`".
-static LIST: Form = LazyLock::new(|| {
-    Regex::new(r"`[^`/:.@]{1,32}`(\s?(,|/|\||,?\s?or|,?\s?and)\s?`[^`/:.@]{1,32}`)+").ok()
-});
 
 /// Words in names of parameters that do not distinguish one from another.
 const UNSPECIFIC: &str = "id name number no code value to from";
@@ -216,9 +208,8 @@ impl<'s> Reader<'s> {
         let description = outer.get("description").and_then(Value::as_str);
         let description = description.or(text("description")).unwrap_or_default();
         let description = head(description, MAX_DESCRIPTION);
-        let (listed, mut examples) = quoted_values(description).unwrap_or_default();
-        let given = schema.get("examples").or_else(|| schema.get("example"));
-        examples.extend(strings(given).map(str::to_owned));
+        let (listed, examples) = quoted_values(description);
+        let given = strings(schema.get("examples").or_else(|| schema.get("example")));
         let default = schema.get("default").filter(|default| !default.is_null());
         let (type_name, pattern) = (type_of(schema), text("pattern").unwrap_or_default());
         let mut param = Param {
@@ -237,10 +228,10 @@ impl<'s> Reader<'s> {
             element: None,
             schema: Schema::check(json!({"type": type_name, "pattern": pattern})).ok(),
             format: text("format").unwrap_or_default().to_owned(),
-            examples,
+            examples: examples.into_iter().chain(given).map(str::to_owned).collect(),
         };
         if type_name == "string" && param.options.is_empty() {
-            param.options = listed;
+            param.options = listed.into_iter().map(Value::from).collect();
         }
         if let Some(depth) = depth.checked_sub(1) {
             let items = schema.get("items").filter(|_| type_name == "array");
@@ -326,15 +317,4 @@ fn strings(list: Option<&Value>) -> impl Iterator<Item = &str> {
         other => other.map_or(&[][..], std::slice::from_ref),
     };
     list.iter().take(MAX_ITEMS * 16).filter_map(Value::as_str)
-}
-
-/// Returns what a description has in backticks: the first list of options, and what follows "for example".
-fn quoted_values(description: &str) -> Option<(Vec<Value>, Vec<String>)> {
-    let example = EXAMPLE.as_ref()?.find(description);
-    let start = example.map_or(description.len(), |example| example.start());
-    let (before, examples) = description.split_at_checked(start)?;
-    let list = LIST.as_ref()?.find(before).map_or("", |list| list.as_str());
-    let quoted = |text: &'_ str| text.split('`').skip(1).step_by(2).map(str::to_owned).collect();
-    let options: Vec<String> = quoted(list);
-    Some((options.into_iter().map(Value::from).collect(), quoted(examples)))
 }

@@ -9,7 +9,7 @@ use toolwright_chat::ToolChoice;
 use toolwright_core::{RegisteredTool, ToolSpec};
 use toolwright_search::{Index, Match, is_similar, stem, stems, synonyms, words};
 
-use crate::arguments::{Context, Filled, fill};
+use crate::arguments::{Context, ExtractedArguments, fill};
 use crate::memory::Memory;
 use crate::params::{Meaning, Param, params};
 use crate::text::{Text, is_in};
@@ -36,7 +36,7 @@ pub(crate) struct Tools<'a> {
 pub(crate) struct Candidate {
     pub(crate) tool: usize,
     pub(crate) evidence: f32,
-    pub(crate) filled: Filled,
+    pub(crate) extracted: ExtractedArguments,
     score: f32,
 }
 
@@ -125,10 +125,10 @@ impl<'a> Tools<'a> {
         let params = self.params(found.tool);
         let mut context = self.context(found, text);
         context.memory = Some(memory);
-        let filled = fill(&params, text, context);
+        let extracted = fill(&params, text, context);
         let has_place = params.iter().any(|param| param.meaning == Meaning::Place);
         let unexplained = text.tokens.iter().enumerate().filter(|(at, token)| {
-            let is_explained = filled.used.get(*at) == Some(&true) || found.tokens.contains(at);
+            let is_explained = extracted.used.get(*at) == Some(&true) || found.tokens.contains(at);
             let is_misplaced = token.is("there") && context.refers_back && !has_place;
             !is_explained && (!token.is_filler() || is_misplaced)
         });
@@ -139,12 +139,12 @@ impl<'a> Tools<'a> {
             None => (0.0, 0.0),
         };
         let evidence = found.evidence - 0.2 * unexplained - forbidden;
-        let score = found.score + 0.3 * filled.stated as f32 - 0.35 * unexplained - unasked;
+        let score = found.score + 0.3 * extracted.stated as f32 - 0.35 * unexplained - unasked;
         Candidate {
             tool: found.tool,
-            evidence: evidence + filled.evidence,
-            score: score + filled.evidence - 0.8 * filled.missing.len() as f32,
-            filled,
+            evidence: evidence + extracted.evidence,
+            score: score + extracted.evidence - 0.8 * extracted.missing.len() as f32,
+            extracted,
         }
     }
 
@@ -182,40 +182,40 @@ impl<'a> Tools<'a> {
     }
 
     /// Fills the arguments of a task from its clause, then from its base and the replies.
-    pub(crate) fn fill(&self, task: &Task, memory: Option<&Memory>) -> Filled {
+    pub(crate) fn fill(&self, task: &Task, memory: Option<&Memory>) -> ExtractedArguments {
         let params = self.params(task.tool);
-        if let Some(filled) = json_arguments(&params, &task.clause) {
-            return filled;
+        if let Some(extracted) = json_arguments(&params, &task.clause) {
+            return extracted;
         }
         let text = Text::new(&task.clause);
         let found = self.index.score(&text.terms(), task.tool);
         let mut context = self.context(&found, &text);
         context.refers_back = task.refers_back;
         context.memory = memory.filter(|_| task.base.is_none());
-        let mut filled = fill(&params, &text, context);
+        let mut extracted = fill(&params, &text, context);
         for (name, value) in task.base.iter().flatten() {
-            let is_new = !filled.arguments.contains_key(name);
+            let is_new = !extracted.arguments.contains_key(name);
             if is_new && params.iter().any(|param| param.name == *name) {
-                filled.arguments.insert(name.clone(), value.clone());
-                filled.missing.retain(|missing| missing != name);
+                extracted.arguments.insert(name.clone(), value.clone());
+                extracted.missing.retain(|missing| missing != name);
             }
         }
         for reply in &task.replies {
-            let is_open = |param: &&Param| filled.missing.contains(&param.name);
+            let is_open = |param: &&Param| extracted.missing.contains(&param.name);
             let open: Vec<Param> = params.iter().filter(is_open).cloned().collect();
             let mut context = Context::default();
             (context.is_reply, context.index) = (true, Some(self.index));
             let more = fill(&open, &Text::new(reply), context);
-            filled.stated += more.stated;
-            filled.arguments.extend(more.arguments);
-            filled.missing = more.missing;
+            extracted.stated += more.stated;
+            extracted.arguments.extend(more.arguments);
+            extracted.missing = more.missing;
         }
-        filled
+        extracted
     }
 }
 
 /// Reads arguments that are written as JSON: `get_weather {"city": "Rome"}`.
-fn json_arguments(params: &[Param], clause: &str) -> Option<Filled> {
+fn json_arguments(params: &[Param], clause: &str) -> Option<ExtractedArguments> {
     let json = clause.get(clause.find('{')?..=clause.rfind('}')?)?;
     let arguments: Arguments = serde_json::from_str(json).ok()?;
     let is_known = |name: &String| params.iter().any(|param| param.name == *name);
@@ -223,10 +223,10 @@ fn json_arguments(params: &[Param], clause: &str) -> Option<Filled> {
         params.iter().filter(|param| param.required && !arguments.contains_key(&param.name));
     let missing = missing.map(|param| param.name.clone()).collect();
     let stated = arguments.len();
-    arguments.keys().all(is_known).then_some(Filled {
+    arguments.keys().all(is_known).then_some(ExtractedArguments {
         arguments,
         missing,
         stated,
-        ..Filled::default()
+        ..ExtractedArguments::default()
     })
 }

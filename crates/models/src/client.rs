@@ -61,11 +61,11 @@ pub(crate) struct ConnectionSettings {
 }
 
 /// A model that is called over a wire protocol.
-pub(crate) struct RemoteModel<P>(Arc<ModelClient<P>>);
+pub(crate) struct RemoteModel(Arc<ModelClient>);
 
-struct ModelClient<P> {
+struct ModelClient {
     id: ModelId,
-    protocol: P,
+    protocol: Box<dyn Protocol>,
     connection: ConnectionSettings,
     url: Url,
     /// The plan for the tools of the last request: all requests of a turn have the same tools.
@@ -78,17 +78,13 @@ type CachedPlan = (Arc<[RegisteredTool]>, bool, Arc<ToolPlan>);
 /// The name of the vendors' hosted search tool.
 const WEB_SEARCH_TOOL: &str = "web_search";
 
-impl<P: Protocol> RemoteModel<P> {
+impl RemoteModel {
     pub(crate) fn new(
         id: ModelId,
-        protocol: P,
+        protocol: Box<dyn Protocol>,
         connection: ConnectionSettings,
     ) -> Result<Self, ModelError> {
-        let path = if connection.streaming {
-            protocol.path(&id.name)
-        } else {
-            protocol.non_streaming_path(&id.name)
-        };
+        let path = protocol.path(&id.name, connection.streaming);
         let url = endpoint_url(&connection.base_url, &path)?;
         Ok(Self(Arc::new(ModelClient {
             id,
@@ -100,7 +96,7 @@ impl<P: Protocol> RemoteModel<P> {
     }
 }
 
-impl<P: Protocol> Model for RemoteModel<P> {
+impl Model for RemoteModel {
     fn id(&self) -> &ModelId {
         &self.0.id
     }
@@ -129,7 +125,7 @@ impl<P: Protocol> Model for RemoteModel<P> {
     }
 }
 
-impl<P: Protocol> ModelClient<P> {
+impl ModelClient {
     fn plan_tools(&self, request: &ModelRequest) -> Arc<ToolPlan> {
         let is_search = |hosted: &HostedTool| {
             matches!(hosted, HostedTool::WebSearch(_)) && self.protocol.supports_hosted_tool(hosted)

@@ -4,7 +4,10 @@
 
 use std::borrow::Cow;
 
+use toolwright_chat::ModelError;
 use toolwright_core::schema::redact;
+
+use crate::limits::protocol_error;
 
 /// The maximum length of an excerpt of a text that is not in the protocol, in bytes.
 const MAX_EXCERPT_BYTES: usize = 200;
@@ -35,12 +38,18 @@ pub(crate) fn redact_and_truncate(text: &str, max_chars: usize) -> String {
     truncate_with_ellipsis(&redacted, end, is_truncated)
 }
 
-/// Describes an error whose body has no message: its status, and an excerpt of the body.
-pub(crate) fn describe_error_status(status: u16, body: &str) -> String {
-    match excerpt(body) {
-        excerpt if excerpt.is_empty() => format!("the request was refused with status {status}"),
+/// The vendor's message, redacted; if it is blank, the status and an excerpt of the body.
+pub(crate) fn message_or_status(message: &str, status: u16, body: &str) -> String {
+    match excerpt(body).as_str() {
+        _ if !message.trim().is_empty() => redact(message).into_owned(),
+        "" => format!("the request was refused with status {status}"),
         excerpt => format!("the request was refused with status {status}: {excerpt}"),
     }
+}
+
+/// An error about a text that is not in the protocol, with an excerpt of it.
+pub(crate) fn unreadable(problem: &str, text: &str, source: serde_json::Error) -> ModelError {
+    protocol_error(format!("{problem}: {}", excerpt(text))).with_source(source)
 }
 
 /// Drops the last word of a text that was cut, because it may be the first half of a key.

@@ -15,42 +15,38 @@ mod results;
 #[cfg(test)]
 mod tests;
 
+use std::fmt;
 use std::sync::Arc;
 
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::value::to_raw_value;
-use serde_json::{Map, Value};
 use toolwright_chat::{HostedTool, Item, ItemKind, ModelError, ModelEvent, ModelRequest};
 use toolwright_core::ToolName;
 use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::{Shape, ToolPlan};
 
+use self::json::JsonObject;
 use crate::framing::Framing;
 
 /// A wire protocol.
-pub(crate) trait Protocol: Send + Sync + 'static {
-    /// The key under which the provider's raw JSON is stored with an item.
-    const NAME: &'static str;
-
+pub(crate) trait Protocol: fmt::Debug + Send + Sync {
     /// The dialect that tools are lowered to.
     fn dialect(&self) -> Dialect;
 
     /// The JSON shape of a tool definition.
-    fn tool_shape(&self) -> Shape;
-
-    /// The path of the endpoint below the base URL.
-    fn path(&self, model: &str) -> String;
-
-    /// The path of the endpoint that responds without streaming.
-    fn non_streaming_path(&self, model: &str) -> String {
-        self.path(model)
+    fn tool_shape(&self) -> Shape {
+        Shape::for_dialect(self.dialect())
     }
 
+    /// The path of the endpoint below the base URL.
+    fn path(&self, model: &str, streaming: bool) -> String;
+
     /// The JSON body of a streaming request; `tools` holds the tool definitions.
-    fn body(&self, request: &ModelRequest, tools: &ToolPlan, model: &str) -> Map<String, Value>;
+    fn body(&self, request: &ModelRequest, tools: &ToolPlan, model: &str) -> JsonObject;
 
     /// Turns the body of a streaming request into that of a non-streaming one.
-    fn disable_streaming(&self, body: &mut Map<String, Value>) {
+    fn disable_streaming(&self, body: &mut JsonObject) {
         body.insert("stream".to_owned(), false.into());
         body.shift_remove("stream_options");
     }
@@ -63,6 +59,11 @@ pub(crate) trait Protocol: Send + Sync + 'static {
     /// Returns true if the vendor runs this hosted tool itself.
     fn supports_hosted_tool(&self, _: &HostedTool) -> bool {
         false
+    }
+
+    /// A header that every request needs.
+    fn constant_header(&self) -> Option<(&'static str, &'static str)> {
+        None
     }
 
     /// Headers that depend on the request.
@@ -105,6 +106,11 @@ fn item_with_raw(protocol: &str, kind: ItemKind, raw: &(impl Serialize + ?Sized)
         Ok(raw) => item.with_raw(protocol, raw),
         Err(_) => item,
     }
+}
+
+/// Parses the JSON of an item that this protocol received; `None` if another protocol did.
+fn raw_fields<T: DeserializeOwned>(protocol: &str, item: &Item) -> Option<T> {
+    serde_json::from_str(item.raw_json(protocol)?.get()).ok()
 }
 
 /// The name of a tool by its name on the wire; an unknown name is returned unchanged.

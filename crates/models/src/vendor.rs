@@ -13,14 +13,11 @@ use toolwright_core::schema::{Dialect, did_you_mean};
 use url::Url;
 
 use crate::client::list_ollama_models;
-use crate::protocol::Protocol as _;
-use crate::protocol::anthropic::Anthropic;
-use crate::protocol::gemini::Gemini;
-use crate::protocol::ollama::Ollama;
 use crate::protocol::openai_chat::Quirks;
-use crate::protocol::openai_responses::OpenAiResponses;
+use crate::protocol::{Protocol, anthropic, gemini, ollama, openai_chat, openai_responses};
 use crate::transport::Transport;
 
+use ProtocolKind::{Anthropic, Gemini, Ollama, OpenAiChat, OpenAiResponses};
 pub use model_builder::ModelBuilder;
 
 /// A company or a program that serves models, and how its API is called.
@@ -42,18 +39,18 @@ pub struct Vendor {
     protocol: ProtocolKind,
 }
 
-/// The protocol of a vendor, with its parameters.
+/// The protocol of a vendor, with its deviations.
 #[derive(Clone, Copy, Debug)]
 enum ProtocolKind {
     OpenAiResponses,
-    OpenAiChat(Dialect, Quirks),
+    OpenAiChat(Quirks),
     Anthropic,
     Gemini,
     Ollama,
 }
 
 /// A row with the defaults: an API key is required, and sent as a bearer token.
-const fn vendor_with_bearer_key(
+const fn vendor(
     name: &'static str,
     base_url: &'static str,
     api_key_variable: &'static str,
@@ -70,10 +67,10 @@ const fn vendor_with_bearer_key(
     }
 }
 
-const OPENAI_BASE_URL: &str = "https://api.openai.com/v1";
-const OPENAI_CHAT: ProtocolKind = ProtocolKind::OpenAiChat(Dialect::OPENAI, Quirks::OPENAI);
-const OPENAI_COMPATIBLE: ProtocolKind =
-    ProtocolKind::OpenAiChat(Dialect::OPENAI, Quirks::COMPATIBLE);
+const OPENAI: Vendor = Vendor {
+    base_url_variable: Some("OPENAI_BASE_URL"),
+    ..vendor("openai", "https://api.openai.com/v1", "OPENAI_API_KEY", OpenAiResponses)
+};
 
 /// Azure has no default base URL: each resource has its own, and its deployments are the models.
 ///
@@ -82,125 +79,68 @@ const AZURE: Vendor = Vendor {
     base_url: None,
     base_url_variable: Some("AZURE_OPENAI_ENDPOINT"),
     api_key_header: "api-key",
-    ..vendor_with_bearer_key("azure", "", "AZURE_OPENAI_API_KEY", ProtocolKind::OpenAiResponses)
+    ..vendor("azure", "", "AZURE_OPENAI_API_KEY", OpenAiResponses)
 };
+
+/// A server on this machine that imitates OpenAI's API.
+const fn local(name: &'static str, url: &'static str, api_key_variable: &'static str) -> Vendor {
+    Vendor {
+        requires_api_key: false,
+        ..vendor(name, url, api_key_variable, OpenAiChat(Quirks::COMPATIBLE))
+    }
+}
 
 /// All supported vendors.
 pub static VENDORS: &[Vendor] = &[
-    Vendor {
-        base_url_variable: Some("OPENAI_BASE_URL"),
-        ..vendor_with_bearer_key(
-            "openai",
-            OPENAI_BASE_URL,
-            "OPENAI_API_KEY",
-            ProtocolKind::OpenAiResponses,
-        )
-    },
-    Vendor {
-        base_url_variable: Some("OPENAI_BASE_URL"),
-        ..vendor_with_bearer_key("openai-chat", OPENAI_BASE_URL, "OPENAI_API_KEY", OPENAI_CHAT)
-    },
+    OPENAI,
+    Vendor { name: "openai-chat", protocol: OpenAiChat(Quirks::OPENAI), ..OPENAI },
     Vendor {
         base_url_variable: Some("ANTHROPIC_BASE_URL"),
         api_key_header: "x-api-key",
-        ..vendor_with_bearer_key(
-            "anthropic",
-            "https://api.anthropic.com",
-            "ANTHROPIC_API_KEY",
-            ProtocolKind::Anthropic,
-        )
+        ..vendor("anthropic", "https://api.anthropic.com", "ANTHROPIC_API_KEY", Anthropic)
     },
     Vendor {
         base_url_variable: Some("GEMINI_BASE_URL"),
         api_key_header: "x-goog-api-key",
-        ..vendor_with_bearer_key(
-            "gemini",
-            "https://generativelanguage.googleapis.com",
-            "GEMINI_API_KEY",
-            ProtocolKind::Gemini,
-        )
+        ..vendor("gemini", "https://generativelanguage.googleapis.com", "GEMINI_API_KEY", Gemini)
     },
     Vendor {
         base_url_variable: Some("OLLAMA_HOST"),
         requires_api_key: false,
-        ..vendor_with_bearer_key(
-            "ollama",
-            "http://127.0.0.1:11434",
-            "OLLAMA_API_KEY",
-            ProtocolKind::Ollama,
-        )
+        ..vendor("ollama", "http://127.0.0.1:11434", "OLLAMA_API_KEY", Ollama)
     },
     AZURE,
-    Vendor { name: "azure-chat", protocol: OPENAI_CHAT, ..AZURE },
+    Vendor { name: "azure-chat", protocol: OpenAiChat(Quirks::OPENAI), ..AZURE },
     Vendor {
         base_url_variable: Some("GROQ_BASE_URL"),
-        ..vendor_with_bearer_key(
-            "groq",
-            "https://api.groq.com/openai/v1",
-            "GROQ_API_KEY",
-            ProtocolKind::OpenAiChat(Dialect::GROQ, Quirks::GROQ),
-        )
+        ..vendor("groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY", OpenAiChat(Quirks::GROQ))
     },
-    vendor_with_bearer_key(
-        "mistral",
-        "https://api.mistral.ai/v1",
-        "MISTRAL_API_KEY",
-        ProtocolKind::OpenAiChat(Dialect::MISTRAL, Quirks::MISTRAL),
-    ),
-    vendor_with_bearer_key(
+    vendor("mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY", OpenAiChat(Quirks::MISTRAL)),
+    vendor(
         "deepseek",
         "https://api.deepseek.com",
         "DEEPSEEK_API_KEY",
-        ProtocolKind::OpenAiChat(Dialect::DEEPSEEK, Quirks::DEEPSEEK),
+        OpenAiChat(Quirks::DEEPSEEK),
     ),
-    vendor_with_bearer_key(
-        "xai",
-        "https://api.x.ai/v1",
-        "XAI_API_KEY",
-        ProtocolKind::OpenAiChat(Dialect::XAI, Quirks::XAI),
-    ),
-    vendor_with_bearer_key(
+    vendor("xai", "https://api.x.ai/v1", "XAI_API_KEY", OpenAiChat(Quirks::XAI)),
+    vendor(
         "openrouter",
         "https://openrouter.ai/api/v1",
         "OPENROUTER_API_KEY",
-        ProtocolKind::OpenAiChat(Dialect::PORTABLE, Quirks::OPENROUTER),
+        OpenAiChat(Quirks::OPENROUTER),
     ),
     Vendor {
         base_url_variable: Some("TOGETHER_BASE_URL"),
-        ..vendor_with_bearer_key(
+        ..vendor(
             "together",
             "https://api.together.xyz/v1",
             "TOGETHER_API_KEY",
-            ProtocolKind::OpenAiChat(Dialect::PORTABLE, Quirks::COMPATIBLE),
+            OpenAiChat(Quirks::TOGETHER),
         )
     },
-    Vendor {
-        requires_api_key: false,
-        ..vendor_with_bearer_key(
-            "vllm",
-            "http://127.0.0.1:8000/v1",
-            "VLLM_API_KEY",
-            OPENAI_COMPATIBLE,
-        )
-    },
-    Vendor {
-        requires_api_key: false,
-        ..vendor_with_bearer_key(
-            "llama.cpp",
-            "http://127.0.0.1:8080/v1",
-            "LLAMA_API_KEY",
-            OPENAI_COMPATIBLE,
-        )
-    },
-    Vendor {
-        requires_api_key: false,
-        ..vendor_with_bearer_key(
-            "lm-studio",
-            "http://127.0.0.1:1234/v1",
-            "LM_API_TOKEN",
-            OPENAI_COMPATIBLE,
-        )
-    },
+    local("vllm", "http://127.0.0.1:8000/v1", "VLLM_API_KEY"),
+    local("llama.cpp", "http://127.0.0.1:8080/v1", "LLAMA_API_KEY"),
+    local("lm-studio", "http://127.0.0.1:1234/v1", "LM_API_TOKEN"),
 ];
 
 impl Vendor {
@@ -222,13 +162,7 @@ impl Vendor {
 
     /// Returns the dialect that tool schemas are lowered to, without strict mode.
     pub fn dialect(&self) -> Dialect {
-        match self.protocol {
-            ProtocolKind::OpenAiResponses => OpenAiResponses.dialect(),
-            ProtocolKind::OpenAiChat(dialect, _) => dialect,
-            ProtocolKind::Anthropic => Anthropic::default().dialect(),
-            ProtocolKind::Gemini => Gemini.dialect(),
-            ProtocolKind::Ollama => Ollama.dialect(),
-        }
+        self.protocol().dialect()
     }
 
     /// Returns true if settings or environment variables have an API key, with the precedence of [`ModelBuilder`].
@@ -260,7 +194,7 @@ impl Vendor {
         config: &Config,
         transport: &dyn Transport,
     ) -> Result<Vec<String>, ModelError> {
-        let ProtocolKind::Ollama = self.protocol else {
+        let Ollama = self.protocol else {
             let message = format!("the models of {} cannot be listed", self.name);
             return Err(ModelError::new(ModelErrorKind::BadRequest, message));
         };
@@ -271,5 +205,15 @@ impl Vendor {
     /// Returns a builder for one of its models.
     pub fn model(&'static self, name: impl Into<String>) -> ModelBuilder {
         ModelBuilder::new(self, name.into())
+    }
+
+    fn protocol(&self) -> Box<dyn Protocol> {
+        match self.protocol {
+            OpenAiResponses => Box::new(openai_responses::OpenAiResponses),
+            OpenAiChat(quirks) => Box::new(openai_chat::OpenAiChat { vendor: self.name, quirks }),
+            Anthropic => Box::new(anthropic::Anthropic),
+            Gemini => Box::new(gemini::Gemini),
+            Ollama => Box::new(ollama::Ollama),
+        }
     }
 }

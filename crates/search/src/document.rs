@@ -1,7 +1,9 @@
 //! The weighted terms of one tool spec.
 
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
+use regex::Regex;
 use serde_json::Value;
 use toolwright_core::ToolSpec;
 
@@ -15,23 +17,32 @@ const MAX_SUBSCHEMAS: usize = 64;
 const MAX_TEXT: usize = 1_000;
 const MAX_NAME: usize = 64;
 
-/// How much a word counts by the part of the spec it stands in.
+/// A regular expression; all of ours compile, so none is only what the type requires.
+type Form = LazyLock<Option<Regex>>;
+
+static EXAMPLE: Form = LazyLock::new(|| Regex::new(r"(?i)example|e\.g|such as|like ").ok());
+/// Values to choose from: "`C` or `F`", but not "the unit of `value`".
+static LIST: Form = LazyLock::new(|| {
+    Regex::new(r"`[^`/:.@]{1,32}`(\s?(,|/|\||,?\s?or|,?\s?and)\s?`[^`/:.@]{1,32}`)+").ok()
+});
+
+/// How much a term counts for a tool, which depends on the part of the spec it stands in.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Weight {
-    /// What one occurrence adds to the term frequency.
+pub(crate) struct TermWeight {
+    /// The term frequency of BM25: what one occurrence counts, or the sum over all.
     pub(crate) frequency: f32,
-    /// How much a match is evidence for the tool.
+    /// How much a match is evidence that the tool is meant: of one occurrence, or the greatest of all.
     pub(crate) evidence: f32,
 }
 
 /// The whole name, as in "call get_weather".
-const WHOLE_NAME: Weight = Weight::new(20.0, 5.0);
-const NAME: Weight = Weight::new(3.0, 1.0);
-const DESCRIPTION: Weight = Weight::new(1.0, 0.6);
-pub(crate) const PARAM: Weight = Weight::new(1.0, 0.4);
-const PARAM_DESCRIPTION: Weight = Weight::new(0.4, 0.3);
+const WHOLE_NAME: TermWeight = TermWeight::new(20.0, 5.0);
+const NAME: TermWeight = TermWeight::new(3.0, 1.0);
+const DESCRIPTION: TermWeight = TermWeight::new(1.0, 0.6);
+pub(crate) const PARAM: TermWeight = TermWeight::new(1.0, 0.4);
+const PARAM_DESCRIPTION: TermWeight = TermWeight::new(0.4, 0.3);
 
-impl Weight {
+impl TermWeight {
     const fn new(frequency: f32, evidence: f32) -> Self {
         Self { frequency, evidence }
     }
@@ -41,7 +52,7 @@ impl Weight {
 #[derive(Default)]
 pub(crate) struct Document {
     /// The sum of the frequencies and the greatest evidence of each stem.
-    pub(crate) terms: HashMap<String, Weight>,
+    pub(crate) terms: HashMap<String, TermWeight>,
     /// The sum of all frequencies.
     pub(crate) length: f32,
     /// The size of the text that was read.
@@ -73,15 +84,17 @@ impl Document {
         }
         for (_, schema) in properties() {
             let description = schema.get("description").and_then(Value::as_str);
-            document.add(description.unwrap_or_default(), |_| PARAM_DESCRIPTION);
-            for option in options(root, schema) {
+            let description = head(description.unwrap_or_default(), MAX_TEXT);
+            document.add(description, |_| PARAM_DESCRIPTION);
+            let (listed, _) = quoted_values(description);
+            for option in listed.into_iter().take(MAX_OPTIONS).chain(options(root, schema)) {
                 document.add(head(option, MAX_NAME), |_| PARAM_DESCRIPTION);
             }
         }
         document
     }
 
-    fn add(&mut self, text: &str, weight: impl Fn(&str) -> Weight) {
+    fn add(&mut self, text: &str, weight: impl Fn(&str) -> TermWeight) {
         let text = head(text, MAX_TEXT);
         self.bytes += text.len();
         // Text in backticks is an example or the name of something else.
@@ -90,7 +103,7 @@ impl Document {
         }
     }
 
-    fn add_word(&mut self, word: &str, weight: Weight) {
+    fn add_word(&mut self, word: &str, weight: TermWeight) {
         if self.terms.len() >= MAX_TERMS || word.len() > MAX_NAME || is_stop_word(word) {
             return;
         }
@@ -99,6 +112,19 @@ impl Document {
         term.frequency += weight.frequency;
         term.evidence = term.evidence.max(weight.evidence);
     }
+}
+
+/// Returns the values that a description has in backticks: the first list of options, and the examples.
+pub fn quoted_values(description: &str) -> (Vec<&str>, Vec<&str>) {
+    let example = EXAMPLE.as_ref().and_then(|form| form.find(description));
+    let start = example.map_or(description.len(), |example| example.start());
+    let (before, examples) = description.split_at_checked(start).unwrap_or_default();
+    let options = LIST.as_ref().and_then(|form| form.find(before));
+    (quoted(options.map_or("", |list| list.as_str())), quoted(examples))
+}
+
+fn quoted(text: &str) -> Vec<&str> {
+    text.split('`').skip(1).step_by(2).collect()
 }
 
 /// Returns the strings that a parameter's schema lists, itself or where it refers to.

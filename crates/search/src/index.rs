@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use toolwright_core::ToolSpec;
 
-use crate::document::{Document, PARAM, Weight};
+use crate::document::{Document, PARAM, TermWeight};
 use crate::units::{unit_named, unit_names};
 use crate::words::{is_common, is_similar, is_stop_word, stem, synonyms, words};
 
@@ -41,7 +41,7 @@ pub struct Index {
 #[derive(Clone, Copy, Debug)]
 struct Posting {
     tool: usize,
-    weight: Weight,
+    weight: TermWeight,
 }
 
 /// One word of a question.

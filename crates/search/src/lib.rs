@@ -22,6 +22,7 @@ mod index;
 mod units;
 mod words;
 
+pub use document::quoted_values;
 pub use index::{Index, Match, Term};
 pub use units::{Unit, unit_named, unit_names};
 pub use words::{is_common, is_similar, is_stop_word, stem, stems, synonyms, words};

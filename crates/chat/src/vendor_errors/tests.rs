@@ -11,7 +11,7 @@ fn no_pattern_is_in_the_table_twice_and_all_are_in_lower_case() {
         assert!(seen.insert(format!("{sign:?}")), "{sign:?}");
         let texts: &[&str] = match sign {
             StatusRange(..) => &[],
-            Code(text) | CodeContains(text) | StatusAndMessageContains(_, text) => &[text],
+            Codes(text) | CodeContains(text) | StatusAndMessageContains(_, text) => &[text],
             MessageContains(texts) => texts,
         };
         for text in texts {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use toolwright_search::{Unit, is_similar, stems, unit_named, unit_names};
 
-use super::{Filler, Found, value_found};
+use super::{ArgumentFinder, FoundValue, value_found};
 use crate::params::{Kind, Meaning, Param};
 use crate::quantity::unit_word;
 use crate::text::Text;
@@ -27,9 +27,9 @@ pub(crate) fn option_text(option: &Value) -> String {
     option.as_str().map_or_else(|| option.to_string(), str::to_owned)
 }
 
-impl Filler<'_, '_> {
+impl ArgumentFinder<'_, '_> {
     /// Finds the longest option that the sentence names, then the first.
-    pub(super) fn choice(&self, param: &Param, _: &[Param]) -> Option<Found> {
+    pub(super) fn choice(&self, param: &Param, _: &[Param]) -> Option<FoundValue> {
         let named = param.options.iter().filter_map(|option| {
             let stems = stems(&option_text(option));
             let is_named = |at: &usize| self.is_option(*at, &stems, param);
@@ -54,7 +54,7 @@ impl Filler<'_, '_> {
     }
 
     /// Finds the unit of a number, the one that the result is wanted in, or the only one besides.
-    pub(super) fn unit(&self, param: &Param, _: &[Param]) -> Option<Found> {
+    pub(super) fn unit(&self, param: &Param, _: &[Param]) -> Option<FoundValue> {
         if param.meaning != Meaning::Unit {
             return None;
         }
@@ -88,7 +88,7 @@ impl Filler<'_, '_> {
     }
 
     /// Finds yes or no: by the parameter's name, or by words as "enable" and "off".
-    pub(super) fn flag(&self, param: &Param, _: &[Param]) -> Option<Found> {
+    pub(super) fn flag(&self, param: &Param, _: &[Param]) -> Option<FoundValue> {
         if param.kind != Kind::Boolean {
             return None;
         }

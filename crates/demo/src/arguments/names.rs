@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::patterns::is_calendar;
-use super::{Filler, Found, value_found};
+use super::{ArgumentFinder, FoundValue, value_found};
 use crate::params::{Meaning, Param};
 use crate::quantity::unit_word;
 use crate::text::Punctuation;
@@ -25,9 +25,9 @@ fn prepositions(param: &Param) -> &'static str {
     }
 }
 
-impl Filler<'_, '_> {
+impl ArgumentFinder<'_, '_> {
     /// Finds the name of a place, person or language.
-    pub(super) fn name(&self, param: &Param, params: &[Param]) -> Option<Found> {
+    pub(super) fn name(&self, param: &Param, params: &[Param]) -> Option<FoundValue> {
         use Meaning::{Language, Person, Place};
         let is_name = matches!(param.meaning, Place | Person | Language);
         let tokens = self.find_name(param, params).filter(|_| is_name)?;

@@ -3,13 +3,13 @@
 use serde_json::Value;
 use toolwright_search::{unit_named, unit_names};
 
-use super::{Filler, Found, value_found};
+use super::{ArgumentFinder, FoundValue, value_found};
 use crate::params::{Meaning, Param};
 use crate::quantity::Quantity;
 
-impl Filler<'_, '_> {
+impl ArgumentFinder<'_, '_> {
     /// Finds a number that stands by the parameter's name or has its unit.
-    pub(super) fn named_number(&self, param: &Param, _: &[Param]) -> Option<Found> {
+    pub(super) fn named_number(&self, param: &Param, _: &[Param]) -> Option<FoundValue> {
         let mention = self.mention(param).map(|mention| mention.start);
         let behind = self.value_position(param);
         let is_near = |it: &Quantity| {
@@ -18,11 +18,11 @@ impl Filler<'_, '_> {
             is_before || behind.is_some_and(|at| it.tokens.contains(&at))
         };
         let near = self.number_that(param, 0.3, is_near);
-        near.or_else(|| self.number_that(param, 0.3, |it| self.has_unit_of(it, param)))
+        near.or_else(|| self.number_that(param, 0.3, |it| self.mentions_unit_of(param, it)))
     }
 
     /// Finds the next number for a parameter that requires one.
-    pub(super) fn number(&self, param: &Param, params: &[Param]) -> Option<Found> {
+    pub(super) fn number(&self, param: &Param, params: &[Param]) -> Option<FoundValue> {
         let is_code = param.meaning == Meaning::Id;
         let with_unit = self.number_with_unit(param, params).filter(|_| !is_code);
         let next = || self.number_that(param, 0.1, |it| !is_code || it.unit.is_none());
@@ -30,7 +30,7 @@ impl Filler<'_, '_> {
     }
 
     /// Finds a number with a unit that the tool has for an option, and that no result is wanted in.
-    pub(super) fn number_with_unit(&self, param: &Param, params: &[Param]) -> Option<Found> {
+    pub(super) fn number_with_unit(&self, param: &Param, params: &[Param]) -> Option<FoundValue> {
         let units = params.iter().filter(|param| param.meaning == Meaning::Unit);
         let units = units.flat_map(|param| &param.options).filter_map(Value::as_str);
         let units: Vec<_> = units.map(unit_named).collect();
@@ -40,7 +40,7 @@ impl Filler<'_, '_> {
     }
 
     /// Finds all numbers for a list of them.
-    pub(super) fn number_list(&self, param: &Param, _: &[Param]) -> Option<Found> {
+    pub(super) fn number_list(&self, param: &Param, _: &[Param]) -> Option<FoundValue> {
         let element = param.element.as_ref()?;
         let numbers: Vec<&Quantity> = self.free_quantities().collect();
         let values = numbers.iter().filter_map(|it| it.json(element.kind));
@@ -62,16 +62,16 @@ impl Filler<'_, '_> {
         param: &Param,
         evidence: f32,
         fits: F,
-    ) -> Option<Found> {
+    ) -> Option<FoundValue> {
         let mut fitting = self.free_quantities().filter(|it| fits(it));
         let (quantity, value) = fitting.find_map(|it| Some((it, it.json(param.kind)?)))?;
         let unit = quantity.unit.filter(|_| param.meaning != Meaning::Id);
         let found = value_found(param, quantity.tokens.clone(), value, evidence)?;
-        Some(Found { unit, ..found })
+        Some(FoundValue { unit, ..found })
     }
 
-    /// Returns true if the name or description of a parameter has the unit of a number: `celsius`, "in euros".
-    fn has_unit_of(&self, quantity: &Quantity, param: &Param) -> bool {
+    /// Returns true if the name or description of a parameter mentions the unit of a number: `celsius`, "in euros".
+    fn mentions_unit_of(&self, param: &Param, quantity: &Quantity) -> bool {
         let has = |name: &str| {
             let mut words = param.words.iter().chain(&param.description_words);
             name.len() > 1 && words.any(|word| word == name)

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{Filler, Found, value_found};
+use super::{ArgumentFinder, FoundValue, value_found};
 use crate::params::{Meaning, Param};
 use crate::text::{Form, Token, is_in};
 
@@ -47,9 +47,9 @@ pub(super) fn is_calendar(token: &Token<'_>) -> bool {
     token.is(DAYS) || token.is(MONTHS)
 }
 
-impl Filler<'_, '_> {
+impl ArgumentFinder<'_, '_> {
     /// Finds a value by its form.
-    pub(super) fn pattern(&self, param: &Param, _: &[Param]) -> Option<Found> {
+    pub(super) fn pattern(&self, param: &Param, _: &[Param]) -> Option<FoundValue> {
         match param.meaning {
             Meaning::Url => self.of_form(param, &URL, 0.5),
             Meaning::Email => self.of_form(param, &EMAIL, 0.5),
@@ -61,14 +61,14 @@ impl Filler<'_, '_> {
         }
     }
 
-    fn of_form(&self, param: &Param, form: &Form, evidence: f32) -> Option<Found> {
+    fn of_form(&self, param: &Param, form: &Form, evidence: f32) -> Option<FoundValue> {
         let mut tokens = self.text.tokens.iter().enumerate();
         let (at, _) = tokens.find(|(at, token)| self.is_free(*at) && has_form(token.text, form))?;
         self.found(param, at..at + 1, evidence)
     }
 
     /// Finds a path; "in docs" names a directory, not a file.
-    fn path(&self, param: &Param) -> Option<Found> {
+    fn path(&self, param: &Param) -> Option<FoundValue> {
         let mut words = param.description_words.iter().chain(&param.words);
         if words.clone().any(|word| word == "file")
             || !words.any(|word| is_in(word, "directory folder dir"))
@@ -84,7 +84,7 @@ impl Filler<'_, '_> {
     }
 
     /// Finds a date; "tomorrow" and "next Monday" only as text, because the model has no calendar.
-    fn date(&self, param: &Param) -> Option<Found> {
+    fn date(&self, param: &Param) -> Option<FoundValue> {
         let relative = || {
             let at = (0..self.used.len()).find(|at| self.is_free(*at) && self.is(*at, DAYS))?;
             let first = at - usize::from(self.is_behind(at, "next this"));
@@ -94,7 +94,7 @@ impl Filler<'_, '_> {
         exact.or_else(|| self.written_date(param)).or_else(relative)
     }
 
-    fn written_date(&self, param: &Param) -> Option<Found> {
+    fn written_date(&self, param: &Param) -> Option<FoundValue> {
         let date = WRITTEN_DATE.as_ref()?.captures(self.text.source)?;
         let part = |at: usize, other: usize| Some(date.get(at).or(date.get(other))?.as_str());
         let month = MONTH_LETTERS.find(&part(2, 3)?.to_lowercase())? / 3 + 1;
@@ -107,7 +107,7 @@ impl Filler<'_, '_> {
     }
 
     /// Finds a code: by the parameter's name, by the form of its examples, else the first token with a digit.
-    pub(super) fn code(&self, param: &Param, _: &[Param]) -> Option<Found> {
+    pub(super) fn code(&self, param: &Param, _: &[Param]) -> Option<FoundValue> {
         let codes = self.text.tokens.iter().enumerate().filter(|(at, token)| {
             let is_code = token.has_digit() && !has_form(token.text, &DATE);
             is_code && self.is_free(*at) && param.meaning == Meaning::Id

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Filler, Found};
+use super::{ArgumentFinder, FoundValue};
 use crate::params::{Meaning, Param};
 use crate::text::Punctuation;
 
@@ -47,9 +47,9 @@ fn is_prose(param: &Param) -> bool {
     matches!(param.meaning, Free | Person | Time) && param.is_text()
 }
 
-impl Filler<'_, '_> {
+impl ArgumentFinder<'_, '_> {
     /// Finds text behind the parameter's name, or behind a word that introduces nothing else.
-    pub(super) fn labelled_text(&self, param: &Param, params: &[Param]) -> Option<Found> {
+    pub(super) fn labelled_text(&self, param: &Param, params: &[Param]) -> Option<FoundValue> {
         match self.behind_label(param, params) {
             _ if !is_prose(param) => None,
             Some(tokens) => self.found_text(param, tokens, 0.2),
@@ -58,7 +58,7 @@ impl Filler<'_, '_> {
     }
 
     /// Finds a required text in quotation marks, or behind a word that introduces it.
-    pub(super) fn required_text(&self, param: &Param, params: &[Param]) -> Option<Found> {
+    pub(super) fn required_text(&self, param: &Param, params: &[Param]) -> Option<FoundValue> {
         match self.quote() {
             _ if !is_prose(param) || !param.required => None,
             Some(quote) => self.found_text(param, quote, 0.1),
@@ -67,7 +67,7 @@ impl Filler<'_, '_> {
     }
 
     /// Finds a value for the only required text that is still open, in the rest of the sentence.
-    pub(super) fn remaining_text(&self, param: &Param, params: &[Param]) -> Option<Found> {
+    pub(super) fn remaining_text(&self, param: &Param, params: &[Param]) -> Option<FoundValue> {
         use Meaning::{Date, Email, Free, Id, Path, Person, Place, Url};
         if self.open_texts != 1 || !param.required || !param.is_text() {
             return None;
@@ -95,7 +95,7 @@ impl Filler<'_, '_> {
     }
 
     /// Finds these tokens without the words at their end that are not part of the text.
-    fn found_text(&self, param: &Param, tokens: Range<usize>, evidence: f32) -> Option<Found> {
+    fn found_text(&self, param: &Param, tokens: Range<usize>, evidence: f32) -> Option<FoundValue> {
         self.found(param, self.trim_end(tokens), evidence)
     }
 
@@ -121,7 +121,7 @@ impl Filler<'_, '_> {
     }
 
     /// Finds text behind one of these words.
-    fn introduced(&self, words: &str, param: &Param, params: &[Param]) -> Option<Found> {
+    fn introduced(&self, words: &str, param: &Param, params: &[Param]) -> Option<FoundValue> {
         let at = (1..self.used.len()).find(|at| {
             let is_introduced = self.is_behind(*at, words) && !self.ends_clause(at - 1);
             is_introduced && self.is_free(*at) && !self.is_matched(*at)
@@ -155,7 +155,7 @@ impl Filler<'_, '_> {
     }
 
     /// Finds any text that may be meant for the only open parameter.
-    fn rest(&self, param: &Param, params: &[Param]) -> Option<Found> {
+    fn rest(&self, param: &Param, params: &[Param]) -> Option<FoundValue> {
         let is_text =
             |at: &usize| self.punctuation(at - 1) == Punctuation::Colon && self.is_free(*at);
         let behind_colon = (1..self.used.len()).find(is_text);

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Context, Filler, Found};
+use super::{ArgumentFinder, Context, FoundValue};
 use crate::memory::{Memory, nearest};
 use crate::params::{Kind, Meaning, Param};
 use crate::text::Text;
@@ -10,7 +10,7 @@ use crate::text::Text;
 /// How many results back a number is looked for.
 const MAX_RESULTS: usize = 3;
 
-impl Filler<'_, '_> {
+impl ArgumentFinder<'_, '_> {
     /// Fills required parameters that are still open.
     pub(super) fn recall(&mut self, params: &[Param], values: &mut [Option<Value>]) {
         use Meaning::{Email, Id, Path, Person, Place, Url};
@@ -43,15 +43,15 @@ impl Filler<'_, '_> {
     }
 
     /// Finds a number in a result: with a unit of the tool's, by the parameter's name, or the only one.
-    fn number_in(&self, result: &str, param: &Param, params: &[Param]) -> Option<Found> {
+    fn number_in(&self, result: &str, param: &Param, params: &[Param]) -> Option<FoundValue> {
         let text = Text::new(result);
-        let mut filler = Filler::new(&text, Context::default());
-        filler.target = self.target;
+        let mut finder = ArgumentFinder::new(&text, Context::default());
+        finder.target = self.target;
         if params.iter().any(|param| param.meaning == Meaning::Unit) {
-            return filler.number_with_unit(param, params);
+            return finder.number_with_unit(param, params);
         }
-        let only = filler.number(param, params).filter(|_| text.quantities.len() == 1);
-        filler.named_number(param, params).or(only)
+        let only = finder.number(param, params).filter(|_| text.quantities.len() == 1);
+        finder.named_number(param, params).or(only)
     }
 }
 
@@ -68,9 +68,9 @@ fn value_of(param: &Param, memory: &Memory) -> Option<Value> {
     named.next().or_else(|| {
         let has_form = matches!(param.meaning, Id | Url | Email | Path);
         let text = Text::new(memory.texts.first().filter(|_| has_form)?);
-        let filler = Filler::new(&text, Context::default());
-        let rules = [Filler::pattern, Filler::code, Filler::named_number];
-        let found = rules.iter().find_map(|rule| rule(&filler, param, &[]));
+        let finder = ArgumentFinder::new(&text, Context::default());
+        let rules = [ArgumentFinder::pattern, ArgumentFinder::code, ArgumentFinder::named_number];
+        let found = rules.iter().find_map(|rule| rule(&finder, param, &[]));
         found.map(|found| found.value)
     })
 }

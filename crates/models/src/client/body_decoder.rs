@@ -4,11 +4,13 @@
 //! that is not white space decides.
 
 use serde::de::IgnoredAny;
-use toolwright_chat::{ModelError, ModelErrorKind};
+use toolwright_chat::ModelError;
 
 use crate::excerpt::{excerpt, excerpt_of_prefix};
 use crate::framing::{Frame, FrameDecoder, Framing};
-use crate::limits::{MAX_FRAME_BYTES, MAX_RESPONSE_BYTES, frame_too_long, response_too_long};
+use crate::limits::{
+    MAX_FRAME_BYTES, MAX_RESPONSE_BYTES, frame_too_long, protocol_error, response_too_long,
+};
 
 /// Some servers start the body with it.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -40,7 +42,7 @@ enum BodyFormat {
     Frames(FrameDecoder),
     SingleJson(Vec<u8>),
     /// An HTML page, which is an error.
-    HtmlPage(Vec<u8>),
+    HtmlPage,
 }
 
 impl BodyDecoder {
@@ -100,7 +102,7 @@ impl BodyDecoder {
         };
         let first = bytes.get(from..)?.trim_ascii_start().first()?;
         Some(match (first, self.framing) {
-            (b'<', _) => BodyFormat::HtmlPage(Vec::new()),
+            (b'<', _) => BodyFormat::HtmlPage,
             (b'{' | b'[', Framing::ServerSentEvents) => BodyFormat::SingleJson(Vec::new()),
             (_, Framing::JsonLines) if self.expects_single_json => {
                 BodyFormat::SingleJson(Vec::new())
@@ -128,14 +130,10 @@ impl BodyDecoder {
                 }
                 Ok(())
             }
-            BodyFormat::HtmlPage(buffer) => {
-                buffer.extend_from_slice(bytes);
-                if buffer.len() >= MAX_SHOWN_BYTES {
-                    return Err(html_page_error(buffer));
-                }
-                Ok(())
+            BodyFormat::HtmlPage if self.first_bytes.len() == MAX_SHOWN_BYTES => {
+                Err(self.html_page_error())
             }
-            BodyFormat::Unknown(_) => Ok(()),
+            BodyFormat::HtmlPage | BodyFormat::Unknown(_) => Ok(()),
         }
     }
 
@@ -147,7 +145,7 @@ impl BodyDecoder {
     pub(super) fn finish(&mut self, parts: &mut Vec<DecodedPart>) -> Result<(), ModelError> {
         match &mut self.format {
             BodyFormat::Unknown(_) => Ok(()),
-            BodyFormat::HtmlPage(buffer) => Err(html_page_error(buffer)),
+            BodyFormat::HtmlPage => Err(self.html_page_error()),
             BodyFormat::Frames(decoder) => {
                 let mut frames = Vec::new();
                 decoder.finish(&mut frames)?;
@@ -157,8 +155,7 @@ impl BodyDecoder {
             BodyFormat::SingleJson(buffer) => {
                 let buffer = std::mem::take(buffer);
                 let text = String::from_utf8(buffer).map_err(|error| {
-                    ModelError::new(ModelErrorKind::Protocol, "the answer is not UTF-8")
-                        .with_source(error)
+                    protocol_error("the answer is not UTF-8").with_source(error)
                 })?;
                 let is_single_json = || serde_json::from_str::<IgnoredAny>(&text).is_ok();
                 if self.framing == Framing::JsonLines && !is_single_json() {
@@ -186,28 +183,26 @@ impl BodyDecoder {
         if self.has_frames {
             return None;
         }
-        let start = String::from_utf8_lossy(&self.first_bytes);
-        let message = if start.trim().is_empty() {
-            "the answer is empty".to_owned()
-        } else {
-            let excerpt = match self.received_bytes > MAX_SHOWN_BYTES {
-                true => excerpt_of_prefix(&start),
-                false => excerpt(&start),
-            };
-            format!("the answer is not in the protocol: {excerpt}")
-        };
-        Some(ModelError::new(ModelErrorKind::Protocol, message))
+        let is_truncated = self.received_bytes > MAX_SHOWN_BYTES;
+        Some(protocol_error(match String::from_utf8_lossy(&self.first_bytes).trim() {
+            "" => "the answer is empty".to_owned(),
+            _ => format!("the answer is not in the protocol: {}", self.excerpt(is_truncated)),
+        }))
     }
-}
 
-fn html_page_error(bytes: &[u8]) -> ModelError {
-    let excerpt = match bytes.get(..MAX_SHOWN_BYTES) {
-        Some(start) => excerpt_of_prefix(&String::from_utf8_lossy(start)),
-        None => excerpt(&String::from_utf8_lossy(bytes)),
-    };
-    let message =
-        format!("the answer is a page, not the protocol; is the address right? {excerpt}");
-    ModelError::new(ModelErrorKind::Protocol, message)
+    fn html_page_error(&self) -> ModelError {
+        let excerpt = self.excerpt(self.first_bytes.len() == MAX_SHOWN_BYTES);
+        let problem = "the answer is a page, not the protocol; is the address right?";
+        protocol_error(format!("{problem} {excerpt}"))
+    }
+
+    fn excerpt(&self, is_truncated: bool) -> String {
+        let start = String::from_utf8_lossy(&self.first_bytes);
+        match is_truncated {
+            true => excerpt_of_prefix(&start),
+            false => excerpt(&start),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -17,8 +17,8 @@ use super::body_decoder::{BodyDecoder, DecodedPart};
 use super::retries::{Retries, retry_after};
 use crate::excerpt::{excerpt, without_last_word};
 use crate::limits::{MAX_CALLS, MAX_ERROR_BODY_BYTES, MAX_ITEMS, too_many_calls, too_many_items};
+use crate::protocol::ResponseParser;
 use crate::protocol::json::replace_lone_surrogates;
-use crate::protocol::{Protocol, ResponseParser};
 use crate::transport::{WireRequest, WireResponse};
 
 /// How many chunks, and how long, the connection is drained after the last event.
@@ -26,8 +26,8 @@ const MAX_DRAINED_CHUNKS: usize = 64;
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// One request and its response.
-pub(super) struct ResponseStream<P> {
-    client: Arc<ModelClient<P>>,
+pub(super) struct ResponseStream {
+    client: Arc<ModelClient>,
     plan: Arc<ToolPlan>,
     request: WireRequest,
     retries: Retries,
@@ -55,8 +55,8 @@ struct OpenResponse {
     has_first_chunk: bool,
 }
 
-impl<P: Protocol> ResponseStream<P> {
-    pub(super) fn new(client: Arc<ModelClient<P>>, request: &ModelRequest) -> Self {
+impl ResponseStream {
+    pub(super) fn new(client: Arc<ModelClient>, request: &ModelRequest) -> Self {
         let plan = client.plan_tools(request);
         let (request, redacted_body) = client.build_request(request, &plan);
         Self {
@@ -201,7 +201,7 @@ impl<P: Protocol> ResponseStream<P> {
     }
 }
 
-impl<P: Protocol> ModelClient<P> {
+impl ModelClient {
     /// Converts a response whose status is not 2xx.
     async fn error_from_response(&self, response: WireResponse) -> ModelError {
         let status = response.status;

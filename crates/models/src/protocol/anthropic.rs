@@ -18,58 +18,51 @@ mod tests;
 use std::sync::Arc;
 
 use serde::Deserialize;
-use serde_json::{Map, Value};
 use toolwright_chat::{HostedTool, Message, ModelError, ModelRequest};
 use toolwright_core::schema::{Dialect, Schema};
-use toolwright_core::wire::{Shape, ToolPlan};
+use toolwright_core::wire::ToolPlan;
 
+use crate::protocol::json::JsonObject;
 use crate::protocol::{Protocol, ResponseParser};
 
 /// The value of the `anthropic-version` header, which every request needs.
 ///
 /// The newer `2026-10-21` rejects `temperature` and `top_p` even for models that still accept them.
-pub(crate) const API_VERSION: &str = "2023-06-01";
+const API_VERSION: &str = "2023-06-01";
 
 /// The value of `anthropic-beta` that hosted MCP servers require.
 const MCP_BETA: &str = "mcp-client-2025-11-20";
 
-/// The Messages API.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Anthropic {
-    /// Whether the vendor should cache tools and system prompt for the next request; true by default.
-    pub(crate) prompt_caching: bool,
-}
+/// The key under which the API's raw JSON is stored with an item.
+const NAME: &str = "anthropic";
 
-impl Default for Anthropic {
-    fn default() -> Self {
-        Self { prompt_caching: true }
-    }
-}
+/// The Messages API.
+#[derive(Debug)]
+pub(crate) struct Anthropic;
 
 impl Protocol for Anthropic {
-    const NAME: &'static str = "anthropic";
-
     fn dialect(&self) -> Dialect {
         Dialect::ANTHROPIC
     }
 
-    fn tool_shape(&self) -> Shape {
-        Shape::Anthropic
+    fn constant_header(&self) -> Option<(&'static str, &'static str)> {
+        Some(("anthropic-version", API_VERSION))
     }
 
     fn headers(&self, request: &ModelRequest) -> Vec<(&'static str, String)> {
-        match beta_features(request).as_slice() {
-            [] => Vec::new(),
-            betas => vec![("anthropic-beta", betas.join(","))],
-        }
+        let mut hosted = request.hosted_tools.iter();
+        let has_mcp = hosted.any(|tool| matches!(tool, HostedTool::Mcp(_)));
+        // Earlier blocks require it as well, even if the server is no longer attached.
+        let needs_mcp = has_mcp || request.messages.iter().any(contains_mcp_blocks);
+        needs_mcp.then(|| ("anthropic-beta", MCP_BETA.to_owned())).into_iter().collect()
     }
 
-    fn path(&self, _: &str) -> String {
+    fn path(&self, _: &str, _: bool) -> String {
         "/v1/messages".to_owned()
     }
 
-    fn body(&self, request: &ModelRequest, tools: &ToolPlan, model: &str) -> Map<String, Value> {
-        request::request_body(request, tools, model, self.prompt_caching)
+    fn body(&self, request: &ModelRequest, tools: &ToolPlan, model: &str) -> JsonObject {
+        request::request_body(request, tools, model)
     }
 
     fn response_format_dialect(&self, schema: &Schema) -> Option<Dialect> {
@@ -91,18 +84,6 @@ impl Protocol for Anthropic {
     }
 }
 
-/// The values of the `anthropic-beta` header that a request requires.
-pub(crate) fn beta_features(request: &ModelRequest) -> Vec<&'static str> {
-    let mut hosted = request.hosted_tools.iter();
-    let has_mcp = hosted.any(|tool| matches!(tool, HostedTool::Mcp(_)));
-    // Earlier blocks require it as well, even if the server is no longer attached.
-    if has_mcp || request.messages.iter().any(contains_mcp_blocks) {
-        vec![MCP_BETA]
-    } else {
-        Vec::new()
-    }
-}
-
 fn contains_mcp_blocks(message: &Message) -> bool {
     #[derive(Deserialize)]
     struct Block<'a> {
@@ -113,7 +94,7 @@ fn contains_mcp_blocks(message: &Message) -> bool {
     let Message::Step(step) = message else {
         return false;
     };
-    let raw = step.items.iter().filter_map(|item| item.raw_json(Anthropic::NAME));
+    let raw = step.items.iter().filter_map(|item| item.raw_json(NAME));
     raw.filter_map(|raw| serde_json::from_str::<Block<'_>>(raw.get()).ok())
         .any(|block| block.kind.starts_with("mcp_"))
 }

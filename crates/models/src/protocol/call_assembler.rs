@@ -5,11 +5,13 @@
 //! labels, and a delta is appended to the best matching call that it does not contradict; a name, and whether the arguments so
 //! far are complete JSON, distinguish a new call from the continuation of an old one.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use toolwright_chat::ModelEvent;
 
 use self::pending_call::PendingCall;
 use self::pending_calls::PendingCalls;
+
+use crate::protocol::json::JsonObject;
 
 mod json_scanner;
 mod pending_call;
@@ -29,7 +31,7 @@ pub(crate) struct CallDelta {
     /// The next part of the arguments: text unchanged, any other value as JSON.
     pub(crate) arguments: String,
     /// Other fields of the delta.
-    pub(crate) extra_fields: Map<String, Value>,
+    pub(crate) extra_fields: JsonObject,
 }
 
 impl CallDelta {
@@ -56,7 +58,7 @@ impl CallDelta {
                 Some(Value::String(text)) => text,
                 Some(other) => other.to_string(),
             },
-            extra_fields: Map::new(),
+            extra_fields: JsonObject::new(),
         }
     }
 
@@ -81,7 +83,7 @@ pub(crate) struct CompleteCall {
     /// The arguments exactly as received.
     pub(crate) arguments: String,
     /// Other fields of its deltas.
-    pub(crate) extra_fields: Map<String, Value>,
+    pub(crate) extra_fields: JsonObject,
 }
 
 /// Assembles the calls of one response.

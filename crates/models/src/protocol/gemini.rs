@@ -5,11 +5,11 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
 use toolwright_chat::{HostedTool, ModelError, ModelRequest};
 use toolwright_core::schema::{Dialect, Schema};
-use toolwright_core::wire::{Shape, ToolPlan};
+use toolwright_core::wire::ToolPlan;
 
+use crate::protocol::json::JsonObject;
 use crate::protocol::{Protocol, ResponseParser};
 
 mod content;
@@ -22,35 +22,29 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
+/// The key under which the API's raw JSON is stored with an item.
+const NAME: &str = "gemini";
+
 /// The Gemini API.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Gemini;
 
 impl Protocol for Gemini {
-    const NAME: &'static str = "gemini";
-
     fn dialect(&self) -> Dialect {
         Dialect::GEMINI
     }
 
-    fn tool_shape(&self) -> Shape {
-        Shape::Gemini
+    fn path(&self, model: &str, streaming: bool) -> String {
+        let method = if streaming { "streamGenerateContent?alt=sse" } else { "generateContent" };
+        format!("{}:{method}", model_path(model))
     }
 
-    fn path(&self, model: &str) -> String {
-        format!("{}:streamGenerateContent?alt=sse", model_path(model))
-    }
-
-    fn non_streaming_path(&self, model: &str) -> String {
-        format!("{}:generateContent", model_path(model))
-    }
-
-    fn body(&self, request: &ModelRequest, tools: &ToolPlan, model: &str) -> Map<String, Value> {
+    fn body(&self, request: &ModelRequest, tools: &ToolPlan, model: &str) -> JsonObject {
         request::request_body(request, tools, model)
     }
 
     // Only the path decides.
-    fn disable_streaming(&self, _: &mut Map<String, Value>) {}
+    fn disable_streaming(&self, _: &mut JsonObject) {}
 
     fn response_format_dialect(&self, schema: &Schema) -> Option<Dialect> {
         schema.lower(Dialect::GEMINI).ok()?;

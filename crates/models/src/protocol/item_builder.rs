@@ -12,7 +12,7 @@ use toolwright_core::wire::ToolPlan;
 use super::item_with_raw;
 use crate::limits::{MAX_CALLS, too_many_calls};
 
-/// Joins texts of the same kind, numbers calls, and emits their events.
+/// Joins texts of the same kind, and numbers calls.
 pub(crate) struct ItemBuilder {
     protocol: &'static str,
     tools: Arc<ToolPlan>,
@@ -21,6 +21,7 @@ pub(crate) struct ItemBuilder {
     open_text: Option<OpenText>,
     call_count: usize,
     call_ids: HashSet<String>,
+    events: Vec<ModelEvent>,
 }
 
 /// Text that the next frame may continue.
@@ -42,7 +43,12 @@ impl ItemBuilder {
             open_text: None,
             call_count: 0,
             call_ids: HashSet::new(),
+            events: Vec::new(),
         }
+    }
+
+    pub(crate) fn take_events(&mut self) -> Vec<ModelEvent> {
+        std::mem::take(&mut self.events)
     }
 
     pub(crate) fn has_calls(&self) -> bool {
@@ -50,20 +56,15 @@ impl ItemBuilder {
     }
 
     /// Appends to the open text; a text of the other kind closes it first.
-    pub(crate) fn push_text(
-        &mut self,
-        is_reasoning: bool,
-        text: String,
-        events: &mut Vec<ModelEvent>,
-    ) {
+    pub(crate) fn push_text(&mut self, is_reasoning: bool, text: String) {
         let open = self.open_text.as_ref();
         if open.is_some_and(|open| open.is_reasoning != is_reasoning) {
-            self.close_text(events);
+            self.close_text();
         }
         if text.is_empty() {
             return;
         }
-        events.push(text_event(is_reasoning, &text));
+        self.events.push(text_event(is_reasoning, &text));
         match &mut self.open_text {
             Some(open) => open.text.push_str(&text),
             open => *open = Some(OpenText { is_reasoning, text }),
@@ -71,39 +72,28 @@ impl ItemBuilder {
     }
 
     /// Adds a text that is not joined with others, because of the other fields of its JSON.
-    pub(crate) fn push_separate_text(
-        &mut self,
-        is_reasoning: bool,
-        text: String,
-        raw: &RawValue,
-        events: &mut Vec<ModelEvent>,
-    ) {
-        self.close_text(events);
+    pub(crate) fn push_separate_text(&mut self, is_reasoning: bool, text: String, raw: &RawValue) {
+        self.close_text();
         if !text.is_empty() {
-            events.push(text_event(is_reasoning, &text));
+            self.events.push(text_event(is_reasoning, &text));
         }
-        self.push_item(text_kind(is_reasoning, text), raw, events);
+        self.push_item(text_kind(is_reasoning, text), raw);
     }
 
     /// Emits the open text as an item.
-    pub(crate) fn close_text(&mut self, events: &mut Vec<ModelEvent>) {
+    pub(crate) fn close_text(&mut self) {
         if let Some(OpenText { is_reasoning, text }) = self.open_text.take() {
             let raw = (self.text_json)(is_reasoning, &text);
             let item = item_with_raw(self.protocol, text_kind(is_reasoning, text), &raw);
-            events.push(ModelEvent::Item(item));
+            self.events.push(ModelEvent::Item(item));
         }
     }
 
     /// Emits an item after the open text.
-    pub(crate) fn push_item(
-        &mut self,
-        kind: ItemKind,
-        raw: &RawValue,
-        events: &mut Vec<ModelEvent>,
-    ) {
-        self.close_text(events);
+    pub(crate) fn push_item(&mut self, kind: ItemKind, raw: &RawValue) {
+        self.close_text();
         let item = item_with_raw(self.protocol, kind, raw);
-        events.push(ModelEvent::Item(item));
+        self.events.push(ModelEvent::Item(item));
     }
 
     /// Emits a call. Its id is the vendor's if that is unique, else made from `id_prefix` and its index, so that parsing the
@@ -114,12 +104,11 @@ impl ItemBuilder {
         vendor_id: Option<String>,
         id_prefix: Option<&str>,
         raw: &RawValue,
-        events: &mut Vec<ModelEvent>,
     ) -> Result<(), ModelError> {
         if self.call_count >= MAX_CALLS {
             return Err(too_many_calls());
         }
-        self.close_text(events);
+        self.close_text();
         let index = self.call_count;
         self.call_count += 1;
         let is_unique = |id: &String| !id.is_empty() && !self.call_ids.contains(id);
@@ -131,11 +120,15 @@ impl ItemBuilder {
         self.call_ids.insert(call.id.as_str().to_owned());
         let delta = call.arguments.as_str().to_owned();
         let call = self.tools.lift(call);
-        events.push(ModelEvent::CallBegins { index, id: call.id.clone(), name: call.name.clone() });
+        self.events.push(ModelEvent::CallBegins {
+            index,
+            id: call.id.clone(),
+            name: call.name.clone(),
+        });
         if !delta.is_empty() {
-            events.push(ModelEvent::CallDelta { index, delta });
+            self.events.push(ModelEvent::CallDelta { index, delta });
         }
-        self.push_item(ItemKind::Call { call }, raw, events);
+        self.push_item(ItemKind::Call { call }, raw);
         Ok(())
     }
 }

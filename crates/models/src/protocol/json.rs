@@ -7,18 +7,41 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use toolwright_core::schema::{InputLimits, repair};
 
-/// Deserializes a field; `None` if its value has another type, so that one odd field does not fail the frame.
-pub(crate) fn lenient<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+pub(crate) type JsonObject = Map<String, Value>;
+
+/// Deserializes a field; the default if its value has another type, so that one odd field does not fail the frame.
+pub(crate) fn lenient<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
-    T: Deserialize<'de>,
+    T: Deserialize<'de> + Default,
 {
     let raw = <&RawValue>::deserialize(deserializer)?;
-    // A `RawValue` also holds null.
-    if raw.get() == "null" {
-        return Ok(None);
-    }
-    Ok(serde_json::from_str(raw.get()).ok())
+    Ok(serde_json::from_str(raw.get()).unwrap_or_default())
+}
+
+/// Defines structs of a vendor's JSON, visible to its protocol: every field is [`lenient`] and may be missing, unknown fields
+/// are ignored.
+macro_rules! lenient_structs {
+    ($($(#[$attribute:meta])* struct $name:ident $(<$lifetime:lifetime>)? {
+        $($(#[$field_attribute:meta])* $field:ident: $type:ty,)*
+    })*) => {$(
+        #[derive(Debug, Default, serde::Deserialize)]
+        #[serde(default)]
+        $(#[$attribute])*
+        pub(super) struct $name $(<$lifetime>)? {
+            $(
+                $(#[$field_attribute])*
+                #[serde(deserialize_with = "crate::protocol::json::lenient")]
+                pub(super) $field: $type,
+            )*
+        }
+    )*};
+}
+pub(crate) use lenient_structs;
+
+/// Replaces a count of tokens, if a later frame has it.
+pub(crate) fn replace_count(count: &mut Option<u64>, later: Option<u64>) {
+    *count = later.or(*count);
 }
 
 /// Replaces escaped lone surrogates by `\ufffd`.
@@ -53,8 +76,29 @@ pub(crate) fn replace_lone_surrogates(json: &str) -> Cow<'_, str> {
     Cow::Owned(replaced)
 }
 
+/// An object with these fields, without those that are null.
+pub(crate) fn object<const N: usize>(fields: [(&str, Value); N]) -> JsonObject {
+    let fields = fields.into_iter().filter(|(_, value)| !value.is_null());
+    fields.map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// A value; null, which [`object`] leaves out, if it is empty.
+pub(crate) fn unless_empty(value: impl Into<Value>) -> Value {
+    Some(value.into()).filter(|value| !is_empty(value)).unwrap_or_default()
+}
+
+pub(crate) fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(list) => list.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        _ => false,
+    }
+}
+
 /// Merges `extra` into `into`: objects are merged recursively, other values replaced.
-pub(crate) fn merge_objects(into: &mut Map<String, Value>, extra: &Map<String, Value>) {
+pub(crate) fn merge_objects(into: &mut JsonObject, extra: &JsonObject) {
     for (name, value) in extra {
         match (into.get_mut(name), value) {
             (Some(Value::Object(into)), Value::Object(extra)) => merge_objects(into, extra),
@@ -65,10 +109,10 @@ pub(crate) fn merge_objects(into: &mut Map<String, Value>, extra: &Map<String, V
     }
 }
 
-/// Converts an `f32` by its shortest decimal form: 0.7, not 0.699999988; `None` if it is not finite.
-pub(crate) fn number_from_f32(number: f32) -> Option<Value> {
-    let wide: f64 = number.to_string().parse().ok()?;
-    wide.is_finite().then(|| wide.into())
+/// Converts an `f32` by its shortest decimal form: 0.7, not 0.699999988; null if it is missing or not finite.
+pub(crate) fn number(number: Option<f32>) -> Value {
+    let wide = number.and_then(|number| number.to_string().parse::<f64>().ok());
+    wide.filter(|wide| wide.is_finite()).into()
 }
 
 /// Parses the arguments of an earlier call, repaired if necessary, into the object that an API requires.
@@ -90,7 +134,7 @@ pub(crate) fn arguments_object(arguments: &str) -> Value {
 mod tests {
     use serde_json::json;
 
-    use super::{arguments_object, number_from_f32, replace_lone_surrogates};
+    use super::{arguments_object, number, replace_lone_surrogates};
 
     #[test]
     fn a_lone_surrogate_becomes_a_replacement_character() {
@@ -108,9 +152,9 @@ mod tests {
 
     #[test]
     fn numbers_are_written_as_they_were_meant() {
-        assert_eq!(number_from_f32(0.7), Some(json!(0.7)));
-        assert_eq!(number_from_f32(f32::NAN), None);
-        assert_eq!(number_from_f32(f32::INFINITY), None);
+        assert_eq!(number(Some(0.7)), json!(0.7));
+        assert_eq!(number(Some(f32::NAN)), json!(null));
+        assert_eq!(number(Some(f32::INFINITY)), json!(null));
     }
 
     #[test]

@@ -4,14 +4,13 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
 use toolwright_chat::{ModelError, ModelRequest};
 use toolwright_core::schema::{Dialect, Schema};
-use toolwright_core::wire::{Shape, ToolPlan};
+use toolwright_core::wire::ToolPlan;
 
-use crate::excerpt::excerpt;
+use crate::excerpt::unreadable;
 use crate::framing::Framing;
-use crate::limits::protocol_error;
+use crate::protocol::json::JsonObject;
 use crate::protocol::{Protocol, ResponseParser};
 
 mod content;
@@ -28,33 +27,28 @@ pub(crate) const MODEL_LIST_PATH: &str = "/api/tags";
 
 /// The names in the response to [`MODEL_LIST_PATH`].
 pub(crate) fn parse_model_list(body: &str) -> Result<Vec<String>, ModelError> {
-    let list: wire::ModelList = serde_json::from_str(body).map_err(|error| {
-        let message = format!("the list of models cannot be read: {}", excerpt(body));
-        protocol_error(message).with_source(error)
-    })?;
+    let list: wire::ModelList = serde_json::from_str(body)
+        .map_err(|source| unreadable("the list of models cannot be read", body, source))?;
     Ok(list.models.into_iter().map(|model| model.name).collect())
 }
 
+/// The key under which the API's raw JSON is stored with an item.
+const NAME: &str = "ollama";
+
 /// Ollama's API.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Ollama;
 
 impl Protocol for Ollama {
-    const NAME: &'static str = "ollama";
-
     fn dialect(&self) -> Dialect {
         Dialect::OLLAMA
     }
 
-    fn tool_shape(&self) -> Shape {
-        Shape::Ollama
-    }
-
-    fn path(&self, _: &str) -> String {
+    fn path(&self, _: &str, _: bool) -> String {
         "/api/chat".to_owned()
     }
 
-    fn body(&self, request: &ModelRequest, tools: &ToolPlan, model: &str) -> Map<String, Value> {
+    fn body(&self, request: &ModelRequest, tools: &ToolPlan, model: &str) -> JsonObject {
         request::request_body(request, tools, model)
     }
 

@@ -5,12 +5,12 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
 use toolwright_chat::{ModelError, ModelRequest};
 use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::{Shape, ToolPlan};
 
 use self::quirks::ResponseFormatSupport;
+use crate::protocol::json::JsonObject;
 use crate::protocol::response_format::strict_if_lossless;
 use crate::protocol::{Protocol, ResponseParser};
 
@@ -25,39 +25,38 @@ mod wire;
 
 pub(crate) use self::quirks::Quirks;
 
+/// The key under which the API's raw JSON is stored with an item.
+const NAME: &str = "openai_chat";
+
 /// Chat Completions, as one vendor implements it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(crate) struct OpenAiChat {
     /// The vendor's name, compared with that of a replayed step's model.
     pub(crate) vendor: &'static str,
-    /// The dialect of the vendor's schemas.
-    pub(crate) dialect: Dialect,
     /// The vendor's deviations.
     pub(crate) quirks: Quirks,
 }
 
 impl Protocol for OpenAiChat {
-    const NAME: &'static str = "openai_chat";
-
     fn dialect(&self) -> Dialect {
-        self.dialect
+        self.quirks.dialect
     }
 
     fn tool_shape(&self) -> Shape {
         Shape::OpenAiChat
     }
 
-    fn path(&self, _: &str) -> String {
+    fn path(&self, _: &str, _: bool) -> String {
         "/chat/completions".to_owned()
     }
 
-    fn body(&self, request: &ModelRequest, tools: &ToolPlan, model: &str) -> Map<String, Value> {
+    fn body(&self, request: &ModelRequest, tools: &ToolPlan, model: &str) -> JsonObject {
         request::request_body(self, request, tools, model)
     }
 
     fn response_format_dialect(&self, schema: &Schema) -> Option<Dialect> {
         match self.quirks.response_format {
-            ResponseFormatSupport::JsonSchema => strict_if_lossless(schema, self.dialect),
+            ResponseFormatSupport::JsonSchema => strict_if_lossless(schema, self.quirks.dialect),
             ResponseFormatSupport::JsonObject => None,
         }
     }

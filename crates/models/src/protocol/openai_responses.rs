@@ -16,34 +16,31 @@ mod tests;
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
 use toolwright_chat::{HostedTool, ModelError, ModelRequest};
 use toolwright_core::schema::{Dialect, Schema};
-use toolwright_core::wire::{Shape, ToolPlan};
+use toolwright_core::wire::ToolPlan;
 
+use crate::protocol::json::JsonObject;
 use crate::protocol::response_format::strict_if_lossless;
 use crate::protocol::{Protocol, ResponseParser};
 
+/// The key under which the API's raw JSON is stored with an item.
+const NAME: &str = "openai_responses";
+
 /// The Responses API, of OpenAI and of vendors that imitate it.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct OpenAiResponses;
 
 impl Protocol for OpenAiResponses {
-    const NAME: &'static str = "openai_responses";
-
     fn dialect(&self) -> Dialect {
         Dialect::OPENAI
     }
 
-    fn tool_shape(&self) -> Shape {
-        Shape::OpenAiResponses
-    }
-
-    fn path(&self, _: &str) -> String {
+    fn path(&self, _: &str, _: bool) -> String {
         "/responses".to_owned()
     }
 
-    fn body(&self, request: &ModelRequest, tools: &ToolPlan, model: &str) -> Map<String, Value> {
+    fn body(&self, request: &ModelRequest, tools: &ToolPlan, model: &str) -> JsonObject {
         request::request_body(request, tools, model)
     }
 

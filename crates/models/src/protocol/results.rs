@@ -3,15 +3,6 @@
 use toolwright_chat::Message;
 use toolwright_core::{CallId, ToolResult};
 
-/// How a result refers to its call, in protocols where it repeats the call's name.
-pub(crate) struct CallReference<'a> {
-    pub(crate) id: &'a CallId,
-    /// The name that is sent with the call.
-    pub(crate) name: String,
-    /// The id that is sent with the call, if any.
-    pub(crate) wire_id: Option<String>,
-}
-
 /// The results between the step at `index` and the next one.
 pub(crate) fn results_of_step(messages: &[Message], index: usize) -> Vec<&ToolResult> {
     let later = messages.iter().skip(index.saturating_add(1));

@@ -66,14 +66,13 @@ pub(super) fn finished(events: &[ModelEvent]) -> (StopReason, Usage) {
 
 #[test]
 fn status_504_is_a_timeout_in_every_protocol() {
-    let chat =
-        OpenAiChat { vendor: "openai-chat", dialect: Dialect::OPENAI, quirks: Quirks::OPENAI };
+    let chat = OpenAiChat { vendor: "openai-chat", quirks: Quirks::OPENAI };
     let body = r#"{"error":{"message":"upstream timed out","code":"server_error"}}"#;
     for body in ["", "<html>Gateway Timeout</html>", body] {
         for error in [
             OpenAiResponses.parse_error(504, body),
             chat.parse_error(504, body),
-            Anthropic::default().parse_error(504, body),
+            Anthropic.parse_error(504, body),
             Gemini.parse_error(504, body),
             Ollama.parse_error(504, body),
         ] {

@@ -6,13 +6,8 @@ use std::sync::Arc;
 use toolwright_chat::{Model, ModelError, ModelErrorKind, ModelId};
 use toolwright_core::{Config, Secret};
 
-use super::{ProtocolKind, Vendor};
+use super::Vendor;
 use crate::client::{ConnectionSettings, RemoteModel, Timeouts};
-use crate::protocol::anthropic::Anthropic;
-use crate::protocol::gemini::Gemini;
-use crate::protocol::ollama::Ollama;
-use crate::protocol::openai_chat::OpenAiChat;
-use crate::protocol::openai_responses::OpenAiResponses;
 #[cfg(feature = "http")]
 use crate::transport::HttpTransport;
 use crate::transport::Transport;
@@ -152,21 +147,7 @@ impl ModelBuilder {
             timeouts: self.timeouts,
             streaming: self.streaming,
         };
-        Ok(match self.vendor.protocol {
-            ProtocolKind::OpenAiResponses => {
-                Arc::new(RemoteModel::new(id, OpenAiResponses, connection)?)
-            }
-            ProtocolKind::OpenAiChat(dialect, quirks) => {
-                let vendor = self.vendor.name;
-                let protocol = OpenAiChat { vendor, dialect, quirks };
-                Arc::new(RemoteModel::new(id, protocol, connection)?)
-            }
-            ProtocolKind::Anthropic => {
-                Arc::new(RemoteModel::new(id, Anthropic::default(), connection)?)
-            }
-            ProtocolKind::Gemini => Arc::new(RemoteModel::new(id, Gemini, connection)?),
-            ProtocolKind::Ollama => Arc::new(RemoteModel::new(id, Ollama, connection)?),
-        })
+        Ok(Arc::new(RemoteModel::new(id, self.vendor.protocol(), connection)?))
     }
 }
 

@@ -4,9 +4,8 @@ use toolwright_chat::{ModelError, ModelErrorKind};
 use toolwright_core::{Origin, Secret};
 use url::Url;
 
+use super::ModelBuilder;
 use super::base_url::parse_base_url;
-use super::{ModelBuilder, ProtocolKind};
-use crate::protocol::anthropic::API_VERSION;
 use crate::transport::{WireHeader, is_loopback};
 
 impl ModelBuilder {
@@ -51,9 +50,8 @@ impl ModelBuilder {
     fn resolve_headers(&self) -> Result<Vec<WireHeader>, ModelError> {
         let vendor = self.vendor;
         let mut headers = Vec::new();
-        if let ProtocolKind::Anthropic = vendor.protocol {
-            headers.push(WireHeader::new("anthropic-version", API_VERSION));
-        }
+        let constant = vendor.protocol().constant_header();
+        headers.extend(constant.map(|(name, value)| WireHeader::new(name, value)));
         let mut custom = self.configured_headers()?;
         custom.extend(self.headers.iter().cloned());
         let has_key_header =

@@ -4,17 +4,18 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 use toolwright_chat::{Item, ItemKind, ModelEvent};
+use toolwright_core::ToolCall;
 use toolwright_core::wire::ToolPlan;
-use toolwright_core::{CallId, ToolCall};
 
-use super::wire::{Delta, JsonFields, text_field};
-use crate::protocol::anthropic::Anthropic;
-use crate::protocol::{Protocol as _, item_with_raw, tool_name};
+use super::wire::{Delta, text_field};
+use crate::protocol::anthropic::NAME;
+use crate::protocol::json::{JsonObject, object};
+use crate::protocol::{item_with_raw, tool_name};
 
 /// A block that is being streamed.
 pub(super) struct Block {
     kind: BlockKind,
-    fields: JsonFields,
+    fields: JsonObject,
     /// The streamed JSON of its input.
     input_json: String,
     /// Its index among the calls of the response.
@@ -49,7 +50,7 @@ impl BlockKind {
 
 impl Block {
     /// A block as it starts; `call_index` is the number of calls before it.
-    pub(super) fn new(mut fields: JsonFields, call_index: usize) -> Self {
+    pub(super) fn new(mut fields: JsonObject, call_index: usize) -> Self {
         let kind = BlockKind::from_type(text_field(&fields, "type"));
         if kind == BlockKind::ToolUse && text_field(&fields, "id").is_empty() {
             // Without an id its result could not be matched.
@@ -66,9 +67,7 @@ impl Block {
             "thinking_delta" => "thinking",
             _ => return None,
         };
-        let mut fields = JsonFields::new();
-        fields.insert("type".to_owned(), name.into());
-        Some(Self::new(fields, call_index))
+        Some(Self::new(object([("type", name.into())]), call_index))
     }
 
     pub(super) fn is_call(&self) -> bool {
@@ -79,25 +78,18 @@ impl Block {
     pub(super) fn start_events(&self, tools: &ToolPlan) -> Vec<ModelEvent> {
         let field = |name| text_field(&self.fields, name).to_owned();
         let event = match self.kind {
-            BlockKind::Text => ModelEvent::Text(field("text")),
-            BlockKind::Thinking => ModelEvent::Reasoning(field("thinking")),
-            BlockKind::ToolUse => {
-                let started = ModelEvent::CallBegins {
-                    index: self.call_index,
-                    id: field("id").into(),
-                    name: tool_name(tools, &field("name")),
-                };
-                let mut events = vec![started];
-                let input = self.initial_input();
-                // Usually the initial input is an empty object, and the arguments follow in deltas.
-                if input != "{}" {
-                    events.extend(self.call_delta(input));
-                }
-                return events;
-            }
-            _ => return Vec::new(),
+            BlockKind::Text => non_empty(field("text")).map(ModelEvent::Text),
+            BlockKind::Thinking => non_empty(field("thinking")).map(ModelEvent::Reasoning),
+            BlockKind::ToolUse => Some(ModelEvent::CallBegins {
+                index: self.call_index,
+                id: field("id").into(),
+                name: tool_name(tools, &field("name")),
+            }),
+            _ => None,
         };
-        non_empty(event).into_iter().collect()
+        // Usually the initial input is an empty object, and the arguments follow in deltas.
+        let input = Some(self.initial_input()).filter(|input| input != "{}");
+        event.into_iter().chain(input.and_then(|input| self.call_delta(input))).collect()
     }
 
     /// Adds a delta, and returns its event, if any.
@@ -105,22 +97,17 @@ impl Block {
         match (self.kind, delta.kind.as_str()) {
             (BlockKind::Text, "text_delta") => {
                 append_text(&mut self.fields, "text", &delta.text);
-                non_empty(ModelEvent::Text(delta.text))
+                non_empty(delta.text).map(ModelEvent::Text)
             }
             (BlockKind::Text, "citations_delta") => {
                 let citation = delta.all_fields().remove("citation")?;
-                match self.fields.get_mut("citations") {
-                    Some(Value::Array(citations)) => citations.push(citation),
-                    _ => {
-                        let citations = vec![citation];
-                        self.fields.insert("citations".to_owned(), citations.into());
-                    }
-                }
+                let citations = vec![citation].into();
+                merge_fields(&mut self.fields, object([("citations", citations)]));
                 None
             }
             (BlockKind::Thinking, "thinking_delta") => {
                 append_text(&mut self.fields, "thinking", &delta.thinking);
-                non_empty(ModelEvent::Reasoning(delta.thinking))
+                non_empty(delta.thinking).map(ModelEvent::Reasoning)
             }
             (BlockKind::Thinking, "signature_delta") => {
                 let signature = delta.all_fields().remove("signature")?;
@@ -135,7 +122,7 @@ impl Block {
                 self.call_delta(delta.partial_json)
             }
             (BlockKind::Other, _) => {
-                merge_unknown_delta(&mut self.fields, &delta.all_fields());
+                merge_fields(&mut self.fields, delta.all_fields());
                 None
             }
             _ => None,
@@ -148,11 +135,8 @@ impl Block {
         tools: &ToolPlan,
         hosted: &mut HashMap<String, String>,
     ) -> Item {
-        let arguments = if self.input_json.is_empty() {
-            self.initial_input()
-        } else {
-            std::mem::take(&mut self.input_json)
-        };
+        let streamed = non_empty(std::mem::take(&mut self.input_json));
+        let arguments = streamed.unwrap_or_else(|| self.initial_input());
         let has_input = matches!(self.kind, BlockKind::ToolUse | BlockKind::ServerToolUse)
             || (self.kind == BlockKind::Other && !arguments.is_empty());
         if has_input {
@@ -164,8 +148,7 @@ impl Block {
             BlockKind::Thinking => ItemKind::Reasoning { text: field("thinking") },
             BlockKind::RedactedThinking => ItemKind::Reasoning { text: String::new() },
             BlockKind::ToolUse => {
-                let id: CallId = field("id").into();
-                let call = ToolCall::new(field("name"), arguments).with_id(id);
+                let call = ToolCall::new(field("name"), arguments).with_id(field("id"));
                 ItemKind::Call { call: tools.lift(call) }
             }
             BlockKind::ServerToolUse => {
@@ -174,17 +157,13 @@ impl Block {
                     server => format!("{server}/{}", text_field(&self.fields, "name")),
                 };
                 hosted.insert(field("id"), tool.clone());
-                ItemKind::HostedCall {
-                    tool,
-                    input: arguments,
-                    output: String::new(),
-                    failed: false,
-                }
+                let (input, output) = (arguments, String::new());
+                ItemKind::HostedCall { tool, input, output, failed: false }
             }
             BlockKind::ServerToolResult => self.hosted_result(hosted),
             BlockKind::Other => ItemKind::Other,
         };
-        item_with_raw(Anthropic::NAME, kind, &self.fields)
+        item_with_raw(NAME, kind, &self.fields)
     }
 
     fn hosted_result(&self, hosted: &mut HashMap<String, String>) -> ItemKind {
@@ -211,8 +190,8 @@ impl Block {
     }
 
     fn call_delta(&self, delta: String) -> Option<ModelEvent> {
-        let has_event = self.is_call() && !delta.is_empty();
-        has_event.then_some(ModelEvent::CallDelta { index: self.call_index, delta })
+        let delta = non_empty(delta).filter(|_| self.is_call())?;
+        Some(ModelEvent::CallDelta { index: self.call_index, delta })
     }
 }
 
@@ -244,14 +223,11 @@ fn hosted_output_text(content: &Value) -> String {
     lines.join(separator)
 }
 
-fn non_empty(event: ModelEvent) -> Option<ModelEvent> {
-    match &event {
-        ModelEvent::Text(text) | ModelEvent::Reasoning(text) if text.is_empty() => None,
-        _ => Some(event),
-    }
+fn non_empty(text: String) -> Option<String> {
+    Some(text).filter(|text| !text.is_empty())
 }
 
-fn append_text(fields: &mut JsonFields, name: &str, delta: &str) {
+fn append_text(fields: &mut JsonObject, name: &str, delta: &str) {
     match fields.get_mut(name) {
         Some(Value::String(text)) => text.push_str(delta),
         _ => {
@@ -260,14 +236,14 @@ fn append_text(fields: &mut JsonFields, name: &str, delta: &str) {
     }
 }
 
-/// Adds a delta of an unknown type: texts and lists are appended, other values replaced.
-fn merge_unknown_delta(fields: &mut JsonFields, delta: &JsonFields) {
-    for (name, value) in delta.iter().filter(|(name, _)| *name != "type") {
-        match (fields.get_mut(name), value) {
-            (Some(Value::String(text)), Value::String(more)) => text.push_str(more),
-            (Some(Value::Array(list)), Value::Array(more)) => list.extend(more.iter().cloned()),
-            _ => {
-                fields.insert(name.clone(), value.clone());
+/// Adds the fields of a delta: texts and lists are appended, other values replaced.
+fn merge_fields(fields: &mut JsonObject, delta: JsonObject) {
+    for (name, value) in delta.into_iter().filter(|(name, _)| name != "type") {
+        match (fields.get_mut(&name), value) {
+            (Some(Value::String(text)), Value::String(more)) => text.push_str(&more),
+            (Some(Value::Array(list)), Value::Array(more)) => list.extend(more),
+            (_, value) => {
+                fields.insert(name, value);
             }
         }
     }

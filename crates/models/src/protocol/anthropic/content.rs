@@ -3,21 +3,20 @@
 use serde_json::{Value, json};
 use toolwright_core::{Content, Outcome, ResourceContents, ToolResult};
 
+use crate::protocol::json::object;
+
 /// The image types that the API accepts.
 const IMAGE_TYPES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
 
 /// Content of a user or a tool: texts, images and PDF documents; other types become a text that describes them.
 pub(super) fn content_blocks(content: &[Content]) -> Vec<Value> {
-    let blocks = content.iter().filter_map(|item| match item {
-        Content::Image { data, mime_type } => {
-            image_block(data, mime_type).or_else(|| description_block(item))
-        }
-        Content::Resource { resource } => {
-            resource_block(resource).or_else(|| description_block(item))
-        }
-        _ => description_block(item),
-    });
-    blocks.collect()
+    let media = |item: &Content| match item {
+        Content::Image { data, mime_type } => image_block(data, mime_type),
+        Content::Resource { resource } => resource_block(resource),
+        _ => None,
+    };
+    let block = |item: &Content| media(item).or_else(|| description_block(item));
+    content.iter().filter_map(block).collect()
 }
 
 /// Content of the assistant, of which the API accepts only text.
@@ -32,20 +31,17 @@ pub(super) fn text_block(text: &str) -> Option<Value> {
 
 /// The result of a call, or an error if it is missing: the API rejects a call without its result.
 pub(super) fn tool_result_block(id: &str, result: Option<&ToolResult>) -> Value {
-    let mut block = json!({"type": "tool_result", "tool_use_id": id});
-    let Some(fields) = block.as_object_mut() else {
-        return block;
-    };
-    let failed = result.is_none_or(ToolResult::is_error);
     let content = match result {
         Some(result) => result_content(result),
         None => "there is no result: the call was never answered".into(),
     };
-    fields.insert("content".to_owned(), content);
-    if failed {
-        fields.insert("is_error".to_owned(), true.into());
-    }
-    block
+    let block = object([
+        ("type", "tool_result".into()),
+        ("tool_use_id", id.into()),
+        ("content", content),
+        ("is_error", result.is_none_or(ToolResult::is_error).then_some(true).into()),
+    ]);
+    block.into()
 }
 
 fn result_content(result: &ToolResult) -> Value {

@@ -1,15 +1,16 @@
 //! Writes the `messages` of a request: roles alternate, and every call has its result.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use toolwright_chat::{Item, ItemKind, Message, Step};
+use toolwright_core::ToolResult;
 use toolwright_core::wire::ToolPlan;
-use toolwright_core::{ToolCall, ToolResult};
 
 use super::block::input_object;
 use super::content;
-use crate::protocol::Protocol as _;
-use crate::protocol::anthropic::Anthropic;
+use crate::protocol::anthropic::NAME;
 use crate::protocol::call_identifiers::{UniqueCallIds, valid_chars, valid_tool_name};
+use crate::protocol::json::{JsonObject, object};
+use crate::protocol::raw_fields;
 use crate::protocol::results::{results_of_step, take_result};
 
 /// Writes the history; `requires_signature` leaves out reasoning without a signature.
@@ -30,11 +31,8 @@ pub(super) fn messages(
             Message::Assistant(content) => {
                 writer.push_blocks(ASSISTANT, content::text_blocks(content))
             }
-            Message::Step(step) => {
-                writer.push_step(step, results_of_step(history, index));
-            }
-            // Written with their calls. The API rejects a result without its call, and text would read as the user's.
-            Message::Results(_) => {}
+            Message::Step(step) => writer.push_step(step, results_of_step(history, index)),
+            // Results are written with their calls. The API rejects others, and text would read as the user's.
             _ => {}
         }
     }
@@ -77,7 +75,7 @@ impl MessageWriter<'_> {
                 continue;
             };
             if let ItemKind::Call { call } = &item.kind {
-                let id = self.unique_call_id(call.id.as_str());
+                let id = self.ids.unique_id(&valid_chars(call.id.as_str()), MAX_ID_BYTES);
                 let result = take_result(&mut results, &call.id);
                 result_blocks.push(content::tool_result_block(&id, result));
                 block.insert("id".to_owned(), id.into());
@@ -92,41 +90,35 @@ impl MessageWriter<'_> {
     }
 
     /// The block of an item: as the API sent it, or made from the item's kind.
-    fn item_block(&self, item: &Item) -> Option<Map<String, Value>> {
-        let raw = item.raw_json(Anthropic::NAME);
-        if let Some(raw) = raw.and_then(|raw| serde_json::from_str(raw.get()).ok()) {
+    fn item_block(&self, item: &Item) -> Option<JsonObject> {
+        if let Some(raw) = raw_fields(NAME, item) {
             return Some(raw).filter(|block| self.is_accepted(block));
         }
-        let block = match &item.kind {
-            ItemKind::Text { text } | ItemKind::Refusal { text } => content::text_block(text)?,
-            ItemKind::Call { call } => self.tool_use_block(call),
+        match &item.kind {
+            ItemKind::Text { text } | ItemKind::Refusal { text } if !text.trim().is_empty() => {
+                Some(object([("type", "text".into()), ("text", text.as_str().into())]))
+            }
+            ItemKind::Call { call } => {
+                let call = self.tools.lower(call.clone());
+                Some(object([
+                    ("type", "tool_use".into()),
+                    ("id", call.id.as_str().into()),
+                    ("name", call.name.as_str().into()),
+                    ("input", input_object(call.arguments.as_str())),
+                ]))
+            }
             // Reasoning and hosted calls of another protocol are left out.
-            _ => return None,
-        };
-        match block {
-            Value::Object(block) => Some(block),
             _ => None,
         }
     }
 
-    fn tool_use_block(&self, call: &ToolCall) -> Value {
-        let call = self.tools.lower(call.clone());
-        let input = input_object(call.arguments.as_str());
-        json!({"type": "tool_use", "id": call.id, "name": call.name, "input": input})
-    }
-
     /// Returns false for blank texts and reasoning without a signature, which the API rejects.
-    fn is_accepted(&self, block: &Map<String, Value>) -> bool {
+    fn is_accepted(&self, block: &JsonObject) -> bool {
         let text = |field| block.get(field).and_then(Value::as_str).unwrap_or_default();
         match text("type") {
             "text" => !text("text").trim().is_empty(),
             "thinking" => !self.requires_signature || !text("signature").is_empty(),
             _ => true,
         }
-    }
-
-    /// A valid id that no earlier call has.
-    fn unique_call_id(&mut self, id: &str) -> String {
-        self.ids.unique_id(&valid_chars(id), MAX_ID_BYTES)
     }
 }

@@ -1,6 +1,6 @@
 //! Writes the JSON body of `POST /v1/messages`.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use toolwright_chat::{HostedTool, ModelRequest, ToolChoice};
 use toolwright_core::schema::Schema;
 use toolwright_core::wire::ToolPlan;
@@ -8,8 +8,9 @@ use toolwright_core::{McpServerConfig, WebSearchConfig};
 
 use super::model_traits::{ModelTraits, Thinking};
 use super::{Anthropic, messages};
+use crate::protocol::Protocol as _;
+use crate::protocol::json::{JsonObject, number, object, unless_empty};
 use crate::protocol::response_format::lower_schema;
-use crate::protocol::{Protocol as _, json};
 
 /// The hosted search that all models support; later versions run code, whose container would have to be kept between requests.
 const WEB_SEARCH_TYPE: &str = "web_search_20250305";
@@ -17,87 +18,62 @@ const WEB_SEARCH_TYPE: &str = "web_search_20250305";
 /// The API rejects a smaller budget.
 const MIN_THINKING_BUDGET: u32 = 1_024;
 
-pub(super) fn request_body(
-    request: &ModelRequest,
-    tools: &ToolPlan,
-    model: &str,
-    cache: bool,
-) -> Map<String, Value> {
+pub(super) fn request_body(request: &ModelRequest, tools: &ToolPlan, model: &str) -> JsonObject {
     let traits = ModelTraits::for_model(model);
     let options = &request.options;
     let messages = messages::messages(&request.messages, tools, traits.requires_signature);
-    let definitions = tool_definitions(request, tools, cache);
+    let definitions = tool_definitions(request, tools);
     let choice = tool_choice(&request.tool_choice, tools).filter(|_| !definitions.is_empty());
     let forced = choice.is_some() && request.tool_choice != ToolChoice::None;
     let thinking = ThinkingSettings::new(request, traits, forced, &messages);
 
-    let mut body = Map::new();
-    let mut set = |name: &str, value: Value| body.insert(name.to_owned(), value);
-    set("model", model.into());
-    set("max_tokens", thinking.max_tokens.into());
-    set("stream", true.into());
-    if let Some(system) = system_blocks(request, cache) {
-        set("system", system);
-    }
-    if !definitions.is_empty() {
-        set("tools", definitions.into());
-    }
-    if let Some(choice) = choice {
-        set("tool_choice", choice);
-    }
-    let servers = mcp_servers(request);
-    if !servers.is_empty() {
-        set("mcp_servers", servers.into());
-    }
-    set("messages", messages.into());
-    let sampling = [("temperature", options.temperature), ("top_p", options.top_p)];
-    for (name, number) in sampling {
-        let Some(number) = number.and_then(json::number_from_f32) else {
-            continue;
-        };
-        if traits.accepts_sampling && thinking.thinking.is_none() {
-            set(name, number);
-        } else {
-            tracing::warn!(model, "{name} is left out: the model does not take it");
+    let sampling = |name: &str, setting: Option<f32>| {
+        let setting = number(setting);
+        if setting.is_null() || traits.accepts_sampling && thinking.thinking.is_none() {
+            return setting;
         }
-    }
-    if let Some(setting) = thinking.thinking {
-        set("thinking", setting);
-    }
-    let mut output = Map::new();
-    if let Some(effort) = thinking.effort {
-        output.insert("effort".to_owned(), effort.into());
-    }
-    if let Some(format) = &request.response_format {
-        output.insert("format".to_owned(), response_format(&format.schema));
-    }
-    if !output.is_empty() {
-        set("output_config", output.into());
-    }
+        tracing::warn!(model, "{name} is left out: the model does not take it");
+        Value::Null
+    };
+    let format = request.response_format.as_ref();
+    let format = format.map(|format| response_format(&format.schema));
+    let output_config = object([("effort", thinking.effort.into()), ("format", format.into())]);
+    let mut body = object([
+        ("model", model.into()),
+        ("max_tokens", thinking.max_tokens.into()),
+        ("stream", true.into()),
+        ("system", system_blocks(request).into()),
+        ("tools", unless_empty(definitions)),
+        ("tool_choice", choice.into()),
+        ("mcp_servers", unless_empty(mcp_servers(request))),
+        ("messages", messages.into()),
+        ("temperature", sampling("temperature", options.temperature)),
+        ("top_p", sampling("top_p", options.top_p)),
+        ("thinking", thinking.thinking.into()),
+        ("output_config", unless_empty(output_config)),
+    ]);
     body.extend(options.extra.clone());
     body
 }
 
 /// The response format; the API enforces it, so it supports only the keywords of strict mode.
 pub(super) fn response_format(schema: &Schema) -> Value {
-    let dialect = Anthropic::default().response_format_dialect(schema);
+    let dialect = Anthropic.response_format_dialect(schema);
     json!({"type": "json_schema", "schema": lower_schema(schema, dialect)})
 }
 
-fn system_blocks(request: &ModelRequest, cache: bool) -> Option<Value> {
+fn system_blocks(request: &ModelRequest) -> Option<Value> {
     let text = request.system.as_deref()?;
     if text.trim().is_empty() {
         return None;
     }
     let mut block = json!({"type": "text", "text": text});
-    if cache {
-        set_cache_control(&mut block);
-    }
+    set_cache_control(&mut block);
     Some(vec![block].into())
 }
 
 /// The tools, then the hosted tools.
-fn tool_definitions(request: &ModelRequest, tools: &ToolPlan, cache: bool) -> Vec<Value> {
+fn tool_definitions(request: &ModelRequest, tools: &ToolPlan) -> Vec<Value> {
     let mut definitions = tools.definitions().to_vec();
     let hosted = request.hosted_tools.iter().filter_map(|tool| match tool {
         HostedTool::WebSearch(search) => Some(web_search_tool(search)),
@@ -107,7 +83,7 @@ fn tool_definitions(request: &ModelRequest, tools: &ToolPlan, cache: bool) -> Ve
         _ => None,
     });
     definitions.extend(hosted);
-    if let Some(last) = definitions.last_mut().filter(|_| cache) {
+    if let Some(last) = definitions.last_mut() {
         set_cache_control(last);
     }
     definitions
@@ -122,26 +98,22 @@ fn set_cache_control(block: &mut Value) {
 
 fn web_search_tool(search: &WebSearchConfig) -> Value {
     // Other vendors' types are unknown to this one; their settings are the same.
-    let kind = if search.kind.strip_prefix("web_search_").is_some_and(is_date) {
-        &search.kind
-    } else {
-        WEB_SEARCH_TYPE
-    };
-    let mut tool = json!({"type": kind, "name": "web_search"});
-    let mut location = Map::new();
-    let fields = [("city", &search.city), ("country", &search.country), ("region", &search.region)];
-    for (name, value) in fields {
-        if let Some(value) = value {
-            location.insert(name.to_owned(), value.as_str().into());
-        }
-    }
-    if !location.is_empty()
-        && let Some(fields) = tool.as_object_mut()
-    {
+    let is_own = search.kind.strip_prefix("web_search_").is_some_and(is_date);
+    let kind = if is_own { search.kind.as_str() } else { WEB_SEARCH_TYPE };
+    let mut location = object([
+        ("city", search.city.as_deref().into()),
+        ("country", search.country.as_deref().into()),
+        ("region", search.region.as_deref().into()),
+    ]);
+    if !location.is_empty() {
         location.insert("type".to_owned(), "approximate".into());
-        fields.insert("user_location".to_owned(), location.into());
     }
-    tool
+    let tool = object([
+        ("type", kind.into()),
+        ("name", "web_search".into()),
+        ("user_location", unless_empty(location)),
+    ]);
+    tool.into()
 }
 
 /// Returns true for a date as this vendor writes it; OpenAI's `2025_08_26` is not.
@@ -158,14 +130,14 @@ fn mcp_servers(request: &ModelRequest) -> Vec<Value> {
 }
 
 fn mcp_server(group: &McpServerConfig) -> Value {
-    let mut server = json!({"type": "url", "url": group.url, "name": group.name});
-    if let Some(secret) = &group.authorization
-        && let Some(fields) = server.as_object_mut()
-    {
-        let token = without_bearer_scheme(secret.expose());
-        fields.insert("authorization_token".to_owned(), token.into());
-    }
-    server
+    let token = group.authorization.as_ref().map(|secret| without_bearer_scheme(secret.expose()));
+    let server = object([
+        ("type", "url".into()),
+        ("url", group.url.as_str().into()),
+        ("name", group.name.as_str().into()),
+        ("authorization_token", token.into()),
+    ]);
+    server.into()
 }
 
 /// The API adds `Bearer` itself.
@@ -204,39 +176,32 @@ impl<'a> ThinkingSettings<'a> {
         messages: &[Value],
     ) -> Self {
         let requested = request.options.max_tokens;
-        let mut thinking = Self {
-            thinking: None,
-            effort: None,
-            max_tokens: requested.unwrap_or(traits.default_max_tokens),
-        };
+        let max_tokens = requested.unwrap_or(traits.default_max_tokens);
+        let without = Self { thinking: None, effort: None, max_tokens };
         let Some(effort) = request.options.effort.as_deref() else {
-            return thinking;
+            return without;
         };
         match traits.thinking {
-            Thinking::Unsupported => {}
             Thinking::Adaptive => {
-                thinking.effort = Some(if effort == "minimal" { "low" } else { effort });
+                let effort = if effort == "minimal" { "low" } else { effort };
                 // The API rejects thinking with a forced call; the newest models think anyway.
-                if !forced {
-                    let setting = json!({"type": "adaptive", "display": "summarized"});
-                    thinking.thinking = Some(setting);
-                }
+                let setting = json!({"type": "adaptive", "display": "summarized"});
+                Self { thinking: (!forced).then_some(setting), effort: Some(effort), max_tokens }
             }
-            Thinking::Budget if forced || turn_started_without_thinking(messages) => {}
-            Thinking::Budget => {
+            Thinking::Budget if !forced && !turn_started_without_thinking(messages) => {
                 let wanted = thinking_budget(effort);
                 // Thinking tokens count towards `max_tokens`; at least half is left for the response.
                 let budget = requested.map_or(wanted, |max| wanted.min(max / 2));
-                if budget >= MIN_THINKING_BUDGET {
-                    let setting = json!({"type": "enabled", "budget_tokens": budget});
-                    thinking.thinking = Some(setting);
-                    if requested.is_none() {
-                        thinking.max_tokens = traits.default_max_tokens.saturating_add(budget);
-                    }
+                if budget < MIN_THINKING_BUDGET {
+                    return without;
                 }
+                let setting = json!({"type": "enabled", "budget_tokens": budget});
+                let default_max = traits.default_max_tokens.saturating_add(budget);
+                let max_tokens = requested.unwrap_or(default_max);
+                Self { thinking: Some(setting), effort: None, max_tokens }
             }
+            _ => without,
         }
-        thinking
     }
 }
 

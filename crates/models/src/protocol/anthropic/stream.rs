@@ -11,8 +11,8 @@ use toolwright_core::wire::ToolPlan;
 use super::block::Block;
 use super::error::parse_error_frame;
 use super::wire::{CompleteMessage, Delta, Frame, Usage, text_field};
-use crate::excerpt::excerpt;
-use crate::limits::{MAX_ITEMS, protocol_error, response_cut_off, too_many_items};
+use crate::excerpt::unreadable;
+use crate::limits::{MAX_ITEMS, response_cut_off, too_many_items};
 use crate::protocol::ResponseParser;
 
 /// Parses one response.
@@ -27,6 +27,8 @@ pub(super) struct StreamParser {
     /// Why the model refused, if the API explains it.
     refusal_explanation: String,
     is_finished: bool,
+    /// The events of the current frame.
+    events: Vec<ModelEvent>,
 }
 
 struct OpenBlock {
@@ -46,43 +48,32 @@ impl StreamParser {
             wire_stop_reason: String::new(),
             refusal_explanation: String::new(),
             is_finished: false,
+            events: Vec::new(),
         }
     }
 
-    fn start_block(
-        &mut self,
-        index: Option<u64>,
-        block: Block,
-    ) -> Result<Vec<ModelEvent>, ModelError> {
+    fn start_block(&mut self, index: Option<u64>, block: Block) -> Result<(), ModelError> {
         if self.blocks.len() >= MAX_ITEMS {
             return Err(too_many_items());
         }
         // Servers that give all blocks the same index do not always end one before the next.
-        if let Some(previous) = self.open_block(index) {
-            previous.is_ended = true;
-        }
+        self.end_block(index);
         self.call_count = self.call_count.saturating_add(usize::from(block.is_call()));
-        let mut events = self.take_ended_items();
-        events.extend(block.start_events(&self.tools));
+        self.events.extend(block.start_events(&self.tools));
         self.blocks.push_back(OpenBlock { index, block, is_ended: false });
-        Ok(events)
+        Ok(())
     }
 
-    fn apply_delta(
-        &mut self,
-        index: Option<u64>,
-        delta: Delta<'_>,
-    ) -> Result<Vec<ModelEvent>, ModelError> {
-        let mut events = Vec::new();
+    fn apply_delta(&mut self, index: Option<u64>, delta: Delta<'_>) -> Result<(), ModelError> {
         if self.open_block(index).is_none() {
             let Some(block) = Block::for_orphan_delta(&delta, self.call_count) else {
-                return Ok(events);
+                return Ok(());
             };
-            events = self.start_block(index, block)?;
+            self.start_block(index, block)?;
         }
-        let open = self.open_block(index);
-        events.extend(open.and_then(|open| open.block.apply_delta(delta)));
-        Ok(events)
+        let event = self.open_block(index).and_then(|open| open.block.apply_delta(delta));
+        self.events.extend(event);
+        Ok(())
     }
 
     /// The block that a frame belongs to: the last one with this index that has not ended.
@@ -91,33 +82,33 @@ impl StreamParser {
         blocks.find(|open| !open.is_ended && open.index == index)
     }
 
-    /// Removes the ended blocks up to the first that has not ended, and returns their items.
-    fn take_ended_items(&mut self) -> Vec<ModelEvent> {
-        let mut events = Vec::new();
-        while let Some(open) = self.blocks.pop_front() {
-            if !open.is_ended {
-                self.blocks.push_front(open);
-                break;
-            }
-            let item = open.block.into_item(&self.tools, &mut self.hosted_tool_names);
-            events.push(ModelEvent::Item(item));
+    fn end_block(&mut self, index: Option<u64>) {
+        if let Some(open) = self.open_block(index) {
+            open.is_ended = true;
         }
-        events
+        self.emit_ended_items();
     }
 
-    fn finish(&mut self) -> Vec<ModelEvent> {
+    /// Removes the ended blocks up to the first that has not ended, and emits their items.
+    fn emit_ended_items(&mut self) {
+        while let Some(open) = self.blocks.pop_front_if(|open| open.is_ended) {
+            let item = open.block.into_item(&self.tools, &mut self.hosted_tool_names);
+            self.events.push(ModelEvent::Item(item));
+        }
+    }
+
+    fn finish(&mut self) {
         self.is_finished = true;
         for open in &mut self.blocks {
             open.is_ended = true;
         }
-        let mut events = self.take_ended_items();
+        self.emit_ended_items();
         let stop = self.stop_reason();
         if stop == StopReason::Refused && !self.refusal_explanation.is_empty() {
             let text = std::mem::take(&mut self.refusal_explanation);
-            events.push(ModelEvent::Item(Item::new(ItemKind::Refusal { text })));
+            self.events.push(ModelEvent::Item(Item::new(ItemKind::Refusal { text })));
         }
-        events.push(ModelEvent::Finished { stop, usage: self.usage.to_usage() });
-        events
+        self.events.push(ModelEvent::Finished { stop, usage: self.usage.to_usage() });
     }
 
     fn stop_reason(&self) -> StopReason {
@@ -143,28 +134,22 @@ impl ResponseParser for StreamParser {
         let frame: Frame<'_> = match serde_json::from_str(data) {
             Ok(frame) => frame,
             Err(_) if !is_known_event(name) => return Ok(Vec::new()),
-            Err(error) => return Err(invalid_json_error(data).with_source(error)),
+            Err(source) => {
+                return Err(unreadable("a frame of the answer is not JSON", data, source));
+            }
         };
         let kind = match frame.kind.as_str() {
             "" => name,
             kind => kind,
         };
-        let events = match kind {
-            "message_start" => {
-                self.usage.update(frame.message.usage);
-                Vec::new()
-            }
+        match kind {
+            "message_start" => self.usage.update(frame.message.usage),
             "content_block_start" => {
                 let block = Block::new(frame.content_block, self.call_count);
                 self.start_block(frame.index, block)?
             }
             "content_block_delta" => self.apply_delta(frame.index, Delta::parse(frame.delta))?,
-            "content_block_stop" => {
-                if let Some(open) = self.open_block(frame.index) {
-                    open.is_ended = true;
-                }
-                self.take_ended_items()
-            }
+            "content_block_stop" => self.end_block(frame.index),
             "message_delta" => {
                 self.usage.update(frame.usage);
                 let delta = Delta::parse(frame.delta).all_fields();
@@ -176,18 +161,18 @@ impl ResponseParser for StreamParser {
                 if let Some(details) = details.and_then(|details| details.as_object()) {
                     self.refusal_explanation = text_field(details, "explanation").to_owned();
                 }
-                Vec::new()
             }
             "message_stop" => self.finish(),
             "error" => return Err(parse_error_frame(&frame.error.unwrap_or_default())),
             // Proxies report their own errors without the type `error`.
-            "" => match frame.error {
-                Some(error) => return Err(parse_error_frame(&error)),
-                None => Vec::new(),
-            },
-            _ => Vec::new(),
-        };
-        Ok(events)
+            "" => {
+                if let Some(error) = frame.error {
+                    return Err(parse_error_frame(&error));
+                }
+            }
+            _ => {}
+        }
+        Ok(std::mem::take(&mut self.events))
     }
 
     fn parse_complete_body(&mut self, json: &str) -> Result<Vec<ModelEvent>, ModelError> {
@@ -197,17 +182,13 @@ impl ResponseParser for StreamParser {
         self.usage.update(message.usage);
         self.wire_stop_reason = message.stop_reason.unwrap_or_default();
         self.refusal_explanation = text_field(&message.stop_details, "explanation").to_owned();
-        let mut events = Vec::new();
         for (index, fields) in message.content.into_iter().enumerate() {
             let index = u64::try_from(index).ok();
-            events.extend(self.start_block(index, Block::new(fields, self.call_count))?);
-            if let Some(open) = self.open_block(index) {
-                open.is_ended = true;
-            }
-            events.extend(self.take_ended_items());
+            self.start_block(index, Block::new(fields, self.call_count))?;
+            self.end_block(index);
         }
-        events.extend(self.finish());
-        Ok(events)
+        self.finish();
+        Ok(std::mem::take(&mut self.events))
     }
 
     fn end_of_stream(&mut self) -> Result<Vec<ModelEvent>, ModelError> {
@@ -231,8 +212,4 @@ fn is_known_event(name: &str) -> bool {
             | "message_stop"
             | "error"
     )
-}
-
-fn invalid_json_error(data: &str) -> ModelError {
-    protocol_error(format!("a frame of the answer is not JSON: {}", excerpt(data)))
 }

@@ -26,15 +26,15 @@ fn plan() -> Arc<ToolPlan> {
         {"name": "get_weather", "description": "Tells the weather.", "input_schema": city},
         {"name": "files.read", "description": "Reads a file.", "input_schema": {"type": "object", "properties": {}, "additionalProperties": false}},
     ]);
-    plan_tools(&Anthropic::default(), &tools.to_string())
+    plan_tools(&Anthropic, &tools.to_string())
 }
 
 fn no_tools() -> Arc<ToolPlan> {
-    plan_tools(&Anthropic::default(), "[]")
+    plan_tools(&Anthropic, "[]")
 }
 
 fn body(request: &ModelRequest, model: &str) -> Value {
-    Anthropic::default().body(request, &plan(), model).into()
+    Anthropic.body(request, &plan(), model).into()
 }
 
 /// Frames of a recorded text.
@@ -56,7 +56,7 @@ fn text_of(values: &[Value]) -> String {
 fn read_all(frames: &[Frame]) -> Result<Vec<ModelEvent>, ModelError> {
     let frames = frames.iter();
     let frames = frames.map(|frame| (frame.event_name.as_str(), frame.data.as_str()));
-    parse_response(&Anthropic::default(), plan(), frames)
+    parse_response(&Anthropic, plan(), frames)
 }
 
 fn answer(text: &str) -> Vec<ModelEvent> {

@@ -1,49 +1,59 @@
 //! The JSON of frames: any field may be missing, unknown fields are ignored.
 
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
-use crate::protocol::json;
+use crate::protocol::json::{JsonObject, lenient, lenient_structs, replace_count};
 
-/// An object whose fields depend on its type.
-pub(super) type JsonFields = Map<String, Value>;
+lenient_structs! {
+    /// Any frame; its type determines its fields.
+    struct Frame<'a> {
+        #[serde(rename = "type")] kind: String,
+        /// The index of the content block.
+        index: Option<u64>,
+        message: MessageStart,
+        content_block: JsonObject,
+        #[serde(borrow)] delta: Option<&'a RawValue>,
+        usage: Usage,
+        error: Option<ErrorBody>,
+    }
 
-/// Any frame; its type determines its fields.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Frame<'a> {
-    #[serde(rename = "type", deserialize_with = "lenient")]
-    pub(super) kind: String,
-    /// The index of the content block.
-    #[serde(deserialize_with = "lenient")]
-    pub(super) index: Option<u64>,
-    #[serde(deserialize_with = "lenient")]
-    pub(super) message: MessageStart,
-    #[serde(deserialize_with = "lenient")]
-    pub(super) content_block: JsonFields,
-    #[serde(borrow, deserialize_with = "lenient")]
-    pub(super) delta: Option<&'a RawValue>,
-    #[serde(deserialize_with = "lenient")]
-    pub(super) usage: Usage,
-    #[serde(deserialize_with = "lenient")]
-    pub(super) error: Option<ErrorBody>,
-}
+    /// A delta of a block or of the message: the most frequent fields, and all of them as raw JSON.
+    struct Delta<'a> {
+        #[serde(rename = "type")] kind: String,
+        text: String,
+        thinking: String,
+        partial_json: String,
+        #[serde(skip)] raw: Option<&'a RawValue>,
+    }
 
-/// A delta of a block or of the message: the most frequent fields, and all of them as raw JSON.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Delta<'a> {
-    #[serde(rename = "type", deserialize_with = "lenient")]
-    pub(super) kind: String,
-    #[serde(deserialize_with = "lenient")]
-    pub(super) text: String,
-    #[serde(deserialize_with = "lenient")]
-    pub(super) thinking: String,
-    #[serde(deserialize_with = "lenient")]
-    pub(super) partial_json: String,
-    #[serde(skip)]
-    raw: Option<&'a RawValue>,
+    /// The message as it starts, of which only the usage is used.
+    struct MessageStart {
+        usage: Usage,
+    }
+
+    /// The number of tokens so far: each count replaces the previous one.
+    #[derive(Clone, Copy)]
+    struct Usage {
+        input_tokens: Option<u64>,
+        cache_read_input_tokens: Option<u64>,
+        cache_creation_input_tokens: Option<u64>,
+        output_tokens: Option<u64>,
+        output_tokens_details: OutputTokensDetails,
+    }
+
+    #[derive(Clone, Copy)]
+    struct OutputTokensDetails {
+        thinking_tokens: Option<u64>,
+    }
+
+    /// The error in a frame or in an error response.
+    #[derive(Clone)]
+    struct ErrorBody {
+        #[serde(rename = "type")] kind: String,
+        message: String,
+    }
 }
 
 impl<'a> Delta<'a> {
@@ -53,7 +63,7 @@ impl<'a> Delta<'a> {
     }
 
     /// All fields, also unknown ones.
-    pub(super) fn all_fields(&self) -> JsonFields {
+    pub(super) fn all_fields(&self) -> JsonObject {
         let parsed = self.raw.map(|raw| serde_json::from_str(raw.get()));
         parsed.and_then(Result::ok).unwrap_or_default()
     }
@@ -62,58 +72,24 @@ impl<'a> Delta<'a> {
 /// A message that is not streamed; `content` is required, to distinguish it from a frame.
 #[derive(Debug, Deserialize)]
 pub(super) struct CompleteMessage {
-    pub(super) content: Vec<JsonFields>,
+    pub(super) content: Vec<JsonObject>,
     #[serde(default, deserialize_with = "lenient")]
     pub(super) stop_reason: Option<String>,
     #[serde(default, deserialize_with = "lenient")]
-    pub(super) stop_details: JsonFields,
+    pub(super) stop_details: JsonObject,
     #[serde(default, deserialize_with = "lenient")]
     pub(super) usage: Usage,
-}
-
-/// The message as it starts, of which only the usage is used.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct MessageStart {
-    #[serde(deserialize_with = "lenient")]
-    pub(super) usage: Usage,
-}
-
-/// The number of tokens so far: each count replaces the previous one.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Usage {
-    #[serde(deserialize_with = "lenient")]
-    input_tokens: Option<u64>,
-    #[serde(deserialize_with = "lenient")]
-    cache_read_input_tokens: Option<u64>,
-    #[serde(deserialize_with = "lenient")]
-    cache_creation_input_tokens: Option<u64>,
-    #[serde(deserialize_with = "lenient")]
-    output_tokens: Option<u64>,
-    #[serde(deserialize_with = "lenient")]
-    output_tokens_details: OutputTokensDetails,
-}
-
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(default)]
-struct OutputTokensDetails {
-    #[serde(deserialize_with = "lenient")]
-    thinking_tokens: Option<u64>,
 }
 
 impl Usage {
     /// Replaces the counts that a later frame has.
     pub(super) fn update(&mut self, later: Self) {
-        let newer = |count: &mut Option<u64>, later: Option<u64>| *count = later.or(*count);
-        newer(&mut self.input_tokens, later.input_tokens);
-        newer(&mut self.cache_read_input_tokens, later.cache_read_input_tokens);
-        newer(&mut self.cache_creation_input_tokens, later.cache_creation_input_tokens);
-        newer(&mut self.output_tokens, later.output_tokens);
-        newer(
-            &mut self.output_tokens_details.thinking_tokens,
-            later.output_tokens_details.thinking_tokens,
-        );
+        replace_count(&mut self.input_tokens, later.input_tokens);
+        replace_count(&mut self.cache_read_input_tokens, later.cache_read_input_tokens);
+        replace_count(&mut self.cache_creation_input_tokens, later.cache_creation_input_tokens);
+        replace_count(&mut self.output_tokens, later.output_tokens);
+        let details = &mut self.output_tokens_details;
+        replace_count(&mut details.thinking_tokens, later.output_tokens_details.thinking_tokens);
     }
 
     /// Converts the counts; unlike the API's, the input tokens of `Usage` include cached ones.
@@ -130,24 +106,7 @@ impl Usage {
     }
 }
 
-/// The error in a frame or in an error response.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct ErrorBody {
-    #[serde(rename = "type", deserialize_with = "lenient")]
-    pub(super) kind: String,
-    #[serde(deserialize_with = "lenient")]
-    pub(super) message: String,
-}
-
 /// The text of a field; empty if it is missing.
-pub(super) fn text_field<'a>(fields: &'a JsonFields, name: &str) -> &'a str {
+pub(super) fn text_field<'a>(fields: &'a JsonObject, name: &str) -> &'a str {
     fields.get(name).and_then(Value::as_str).unwrap_or_default()
-}
-
-/// Deserializes a field; the default if its value has another type.
-fn lenient<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
-    deserializer: D,
-) -> Result<T, D::Error> {
-    json::lenient(deserializer).map(Option::unwrap_or_default)
 }

@@ -1,10 +1,9 @@
 //! One call while it is streamed.
 
-use serde_json::{Map, Value};
-
 use super::json_scanner::JsonScanner;
 use super::{CallDelta, CompleteCall};
 use crate::limits::MAX_INDEXES_PER_CALL;
+use crate::protocol::json::JsonObject;
 
 /// A call to which deltas are still appended.
 #[derive(Debug, Default)]
@@ -16,7 +15,7 @@ pub(super) struct PendingCall {
     pub(super) scanner: JsonScanner,
     /// Whether the last delta repeated the name without arguments: a repetition, or the start of another call.
     pub(super) name_repeated: bool,
-    pub(super) extra_fields: Map<String, Value>,
+    pub(super) extra_fields: JsonObject,
     pub(super) named_in_frame: u64,
     pub(super) last_delta_number: u64,
     /// Its index among the emitted calls, once its start was emitted.

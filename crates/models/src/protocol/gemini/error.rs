@@ -4,10 +4,9 @@ use std::time::Duration;
 
 use toolwright_chat::vendor_errors::{self, VendorError};
 use toolwright_chat::{ModelError, ModelErrorKind};
-use toolwright_core::schema::redact;
 
 use super::wire::{ErrorBody, ErrorEnvelope};
-use crate::excerpt::describe_error_status;
+use crate::excerpt::message_or_status;
 
 /// Parses an error body; a status below 400 is an error inside a stream, which has a status of its own.
 pub(super) fn parse_error_body(status: u16, body: &str) -> ModelError {
@@ -17,10 +16,7 @@ pub(super) fn parse_error_body(status: u16, body: &str) -> ModelError {
         400.. => status,
         _ => error.code.or(named).unwrap_or(500),
     };
-    let message = match &error.message {
-        Some(message) if !message.trim().is_empty() => redact(message).into_owned(),
-        _ => describe_error_status(status, body),
-    };
+    let message = message_or_status(&error.message, status, body);
     let kind = error_kind(status, &error, &message);
     ModelError::new(kind, message).retry_after(retry_delay(&error))
 }
@@ -31,14 +27,12 @@ fn error_in_body(body: &str) -> ErrorBody {
         .ok()
         .and_then(|list| list.into_iter().next())
         .or_else(|| serde_json::from_str(body).ok());
-    envelope.and_then(|envelope: ErrorEnvelope| envelope.error).unwrap_or_default()
+    envelope.map(|envelope: ErrorEnvelope| envelope.error).unwrap_or_default()
 }
 
 fn error_kind(status: u16, error: &ErrorBody, message: &str) -> ModelErrorKind {
-    let details = error.details.iter().flatten();
-    let codes = details.flat_map(|detail| {
-        let quotas = detail.violations.iter().flatten();
-        let quotas = quotas.filter_map(|quota| quota.quota_id.as_deref());
+    let codes = error.details.iter().flat_map(|detail| {
+        let quotas = detail.violations.iter().filter_map(|quota| quota.quota_id.as_deref());
         detail.reason.as_deref().into_iter().chain(quotas)
     });
     let codes: Vec<&str> = codes.chain(error.status.as_deref()).collect();
@@ -61,7 +55,7 @@ fn http_status_of_grpc(status: &str) -> u16 {
 
 /// The delay that the vendor demands, as `34.07s`.
 fn retry_delay(error: &ErrorBody) -> Option<Duration> {
-    let mut details = error.details.iter().flatten();
+    let mut details = error.details.iter();
     let delay = details.find_map(|detail| detail.retry_delay.as_deref())?;
     let seconds: f64 = delay.strip_suffix('s')?.parse().ok()?;
     Duration::try_from_secs_f64(seconds).ok()

@@ -25,7 +25,7 @@ pub(super) fn stop_reason(reason: String, calls: bool) -> StopReason {
 }
 
 pub(super) fn blocked_message(feedback: &wire::PromptFeedback) -> Option<String> {
-    let reason = feedback.block_reason.as_deref()?;
+    let reason = feedback.block_reason.as_str();
     if matches!(reason, "" | "BLOCKED_REASON_UNSPECIFIED") {
         return None;
     }
@@ -39,9 +39,9 @@ pub(super) fn blocked_message(feedback: &wire::PromptFeedback) -> Option<String>
 /// A hosted search; `None` if the metadata is empty, as when the model did not search.
 pub(super) fn search_kind(raw: &RawValue) -> Option<ItemKind> {
     let grounding: wire::GroundingMetadata = serde_json::from_str(raw.get()).ok()?;
-    let queries = grounding.web_search_queries.unwrap_or_default();
-    let sources = grounding.grounding_chunks.unwrap_or_default();
-    let pages: Vec<String> = sources
+    let queries = grounding.web_search_queries;
+    let pages: Vec<String> = grounding
+        .grounding_chunks
         .into_iter()
         .filter_map(|source| source.web)
         .map(|page| {
@@ -61,13 +61,13 @@ pub(super) fn search_kind(raw: &RawValue) -> Option<ItemKind> {
 }
 
 pub(super) fn hosted_kind(
-    tool: &Option<String>,
+    tool: &str,
     input: Option<&RawValue>,
     output: Option<&RawValue>,
 ) -> ItemKind {
     let text = |raw: Option<&RawValue>| raw.map(RawValue::get).unwrap_or_default().to_owned();
     ItemKind::HostedCall {
-        tool: match tool.as_deref().unwrap_or_default() {
+        tool: match tool {
             "GOOGLE_SEARCH_WEB" => "web_search".to_owned(),
             other => other.to_ascii_lowercase(),
         },

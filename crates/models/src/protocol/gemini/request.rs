@@ -1,45 +1,35 @@
 //! Writes the JSON body of a request.
 
-use serde_json::{Map, Value, json};
-use toolwright_chat::{
-    HostedTool, Item, ItemKind, Message, ModelOptions, ModelRequest, Step, ToolChoice,
-};
+use serde_json::{Value, json};
+use toolwright_chat::{HostedTool, Item, ItemKind, Message, ModelRequest, Step, ToolChoice};
 use toolwright_core::schema::Schema;
 use toolwright_core::wire::ToolPlan;
 use toolwright_core::{ToolCall, ToolResult};
 
 use super::content::{content_parts, result_response, text_part};
-use super::{Gemini, ModelGeneration};
-use crate::protocol::Protocol as _;
-use crate::protocol::call_identifiers;
-use crate::protocol::json::{arguments_object, merge_objects, number_from_f32};
+use super::{Gemini, ModelGeneration, NAME};
+use crate::protocol::call_identifiers::valid_tool_name;
+use crate::protocol::json::{
+    JsonObject, arguments_object, merge_objects, number, object, unless_empty,
+};
 use crate::protocol::response_format::lower_schema;
-use crate::protocol::results::{CallReference, results_of_step, take_result};
+use crate::protocol::results::{results_of_step, take_result};
+use crate::protocol::{Protocol as _, raw_fields};
 
 /// Replaces the required signature in a call that another model made.
 const PLACEHOLDER_SIGNATURE: &str = "skip_thought_signature_validator";
 
-pub(super) fn request_body(
-    request: &ModelRequest,
-    tools: &ToolPlan,
-    model: &str,
-) -> Map<String, Value> {
+pub(super) fn request_body(request: &ModelRequest, tools: &ToolPlan, model: &str) -> JsonObject {
     let generation = ModelGeneration::for_model(model);
-    let mut body = Map::new();
-    if let Some(system) = request.system.as_deref().filter(|text| !text.is_empty()) {
-        body.insert("systemInstruction".to_owned(), json!({"parts": [text_part(system)]}));
-    }
-    let contents = contents(&request.messages, tools, generation);
-    body.insert("contents".to_owned(), contents.into());
-    write_tools(&mut body, request, tools);
-    let mut config = generation_config(&request.options, generation);
-    if let Some(format) = &request.response_format {
-        config.insert("responseMimeType".to_owned(), "application/json".into());
-        config.insert("responseJsonSchema".to_owned(), response_schema(&format.schema));
-    }
-    if !config.is_empty() {
-        body.insert("generationConfig".to_owned(), config.into());
-    }
+    let system = request.system.as_deref().filter(|text| !text.is_empty());
+    let (definitions, tool_config) = tools_and_config(request, tools);
+    let mut body = object([
+        ("systemInstruction", system.map(|text| json!({"parts": [text_part(text)]})).into()),
+        ("contents", contents(&request.messages, tools, generation).into()),
+        ("tools", unless_empty(definitions)),
+        ("toolConfig", unless_empty(tool_config)),
+        ("generationConfig", unless_empty(generation_config(request, generation))),
+    ]);
     merge_objects(&mut body, &request.options.extra);
     body
 }
@@ -58,10 +48,10 @@ fn contents(messages: &[Message], tools: &ToolPlan, generation: ModelGeneration)
             Message::User(items) => push(USER, content_parts(items)),
             Message::Assistant(items) => push(MODEL, content_parts(items)),
             Message::Step(step) => {
-                let (parts, calls) = replay_step(step, tools, generation);
-                push(MODEL, parts);
                 let results = results_of_step(messages, index);
-                push(USER, function_responses(&calls, results, generation));
+                let (parts, responses) = replay_step(step, results, tools, generation);
+                push(MODEL, parts);
+                push(USER, responses);
             }
             // The API rejects results without their calls.
             _ => {}
@@ -74,14 +64,16 @@ fn contents(messages: &[Message], tools: &ToolPlan, generation: ModelGeneration)
 const USER: &str = "user";
 const MODEL: &str = "model";
 
-/// Writes a step as parts; also returns its calls.
-fn replay_step<'a>(
-    step: &'a Step,
+/// Writes a step as parts, and the response to each of its calls: the API rejects a call without one.
+fn replay_step(
+    step: &Step,
+    mut results: Vec<&ToolResult>,
     tools: &ToolPlan,
     generation: ModelGeneration,
-) -> (Vec<Value>, Vec<CallReference<'a>>) {
+) -> (Vec<Value>, Vec<Value>) {
+    let is_newest = generation == ModelGeneration::ThinkingLevel;
     let mut parts = Vec::new();
-    let mut calls = Vec::new();
+    let mut responses = Vec::new();
     for item in &step.items {
         let part = match raw_part(item) {
             // Sources are not sent back.
@@ -91,33 +83,25 @@ fn replay_step<'a>(
                 let Some(mut part) = part_from_kind(&item.kind, tools) else {
                     continue;
                 };
-                if matches!(item.kind, ItemKind::Call { .. })
-                    && generation == ModelGeneration::ThinkingLevel
-                    && calls.is_empty()
-                {
+                let is_call = matches!(item.kind, ItemKind::Call { .. });
+                if is_call && is_newest && responses.is_empty() {
                     part.insert("thoughtSignature".to_owned(), PLACEHOLDER_SIGNATURE.into());
                 }
                 part
             }
         };
         if let ItemKind::Call { call } = &item.kind {
-            let function = part.get("functionCall");
-            let field = |name| function?.get(name)?.as_str().map(str::to_owned);
-            calls.push(CallReference {
-                id: &call.id,
-                name: field("name").unwrap_or_default(),
-                wire_id: field("id"),
-            });
+            let result = take_result(&mut results, &call.id);
+            responses.push(function_response(part.get("functionCall"), result, is_newest));
         }
         parts.push(Value::Object(part));
     }
-    (parts, calls)
+    (parts, responses)
 }
 
 /// The part as the API sent it.
-fn raw_part(item: &Item) -> Option<Map<String, Value>> {
-    let raw = item.raw_json(Gemini::NAME)?;
-    let mut part: Map<String, Value> = serde_json::from_str(raw.get()).ok()?;
+fn raw_part(item: &Item) -> Option<JsonObject> {
+    let mut part: JsonObject = raw_fields(NAME, item)?;
     if part.keys().all(|key| matches!(key.as_str(), "thought" | "thoughtSignature")) {
         // The API omits an empty text, but requires it in a request.
         part.insert("text".to_owned(), "".into());
@@ -126,52 +110,43 @@ fn raw_part(item: &Item) -> Option<Map<String, Value>> {
 }
 
 /// A part for an item without raw JSON of this protocol.
-fn part_from_kind(kind: &ItemKind, tools: &ToolPlan) -> Option<Map<String, Value>> {
-    let part = match kind {
-        ItemKind::Text { text } | ItemKind::Refusal { text } if !text.is_empty() => text_part(text),
+fn part_from_kind(kind: &ItemKind, tools: &ToolPlan) -> Option<JsonObject> {
+    match kind {
+        ItemKind::Text { text } | ItemKind::Refusal { text } if !text.is_empty() => {
+            Some(object([("text", text.as_str().into())]))
+        }
         ItemKind::Call { call } => {
             let ToolCall { name, arguments, .. } = tools.lower(call.clone());
-            let (name, args) = (
-                call_identifiers::valid_tool_name(name.as_str()),
-                arguments_object(arguments.as_str()),
-            );
-            json!({"functionCall": {"name": name, "args": args}})
+            let name = valid_tool_name(name.as_str());
+            let args = arguments_object(arguments.as_str());
+            Some(object([("functionCall", json!({"name": name, "args": args}))]))
         }
-        _ => return None,
-    };
-    match part {
-        Value::Object(part) => Some(part),
         _ => None,
     }
 }
 
-/// One response per call, in their order: the API rejects a call without one.
-fn function_responses(
-    calls: &[CallReference<'_>],
-    mut results: Vec<&ToolResult>,
-    generation: ModelGeneration,
-) -> Vec<Value> {
-    let responses = calls.iter().map(|call| {
-        let (response, media) = match take_result(&mut results, call.id) {
-            Some(result) => result_response(result, generation == ModelGeneration::ThinkingLevel),
-            None => (json!({"error": "no result of this call is known"}), Vec::new()),
-        };
-        let mut function = Map::new();
-        if let Some(id) = &call.wire_id {
-            function.insert("id".to_owned(), id.as_str().into());
-        }
-        function.insert("name".to_owned(), call.name.as_str().into());
-        function.insert("response".to_owned(), response);
-        if !media.is_empty() {
-            function.insert("parts".to_owned(), media.into());
-        }
-        json!({"functionResponse": function})
-    });
-    responses.collect()
+/// The response to a call, whose name and id it repeats.
+fn function_response(
+    call: Option<&Value>,
+    result: Option<&ToolResult>,
+    accepts_media: bool,
+) -> Value {
+    let field = |name| call?.get(name)?.as_str();
+    let (response, media) = match result {
+        Some(result) => result_response(result, accepts_media),
+        None => (json!({"error": "no result of this call is known"}), Vec::new()),
+    };
+    let function = object([
+        ("id", field("id").into()),
+        ("name", field("name").unwrap_or_default().into()),
+        ("response", response),
+        ("parts", unless_empty(media)),
+    ]);
+    json!({"functionResponse": function})
 }
 
-/// Writes the tools, the hosted tools, and which of them the model may call.
-fn write_tools(body: &mut Map<String, Value>, request: &ModelRequest, tools: &ToolPlan) {
+/// The tools and the hosted tools, and which of them the model may call.
+fn tools_and_config(request: &ModelRequest, tools: &ToolPlan) -> (Vec<Value>, JsonObject) {
     let mut definitions = tools.definitions().to_vec();
     let has_functions = !definitions.is_empty();
     let mut hosted = request.hosted_tools.iter();
@@ -179,20 +154,13 @@ fn write_tools(body: &mut Map<String, Value>, request: &ModelRequest, tools: &To
     if has_search {
         definitions.push(json!({"googleSearch": {}}));
     }
-    if !definitions.is_empty() {
-        body.insert("tools".to_owned(), definitions.into());
-    }
-    let mut config = Map::new();
-    if has_functions && let Some(calling) = function_calling_config(&request.tool_choice, tools) {
-        config.insert("functionCallingConfig".to_owned(), calling);
-    }
-    if has_functions && has_search {
+    let calling = function_calling_config(&request.tool_choice, tools);
+    let config = object([
+        ("functionCallingConfig", calling.filter(|_| has_functions).into()),
         // Without it the API rejects hosted tools beside functions.
-        config.insert("includeServerSideToolInvocations".to_owned(), true.into());
-    }
-    if !config.is_empty() {
-        body.insert("toolConfig".to_owned(), config.into());
-    }
+        ("includeServerSideToolInvocations", (has_functions && has_search).then_some(true).into()),
+    ]);
+    (definitions, config)
 }
 
 fn function_calling_config(choice: &ToolChoice, tools: &ToolPlan) -> Option<Value> {
@@ -207,27 +175,23 @@ fn function_calling_config(choice: &ToolChoice, tools: &ToolPlan) -> Option<Valu
     }
 }
 
-fn generation_config(options: &ModelOptions, generation: ModelGeneration) -> Map<String, Value> {
-    let mut config = Map::new();
-    if let Some(max_tokens) = options.max_tokens {
-        config.insert("maxOutputTokens".to_owned(), max_tokens.into());
-    }
-    if let Some(temperature) = options.temperature.and_then(number_from_f32) {
-        config.insert("temperature".to_owned(), temperature);
-    }
-    if let Some(top_p) = options.top_p.and_then(number_from_f32) {
-        config.insert("topP".to_owned(), top_p);
-    }
-    if let Some(effort) = options.effort.as_deref() {
-        let thinking = match generation {
-            ModelGeneration::ThinkingBudget => {
-                json!({"includeThoughts": true, "thinkingBudget": thinking_budget(effort)})
-            }
-            _ => json!({"includeThoughts": true, "thinkingLevel": effort.to_ascii_uppercase()}),
-        };
-        config.insert("thinkingConfig".to_owned(), thinking);
-    }
-    config
+fn generation_config(request: &ModelRequest, generation: ModelGeneration) -> JsonObject {
+    let options = &request.options;
+    let format = request.response_format.as_ref();
+    let thinking = options.effort.as_deref().map(|effort| match generation {
+        ModelGeneration::ThinkingBudget => {
+            json!({"includeThoughts": true, "thinkingBudget": thinking_budget(effort)})
+        }
+        _ => json!({"includeThoughts": true, "thinkingLevel": effort.to_ascii_uppercase()}),
+    });
+    object([
+        ("maxOutputTokens", options.max_tokens.into()),
+        ("temperature", number(options.temperature)),
+        ("topP", number(options.top_p)),
+        ("thinkingConfig", thinking.into()),
+        ("responseMimeType", format.map(|_| "application/json").into()),
+        ("responseJsonSchema", format.map(|format| response_schema(&format.schema)).into()),
+    ])
 }
 
 /// Google's own number of tokens for a level; -1 leaves it to the model.

@@ -9,13 +9,14 @@ use toolwright_core::ToolCall;
 use toolwright_core::wire::ToolPlan;
 
 use super::item::{blocked_message, hosted_kind, search_kind, stop_reason};
-use super::{Gemini, error, wire};
-use crate::excerpt::excerpt;
+use super::{NAME, error, wire};
+use crate::excerpt::unreadable;
 use crate::limits::{
     MAX_ID_SEED_BYTES, MAX_ITEMS, protocol_error, response_cut_off, too_many_items,
 };
 use crate::protocol::item_builder::ItemBuilder;
-use crate::protocol::{Protocol as _, ResponseParser, item_with_raw};
+use crate::protocol::json::replace_count;
+use crate::protocol::{ResponseParser, item_with_raw};
 
 /// Parses one response.
 pub(super) struct StreamParser {
@@ -30,7 +31,7 @@ pub(super) struct StreamParser {
 impl StreamParser {
     pub(super) fn new(tools: Arc<ToolPlan>) -> Self {
         Self {
-            items: ItemBuilder::new(Gemini::NAME, tools, text_json),
+            items: ItemBuilder::new(NAME, tools, text_json),
             response_id: None,
             grounding: None,
             finish_reason: None,
@@ -38,11 +39,7 @@ impl StreamParser {
         }
     }
 
-    fn read_part(
-        &mut self,
-        raw: &RawValue,
-        events: &mut Vec<ModelEvent>,
-    ) -> Result<(), ModelError> {
+    fn read_part(&mut self, raw: &RawValue) -> Result<(), ModelError> {
         // Anything but an object could not be replayed.
         let Ok(part) = serde_json::from_str::<wire::Part<'_>>(raw.get()) else {
             return Ok(());
@@ -51,7 +48,7 @@ impl StreamParser {
             return Ok(());
         }
         if let Some(call) = parse_field(&part, "functionCall") {
-            return self.read_call(call, raw, events);
+            return self.read_call(call, raw);
         }
         let is_reasoning = parse_field(&part, "thought") == Some(true);
         let kind = if let Some(call) = parse_field::<wire::HostedTool<'_>>(&part, "toolCall") {
@@ -61,20 +58,16 @@ impl StreamParser {
         } else if let Some(text) = parse_field::<String>(&part, "text") {
             let is_plain = |key: &String| matches!(key.as_str(), "text" | "thought");
             match part.keys().all(is_plain) {
-                true => self.items.push_text(is_reasoning, text, events),
-                false => {
-                    let items = &mut self.items;
-                    items.push_separate_text(is_reasoning, text, raw, events);
-                }
+                true => self.items.push_text(is_reasoning, text),
+                false => self.items.push_separate_text(is_reasoning, text, raw),
             }
             return Ok(());
         } else if is_reasoning {
-            let text = String::new();
-            ItemKind::Reasoning { text }
+            ItemKind::Reasoning { text: String::new() }
         } else {
             ItemKind::Other
         };
-        self.items.push_item(kind, raw, events);
+        self.items.push_item(kind, raw);
         Ok(())
     }
 
@@ -82,36 +75,28 @@ impl StreamParser {
         &mut self,
         call: wire::FunctionCall<'_>,
         raw: &RawValue,
-        events: &mut Vec<ModelEvent>,
     ) -> Result<(), ModelError> {
-        if call.partial_args.is_some() || call.will_continue == Some(true) {
+        if call.partial_args.is_some() || call.will_continue {
             // Never requested, and a call must not run with half of its arguments.
             return Err(protocol_error("the arguments of a call came in pieces"));
         }
         let arguments = call.args.map(RawValue::get).unwrap_or_default();
         self.items.push_call(
-            ToolCall::new(call.name.unwrap_or_default(), arguments),
+            ToolCall::new(call.name, arguments),
             call.id,
             self.response_id.as_deref(),
             raw,
-            events,
         )
     }
 
     /// Replaces the counts that a later chunk has.
     fn update_usage(&mut self, later: wire::Usage) {
-        let earlier = self.usage;
-        self.usage = wire::Usage {
-            prompt_token_count: later.prompt_token_count.or(earlier.prompt_token_count),
-            tool_use_prompt_token_count: later
-                .tool_use_prompt_token_count
-                .or(earlier.tool_use_prompt_token_count),
-            cached_content_token_count: later
-                .cached_content_token_count
-                .or(earlier.cached_content_token_count),
-            candidates_token_count: later.candidates_token_count.or(earlier.candidates_token_count),
-            thoughts_token_count: later.thoughts_token_count.or(earlier.thoughts_token_count),
-        };
+        let usage = &mut self.usage;
+        replace_count(&mut usage.prompt_token_count, later.prompt_token_count);
+        replace_count(&mut usage.tool_use_prompt_token_count, later.tool_use_prompt_token_count);
+        replace_count(&mut usage.cached_content_token_count, later.cached_content_token_count);
+        replace_count(&mut usage.candidates_token_count, later.candidates_token_count);
+        replace_count(&mut usage.thoughts_token_count, later.thoughts_token_count);
     }
 
     fn usage(&self) -> Usage {
@@ -133,14 +118,12 @@ impl ResponseParser for StreamParser {
         if matches!(data.trim(), "" | "[DONE]") {
             return Ok(Vec::new());
         }
-        let chunk: wire::Chunk<'_> = serde_json::from_str(data).map_err(|source| {
-            let excerpt = excerpt(data);
-            protocol_error(format!("a chunk is not in the protocol: {excerpt}")).with_source(source)
-        })?;
+        let chunk: wire::Chunk<'_> = serde_json::from_str(data)
+            .map_err(|source| unreadable("a chunk is not in the protocol", data, source))?;
         if chunk.error.is_some() {
             return Err(error::parse_error_body(0, data));
         }
-        if let Some(reason) = chunk.prompt_feedback.as_ref().and_then(blocked_message) {
+        if let Some(reason) = blocked_message(&chunk.prompt_feedback) {
             return Err(ModelError::new(ModelErrorKind::ContentFilter, reason));
         }
         if let Some(id) = chunk.response_id
@@ -148,33 +131,26 @@ impl ResponseParser for StreamParser {
         {
             self.response_id = Some(id);
         }
-        if let Some(usage) = chunk.usage_metadata {
-            self.update_usage(usage);
-        }
-        let mut events = Vec::new();
-        let first = chunk.candidates.unwrap_or_default().into_iter().next();
-        let Some(candidate) =
-            first.and_then(|raw| serde_json::from_str::<wire::Candidate<'_>>(raw.get()).ok())
-        else {
-            return Ok(events);
+        self.update_usage(chunk.usage_metadata);
+        let Some(candidate) = chunk.candidates.first() else {
+            return Ok(Vec::new());
         };
-        let parts = candidate.content.and_then(|content| content.parts);
-        let parts = parts.unwrap_or_default();
+        let candidate: wire::Candidate<'_> =
+            serde_json::from_str(candidate.get()).unwrap_or_default();
+        let parts = candidate.content.parts;
         if parts.len() > MAX_ITEMS {
             return Err(too_many_items());
         }
         for raw in parts {
-            self.read_part(raw, &mut events)?;
+            self.read_part(raw)?;
         }
         if let Some(raw) = candidate.grounding_metadata.filter(|raw| search_kind(raw).is_some()) {
             self.grounding = Some(raw.to_owned());
         }
-        if let Some(reason) = candidate.finish_reason
-            && !matches!(reason.as_str(), "" | "FINISH_REASON_UNSPECIFIED")
-        {
-            self.finish_reason = Some(reason);
+        if !matches!(candidate.finish_reason.as_str(), "" | "FINISH_REASON_UNSPECIFIED") {
+            self.finish_reason = Some(candidate.finish_reason);
         }
-        Ok(events)
+        Ok(self.items.take_events())
     }
 
     /// Parses one chunk, or a list of chunks, as a request without `alt=sse` gets.
@@ -195,12 +171,12 @@ impl ResponseParser for StreamParser {
         let Some(reason) = self.finish_reason.take() else {
             return Err(response_cut_off());
         };
-        let mut events = Vec::new();
-        self.items.close_text(&mut events);
+        self.items.close_text();
+        let mut events = self.items.take_events();
         if let Some(raw) = self.grounding.take()
             && let Some(kind) = search_kind(&raw)
         {
-            let item = item_with_raw(Gemini::NAME, kind, &json!({"groundingMetadata": raw}));
+            let item = item_with_raw(NAME, kind, &json!({"groundingMetadata": raw}));
             events.push(ModelEvent::Item(item));
         }
         events.push(ModelEvent::Finished {

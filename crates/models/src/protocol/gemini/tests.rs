@@ -11,8 +11,7 @@ use serde_json::Value;
 use toolwright_chat::{ItemKind, ModelError, ModelEvent};
 use toolwright_core::wire::ToolPlan;
 
-use super::Gemini;
-use crate::protocol::Protocol as _;
+use super::{Gemini, NAME};
 use crate::protocol::tests::{calls, finished, items, kinds, parse_response, plan_tools};
 
 /// Two tools, one with a name that the API rejects.
@@ -52,7 +51,7 @@ fn parse_parts(parts: &str) -> Vec<ModelEvent> {
 fn raws(events: &[ModelEvent]) -> Vec<Value> {
     let raws = items(events)
         .into_iter()
-        .filter_map(|item| serde_json::from_str(item.raw_json(Gemini::NAME)?.get()).ok());
+        .filter_map(|item| serde_json::from_str(item.raw_json(NAME)?.get()).ok());
     raws.collect()
 }
 

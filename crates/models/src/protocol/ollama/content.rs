@@ -1,10 +1,12 @@
 //! Writes content as text and images: the API supports nothing else.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use toolwright_core::Content;
 
+use crate::protocol::json::{JsonObject, object, unless_empty};
+
 /// A message with this role and content.
-pub(super) fn message_with_content(role: &str, items: &[Content]) -> Map<String, Value> {
+pub(super) fn message_with_content(role: &str, items: &[Content]) -> JsonObject {
     let mut images: Vec<Value> = Vec::new();
     let mut texts = Vec::new();
     for item in items {
@@ -13,13 +15,11 @@ pub(super) fn message_with_content(role: &str, items: &[Content]) -> Map<String,
             None => texts.push(item.to_text()),
         }
     }
-    let mut message = Map::new();
-    message.insert("role".to_owned(), role.into());
-    message.insert("content".to_owned(), texts.join("\n").into());
-    if !images.is_empty() {
-        message.insert("images".to_owned(), images.into());
-    }
-    message
+    object([
+        ("role", role.into()),
+        ("content", texts.join("\n").into()),
+        ("images", unless_empty(images)),
+    ])
 }
 
 /// The base64 data of an image.

@@ -1,42 +1,38 @@
 //! Writes the JSON body of a request.
 
-use serde_json::{Map, Value, json};
-use toolwright_chat::{ItemKind, Message, ModelOptions, ModelRequest, Step, ToolChoice};
+use serde_json::{Value, json};
+use toolwright_chat::{ItemKind, Message, ModelRequest, Step, ToolChoice};
 use toolwright_core::schema::{Dialect, Lowered, Schema};
 use toolwright_core::wire::ToolPlan;
 use toolwright_core::{Content, ToolCall, ToolResult};
 
-use super::Ollama;
+use super::NAME;
 use super::content::message_with_content;
-use crate::protocol::Protocol as _;
-use crate::protocol::call_identifiers;
-use crate::protocol::json::{arguments_object, merge_objects, number_from_f32};
-use crate::protocol::results::{CallReference, results_of_step, take_result};
+use crate::protocol::call_identifiers::valid_tool_name;
+use crate::protocol::json::{
+    JsonObject, arguments_object, merge_objects, number, object, unless_empty,
+};
+use crate::protocol::raw_fields;
+use crate::protocol::results::{results_of_step, take_result};
 
-pub(super) fn request_body(
-    request: &ModelRequest,
-    tools: &ToolPlan,
-    model: &str,
-) -> Map<String, Value> {
-    let mut body = Map::new();
-    body.insert("model".to_owned(), model.into());
-    body.insert("messages".to_owned(), messages(request, tools).into());
-    body.insert("stream".to_owned(), true.into());
-    let definitions = tool_definitions(&request.tool_choice, tools);
-    if !definitions.is_empty() {
-        body.insert("tools".to_owned(), definitions.into());
-    }
-    if let Some(format) = &request.response_format {
-        body.insert("format".to_owned(), response_schema(&format.schema));
-    }
-    if let Some(effort) = request.options.effort.as_deref() {
-        body.insert("think".to_owned(), think_setting(effort));
-    }
-    let options = model_options(&request.options);
-    if !options.is_empty() {
-        body.insert("options".to_owned(), options.into());
-    }
-    merge_objects(&mut body, &request.options.extra);
+pub(super) fn request_body(request: &ModelRequest, tools: &ToolPlan, model: &str) -> JsonObject {
+    let options = &request.options;
+    let format = request.response_format.as_ref();
+    let model_options = object([
+        ("num_predict", options.max_tokens.into()),
+        ("temperature", number(options.temperature)),
+        ("top_p", number(options.top_p)),
+    ]);
+    let mut body = object([
+        ("model", model.into()),
+        ("messages", messages(request, tools).into()),
+        ("stream", true.into()),
+        ("tools", unless_empty(tool_definitions(&request.tool_choice, tools))),
+        ("format", format.map(|format| response_schema(&format.schema)).into()),
+        ("think", options.effort.as_deref().map(think_setting).into()),
+        ("options", unless_empty(model_options)),
+    ]);
+    merge_objects(&mut body, &options.extra);
     body
 }
 
@@ -50,10 +46,8 @@ fn messages(request: &ModelRequest, tools: &ToolPlan) -> Vec<Value> {
             Message::User(items) => out.extend(message_unless_blank("user", items)),
             Message::Assistant(items) => out.extend(message_unless_blank("assistant", items)),
             Message::Step(step) => {
-                let (message, calls) = replay_step(step, tools);
-                out.extend(message.map(Value::Object));
                 let results = results_of_step(&request.messages, index);
-                out.extend(result_messages(&calls, results));
+                out.extend(replay_step(step, results, tools));
             }
             // Results without their calls are left out.
             _ => {}
@@ -70,77 +64,59 @@ fn message_unless_blank(role: &str, items: &[Content]) -> Option<Value> {
     (!is_blank || message.contains_key("images")).then(|| message.into())
 }
 
-/// Writes a step as one message; also returns its calls.
-fn replay_step<'a>(
-    step: &'a Step,
-    tools: &ToolPlan,
-) -> (Option<Map<String, Value>>, Vec<CallReference<'a>>) {
+/// Writes a step as one message, and the result of each of its calls as another.
+fn replay_step(step: &Step, mut results: Vec<&ToolResult>, tools: &ToolPlan) -> Vec<Value> {
     let (mut content, mut thinking) = (String::new(), String::new());
-    let mut entries = Vec::new();
-    let mut calls = Vec::new();
+    let (mut calls, mut messages) = (Vec::new(), Vec::new());
     for item in &step.items {
-        let raw = item.raw_json(Ollama::NAME);
-        let raw = raw.and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
-        match (&item.kind, raw) {
+        match (&item.kind, raw_fields::<Value>(NAME, item)) {
             (ItemKind::Text { text } | ItemKind::Refusal { text }, _) => content.push_str(text),
             // Another protocol's reasoning is left out.
             (ItemKind::Reasoning { text }, Some(_)) => thinking.push_str(text),
             (ItemKind::Call { call }, raw) => {
                 let entry = raw.unwrap_or_else(|| call_entry(call, tools));
-                let field = |pointer| entry.pointer(pointer)?.as_str().map(str::to_owned);
-                calls.push(CallReference {
-                    id: &call.id,
-                    name: field("/function/name").unwrap_or_default(),
-                    wire_id: field("/id").filter(|id| !id.is_empty()),
-                });
-                entries.push(entry);
+                messages.push(result_message(&entry, take_result(&mut results, &call.id)));
+                calls.push(entry);
             }
-            (ItemKind::Other, Some(entry)) => entries.push(entry),
+            (ItemKind::Other, Some(entry)) => calls.push(entry),
             _ => {}
         }
     }
-    if content.is_empty() && thinking.is_empty() && entries.is_empty() {
-        return (None, calls);
+    if !(content.is_empty() && thinking.is_empty() && calls.is_empty()) {
+        let message = object([
+            ("role", "assistant".into()),
+            ("content", content.into()),
+            ("thinking", unless_empty(thinking)),
+            ("tool_calls", unless_empty(calls)),
+        ]);
+        messages.insert(0, message.into());
     }
-    let mut message = Map::new();
-    message.insert("role".to_owned(), "assistant".into());
-    message.insert("content".to_owned(), content.into());
-    if !thinking.is_empty() {
-        message.insert("thinking".to_owned(), thinking.into());
-    }
-    if !entries.is_empty() {
-        message.insert("tool_calls".to_owned(), entries.into());
-    }
-    (Some(message), calls)
+    messages
 }
 
 /// A call without raw JSON of this protocol.
 fn call_entry(call: &ToolCall, tools: &ToolPlan) -> Value {
     let ToolCall { id, name, arguments, .. } = tools.lower(call.clone());
-    let (name, arguments) =
-        (call_identifiers::valid_tool_name(name.as_str()), arguments_object(arguments.as_str()));
+    let name = valid_tool_name(name.as_str());
+    let arguments = arguments_object(arguments.as_str());
     json!({"id": id, "function": {"name": name, "arguments": arguments}})
 }
 
-/// One message per call, in their order.
-fn result_messages(calls: &[CallReference<'_>], mut results: Vec<&ToolResult>) -> Vec<Value> {
-    let responses = calls.iter().map(|call| {
-        let mut response = match take_result(&mut results, call.id) {
-            Some(result) if result.is_error() => error_message(&result.content),
-            Some(result) => message_with_content("tool", &result.content),
-            None => error_message(&[Content::text("no result of this call is known")]),
-        };
-        response.insert("tool_name".to_owned(), call.name.as_str().into());
-        if let Some(id) = &call.wire_id {
-            response.insert("tool_call_id".to_owned(), id.as_str().into());
-        }
-        response.into()
-    });
-    responses.collect()
+/// The result of a call, whose name and id it repeats.
+fn result_message(call: &Value, result: Option<&ToolResult>) -> Value {
+    let field = |pointer| call.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+    let mut message = match result {
+        Some(result) if result.is_error() => error_message(&result.content),
+        Some(result) => message_with_content("tool", &result.content),
+        None => error_message(&[Content::text("no result of this call is known")]),
+    };
+    message.insert("tool_name".to_owned(), field("/function/name").into());
+    message.extend(object([("tool_call_id", unless_empty(field("/id")))]));
+    message.into()
 }
 
 /// An error result, for which the API has no field.
-fn error_message(items: &[Content]) -> Map<String, Value> {
+fn error_message(items: &[Content]) -> JsonObject {
     let mut response = message_with_content("tool", items);
     if let Some(Value::String(content)) = response.get_mut("content") {
         content.insert_str(0, "error: ");
@@ -160,20 +136,6 @@ fn tool_definitions(choice: &ToolChoice, tools: &ToolPlan) -> Vec<Value> {
         _ => {}
     }
     definitions
-}
-
-fn model_options(options: &ModelOptions) -> Map<String, Value> {
-    let mut out = Map::new();
-    if let Some(max_tokens) = options.max_tokens {
-        out.insert("num_predict".to_owned(), max_tokens.into());
-    }
-    if let Some(temperature) = options.temperature.and_then(number_from_f32) {
-        out.insert("temperature".to_owned(), temperature);
-    }
-    if let Some(top_p) = options.top_p.and_then(number_from_f32) {
-        out.insert("top_p".to_owned(), top_p);
-    }
-    out
 }
 
 /// The API rejects a request with any other value.

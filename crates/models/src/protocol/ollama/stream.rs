@@ -8,11 +8,11 @@ use toolwright_chat::{ItemKind, ModelError, ModelEvent, StopReason, Usage};
 use toolwright_core::ToolCall;
 use toolwright_core::wire::ToolPlan;
 
-use super::{Ollama, error, wire};
-use crate::excerpt::excerpt;
-use crate::limits::{MAX_ID_SEED_BYTES, protocol_error, response_cut_off};
+use super::{NAME, error, wire};
+use crate::excerpt::unreadable;
+use crate::limits::{MAX_ID_SEED_BYTES, response_cut_off};
+use crate::protocol::ResponseParser;
 use crate::protocol::item_builder::ItemBuilder;
-use crate::protocol::{Protocol as _, ResponseParser};
 
 /// Parses one response.
 pub(super) struct StreamParser {
@@ -22,68 +22,59 @@ pub(super) struct StreamParser {
 
 impl StreamParser {
     pub(super) fn new(tools: Arc<ToolPlan>) -> Self {
-        Self { items: ItemBuilder::new(Ollama::NAME, tools, text_json), is_finished: false }
+        Self { items: ItemBuilder::new(NAME, tools, text_json), is_finished: false }
     }
 
-    fn read_call(
-        &mut self,
-        raw: &RawValue,
-        created_at: Option<&str>,
-        events: &mut Vec<ModelEvent>,
-    ) -> Result<(), ModelError> {
+    fn read_call(&mut self, raw: &RawValue, created_at: Option<&str>) -> Result<(), ModelError> {
         // Anything but an object could not be replayed.
         if !raw.get().starts_with('{') {
             return Ok(());
         }
         let call: wire::Call<'_> = serde_json::from_str(raw.get()).unwrap_or_default();
         let Some(function) = call.function else {
-            self.items.push_item(ItemKind::Other, raw, events);
+            self.items.push_item(ItemKind::Other, raw);
             return Ok(());
         };
         let arguments = arguments_text(function.arguments);
         let id_prefix = created_at.and_then(id_prefix);
         self.items.push_call(
-            ToolCall::new(function.name.unwrap_or_default(), arguments),
+            ToolCall::new(function.name, arguments),
             call.id,
             id_prefix.as_deref(),
             raw,
-            events,
         )
     }
 }
 
 impl ResponseParser for StreamParser {
     fn parse_frame(&mut self, _: &str, data: &str) -> Result<Vec<ModelEvent>, ModelError> {
-        let mut events = Vec::new();
         if self.is_finished || data.trim().is_empty() {
-            return Ok(events);
+            return Ok(Vec::new());
         }
-        let line: wire::Line<'_> = serde_json::from_str(data).map_err(|source| {
-            let excerpt = excerpt(data);
-            protocol_error(format!("a line is not in the protocol: {excerpt}")).with_source(source)
-        })?;
+        let line: wire::Line<'_> = serde_json::from_str(data)
+            .map_err(|source| unreadable("a line is not in the protocol", data, source))?;
         if line.error.is_some() {
             return Err(error::parse_error_body(0, data));
         }
-        let message = line.message.unwrap_or_default();
+        let message = line.message;
         for (is_reasoning, text) in [(true, message.thinking), (false, message.content)] {
-            if let Some(text) = text.filter(|text| !text.is_empty()) {
-                self.items.push_text(is_reasoning, text, &mut events);
+            if !text.is_empty() {
+                self.items.push_text(is_reasoning, text);
             }
         }
-        for raw in message.tool_calls.unwrap_or_default() {
-            self.read_call(raw, line.created_at.as_deref(), &mut events)?;
+        for raw in message.tool_calls {
+            self.read_call(raw, line.created_at.as_deref())?;
         }
-        if line.done == Some(true) {
-            self.is_finished = true;
-            self.items.close_text(&mut events);
-            let input = line.prompt_eval_count.unwrap_or_default();
-            let output = line.eval_count.unwrap_or_default();
-            events.push(ModelEvent::Finished {
-                stop: stop_reason(line.done_reason.unwrap_or_default(), self.items.has_calls()),
-                usage: Usage::new(input, output),
-            });
+        if !line.done {
+            return Ok(self.items.take_events());
         }
+        self.is_finished = true;
+        self.items.close_text();
+        let mut events = self.items.take_events();
+        events.push(ModelEvent::Finished {
+            stop: stop_reason(line.done_reason, self.items.has_calls()),
+            usage: Usage::new(line.prompt_eval_count, line.eval_count),
+        });
         Ok(events)
     }
 

@@ -1,13 +1,14 @@
 //! Merges the deltas of a message's fields.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::limits::MAX_ITEMS;
+use crate::protocol::json::JsonObject;
 
 /// Adds a delta to `reasoning_details`, which are replayed as a list.
 ///
 /// Deltas with the same type and index are one element; its signature comes with the last of them.
-pub(super) fn merge_reasoning_detail(details: &mut Vec<Value>, delta: Map<String, Value>) {
+pub(super) fn merge_reasoning_detail(details: &mut Vec<Value>, delta: JsonObject) {
     let same = |detail: &Value| {
         ["type", "index"].iter().all(|name| detail.get(name) == delta.get(*name))
             && !delta.contains_key("data")
@@ -59,15 +60,5 @@ pub(super) fn merge_value(target: &mut Value, delta: Value) {
             }
         }
         (target, delta) => *target = delta,
-    }
-}
-
-pub(super) fn is_empty_value(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::String(text) => text.is_empty(),
-        Value::Array(list) => list.is_empty(),
-        Value::Object(fields) => fields.is_empty(),
-        _ => false,
     }
 }

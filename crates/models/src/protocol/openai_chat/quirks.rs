@@ -1,10 +1,14 @@
 //! The deviations of the vendors that implement this protocol.
 
+use toolwright_core::schema::Dialect;
+
 use crate::protocol::call_assembler::fnv1a_hash;
 
 /// One vendor's deviations from the protocol.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Quirks {
+    /// The dialect of the vendor's schemas.
+    pub(crate) dialect: Dialect,
     /// The field for the maximum number of output tokens.
     pub(crate) max_tokens_field: &'static str,
     /// The role of the system message.
@@ -64,8 +68,9 @@ pub(crate) enum ResultImages {
 const MAX_ID_BYTES: usize = 40;
 
 impl Quirks {
-    /// What servers that imitate the protocol support: vLLM, llama.cpp, LM Studio, Ollama, Together.
+    /// What servers that imitate the protocol support: vLLM, llama.cpp, LM Studio, Ollama.
     pub(crate) const COMPATIBLE: Self = Self {
+        dialect: Dialect::OPENAI,
         max_tokens_field: "max_tokens",
         system_role: "system",
         call_id_format: CallIdFormat::UpTo40Bytes,
@@ -94,6 +99,7 @@ impl Quirks {
 
     /// Groq.
     pub(crate) const GROQ: Self = Self {
+        dialect: Dialect::GROQ,
         max_tokens_field: "max_completion_tokens",
         result_images: ResultImages::InUserMessage,
         ..Self::COMPATIBLE
@@ -101,6 +107,7 @@ impl Quirks {
 
     /// Mistral, whose reasoning is part of the content.
     pub(crate) const MISTRAL: Self = Self {
+        dialect: Dialect::MISTRAL,
         call_id_format: CallIdFormat::NineAlphanumerics,
         requests_stream_usage: false,
         replayed_fields: &["content"],
@@ -110,6 +117,7 @@ impl Quirks {
 
     /// DeepSeek, which requires the reasoning before its calls.
     pub(crate) const DEEPSEEK: Self = Self {
+        dialect: Dialect::DEEPSEEK,
         field_required_with_calls: Some("reasoning_content"),
         supports_forced_calls: false,
         response_format: ResponseFormatSupport::JsonObject,
@@ -117,14 +125,14 @@ impl Quirks {
     };
 
     /// xAI.
-    pub(crate) const XAI: Self = Self {
-        max_tokens_field: "max_completion_tokens",
-        result_images: ResultImages::InUserMessage,
-        ..Self::COMPATIBLE
-    };
+    pub(crate) const XAI: Self = Self { dialect: Dialect::XAI, ..Self::GROQ };
+
+    /// Together.
+    pub(crate) const TOGETHER: Self = Self { dialect: Dialect::PORTABLE, ..Self::COMPATIBLE };
 
     /// OpenRouter, which forwards `reasoning_details` to the vendor behind it.
     pub(crate) const OPENROUTER: Self = Self {
+        dialect: Dialect::PORTABLE,
         replayed_fields: &["reasoning_details"],
         result_images: ResultImages::InUserMessage,
         accepts_audio: true,

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use serde_json::{Map, Value, json};
-use toolwright_chat::{Message, ModelOptions, ModelRequest, ResponseFormat, Step, ToolChoice};
+use serde_json::{Value, json};
+use toolwright_chat::{Message, ModelRequest, ResponseFormat, Step, ToolChoice};
 use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::ToolPlan;
 use toolwright_core::{Content, ToolResult};
@@ -12,14 +12,14 @@ use super::OpenAiChat;
 use super::quirks::{ResponseFormatSupport, ResultImages};
 use crate::protocol::Protocol as _;
 use crate::protocol::call_identifiers::valid_name;
-use crate::protocol::json::number_from_f32;
+use crate::protocol::json::{JsonObject, number, object};
 use crate::protocol::response_format::lower_schema;
 use crate::protocol::results::results_of_step;
 
 mod content_parts;
 mod replayed_step;
 
-use content_parts::ContentParts;
+use content_parts::{content_part, content_parts, joined_if_text, text_part};
 
 /// Sent for a missing result: the API rejects a call without one.
 const MISSING_RESULT_TEXT: &str = "There is no result: the call was not finished.";
@@ -29,44 +29,29 @@ pub(super) fn request_body(
     request: &ModelRequest,
     tools: &ToolPlan,
     model: &str,
-) -> Map<String, Value> {
-    let mut body = Map::new();
-    let mut set = |name: &str, value: Value| {
-        body.insert(name.to_owned(), value);
-    };
-    set("model", model.into());
-    set("messages", Value::Array(messages(protocol, request, tools)));
-    if !tools.tools().is_empty() {
-        set("tools", tools.definitions().into());
-        if let Some(choice) = tool_choice(protocol, &request.tool_choice, tools) {
-            set("tool_choice", choice);
-        }
-    }
-    if let Some(format) = &request.response_format {
-        set("response_format", response_format(protocol, &format.name, &format.schema));
-    }
-    for (name, value) in options(protocol, &request.options) {
-        set(name, value);
-    }
-    set("stream", true.into());
-    if protocol.quirks.requests_stream_usage {
-        set("stream_options", json!({"include_usage": true}));
-    }
-    body.extend(request.options.extra.clone());
+) -> JsonObject {
+    let (quirks, options) = (&protocol.quirks, &request.options);
+    let has_tools = !tools.tools().is_empty();
+    let definitions = has_tools.then(|| tools.definitions().to_vec());
+    let choice = tool_choice(protocol, &request.tool_choice, tools).filter(|_| has_tools);
+    let format = request.response_format.as_ref();
+    let format = format.map(|format| response_format(protocol, &format.name, &format.schema));
+    let stream_options = quirks.requests_stream_usage.then(|| json!({"include_usage": true}));
+    let mut body = object([
+        ("model", model.into()),
+        ("messages", messages(protocol, request, tools).into()),
+        ("tools", definitions.into()),
+        ("tool_choice", choice.into()),
+        ("response_format", format.into()),
+        (quirks.max_tokens_field, options.max_tokens.into()),
+        ("temperature", number(options.temperature)),
+        ("top_p", number(options.top_p)),
+        ("reasoning_effort", options.effort.as_deref().into()),
+        ("stream", true.into()),
+        ("stream_options", stream_options.into()),
+    ]);
+    body.extend(options.extra.clone());
     body
-}
-
-fn options(
-    protocol: &OpenAiChat,
-    options: &ModelOptions,
-) -> impl Iterator<Item = (&'static str, Value)> + use<> {
-    let set = [
-        (protocol.quirks.max_tokens_field, options.max_tokens.map(Value::from)),
-        ("temperature", options.temperature.and_then(number_from_f32)),
-        ("top_p", options.top_p.and_then(number_from_f32)),
-        ("reasoning_effort", options.effort.as_deref().map(Value::from)),
-    ];
-    set.into_iter().filter_map(|(name, value)| Some((name, value?)))
 }
 
 fn tool_choice(protocol: &OpenAiChat, choice: &ToolChoice, tools: &ToolPlan) -> Option<Value> {
@@ -133,8 +118,8 @@ fn messages(protocol: &OpenAiChat, request: &ModelRequest, tools: &ToolPlan) -> 
     for (index, message) in request.messages.iter().enumerate() {
         match message {
             Message::User(contents) => {
-                let parts = ContentParts::from_contents(contents, &protocol.quirks);
-                writer.push_unless_blank("user", parts.into_content());
+                let parts = content_parts(contents, &protocol.quirks);
+                writer.push_unless_blank("user", joined_if_text(parts));
             }
             Message::Assistant(contents) => {
                 writer.push_unless_blank("assistant", Content::join_text(contents).into());
@@ -189,26 +174,24 @@ impl MessageWriter<'_> {
 
     fn result_content(&self, result: &ToolResult, images: &mut Vec<Value>) -> Value {
         let failed = result.is_error();
-        match self.protocol.quirks.result_images {
+        let quirks = &self.protocol.quirks;
+        match quirks.result_images {
             ResultImages::InResult if result.content.iter().any(is_image) => {
-                let mut parts = ContentParts::default();
+                let mut parts = content_parts(&result.content, quirks);
                 if failed {
-                    parts.push_text("Error:");
+                    parts.insert(0, text_part("Error:"));
                 }
-                parts.extend(&result.content, &self.protocol.quirks);
-                return parts.into_content();
+                return joined_if_text(parts);
             }
             ResultImages::InUserMessage => {
-                let mut parts = ContentParts::default();
                 for image in result.content.iter().filter(|content| is_image(content)) {
-                    parts.push_text(&format!("From the result of {}:", result.tool));
-                    parts.push_content(image, &self.protocol.quirks);
+                    images.push(text_part(&format!("From the result of {}:", result.tool)));
+                    images.push(content_part(image, quirks));
                 }
-                images.extend(parts.into_vec());
             }
             _ => {}
         }
-        let text = match self.protocol.quirks.result_images {
+        let text = match quirks.result_images {
             ResultImages::InUserMessage => text_around_images(&result.content).into(),
             _ => result.to_text(),
         };

@@ -2,18 +2,20 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
-use toolwright_chat::{Item, ItemKind, ModelError, ModelErrorKind, ModelEvent, StopReason, Usage};
+use serde::Serialize;
+use serde_json::{Value, json};
+use toolwright_chat::{ItemKind, ModelError, ModelErrorKind, ModelEvent, StopReason, Usage};
 use toolwright_core::ToolCall;
 use toolwright_core::wire::ToolPlan;
 
+use super::NAME;
 use super::error::parse_error_value;
-use super::merge_delta::{is_empty_value, merge_reasoning_detail, merge_value};
+use super::merge_delta::{merge_reasoning_detail, merge_value};
 use super::wire::{Choice, Chunk, Delta};
-use super::{OpenAiChat, Protocol as _};
-use crate::excerpt::excerpt;
-use crate::limits::{protocol_error, response_cut_off, too_many_calls};
+use crate::excerpt::unreadable;
+use crate::limits::{response_cut_off, too_many_calls};
 use crate::protocol::call_assembler::{CallAssembler, CallDelta, CompleteCall};
+use crate::protocol::json::{JsonObject, is_empty, object};
 use crate::protocol::{ResponseParser, item_with_raw, tool_name};
 
 /// The data of the last frame.
@@ -27,13 +29,15 @@ pub(super) struct StreamParser {
     /// The reasoning, as it was emitted.
     reasoning_text: String,
     /// The reasoning in the fields of the message, which are replayed.
-    reasoning_fields: Map<String, Value>,
+    reasoning_fields: JsonObject,
     calls: CallAssembler,
     /// Unknown fields of the message.
-    extra_fields: Map<String, Value>,
+    extra_fields: JsonObject,
     finish_reason: Option<String>,
     usage: Usage,
     is_finished: bool,
+    /// The events of the current frame.
+    events: Vec<ModelEvent>,
 }
 
 impl StreamParser {
@@ -43,12 +47,13 @@ impl StreamParser {
             text: String::new(),
             refusal: String::new(),
             reasoning_text: String::new(),
-            reasoning_fields: Map::new(),
+            reasoning_fields: JsonObject::new(),
             calls: CallAssembler::default(),
-            extra_fields: Map::new(),
+            extra_fields: JsonObject::new(),
             finish_reason: None,
             usage: Usage::default(),
             is_finished: false,
+            events: Vec::new(),
         }
     }
 
@@ -58,10 +63,8 @@ impl StreamParser {
         name: &str,
         data: &str,
     ) -> Result<Vec<ModelEvent>, ModelError> {
-        let value: Value = serde_json::from_str(data).map_err(|error| {
-            let message = format!("a chunk of the answer is not JSON: {}", excerpt(data));
-            protocol_error(message).with_source(error)
-        })?;
+        let value: Value = serde_json::from_str(data)
+            .map_err(|source| unreadable("a chunk of the answer is not JSON", data, source))?;
         let is_error = value.get("object").and_then(Value::as_str) == Some("error");
         if is_error || name == "error" {
             return Err(parse_error_value(0, &value));
@@ -87,20 +90,15 @@ impl StreamParser {
         if let Some(usage) = chunk.usage.or(groq.usage) {
             self.usage = usage.into();
         }
-        let mut events = Vec::new();
         for choice in chunk.choices {
             if choice.index.unwrap_or(0) == 0 {
-                self.read_choice(choice, &mut events)?;
+                self.read_choice(choice)?;
             }
         }
-        Ok(events)
+        Ok(std::mem::take(&mut self.events))
     }
 
-    fn read_choice(
-        &mut self,
-        choice: Choice,
-        events: &mut Vec<ModelEvent>,
-    ) -> Result<(), ModelError> {
+    fn read_choice(&mut self, choice: Choice) -> Result<(), ModelError> {
         if !choice.error.is_null() {
             return Err(parse_error_value(0, &choice.error));
         }
@@ -110,7 +108,7 @@ impl StreamParser {
         // A complete message after deltas only repeats them.
         let message = choice.message.filter(|_| self.has_no_output());
         if let Some(delta) = choice.delta.or(message) {
-            self.read_delta(delta, events);
+            self.read_delta(delta);
             if self.calls.exceeds_call_limit() {
                 return Err(too_many_calls());
             }
@@ -137,17 +135,16 @@ impl StreamParser {
             && self.calls.is_empty()
     }
 
-    fn read_delta(&mut self, delta: Delta, events: &mut Vec<ModelEvent>) {
-        self.read_reasoning(&delta, events);
-        self.read_content(delta.content, events);
+    fn read_delta(&mut self, delta: Delta) {
+        self.read_reasoning(&delta);
+        self.read_content(delta.content);
         if let Some(refusal) = delta.refusal.filter(|text| !text.is_empty()) {
             self.refusal.push_str(&refusal);
-            events.push(ModelEvent::Text(refusal));
+            self.events.push(ModelEvent::Text(refusal));
         }
         if !delta.tool_calls.is_empty() {
             let call_events = self.calls.add_deltas(delta.tool_calls.into_iter().map(call_delta));
-            let call_events = call_events.into_iter();
-            events.extend(call_events.map(|event| self.with_tool_name(event)));
+            self.push_call_events(call_events);
         }
         if let Some(call) = delta.function_call {
             let delta = CallDelta::new(None, None, Some(&call.name), Some(call.arguments));
@@ -159,25 +156,20 @@ impl StreamParser {
     }
 
     /// Reasoning comes in one of several fields, or in more than one at once.
-    fn read_reasoning(&mut self, delta: &Delta, events: &mut Vec<ModelEvent>) {
+    fn read_reasoning(&mut self, delta: &Delta) {
         let named =
             [("reasoning_content", &delta.reasoning_content), ("reasoning", &delta.reasoning)];
         for (name, text) in named {
             // An empty text is kept too: a vendor that sends the field may require it.
             if let Some(text) = text {
-                let field = self
-                    .reasoning_fields
-                    .entry(name)
-                    .or_insert_with(|| Value::String(String::new()));
+                let field = self.reasoning_fields.entry(name).or_insert_with(|| "".into());
                 merge_value(field, Value::String(text.clone()));
             }
         }
         let mut details_text = String::new();
         if !delta.reasoning_details.is_empty() {
-            let field = self
-                .reasoning_fields
-                .entry("reasoning_details")
-                .or_insert_with(|| Value::Array(Vec::new()));
+            let field =
+                self.reasoning_fields.entry("reasoning_details").or_insert_with(|| json!([]));
             for detail in &delta.reasoning_details {
                 let text = detail.get("text").or_else(|| detail.get("summary"));
                 details_text.push_str(text.and_then(Value::as_str).unwrap_or_default());
@@ -188,25 +180,25 @@ impl StreamParser {
         }
         let text =
             named.into_iter().filter_map(|(_, text)| text.as_ref()).find(|text| !text.is_empty());
-        self.emit_reasoning(text.unwrap_or(&details_text).clone(), events);
+        self.emit_reasoning(text.unwrap_or(&details_text).clone());
     }
 
-    fn emit_reasoning(&mut self, text: String, events: &mut Vec<ModelEvent>) {
+    fn emit_reasoning(&mut self, text: String) {
         if !text.is_empty() {
             self.reasoning_text.push_str(&text);
-            events.push(ModelEvent::Reasoning(text));
+            self.events.push(ModelEvent::Reasoning(text));
         }
     }
 
-    fn read_content(&mut self, content: Value, events: &mut Vec<ModelEvent>) {
+    fn read_content(&mut self, content: Value) {
         match content {
             Value::String(text) if !text.is_empty() => {
                 self.text.push_str(&text);
-                events.push(ModelEvent::Text(text));
+                self.events.push(ModelEvent::Text(text));
             }
             Value::Array(parts) => {
                 for part in parts {
-                    self.read_content_part(part, events);
+                    self.read_content_part(part);
                 }
             }
             _ => {}
@@ -214,7 +206,7 @@ impl StreamParser {
     }
 
     /// Mistral sends its content in parts, reasoning among them.
-    fn read_content_part(&mut self, part: Value, events: &mut Vec<ModelEvent>) {
+    fn read_content_part(&mut self, part: Value) {
         if let Some(thinking) = part.get("thinking") {
             let text = match thinking {
                 Value::Array(parts) => parts.iter().filter_map(part_text).collect(),
@@ -231,84 +223,83 @@ impl StreamParser {
                     None => parts.push(json!({"type": "text", "text": text})),
                 }
             }
-            self.emit_reasoning(text, events);
+            self.emit_reasoning(text);
         } else if let Some(text) = part_text(&part) {
-            self.read_content(Value::String(text.to_owned()), events);
+            self.read_content(Value::String(text.to_owned()));
         } else {
-            let parts =
-                self.extra_fields.entry("content").or_insert_with(|| Value::Array(Vec::new()));
+            let parts = self.extra_fields.entry("content").or_insert_with(|| json!([]));
             merge_value(parts, Value::Array(vec![part]));
         }
     }
 
-    /// Replaces the wire name of the tool in a `CallBegins` by its own name.
-    fn with_tool_name(&self, event: ModelEvent) -> ModelEvent {
-        match event {
-            ModelEvent::CallBegins { index, id, name } => {
-                let name = tool_name(&self.plan, name.as_str());
-                ModelEvent::CallBegins { index, id, name }
+    /// Emits events of calls, with the tools' own names instead of those on the wire.
+    fn push_call_events(&mut self, events: Vec<ModelEvent>) {
+        for mut event in events {
+            if let ModelEvent::CallBegins { name, .. } = &mut event {
+                *name = tool_name(&self.plan, name.as_str());
             }
-            other => other,
+            self.events.push(event);
         }
+    }
+
+    fn push_item(&mut self, kind: ItemKind, raw: &impl Serialize) {
+        let item = item_with_raw(NAME, kind, raw);
+        self.events.push(ModelEvent::Item(item));
     }
 
     /// Returns all items, and the end of the response.
     fn finish(&mut self) -> Vec<ModelEvent> {
         self.is_finished = true;
         let (call_events, calls) = self.calls.finish();
-        let mut events: Vec<ModelEvent> =
-            call_events.into_iter().map(|event| self.with_tool_name(event)).collect();
-        let mut items = Vec::new();
+        self.push_call_events(call_events);
         let reasoning = std::mem::take(&mut self.reasoning_fields);
         let text = std::mem::take(&mut self.reasoning_text);
         if !reasoning.is_empty() {
-            items.push(item_with_raw(OpenAiChat::NAME, ItemKind::Reasoning { text }, &reasoning));
+            self.push_item(ItemKind::Reasoning { text }, &reasoning);
         }
         let text = std::mem::take(&mut self.text);
         if !text.is_empty() {
             let raw = json!({"content": text});
-            items.push(item_with_raw(OpenAiChat::NAME, ItemKind::Text { text }, &raw));
+            self.push_item(ItemKind::Text { text }, &raw);
         }
         let text = std::mem::take(&mut self.refusal);
         let has_refusal = !text.is_empty();
         if has_refusal {
             let raw = json!({"refusal": text});
-            items.push(item_with_raw(OpenAiChat::NAME, ItemKind::Refusal { text }, &raw));
+            self.push_item(ItemKind::Refusal { text }, &raw);
         }
         let mut has_calls = false;
         for call in calls {
             has_calls |= !call.name.is_empty();
-            items.push(self.call_item(call));
+            self.push_call(call);
         }
         for (name, value) in std::mem::take(&mut self.extra_fields) {
-            if !is_empty_value(&value) {
-                let raw = Map::from_iter([(name, value)]);
-                items.push(item_with_raw(OpenAiChat::NAME, ItemKind::Other, &raw));
+            if !is_empty(&value) {
+                self.push_item(ItemKind::Other, &JsonObject::from_iter([(name, value)]));
             }
         }
-        events.extend(items.into_iter().map(ModelEvent::Item));
-        events.push(ModelEvent::Finished {
+        self.events.push(ModelEvent::Finished {
             stop: stop_reason(self.finish_reason.take(), has_calls, has_refusal),
             usage: self.usage,
         });
-        events
+        std::mem::take(&mut self.events)
     }
 
-    fn call_item(&self, complete: CompleteCall) -> Item {
-        let mut raw = Map::new();
-        raw.insert("id".to_owned(), complete.id.as_str().into());
-        raw.insert("type".to_owned(), "function".into());
-        if !complete.name.is_empty() || !complete.arguments.is_empty() {
-            let function = json!({"name": complete.name, "arguments": complete.arguments});
-            raw.insert("function".to_owned(), function);
+    fn push_call(&mut self, complete: CompleteCall) {
+        let CompleteCall { id, name, arguments, extra_fields } = complete;
+        let function = (!name.is_empty() || !arguments.is_empty())
+            .then(|| json!({"name": name, "arguments": arguments}));
+        let mut raw = object([
+            ("id", id.as_str().into()),
+            ("type", "function".into()),
+            ("function", function.into()),
+        ]);
+        raw.extend(extra_fields);
+        if name.is_empty() {
+            return self.push_item(ItemKind::Other, &json!({"tool_calls": [raw]}));
         }
-        raw.extend(complete.extra_fields);
-        if complete.name.is_empty() {
-            return item_with_raw(OpenAiChat::NAME, ItemKind::Other, &json!({"tool_calls": [raw]}));
-        }
-        let call = ToolCall::new(complete.name, complete.arguments).with_id(complete.id);
-        let call = self.plan.lift(call);
-        item_with_raw(OpenAiChat::NAME, ItemKind::Call { call }, &raw)
+        let call = self.plan.lift(ToolCall::new(name, arguments).with_id(id));
+        self.push_item(ItemKind::Call { call }, &raw);
     }
 }
 
@@ -360,12 +351,12 @@ fn stop_reason(reason: Option<String>, has_calls: bool, has_refusal: bool) -> St
 }
 
 /// Parses one element of `tool_calls`.
-fn call_delta(mut entry: Map<String, Value>) -> CallDelta {
+fn call_delta(mut entry: JsonObject) -> CallDelta {
     let index = entry.remove("index");
     let id = entry.remove("id");
     let mut function = match entry.remove("function") {
         Some(Value::Object(function)) => function,
-        _ => Map::new(),
+        _ => JsonObject::new(),
     };
     let name = function.remove("name");
     let arguments = function.remove("arguments");

@@ -9,26 +9,20 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use toolwright_chat::{Item, ModelError, ModelEvent, ModelId, Step, StopReason, Usage};
-use toolwright_core::schema::Dialect;
 use toolwright_core::wire::ToolPlan;
 
 use super::{OpenAiChat, Quirks};
 use crate::protocol::tests::{finished, items, kinds, parse_response, plan_tools};
 
-const OPENAI: OpenAiChat =
-    OpenAiChat { vendor: "openai-chat", dialect: Dialect::OPENAI, quirks: Quirks::OPENAI };
+const OPENAI: OpenAiChat = OpenAiChat { vendor: "openai-chat", quirks: Quirks::OPENAI };
 
-const MISTRAL: OpenAiChat =
-    OpenAiChat { vendor: "mistral", dialect: Dialect::MISTRAL, quirks: Quirks::MISTRAL };
+const MISTRAL: OpenAiChat = OpenAiChat { vendor: "mistral", quirks: Quirks::MISTRAL };
 
-const DEEPSEEK: OpenAiChat =
-    OpenAiChat { vendor: "deepseek", dialect: Dialect::DEEPSEEK, quirks: Quirks::DEEPSEEK };
+const DEEPSEEK: OpenAiChat = OpenAiChat { vendor: "deepseek", quirks: Quirks::DEEPSEEK };
 
-const COMPATIBLE: OpenAiChat =
-    OpenAiChat { vendor: "vllm", dialect: Dialect::PORTABLE, quirks: Quirks::COMPATIBLE };
+const COMPATIBLE: OpenAiChat = OpenAiChat { vendor: "vllm", quirks: Quirks::TOGETHER };
 
-const OPENROUTER: OpenAiChat =
-    OpenAiChat { vendor: "openrouter", dialect: Dialect::PORTABLE, quirks: Quirks::OPENROUTER };
+const OPENROUTER: OpenAiChat = OpenAiChat { vendor: "openrouter", quirks: Quirks::OPENROUTER };
 
 /// A plan of one tool with a name that the API rejects and an optional parameter.
 fn plan() -> Arc<ToolPlan> {

@@ -2,10 +2,10 @@
 
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
-use crate::protocol::json::lenient;
+use crate::protocol::json::{JsonObject, lenient, lenient_structs};
 
 /// One frame of the stream.
 #[derive(Debug, Default, Deserialize)]
@@ -59,16 +59,16 @@ pub(super) struct Delta {
     #[serde(deserialize_with = "lenient")]
     pub(super) reasoning: Option<String>,
     #[serde(deserialize_with = "list")]
-    pub(super) reasoning_details: Vec<Map<String, Value>>,
+    pub(super) reasoning_details: Vec<JsonObject>,
     #[serde(deserialize_with = "list")]
-    pub(super) tool_calls: Vec<Map<String, Value>>,
+    pub(super) tool_calls: Vec<JsonObject>,
     #[serde(deserialize_with = "lenient")]
     pub(super) function_call: Option<Function>,
     /// Always `assistant`.
     #[serde(rename = "role")]
     pub(super) _role: IgnoredAny,
     #[serde(flatten)]
-    pub(super) rest: Map<String, Value>,
+    pub(super) rest: JsonObject,
 }
 
 /// The next part of a call.
@@ -88,55 +88,54 @@ pub(super) struct GroqExtension {
     pub(super) error: Value,
 }
 
-/// The number of tokens so far.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Usage {
-    #[serde(deserialize_with = "number")]
-    pub(super) prompt_tokens: u64,
-    #[serde(deserialize_with = "number")]
-    pub(super) completion_tokens: u64,
-    #[serde(deserialize_with = "number")]
-    pub(super) total_tokens: u64,
-    /// DeepSeek's name for cached tokens.
-    #[serde(deserialize_with = "number")]
-    pub(super) prompt_cache_hit_tokens: u64,
-    #[serde(deserialize_with = "lenient")]
-    pub(super) prompt_tokens_details: Option<PromptTokensDetails>,
-    #[serde(deserialize_with = "lenient")]
-    pub(super) completion_tokens_details: Option<CompletionTokensDetails>,
+lenient_structs! {
+    /// The number of tokens so far.
+    struct Usage {
+        prompt_tokens: Count,
+        completion_tokens: Count,
+        total_tokens: Count,
+        /// DeepSeek's name for cached tokens.
+        prompt_cache_hit_tokens: Count,
+        prompt_tokens_details: PromptTokensDetails,
+        completion_tokens_details: CompletionTokensDetails,
+    }
+
+    /// A breakdown of the input tokens.
+    struct PromptTokensDetails {
+        cached_tokens: Count,
+        cache_write_tokens: Count,
+    }
+
+    /// A breakdown of the output tokens.
+    struct CompletionTokensDetails {
+        reasoning_tokens: Count,
+    }
 }
 
-/// A breakdown of the input tokens.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct PromptTokensDetails {
-    #[serde(deserialize_with = "number")]
-    pub(super) cached_tokens: u64,
-    #[serde(deserialize_with = "number")]
-    pub(super) cache_write_tokens: u64,
-}
+/// A number, which some servers write with a fraction; a negative one is 0.
+#[derive(Debug, Default)]
+pub(super) struct Count(u64);
 
-/// A breakdown of the output tokens.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct CompletionTokensDetails {
-    #[serde(deserialize_with = "number")]
-    pub(super) reasoning_tokens: u64,
+impl<'de> Deserialize<'de> for Count {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        // The cast saturates.
+        let rounded = value.as_f64().map(|number| number as u64);
+        Ok(Self(value.as_u64().or(rounded).unwrap_or_default()))
+    }
 }
 
 impl From<Usage> for toolwright_chat::Usage {
     fn from(wire: Usage) -> Self {
-        let input = wire.prompt_tokens_details.unwrap_or_default();
-        let reasoning = wire.completion_tokens_details.unwrap_or_default().reasoning_tokens;
-        let counted = wire.prompt_tokens.saturating_add(wire.completion_tokens);
+        let (input, output) = (wire.prompt_tokens.0, wire.completion_tokens.0);
+        let reasoning = wire.completion_tokens_details.reasoning_tokens.0;
         // xAI does not include reasoning in the completion tokens, which only the total shows.
-        let uncounted =
-            if wire.total_tokens.checked_sub(counted) == Some(reasoning) { reasoning } else { 0 };
-        let output = wire.completion_tokens.saturating_add(uncounted);
-        let mut usage = Self::new(wire.prompt_tokens, output);
-        usage.cached = input.cached_tokens.max(wire.prompt_cache_hit_tokens);
-        usage.cache_written = input.cache_write_tokens;
+        let missing = wire.total_tokens.0.checked_sub(input.saturating_add(output));
+        let uncounted = if missing == Some(reasoning) { reasoning } else { 0 };
+        let mut usage = Self::new(input, output.saturating_add(uncounted));
+        let details = wire.prompt_tokens_details;
+        usage.cached = details.cached_tokens.0.max(wire.prompt_cache_hit_tokens.0);
+        usage.cache_written = details.cache_write_tokens.0;
         usage.reasoning = reasoning;
         usage
     }
@@ -153,12 +152,4 @@ fn list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     let elements = serde_json::from_str(raw.get()).unwrap_or_else(|_| vec![raw]);
     let parsed = elements.into_iter().map(|raw: &RawValue| serde_json::from_str(raw.get()));
     Ok(parsed.filter_map(Result::ok).collect())
-}
-
-/// Deserializes a count; 0 if it has another type.
-fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
-    let value = Value::deserialize(deserializer)?;
-    // The cast saturates; a negative count is 0.
-    let rounded = value.as_f64().map(|number| number as u64);
-    Ok(value.as_u64().or(rounded).unwrap_or_default())
 }

@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 use toolwright_chat::vendor_errors::{self, VendorError};
 use toolwright_chat::{ModelError, ModelErrorKind};
 
-use super::wire::{ErrorBody, Frame, text_or_json};
+use super::wire::{ErrorBody, Frame, JsonText};
 use crate::excerpt::redact_and_truncate;
 
 /// The maximum length of a message, in characters: some servers respond with an HTML page.
@@ -39,7 +39,7 @@ pub(super) fn parse_error_frame(frame: &str, error: Option<&RawValue>) -> ModelE
         None => ModelErrorKind::Overloaded,
     });
     let message = details.message.filter(|message| !message.trim().is_empty());
-    let message = message.or(details.code).map_or_else(
+    let message = message.or(details.code.map(|code| code.0)).map_or_else(
         || "the vendor gave up without a reason".to_owned(),
         |message| redact_and_truncate(message.trim(), MAX_MESSAGE_CHARS),
     );
@@ -63,19 +63,19 @@ fn error_in_body(body: &str) -> Option<ErrorBody> {
 
 /// Parses an object with the details, or a message as text.
 fn parse_error_details(json: &str) -> Option<ErrorBody> {
-    let raw: &RawValue = serde_json::from_str(json).ok()?;
     if let Ok(details) = serde_json::from_str::<ErrorBody>(json) {
         let empty = details.message.is_none() && details.code.is_none();
         return (!empty).then_some(details);
     }
-    Some(ErrorBody { message: text_or_json(raw), ..ErrorBody::default() })
+    let message = serde_json::from_str::<Option<JsonText>>(json).ok()?.map(|text| text.0);
+    Some(ErrorBody { message, ..ErrorBody::default() })
 }
 
 fn error_kind(status: u16, details: &ErrorBody) -> Option<ModelErrorKind> {
     vendor_errors::classify(VendorError {
         status,
         codes: &[
-            details.code.as_deref().unwrap_or_default(),
+            details.code.as_ref().map_or("", |code| &code.0),
             details.kind.as_deref().unwrap_or_default(),
         ],
         message: details.message.as_deref().unwrap_or_default(),

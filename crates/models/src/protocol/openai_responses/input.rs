@@ -7,9 +7,10 @@ use toolwright_chat::{Item, ItemKind, Message, Step};
 use toolwright_core::wire::ToolPlan;
 use toolwright_core::{Content, Outcome, ToolResult};
 
-use super::{OpenAiResponses, wire};
-use crate::protocol::Protocol as _;
+use super::{NAME, wire};
 use crate::protocol::call_identifiers::{UniqueCallIds, valid_tool_name};
+use crate::protocol::json::object;
+use crate::protocol::raw_fields;
 use crate::protocol::results::results_of_step;
 
 /// Writes the history as items.
@@ -31,8 +32,7 @@ pub(super) fn input_items(messages: &[Message], tools: &ToolPlan) -> Vec<Value> 
                 let results = results_of_step(messages, index);
                 write_step(step, &results, tools, &mut ids, &mut items);
             }
-            // Written with their step; the API rejects a result without its call.
-            Message::Results(_) => {}
+            // Results are written with their step; the API rejects others.
             _ => {}
         }
     }
@@ -41,15 +41,13 @@ pub(super) fn input_items(messages: &[Message], tools: &ToolPlan) -> Vec<Value> 
 
 /// The response to an approval request of a hosted tool.
 pub(crate) fn approval_response(id: &str, approve: bool, reason: Option<&str>) -> Value {
-    let mut item = json!({
-        "type": "mcp_approval_response",
-        "approval_request_id": id,
-        "approve": approve,
-    });
-    if let (Some(reason), Some(fields)) = (reason, item.as_object_mut()) {
-        fields.insert("reason".to_owned(), json!(reason));
-    }
-    item
+    let item = object([
+        ("type", "mcp_approval_response".into()),
+        ("approval_request_id", id.into()),
+        ("approve", approve.into()),
+        ("reason", reason.into()),
+    ]);
+    item.into()
 }
 
 /// The API rejects longer ids.
@@ -139,17 +137,13 @@ const MISSING_RESULT_TEXT: &str = "Error: this call has no result; whether it ra
 const MISSING_DECISION_TEXT: &str = "nobody decided";
 
 fn raw_item(item: &Item) -> Option<Value> {
-    let raw = item.raw_json(OpenAiResponses::NAME)?;
-    serde_json::from_str(raw.get()).ok()
+    raw_fields(NAME, item)
 }
 
 /// Returns true if reasoning has content: the vendor stores nothing, so its id alone means nothing.
 fn is_replayable(item: &Item) -> bool {
-    let raw = item.raw_json(OpenAiResponses::NAME);
-    let parsed = raw.and_then(|raw| serde_json::from_str::<wire::Item>(raw.get()).ok());
-    parsed.is_some_and(|item| {
-        item.encrypted_content.is_some_and(|content| !content.is_empty())
-            || item.content.is_some_and(|parts| !parts.is_empty())
+    raw_fields::<wire::Item>(NAME, item).is_some_and(|item| {
+        !item.encrypted_content.is_empty() || item.content.is_some_and(|parts| !parts.is_empty())
     })
 }
 

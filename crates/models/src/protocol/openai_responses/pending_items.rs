@@ -3,9 +3,11 @@
 //! Neither ids nor output indexes are reliable: servers omit either, and some gateways generate a new id for each frame.
 
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::wire::{Frame, Item};
+
+use crate::protocol::json::JsonObject;
 
 /// An output item that has started, and may be done.
 #[derive(Default)]
@@ -17,7 +19,7 @@ pub(super) struct PendingItem {
     pub(super) call_id: String,
     pub(super) name: String,
     /// The item in its `response.output_item.added`.
-    pub(super) added_item: Option<Map<String, Value>>,
+    pub(super) added_item: Option<JsonObject>,
     /// The deltas so far: text, reasoning or arguments.
     pub(super) text: String,
     pub(super) refusal: String,
@@ -29,6 +31,10 @@ pub(super) struct PendingItem {
 }
 
 impl PendingItem {
+    fn is_pending(&self, kind: PendingKind) -> bool {
+        !self.is_done && self.kind == kind
+    }
+
     /// The content of a message, as the API writes it.
     pub(super) fn content_parts(&self) -> Value {
         let mut parts = Vec::new();
@@ -53,11 +59,11 @@ pub(super) enum PendingKind {
 }
 
 impl PendingKind {
-    pub(super) fn from_type(kind: Option<&str>) -> Self {
+    pub(super) fn from_type(kind: &str) -> Self {
         match kind {
-            Some("message") => Self::Message,
-            Some("reasoning") => Self::Reasoning,
-            Some("function_call") => Self::Call,
+            "message" => Self::Message,
+            "reasoning" => Self::Reasoning,
+            "function_call" => Self::Call,
             _ => Self::Other,
         }
     }
@@ -88,24 +94,20 @@ impl PendingItems {
         kind: PendingKind,
         frame: &Frame<'_>,
     ) -> &mut PendingItem {
-        let id = frame.item_id.as_deref().unwrap_or_default();
-        let is_pending = |pending: &PendingItem| !pending.is_done && pending.kind == kind;
+        let id = frame.item_id.as_str();
+        let output_index = frame.output_index;
         let has_id =
             |pending: &PendingItem| !id.is_empty() && (pending.id == id || pending.call_id == id);
-        let has_index = |pending: &PendingItem| {
-            frame.output_index.is_some() && pending.output_index == frame.output_index
-        };
-        let frame_has_index = frame.output_index.is_some();
-        let index = self.position(|pending| is_pending(pending) && has_id(pending));
-        // If the id is unknown the output index decides, and without it the item that started last.
-        let index =
-            index.or_else(|| self.position(|pending| is_pending(pending) && has_index(pending)));
-        let index = index.or_else(|| {
-            let last = |pending: &PendingItem| {
-                is_pending(pending) && !(frame_has_index && pending.output_index.is_some())
-            };
-            self.0.iter().rposition(last)
-        });
+        let index = self
+            .find_pending(kind, has_id)
+            // If the id is unknown the output index decides, and without it the item that started last.
+            .or_else(|| self.find_by_output_index(kind, output_index))
+            .or_else(|| {
+                self.0.iter().rposition(|pending| {
+                    pending.is_pending(kind)
+                        && (output_index.is_none() || pending.output_index.is_none())
+                })
+            });
         let index = index.unwrap_or_else(|| {
             self.0.push(PendingItem {
                 kind,
@@ -118,8 +120,17 @@ impl PendingItems {
         &mut self.0[index]
     }
 
-    fn position(&self, matches: impl Fn(&PendingItem) -> bool) -> Option<usize> {
-        self.0.iter().position(matches)
+    fn find_pending(
+        &self,
+        kind: PendingKind,
+        matches: impl Fn(&PendingItem) -> bool,
+    ) -> Option<usize> {
+        self.0.iter().position(|pending| pending.is_pending(kind) && matches(pending))
+    }
+
+    fn find_by_output_index(&self, kind: PendingKind, output_index: Option<u64>) -> Option<usize> {
+        output_index?;
+        self.find_pending(kind, |pending| pending.output_index == output_index)
     }
 
     /// Takes the pending item of an item that is done, with its index for [`Self::put_back`]; `None` if it was done before.
@@ -128,28 +139,24 @@ impl PendingItems {
         item: &Item,
         output_index: Option<u64>,
     ) -> Option<(usize, PendingItem)> {
-        let kind = PendingKind::from_type(item.kind.as_deref());
-        let id = item.id.as_deref().unwrap_or_default();
-        let call = item.call_id.as_deref().unwrap_or_default();
+        let kind = PendingKind::from_type(&item.kind);
+        let (id, call) = (item.id.as_str(), item.call_id.as_str());
         let done = |pending: &PendingItem| pending.is_done && pending.kind == kind;
         if !id.is_empty() && self.0.iter().any(|pending| done(pending) && pending.id == id) {
             return None;
         }
-        let is_pending = |pending: &PendingItem| !pending.is_done && pending.kind == kind;
         let has_id = |pending: &PendingItem| !id.is_empty() && pending.id == id;
         let has_call_id = |pending: &PendingItem| !call.is_empty() && pending.call_id == call;
-        let has_index =
-            |pending: &PendingItem| output_index.is_some() && pending.output_index == output_index;
         // Without any of these the order decides.
         let may_be_next = |pending: &PendingItem| {
             (output_index.is_none() || pending.output_index.is_none())
                 && (kind != PendingKind::Call || pending.call_id.is_empty() || call.is_empty())
         };
         let index = self
-            .position(|pending| is_pending(pending) && has_id(pending))
-            .or_else(|| self.position(|pending| is_pending(pending) && has_call_id(pending)))
-            .or_else(|| self.position(|pending| is_pending(pending) && has_index(pending)))
-            .or_else(|| self.position(|pending| is_pending(pending) && may_be_next(pending)));
+            .find_pending(kind, has_id)
+            .or_else(|| self.find_pending(kind, has_call_id))
+            .or_else(|| self.find_by_output_index(kind, output_index))
+            .or_else(|| self.find_pending(kind, may_be_next));
         let mut pending = index.map_or_else(PendingItem::default, |index| self.0.remove(index));
         pending.kind = kind;
         pending.output_index = output_index.or(pending.output_index);
@@ -175,10 +182,8 @@ impl PendingItems {
     /// Returns true if an item in the output of the last frame was done before.
     pub(super) fn is_done(&self, raw: &RawValue, output_index: Option<u64>) -> bool {
         let item: Item = serde_json::from_str(raw.get()).unwrap_or_default();
-        let kind = PendingKind::from_type(item.kind.as_deref());
-        let same = |known: &str, other: &Option<String>| {
-            !known.is_empty() && other.as_deref() == Some(known)
-        };
+        let kind = PendingKind::from_type(&item.kind);
+        let same = |known: &str, other: &str| !known.is_empty() && known == other;
         self.0.iter().any(|pending| {
             pending.is_done
                 && pending.kind == kind

@@ -1,7 +1,7 @@
 //! Writes the JSON body of `POST /responses`.
 
-use serde_json::{Map, Value, json};
-use toolwright_chat::{HostedTool, ModelOptions, ModelRequest, ToolChoice};
+use serde_json::{Value, json};
+use toolwright_chat::{HostedTool, ModelRequest, ToolChoice};
 use toolwright_core::schema::{Dialect, Schema};
 use toolwright_core::wire::ToolPlan;
 use toolwright_core::{McpServerConfig, WebSearchConfig};
@@ -10,39 +10,35 @@ use super::OpenAiResponses;
 use super::input::input_items;
 use crate::protocol::Protocol as _;
 use crate::protocol::call_identifiers::valid_name;
-use crate::protocol::json::{merge_objects, number_from_f32};
+use crate::protocol::json::{JsonObject, merge_objects, number, object, unless_empty};
 use crate::protocol::response_format::lower_schema;
 
-pub(super) fn request_body(
-    request: &ModelRequest,
-    plan: &ToolPlan,
-    model: &str,
-) -> Map<String, Value> {
-    let mut body = Map::new();
-    let mut set = |name: &str, value: Value| {
-        body.insert(name.to_owned(), value);
-    };
-    set("model", json!(model));
-    set("stream", json!(true));
-    set("store", json!(false));
-    if supports_encrypted_reasoning(model) {
-        set("include", json!(["reasoning.encrypted_content"]));
-    }
-    if let Some(system) = request.system.as_ref().filter(|text| !text.is_empty()) {
-        set("instructions", json!(system));
-    }
-    set("input", Value::Array(input_items(&request.messages, plan)));
+pub(super) fn request_body(request: &ModelRequest, plan: &ToolPlan, model: &str) -> JsonObject {
+    let options = &request.options;
+    let system = request.system.as_deref().filter(|text| !text.is_empty());
+    let include =
+        supports_encrypted_reasoning(model).then(|| json!(["reasoning.encrypted_content"]));
     let tools = tool_definitions(request, plan);
-    if !tools.is_empty() {
-        set("tools", Value::Array(tools));
-        if let Some(choice) = tool_choice(request, plan) {
-            set("tool_choice", choice);
-        }
-    }
-    if let Some(format) = &request.response_format {
-        set("text", json!({"format": response_format(&format.name, &format.schema)}));
-    }
-    write_options(&request.options, &mut body);
+    let choice = tool_choice(request, plan).filter(|_| !tools.is_empty());
+    let format = request.response_format.as_ref();
+    let format =
+        format.map(|format| json!({"format": response_format(&format.name, &format.schema)}));
+    let mut body = object([
+        ("model", model.into()),
+        ("stream", true.into()),
+        ("store", false.into()),
+        ("include", include.into()),
+        ("instructions", system.into()),
+        ("input", input_items(&request.messages, plan).into()),
+        ("tools", unless_empty(tools)),
+        ("tool_choice", choice.into()),
+        ("text", format.into()),
+        ("reasoning", options.effort.as_ref().map(|effort| json!({"effort": effort})).into()),
+        ("max_output_tokens", options.max_tokens.into()),
+        ("temperature", number(options.temperature)),
+        ("top_p", number(options.top_p)),
+    ]);
+    merge_objects(&mut body, &options.extra);
     body
 }
 
@@ -64,14 +60,12 @@ fn tool_definitions(request: &ModelRequest, plan: &ToolPlan) -> Vec<Value> {
 }
 
 fn web_search_tool(search: &WebSearchConfig) -> Value {
-    let mut location = Map::new();
-    location.insert("type".to_owned(), json!("approximate"));
-    let fields = [("city", &search.city), ("country", &search.country), ("region", &search.region)];
-    for (name, value) in fields {
-        if let Some(value) = value {
-            location.insert(name.to_owned(), json!(value));
-        }
-    }
+    let location = object([
+        ("type", "approximate".into()),
+        ("city", search.city.as_deref().into()),
+        ("country", search.country.as_deref().into()),
+        ("region", search.region.as_deref().into()),
+    ]);
     json!({"type": search_type(search), "user_location": location})
 }
 
@@ -83,22 +77,16 @@ fn search_type(search: &WebSearchConfig) -> &str {
 }
 
 fn mcp_tool(group: &McpServerConfig) -> Value {
-    let mut tool = Map::new();
-    let mut set = |name: &str, value: &str| {
-        tool.insert(name.to_owned(), json!(value));
-    };
-    set("type", "mcp");
-    set("server_label", &group.name);
-    set("server_url", &group.url);
-    if let Some(description) = &group.description {
-        set("server_description", description);
-    }
-    if let Some(authorization) = &group.authorization {
-        set("authorization", authorization.expose());
-    }
-    // Calls are approved by Toolwright, not by the vendor.
-    set("require_approval", "always");
-    Value::Object(tool)
+    let tool = object([
+        ("type", "mcp".into()),
+        ("server_label", group.name.as_str().into()),
+        ("server_url", group.url.as_str().into()),
+        ("server_description", group.description.as_deref().into()),
+        ("authorization", group.authorization.as_ref().map(|secret| secret.expose()).into()),
+        // Calls are approved by Toolwright, not by the vendor.
+        ("require_approval", "always".into()),
+    ]);
+    tool.into()
 }
 
 fn tool_choice(request: &ModelRequest, plan: &ToolPlan) -> Option<Value> {
@@ -136,19 +124,4 @@ pub(super) fn response_format(name: &str, schema: &Schema) -> Value {
         "schema": lower_schema(schema, dialect),
         "strict": dialect.is_some_and(Dialect::is_strict),
     })
-}
-
-fn write_options(options: &ModelOptions, body: &mut Map<String, Value>) {
-    if let Some(effort) = &options.effort {
-        body.insert("reasoning".to_owned(), json!({"effort": effort}));
-    }
-    if let Some(max_tokens) = options.max_tokens {
-        body.insert("max_output_tokens".to_owned(), json!(max_tokens));
-    }
-    for (name, value) in [("temperature", options.temperature), ("top_p", options.top_p)] {
-        if let Some(value) = value.and_then(number_from_f32) {
-            body.insert(name.to_owned(), value);
-        }
-    }
-    merge_objects(body, &options.extra);
 }

@@ -5,17 +5,18 @@
 
 use std::sync::Arc;
 
+use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
-use serde_json::{Map, Value, json};
-use toolwright_chat::{Item, ItemKind, ModelError, ModelEvent, StopReason, Usage as Tokens};
+use toolwright_chat::{Item, ItemKind, ModelError, ModelEvent, StopReason};
 use toolwright_core::ToolCall;
 use toolwright_core::wire::ToolPlan;
 
 use super::pending_items::{PendingItem, PendingItems, PendingKind};
 use super::wire::{self, Frame, Response};
-use super::{OpenAiResponses, error, item};
+use super::{NAME, error, item};
 use crate::limits::{MAX_ITEMS, response_cut_off, too_many_items};
-use crate::protocol::{Protocol as _, ResponseParser, tool_name};
+use crate::protocol::json::object;
+use crate::protocol::{ResponseParser, tool_name};
 
 /// Parses one response.
 pub(super) struct StreamParser {
@@ -25,13 +26,14 @@ pub(super) struct StreamParser {
     awaits_results: bool,
     has_refusal: bool,
     is_finished: bool,
+    /// The events of the current frame.
+    events: Vec<ModelEvent>,
 }
 
 impl ResponseParser for StreamParser {
     fn parse_frame(&mut self, name: &str, data: &str) -> Result<Vec<ModelEvent>, ModelError> {
-        let mut events = Vec::new();
         if self.is_finished || matches!(data.trim(), "" | "[DONE]") {
-            return Ok(events);
+            return Ok(Vec::new());
         }
         if self.items.len() > MAX_ITEMS {
             return Err(too_many_items());
@@ -40,26 +42,26 @@ impl ResponseParser for StreamParser {
             serde_json::from_str(data).map_err(|cause| error::invalid_json_error(data, cause))?;
         let kind = frame.kind.as_deref().unwrap_or(name);
         match kind {
-            "response.output_item.added" => self.item_added(&frame, &mut events),
+            "response.output_item.added" => self.item_added(&frame),
             "response.output_text.delta" => {
                 if let Some(delta) = self.append_delta(PendingKind::Message, &frame) {
-                    events.push(ModelEvent::Text(delta));
+                    self.events.push(ModelEvent::Text(delta));
                 }
             }
             "response.refusal.delta" => {
                 let pending = self.items.find_or_insert(PendingKind::Message, &frame);
-                pending.refusal.push_str(frame.delta.as_deref().unwrap_or_default());
+                pending.refusal.push_str(&frame.delta);
             }
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
                 if let Some(delta) = self.append_delta(PendingKind::Reasoning, &frame) {
-                    events.push(ModelEvent::Reasoning(delta));
+                    self.events.push(ModelEvent::Reasoning(delta));
                 }
             }
             "response.reasoning_summary_part.added" => {
                 let pending = self.items.find_or_insert(PendingKind::Reasoning, &frame);
                 if frame.summary_index.is_some_and(|index| index > 0) && !pending.text.is_empty() {
                     pending.text.push_str(SUMMARY_SEPARATOR);
-                    events.push(ModelEvent::Reasoning(SUMMARY_SEPARATOR.to_owned()));
+                    self.events.push(ModelEvent::Reasoning(SUMMARY_SEPARATOR.to_owned()));
                 }
             }
             "response.function_call_arguments.delta" => {
@@ -67,52 +69,46 @@ impl ResponseParser for StreamParser {
                     let pending = self.items.find_or_insert(PendingKind::Call, &frame);
                     if let Some(index) = pending.call_index {
                         pending.arguments_streamed = true;
-                        events.push(ModelEvent::CallDelta { index, delta });
+                        self.events.push(ModelEvent::CallDelta { index, delta });
                     }
                 }
             }
             "response.function_call_arguments.done" => {
                 let pending = self.items.find_or_insert(PendingKind::Call, &frame);
                 if let Some(arguments) = frame.arguments {
-                    pending.text = arguments;
+                    pending.text = arguments.0;
                 }
-                if let Some(name) = frame.name.filter(|_| pending.name.is_empty()) {
-                    pending.name = name;
+                if pending.name.is_empty() {
+                    pending.name = frame.name;
                 }
             }
             "response.output_item.done" => {
                 if let Some(raw) = frame.item {
-                    self.item_done(raw, frame.output_index, &mut events);
+                    self.item_done(raw, frame.output_index);
                 }
             }
             "response.completed"
             | "response.incomplete"
             | "response.failed"
             | "response.cancelled" => {
-                let response = frame.response.unwrap_or_default();
-                self.finish_response(kind, data, response, &mut events)?;
-            }
-            "error" => {
-                self.is_finished = true;
-                return Err(error::parse_error_frame(data, frame.error));
+                self.finish_response(kind, data, frame.response)?;
             }
             // A gateway sends errors without a type.
-            _ if frame.kind.is_none() && frame.error.is_some() => {
+            _ if kind == "error" || frame.kind.is_none() && frame.error.is_some() => {
                 self.is_finished = true;
                 return Err(error::parse_error_frame(data, frame.error));
             }
             _ => {}
         }
-        Ok(events)
+        Ok(std::mem::take(&mut self.events))
     }
 
     fn parse_complete_body(&mut self, json: &str) -> Result<Vec<ModelEvent>, ModelError> {
         // A complete response is the same as in the last frame of a stream; anything else is an error, or ignored.
         match serde_json::from_str::<Response>(json) {
             Ok(response) if response.output.is_some() || response.status.is_some() => {
-                let mut events = Vec::new();
-                self.finish_response("response.completed", json, response, &mut events)?;
-                Ok(events)
+                self.finish_response("response.completed", json, response)?;
+                Ok(std::mem::take(&mut self.events))
             }
             _ => self.parse_frame("", json),
         }
@@ -139,22 +135,22 @@ impl StreamParser {
             awaits_results: false,
             has_refusal: false,
             is_finished: false,
+            events: Vec::new(),
         }
     }
 
-    fn item_added(&mut self, frame: &Frame<'_>, events: &mut Vec<ModelEvent>) {
+    fn item_added(&mut self, frame: &Frame<'_>) {
         let Some(raw) = frame.item else { return };
         let item: wire::Item = serde_json::from_str(raw.get()).unwrap_or_default();
-        let id = item.id.unwrap_or_default();
-        if self.items.has_pending(&id) {
+        if self.items.has_pending(&item.id) {
             return;
         }
         let mut pending = PendingItem {
-            kind: PendingKind::from_type(item.kind.as_deref()),
+            kind: PendingKind::from_type(&item.kind),
             output_index: frame.output_index,
-            id,
-            call_id: item.call_id.unwrap_or_default(),
-            name: item.name.unwrap_or_default(),
+            id: item.id,
+            call_id: item.call_id,
+            name: item.name,
             added_item: serde_json::from_str(raw.get()).ok(),
             ..PendingItem::default()
         };
@@ -162,43 +158,47 @@ impl StreamParser {
             if pending.call_id.is_empty() {
                 pending.call_id.clone_from(&pending.id);
             }
-            start_call_if_identified(&mut pending, &mut self.call_count, &self.tools, events);
+            if !pending.call_id.is_empty() && !pending.name.is_empty() {
+                self.start_call(&mut pending);
+            }
         }
         self.items.push(pending);
     }
 
+    fn start_call(&mut self, pending: &mut PendingItem) {
+        let index = self.call_count;
+        self.call_count += 1;
+        pending.call_index = Some(index);
+        self.events.push(ModelEvent::CallBegins {
+            index,
+            id: pending.call_id.as_str().into(),
+            name: tool_name(&self.tools, &pending.name),
+        });
+    }
+
     /// Appends a delta to its item, and returns it.
     fn append_delta(&mut self, kind: PendingKind, frame: &Frame<'_>) -> Option<String> {
-        let delta = frame.delta.clone().filter(|delta| !delta.is_empty())?;
-        self.items.find_or_insert(kind, frame).text.push_str(&delta);
-        Some(delta)
+        if frame.delta.is_empty() {
+            return None;
+        }
+        self.items.find_or_insert(kind, frame).text.push_str(&frame.delta);
+        Some(frame.delta.clone())
     }
 
     /// Emits an item that is done.
-    fn item_done(
-        &mut self,
-        raw: &RawValue,
-        output_index: Option<u64>,
-        events: &mut Vec<ModelEvent>,
-    ) {
+    fn item_done(&mut self, raw: &RawValue, output_index: Option<u64>) {
         let item: wire::Item = serde_json::from_str(raw.get()).unwrap_or_default();
         let Some((index, mut pending)) = self.items.take_completed(&item, output_index) else {
             return;
         };
-        self.emit_item(&mut pending, item, raw, events);
+        self.emit_item(&mut pending, item, raw);
         self.items.put_back(index, pending);
     }
 
     /// Emits a complete item, and its text if there were no deltas of it.
-    fn emit_item(
-        &mut self,
-        pending: &mut PendingItem,
-        mut item: wire::Item,
-        raw: &RawValue,
-        events: &mut Vec<ModelEvent>,
-    ) {
+    fn emit_item(&mut self, pending: &mut PendingItem, mut item: wire::Item, raw: &RawValue) {
         if pending.kind == PendingKind::Call {
-            return self.emit_call(pending, item, raw, events);
+            return self.emit_call(pending, item, raw);
         }
         let mut patched = None;
         let streamed = !(pending.text.is_empty() && pending.refusal.is_empty());
@@ -212,71 +212,58 @@ impl StreamParser {
         let kind = item::item_kind(item);
         match &kind {
             ItemKind::Text { text } if pending.text.is_empty() && !text.is_empty() => {
-                events.push(ModelEvent::Text(text.clone()));
+                self.events.push(ModelEvent::Text(text.clone()));
             }
             ItemKind::Reasoning { text } if pending.text.is_empty() && !text.is_empty() => {
-                events.push(ModelEvent::Reasoning(text.clone()));
+                self.events.push(ModelEvent::Reasoning(text.clone()));
             }
             ItemKind::HostedApproval { .. } => self.awaits_results = true,
             ItemKind::Refusal { .. } => self.has_refusal = true,
             _ => {}
         }
         let raw = patched.unwrap_or_else(|| raw.to_owned());
-        events.push(ModelEvent::Item(Item::new(kind).with_raw(OpenAiResponses::NAME, raw)));
+        self.events.push(ModelEvent::Item(Item::new(kind).with_raw(NAME, raw)));
     }
 
-    fn emit_call(
-        &mut self,
-        pending: &mut PendingItem,
-        item: wire::Item,
-        raw: &RawValue,
-        events: &mut Vec<ModelEvent>,
-    ) {
+    fn emit_call(&mut self, pending: &mut PendingItem, item: wire::Item, raw: &RawValue) {
         let mut patches = Vec::new();
         if pending.call_id.is_empty() {
             pending.call_id.clone_from(&pending.id);
         }
-        if let Some(name) = item.name.filter(|name| !name.is_empty()) {
-            pending.name = name;
-        } else {
+        if item.name.is_empty() {
             patches.push(("name", json!(pending.name)));
+        } else {
+            pending.name = item.name;
         }
-        let sent = item.arguments.filter(|arguments| !arguments.is_empty());
-        let arguments = match sent {
-            Some(arguments) => arguments,
-            None => {
-                if !pending.text.is_empty() {
-                    patches.push(("arguments", json!(pending.text)));
-                }
-                pending.text.clone()
-            }
-        };
+        let mut arguments = item.arguments.0;
+        if arguments.is_empty() && !pending.text.is_empty() {
+            patches.push(("arguments", json!(pending.text)));
+            arguments.clone_from(&pending.text);
+        }
         // Blank arguments mean none, but here they were not received.
-        if item.status.as_deref() == Some("incomplete") && arguments.trim().is_empty() {
+        if item.status == "incomplete" && arguments.trim().is_empty() {
             return;
         }
         let mut call = ToolCall::new(pending.name.as_str(), arguments.as_str());
         if pending.call_id.is_empty() {
             pending.call_id = call.id.as_str().to_owned();
         }
-        if item.call_id.is_none_or(|id| id.is_empty()) {
+        if item.call_id.is_empty() {
             patches.push(("call_id", json!(pending.call_id)));
         }
         call = call.with_id(pending.call_id.as_str());
         if pending.call_index.is_none() {
-            start_call(pending, &mut self.call_count, &self.tools, events);
+            self.start_call(pending);
         }
-        if let Some(index) =
-            pending.call_index.filter(|_| !pending.arguments_streamed && !arguments.is_empty())
+        if let Some(index) = pending.call_index
+            && !pending.arguments_streamed
+            && !arguments.is_empty()
         {
-            let delta = arguments;
-            events.push(ModelEvent::CallDelta { index, delta });
+            self.events.push(ModelEvent::CallDelta { index, delta: arguments });
         }
         let raw = item::with_fields(raw, patches).unwrap_or_else(|| raw.to_owned());
         self.awaits_results = true;
-        events.push(ModelEvent::Item(
-            Item::call(self.tools.lift(call)).with_raw(OpenAiResponses::NAME, raw),
-        ));
+        self.events.push(ModelEvent::Item(Item::call(self.tools.lift(call)).with_raw(NAME, raw)));
     }
 
     /// Ends the response: emits the items that had no frame of their own, and the stop reason.
@@ -285,7 +272,6 @@ impl StreamParser {
         kind: &str,
         data: &str,
         response: Response,
-        events: &mut Vec<ModelEvent>,
     ) -> Result<(), ModelError> {
         self.is_finished = true;
         let status = response.status.as_deref();
@@ -300,13 +286,13 @@ impl StreamParser {
             for (index, raw) in output.iter().enumerate() {
                 let index = u64::try_from(index).ok();
                 if !self.items.is_done(raw, index) {
-                    self.item_done(raw, index, events);
+                    self.item_done(raw, index);
                 }
             }
         }
         let is_incomplete = kind == "response.incomplete" || status == Some("incomplete");
-        self.emit_unfinished(is_incomplete, events);
-        let reason = response.incomplete_details.and_then(|details| details.reason);
+        self.emit_unfinished(is_incomplete);
+        let reason = response.incomplete_details.reason;
         let stop = match (is_incomplete, reason.as_deref()) {
             (_, Some("max_output_tokens")) => StopReason::Length,
             (_, Some("content_filter")) => StopReason::Filtered,
@@ -319,85 +305,48 @@ impl StreamParser {
             _ if self.has_refusal => StopReason::Refused,
             _ => StopReason::End,
         };
-        let usage = response.usage.map(Tokens::from).unwrap_or_default();
-        events.push(ModelEvent::Finished { stop, usage });
+        self.events.push(ModelEvent::Finished { stop, usage: response.usage.into() });
         Ok(())
     }
 
     /// Emits the items of which there were only deltas.
-    fn emit_unfinished(&mut self, is_incomplete: bool, events: &mut Vec<ModelEvent>) {
+    fn emit_unfinished(&mut self, is_incomplete: bool) {
         let status = if is_incomplete { "incomplete" } else { "completed" };
         for mut pending in self.items.take_unfinished() {
-            let added_item = pending.added_item.take();
-            match pending.kind {
-                PendingKind::Call if !pending.name.is_empty() => {
-                    let mut item = added_item.unwrap_or_default();
-                    item.insert("type".to_owned(), json!("function_call"));
-                    item.insert("name".to_owned(), json!(pending.name));
-                    item.insert("arguments".to_owned(), json!(pending.text));
-                    item.insert("status".to_owned(), json!(status));
-                    self.emit_assembled(pending, item, events);
-                }
+            let fields = match pending.kind {
+                PendingKind::Call if !pending.name.is_empty() => object([
+                    ("type", "function_call".into()),
+                    ("name", pending.name.as_str().into()),
+                    ("arguments", pending.text.as_str().into()),
+                    ("status", status.into()),
+                ]),
                 PendingKind::Message
                     if !(pending.text.is_empty() && pending.refusal.is_empty()) =>
                 {
-                    let mut item = added_item.unwrap_or_default();
-                    item.insert("type".to_owned(), json!("message"));
-                    item.insert("role".to_owned(), json!("assistant"));
-                    item.insert("content".to_owned(), pending.content_parts());
-                    item.insert("status".to_owned(), json!(status));
-                    if !item.contains_key("id") && !pending.id.is_empty() {
-                        item.insert("id".to_owned(), json!(pending.id));
-                    }
-                    self.emit_assembled(pending, item, events);
+                    object([
+                        ("type", "message".into()),
+                        ("role", "assistant".into()),
+                        ("content", pending.content_parts()),
+                        ("status", status.into()),
+                    ])
                 }
                 // Without its JSON, reasoning cannot be replayed.
                 PendingKind::Reasoning if !pending.text.is_empty() => {
                     let text = pending.text;
-                    events.push(ModelEvent::Item(Item::new(ItemKind::Reasoning { text })));
+                    self.events.push(ModelEvent::Item(Item::new(ItemKind::Reasoning { text })));
+                    continue;
                 }
-                _ => {}
+                _ => continue,
+            };
+            let mut item = pending.added_item.take().unwrap_or_default();
+            item.extend(fields);
+            if pending.kind == PendingKind::Message && !pending.id.is_empty() {
+                item.entry("id").or_insert_with(|| pending.id.as_str().into());
+            }
+            if let Ok(raw) = to_raw_value(&item) {
+                let item = serde_json::from_str(raw.get()).unwrap_or_default();
+                self.emit_item(&mut pending, item, &raw);
             }
         }
     }
-
-    fn emit_assembled(
-        &mut self,
-        mut pending: PendingItem,
-        item: Map<String, Value>,
-        events: &mut Vec<ModelEvent>,
-    ) {
-        if let Ok(raw) = to_raw_value(&item) {
-            let item = serde_json::from_str(raw.get()).unwrap_or_default();
-            self.emit_item(&mut pending, item, &raw, events);
-        }
-    }
-}
-
-/// Emits the start of a call, if its id and name are known.
-fn start_call_if_identified(
-    pending: &mut PendingItem,
-    call_count: &mut usize,
-    tools: &ToolPlan,
-    events: &mut Vec<ModelEvent>,
-) {
-    if pending.call_index.is_none() && !pending.call_id.is_empty() && !pending.name.is_empty() {
-        start_call(pending, call_count, tools, events);
-    }
-}
-
-fn start_call(
-    pending: &mut PendingItem,
-    call_count: &mut usize,
-    tools: &ToolPlan,
-    events: &mut Vec<ModelEvent>,
-) {
-    let index = *call_count;
-    *call_count += 1;
-    pending.call_index = Some(index);
-    events.push(ModelEvent::CallBegins {
-        index,
-        id: pending.call_id.as_str().into(),
-        name: tool_name(tools, &pending.name),
-    });
 }

@@ -40,7 +40,7 @@ fn every_error_has_its_kind_and_the_vendors_message() {
         let body = format!(
             r#"{{"type":"error","error":{{"type":"{kind}","message":"{message}"}},"request_id":"req_1"}}"#
         );
-        let error = Anthropic::default().parse_error(status, &body);
+        let error = Anthropic.parse_error(status, &body);
         assert_eq!(error.kind, expected, "{status} {kind} {message}");
         assert_eq!(error.message, message);
     }
@@ -48,7 +48,7 @@ fn every_error_has_its_kind_and_the_vendors_message() {
 
 #[test]
 fn an_unknown_error_body_is_quoted() {
-    let parse = |status, body: &str| Anthropic::default().parse_error(status, body);
+    let parse = |status, body: &str| Anthropic.parse_error(status, body);
     assert_eq!(parse(502, "<html>bad gateway</html>").message, "<html>bad gateway</html>");
     assert_eq!(parse(502, "").message, "the API answered with status 502");
     assert_eq!(parse(400, r#"{"error":"no such model"}"#).message, "no such model");

@@ -149,7 +149,7 @@ proptest! {
             0..12,
         )
     ) {
-        let mut parser = Anthropic::default().parser(plan());
+        let mut parser = Anthropic.parser(plan());
         for frame in &frames {
             let _ = parser.parse_frame(&frame.event_name, &frame.data);
         }

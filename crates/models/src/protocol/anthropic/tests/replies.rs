@@ -7,7 +7,8 @@ use toolwright_chat::{Item, Message, ModelId, ModelRequest, Step};
 use toolwright_core::{Content, ToolCall, ToolResult};
 
 use super::{MODEL, answer, body, finished, items, raw, text_of};
-use crate::protocol::anthropic::beta_features;
+use crate::protocol::Protocol as _;
+use crate::protocol::anthropic::Anthropic;
 
 /// Every kind of block, and an unknown one.
 fn streamed() -> (Vec<Value>, String) {
@@ -90,8 +91,11 @@ fn a_journal_in_between_changes_nothing() {
 #[test]
 fn past_mcp_blocks_still_need_their_header() {
     let request = asking(items(&answer(&streamed().1)));
-    assert_eq!(beta_features(&request), ["mcp-client-2025-11-20"]);
-    assert!(beta_features(&asking(vec![Item::text("Hi")])).is_empty());
+    assert_eq!(
+        Anthropic.headers(&request),
+        [("anthropic-beta", "mcp-client-2025-11-20".to_owned())]
+    );
+    assert!(Anthropic.headers(&asking(vec![Item::text("Hi")])).is_empty());
 }
 
 #[test]

@@ -11,8 +11,8 @@ use toolwright_core::{Config, ConfigSources, Content, ToolCall, ToolResult};
 
 use super::{MODEL, body, no_tools};
 use crate::protocol::Protocol as _;
+use crate::protocol::anthropic::Anthropic;
 use crate::protocol::anthropic::request::response_format;
-use crate::protocol::anthropic::{Anthropic, beta_features};
 
 fn asking(messages: Vec<Message>) -> ModelRequest {
     let mut request = ModelRequest::default();
@@ -49,7 +49,7 @@ fn text(text: &str) -> Value {
 
 #[test]
 fn the_smallest_request_has_a_model_a_length_and_a_message() {
-    let body = Anthropic::default().body(&asking(vec![user("Hi")]), &no_tools(), MODEL);
+    let body = Anthropic.body(&asking(vec![user("Hi")]), &no_tools(), MODEL);
     assert_eq!(
         Value::from(body),
         json!({
@@ -251,7 +251,7 @@ fn every_choice_has_its_word_and_auto_needs_none() {
         let mut request = asking(vec![user("Hi")]);
         request.tool_choice = choice;
         assert_eq!(body(&request, MODEL)["tool_choice"], expected);
-        let without = Anthropic::default().body(&request, &no_tools(), MODEL);
+        let without = Anthropic.body(&request, &no_tools(), MODEL);
         assert!(!without.contains_key("tool_choice") && !without.contains_key("tools"));
     }
 }
@@ -270,7 +270,7 @@ fn hosted_tools_stand_behind_ours() {
     let mut request = asking(vec![user("Hi")]);
     request.hosted_tools.push(HostedTool::WebSearch(config.web_search().unwrap().unwrap()));
     request.hosted_tools.extend(config.mcp_servers().unwrap().into_iter().map(HostedTool::Mcp));
-    let body = Value::from(Anthropic::default().body(&request, &no_tools(), MODEL));
+    let body = Value::from(Anthropic.body(&request, &no_tools(), MODEL));
     assert_eq!(
         body["tools"],
         json!([
@@ -286,7 +286,10 @@ fn hosted_tools_stand_behind_ours() {
             {"type": "url", "url": "https://open.example/mcp", "name": "open"},
         ])
     );
-    assert_eq!(beta_features(&request), ["mcp-client-2025-11-20"]);
+    assert_eq!(
+        Anthropic.headers(&request),
+        [("anthropic-beta", "mcp-client-2025-11-20".to_owned())]
+    );
 }
 
 #[test]
@@ -300,19 +303,12 @@ fn a_dated_search_is_taken_at_its_word_and_nowhere_is_no_place() {
         let config = config(&[("WebSearchTool.type", set)]);
         let mut request = asking(vec![user("Hi")]);
         request.hosted_tools.push(HostedTool::WebSearch(config.web_search().unwrap().unwrap()));
-        let body =
-            Value::from(Anthropic { prompt_caching: false }.body(&request, &no_tools(), MODEL));
-        assert_eq!(body["tools"], json!([{"type": sent, "name": "web_search"}]));
-        assert!(beta_features(&request).is_empty());
+        let body = Value::from(Anthropic.body(&request, &no_tools(), MODEL));
+        let cache_control = json!({"type": "ephemeral"});
+        let tool = json!({"type": sent, "name": "web_search", "cache_control": cache_control});
+        assert_eq!(body["tools"], json!([tool]));
+        assert!(Anthropic.headers(&request).is_empty());
     }
-}
-
-#[test]
-fn without_the_cache_nothing_is_marked() {
-    let mut request = asking(vec![user("Hi")]);
-    request.system = Some("Be brief.".into());
-    let body = Anthropic { prompt_caching: false }.body(&request, &super::plan(), MODEL);
-    assert!(!Value::from(body).to_string().contains("cache_control"));
 }
 
 #[test]

@@ -387,7 +387,7 @@ fn a_model_is_addressed_by_its_name_and_cannot_leave_its_place() {
         ("tunedModels/mine", "/v1beta/tunedModels/mine"),
         ("../../a?b#c", "/v1beta/models/a%3Fb%23c"),
     ] {
-        assert_eq!(Gemini.path(model), format!("{path}:streamGenerateContent?alt=sse"));
+        assert_eq!(Gemini.path(model, true), format!("{path}:streamGenerateContent?alt=sse"));
     }
 }
 

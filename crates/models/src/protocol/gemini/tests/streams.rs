@@ -5,7 +5,7 @@ use toolwright_chat::{ItemKind, ModelErrorKind, ModelEvent, StopReason};
 
 use super::{calls, chunk, finished, items, kinds, parse_chunks, parse_parts, plan, raws, text};
 use crate::protocol::Protocol as _;
-use crate::protocol::gemini::Gemini;
+use crate::protocol::gemini::{Gemini, NAME};
 
 #[test]
 fn plain_text_is_put_together_from_its_chunks() {
@@ -80,7 +80,7 @@ fn a_call_starts_streams_its_arguments_and_is_complete() {
     let call = &calls(&events)[0];
     assert_eq!(call.id, "f1");
     assert_eq!(call.arguments, r#"{"city": "Oslo"}"#);
-    assert_eq!(items(&events)[0].raw_json(Gemini::NAME).unwrap().get(), part);
+    assert_eq!(items(&events)[0].raw_json(NAME).unwrap().get(), part);
     assert_eq!(finished(&events).0, StopReason::Calls);
 }
 
@@ -194,7 +194,7 @@ fn tools_that_the_vendor_ran_keep_their_place() {
         kinds(&events),
         [hosted(r#"{"queries":["x"]}"#, ""), hosted("", r#"{"hits":1}"#), text("One.")]
     );
-    assert_eq!(items(&events)[0].raw_json(Gemini::NAME).unwrap().get(), asked);
+    assert_eq!(items(&events)[0].raw_json(NAME).unwrap().get(), asked);
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn unknown_parts_are_kept_raw() {
     let new = r#"{"hologram":{"depth":3},"thoughtSignature":"c2ln"}"#;
     let events = parse_parts(&format!(r#"[{code},{output},{new},7,null,{{}}]"#));
     assert_eq!(kinds(&events), [ItemKind::Other, ItemKind::Other, ItemKind::Other]);
-    assert_eq!(items(&events)[2].raw_json(Gemini::NAME).unwrap().get(), new);
+    assert_eq!(items(&events)[2].raw_json(NAME).unwrap().get(), new);
 }
 
 #[test]

@@ -3,8 +3,7 @@
 use toolwright_chat::{ItemKind, ModelErrorKind, ModelEvent, StopReason};
 
 use super::{DONE, calls, finished, items, kinds, line, parse_calls, parse_lines, plan, text};
-use crate::protocol::Protocol as _;
-use crate::protocol::ollama::Ollama;
+use crate::protocol::ollama::NAME;
 
 #[test]
 fn text_is_put_together_from_its_lines() {
@@ -13,7 +12,7 @@ fn text_is_put_together_from_its_lines() {
     assert!(matches!(&events[0], ModelEvent::Text(text) if text == "Hel"));
     assert!(matches!(&events[1], ModelEvent::Text(text) if text == "lo."));
     assert_eq!(kinds(&events), [text("Hello.")]);
-    let raw = items(&events)[0].raw_json(Ollama::NAME).unwrap().get().to_owned();
+    let raw = items(&events)[0].raw_json(NAME).unwrap().get().to_owned();
     assert_eq!(raw, r#"{"content":"Hello."}"#);
     let (stop, usage) = finished(&events);
     assert_eq!((stop, usage.input, usage.output), (StopReason::End, 11, 7));
@@ -45,7 +44,7 @@ fn a_call_starts_streams_its_arguments_and_is_complete() {
         matches!(&events[1], ModelEvent::CallDelta { index: 0, delta } if delta == r#"{"city": "Oslo"}"#)
     );
     assert_eq!(calls(&events)[0].arguments, r#"{"city": "Oslo"}"#);
-    assert_eq!(items(&events)[0].raw_json(Ollama::NAME).unwrap().get(), entry);
+    assert_eq!(items(&events)[0].raw_json(NAME).unwrap().get(), entry);
     assert_eq!(finished(&events).0, StopReason::Calls);
 }
 
@@ -129,7 +128,7 @@ fn unknown_entries_are_kept_raw() {
     let new = r#"{"type":"hologram","depth":3}"#;
     let events = parse_calls(&format!("{new},7,null"));
     assert_eq!(kinds(&events), [ItemKind::Other]);
-    assert_eq!(items(&events)[0].raw_json(Ollama::NAME).unwrap().get(), new);
+    assert_eq!(items(&events)[0].raw_json(NAME).unwrap().get(), new);
     assert_eq!(finished(&events).0, StopReason::End);
 }
 

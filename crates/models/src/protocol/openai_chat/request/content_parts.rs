@@ -5,47 +5,26 @@ use toolwright_core::Content;
 
 use crate::protocol::openai_chat::Quirks;
 
-/// The content parts of a message.
-#[derive(Debug, Default)]
-pub(super) struct ContentParts(Vec<Value>);
+pub(super) fn content_parts(contents: &[Content], quirks: &Quirks) -> Vec<Value> {
+    contents.iter().map(|content| content_part(content, quirks)).collect()
+}
 
-impl ContentParts {
-    /// Writes content; types that the vendor does not support become a text that describes them.
-    pub(super) fn from_contents(contents: &[Content], quirks: &Quirks) -> Self {
-        let mut parts = Self::default();
-        parts.extend(contents, quirks);
-        parts
-    }
+/// Writes content; a type that the vendor does not support becomes a text that describes it.
+pub(super) fn content_part(content: &Content, quirks: &Quirks) -> Value {
+    media_part(content, quirks).unwrap_or_else(|| text_part(&content.to_text()))
+}
 
-    pub(super) fn extend(&mut self, contents: &[Content], quirks: &Quirks) {
-        for content in contents {
-            self.push_content(content, quirks);
-        }
-    }
+pub(super) fn text_part(text: &str) -> Value {
+    json!({"type": "text", "text": text})
+}
 
-    pub(super) fn push_text(&mut self, text: &str) {
-        self.0.push(json!({"type": "text", "text": text}));
-    }
-
-    pub(super) fn push_content(&mut self, content: &Content, quirks: &Quirks) {
-        match media_part(content, quirks) {
-            Some(part) => self.0.push(part),
-            None => self.push_text(&content.to_text()),
-        }
-    }
-
-    /// The content of a message: one string if all parts are text, because some servers do not accept lists.
-    pub(super) fn into_content(self) -> Value {
-        let texts: Option<Vec<&str>> =
-            self.0.iter().map(|part| part.get("text").and_then(Value::as_str)).collect();
-        match texts {
-            Some(texts) => texts.join("\n").into(),
-            None => self.0.into(),
-        }
-    }
-
-    pub(super) fn into_vec(self) -> Vec<Value> {
-        self.0
+/// The content of a message: one string if all parts are text, because some servers do not accept lists.
+pub(super) fn joined_if_text(parts: Vec<Value>) -> Value {
+    let texts: Option<Vec<&str>> =
+        parts.iter().map(|part| part.get("text").and_then(Value::as_str)).collect();
+    match texts {
+        Some(texts) => texts.join("\n").into(),
+        None => parts.into(),
     }
 }
 

@@ -1,14 +1,14 @@
 //! Writes an earlier step as an assistant message.
 
-use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use toolwright_chat::{Item, ItemKind, Step};
 use toolwright_core::ToolCall;
 use toolwright_core::wire::ToolPlan;
 
-use crate::protocol::Protocol as _;
 use crate::protocol::call_identifiers::valid_tool_name;
-use crate::protocol::openai_chat::{OpenAiChat, Quirks};
+use crate::protocol::json::{JsonObject, object};
+use crate::protocol::openai_chat::{NAME, OpenAiChat, Quirks};
+use crate::protocol::raw_fields;
 
 /// Writes a step; `None` if nothing of it can be replayed.
 pub(super) fn assistant_message(
@@ -22,7 +22,7 @@ pub(super) fn assistant_message(
         tools,
         content: Vec::new(),
         calls: Vec::new(),
-        extra_fields: Map::new(),
+        extra_fields: JsonObject::new(),
     };
     for item in &step.items {
         message.add_item(item);
@@ -37,12 +37,12 @@ struct AssistantMessageBuilder<'a> {
     tools: &'a ToolPlan,
     content: Vec<Value>,
     calls: Vec<Value>,
-    extra_fields: Map<String, Value>,
+    extra_fields: JsonObject,
 }
 
 impl AssistantMessageBuilder<'_> {
     fn add_item(&mut self, item: &Item) {
-        let raw = item.raw_json(OpenAiChat::NAME).and_then(parse_object);
+        let raw: Option<JsonObject> = raw_fields(NAME, item);
         match (&item.kind, raw) {
             (ItemKind::Text { text }, raw) => {
                 let content = raw.and_then(|mut raw| raw.remove("content"));
@@ -51,14 +51,11 @@ impl AssistantMessageBuilder<'_> {
             (ItemKind::Call { call }, Some(raw)) => self.push_call(call, raw),
             (ItemKind::Call { call }, None) => {
                 let call = self.tools.lower(call.clone());
-                let function = json!({
-                    "name": call.name.as_str(),
-                    "arguments": call.arguments.as_str(),
-                });
-                let entry = json!({"type": "function", "function": function});
-                if let Value::Object(entry) = entry {
-                    self.push_call(&call, entry);
-                }
+                let function = json!({"name": call.name, "arguments": call.arguments});
+                self.push_call(
+                    &call,
+                    object([("type", "function".into()), ("function", function)]),
+                );
             }
             (ItemKind::Refusal { text }, raw) => match raw {
                 Some(raw) if self.quirks.replayed_fields.contains(&"refusal") => {
@@ -72,7 +69,7 @@ impl AssistantMessageBuilder<'_> {
     }
 
     /// Adds the fields that the vendor requires to be replayed.
-    fn add_replayed_fields(&mut self, raw: Map<String, Value>) {
+    fn add_replayed_fields(&mut self, raw: JsonObject) {
         for (name, value) in raw {
             let is_replayed = self.quirks.replayed_fields.contains(&name.as_str())
                 || self.quirks.field_required_with_calls == Some(name.as_str());
@@ -95,7 +92,7 @@ impl AssistantMessageBuilder<'_> {
     }
 
     /// Adds a call, with the id that its result has.
-    fn push_call(&mut self, call: &ToolCall, mut entry: Map<String, Value>) {
+    fn push_call(&mut self, call: &ToolCall, mut entry: JsonObject) {
         let id = self.quirks.call_id_format.conform(call.id.as_str());
         entry.shift_insert(0, "id".to_owned(), id.into());
         if !self.is_same_vendor {
@@ -132,7 +129,7 @@ impl AssistantMessageBuilder<'_> {
         if content.is_null() && self.calls.is_empty() && self.extra_fields.is_empty() {
             return None;
         }
-        let mut message = Map::new();
+        let mut message = JsonObject::new();
         message.insert("role".to_owned(), "assistant".into());
         message.insert("content".to_owned(), content);
         message.extend(self.extra_fields);
@@ -141,10 +138,6 @@ impl AssistantMessageBuilder<'_> {
         }
         Some(message.into())
     }
-}
-
-fn parse_object(raw: &RawValue) -> Option<Map<String, Value>> {
-    serde_json::from_str(raw.get()).ok()
 }
 
 /// The text of a part that has no other fields.
@@ -161,7 +154,7 @@ fn ensure_object(arguments: &mut Value) {
     };
     if text.trim().is_empty() {
         *arguments = "{}".into();
-    } else if serde_json::from_str::<Map<String, Value>>(text).is_err() {
+    } else if serde_json::from_str::<JsonObject>(text).is_err() {
         *arguments = json!({"unreadable": text}).to_string().into();
     }
 }
