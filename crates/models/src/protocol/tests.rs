@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use toolwright_chat::{Item, ItemKind, ModelError, ModelErrorKind, ModelEvent, StopReason, Usage};
 use toolwright_core::ToolCall;
-use toolwright_core::schema::Dialect;
 use toolwright_core::wire::{ToolPlan, ToolPlanner, import_definitions};
 
 use super::Protocol;
