@@ -1,6 +1,6 @@
 //! The public API: models for tests, recordings, and canned responses.
 
-#![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "helpers of tests")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod models;
 mod recordings;
