@@ -9,7 +9,9 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::{Schema, escape_pointer_token, schema::violation::excerpt};
+use crate::{
+    Schema, escape_pointer_token, json_pointer::write_message_at, schema::violation::excerpt,
+};
 use candidates::{Candidate, as_integer, candidates};
 pub(crate) use candidates::{parse_json_container, parse_number};
 use subschema_path::{child_subschema_path, type_names};
@@ -33,10 +35,7 @@ pub struct Coercion {
 
 impl fmt::Display for Coercion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.pointer.is_empty() {
-            write!(f, "{}: ", self.pointer)?;
-        }
-        write!(f, "{} read as {}", self.from, self.to)
+        write_message_at(f, &self.pointer, format_args!("{} read as {}", self.from, self.to))
     }
 }
 

@@ -1,28 +1,18 @@
 //! The subset that every provider supports: plain types, `anyOf` and `enum`.
 
 use super::{
-    ANY_JSON_SCHEMA, DialectRules, EnumValues, NameRule, NullStyle, is_letter_or_underscore,
-    is_word_char,
+    ANY_JSON_SCHEMA, DialectRules, EnumValues, NameRule, NormalForm, NullStyle,
+    is_letter_or_underscore, is_word_char,
 };
 use crate::lower::pass::{
-    all_of, annotations, booleans, conditions, constants, enums, nulls, objects, one_of,
-    parameter_names, refs, root, tuples, types, unions, unsupported_keywords,
+    enums, nulls, objects, parameter_names, refs, tuples, unions, unsupported_keywords,
 };
 
 pub(super) static RULES: DialectRules = DialectRules {
     name: "portable",
     about: "string, integer, number, boolean, array, object, `anyOf` and `enum`: what all of them have in common",
+    normal_form: Some(NormalForm { refs: refs::inline, tuples: tuples::tuples_to_arrays }),
     passes: &[
-        booleans::run,
-        refs::inline,
-        annotations::run,
-        constants::run,
-        all_of::run,
-        one_of::run,
-        conditions::run,
-        tuples::tuples_to_arrays,
-        types::run,
-        root::require_single_object,
         enums::run,
         objects::require_declared_properties,
         parameter_names::run,

@@ -40,24 +40,10 @@ impl<'p> SchemaPath<'p> {
 
     /// The JSON pointer.
     pub(crate) fn json_pointer(&self) -> String {
-        let mut pointer = String::with_capacity(self.estimated_len());
+        // Most pointers are shorter.
+        let mut pointer = String::with_capacity(64);
         self.write(&mut pointer);
         pointer
-    }
-
-    /// The approximate length of the pointer.
-    fn estimated_len(&self) -> usize {
-        match self {
-            Self::Pointer(written) => written.len(),
-            Self::Below { up, keyword, subschema } => {
-                let subschema = match subschema {
-                    PathSegment::Single => 0,
-                    PathSegment::Index(_) => "/00".len(),
-                    PathSegment::Name(name) => "/".len() + name.len(),
-                };
-                up.estimated_len() + "/".len() + keyword.len() + subschema
-            }
-        }
     }
 
     fn write(&self, pointer: &mut String) {

@@ -2,7 +2,9 @@
 
 use std::sync::OnceLock;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
+
+use crate::JsonObject;
 
 use super::{LIFT_KEYWORD, LiftBranch, LiftPlan, LiftProperty, LiftStep};
 use crate::lower::KeywordLookup;
@@ -82,7 +84,7 @@ fn build_any_of_step(branches: &[Value]) -> LiftStep {
     LiftStep::AnyOf(steps.into_iter().map(branch).collect())
 }
 
-fn build_object_step(properties: &Map<String, Value>, rest: LiftStep) -> LiftStep {
+fn build_object_step(properties: &JsonObject, rest: LiftStep) -> LiftStep {
     let others = matches!(rest, LiftStep::Identity);
     let mut members = Vec::new();
     for (wire, subschema) in properties {

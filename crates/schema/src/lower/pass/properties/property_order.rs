@@ -2,13 +2,10 @@
 
 use serde_json::Value;
 
-use crate::lower::{KeywordLookup, KeywordLookupMut, KeywordSet, LowerError, LoweringState};
+use crate::lower::{KeywordLookup, KeywordSet, LowerError, LoweringState};
 
 pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
-    state.visit_top_down(|schema, _| {
-        let Value::Object(members) = schema else {
-            return;
-        };
+    state.visit_top_down(|members, _| {
         let Some(Value::Object(properties)) = members.keyword("properties") else {
             return;
         };
