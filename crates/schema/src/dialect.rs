@@ -38,7 +38,8 @@ pub(crate) struct DialectRules {
     /// The supported values of `format`; `None` allows all.
     pub(crate) formats: Option<&'static [&'static str]>,
     pub(crate) null_style: NullStyle,
-    pub(crate) enum_values: EnumValues,
+    /// Whether an `enum` may list only strings: other values are written as text, and converted back in the arguments.
+    pub(crate) enums_of_strings_only: bool,
     /// Whether an object below the root may be without properties.
     pub(crate) allows_empty_objects: bool,
     pub(crate) size_limits: Option<SizeLimits>,
@@ -104,7 +105,7 @@ const ANY_JSON_SCHEMA: DialectRules = DialectRules {
     keywords: None,
     formats: None,
     null_style: NullStyle::TypeList,
-    enum_values: EnumValues::Any,
+    enums_of_strings_only: false,
     allows_empty_objects: true,
     size_limits: None,
     parameter_name_rule: None,
@@ -131,16 +132,6 @@ pub(crate) enum NullStyle {
     NullableKeyword,
     /// There is no way to express it.
     Unsupported,
-}
-
-/// Which values an `enum` may list.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum EnumValues {
-    Any,
-    /// All but arrays and objects.
-    Primitives,
-    /// Strings only: other values are written as text, and converted back in the arguments.
-    StringsOnly,
 }
 
 /// Limits on the size of one tool's schema.

@@ -12,6 +12,12 @@ pub(crate) fn write_message_at(
     write!(f, "{pointer}{separator}{message}")
 }
 
+/// Appends a property name or an index to a pointer.
+pub(crate) fn push_pointer_token(pointer: &mut String, token: &str) {
+    pointer.push('/');
+    pointer.push_str(&escape_pointer_token(token));
+}
+
 /// Escapes a property name for a JSON pointer: `a/b` becomes `a~1b`.
 pub fn escape_pointer_token(token: &str) -> Cow<'_, str> {
     if token.contains(['~', '/']) {

@@ -19,7 +19,8 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{JsonObject, SchemaError, escape_pointer_token, json_pointer::write_message_at};
+use crate::json_pointer::{push_pointer_token, write_message_at};
+use crate::{JsonObject, SchemaError};
 use properties::{bare_properties, property_map, required_flag, required_list};
 use required_flag::RequiredFlag;
 use types::{nullable, type_expression, type_keyword, type_names, type_parser};
@@ -160,11 +161,6 @@ impl Normaliser {
     fn excerpt(&self, value: &Value) -> String {
         crate::schema::violation::excerpt(value, &self.path)
     }
-}
-
-fn push_pointer_token(path: &mut String, step: &str) {
-    path.push('/');
-    path.push_str(&escape_pointer_token(step));
 }
 
 #[cfg(test)]

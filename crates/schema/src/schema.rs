@@ -186,16 +186,15 @@ fn compile(value: &Value) -> Result<Validator<TapeJson>, SchemaError> {
 
 fn compile_error(schema: &Value, error: ValidationError<'static>) -> SchemaError {
     if let ValidationErrorKind::Referencing(cause) = error.kind() {
-        return match unresolved_reference(schema, "", &cause.to_string()) {
-            Some((pointer, target)) => SchemaError::new(
+        let cause = cause.to_string();
+        let (pointer, message) = match unresolved_reference(schema, "", &cause) {
+            Some((pointer, target)) => (
                 pointer,
                 format!("cannot resolve `{target}`: only parts of this schema can be referred to"),
             ),
-            None => SchemaError::new(
-                "",
-                format!("cannot be resolved: {}", lowercase_first(&cause.to_string())),
-            ),
+            None => (String::new(), format!("cannot be resolved: {}", lowercase_first(&cause))),
         };
+        return SchemaError::new(pointer, message);
     }
     let pointer = error.instance_path().to_string();
     let shown = violation::violations_from_errors(&Value::Null, std::iter::once(error));

@@ -1,8 +1,7 @@
 //! Anthropic: JSON Schema 2020-12 with an object at the root, and a smaller strict mode.
 
 use super::{
-    ANY_JSON_SCHEMA, Dialect, DialectRules, EnumValues, NameRule, NormalForm, StrictBudget,
-    is_word_or_dash,
+    ANY_JSON_SCHEMA, Dialect, DialectRules, NameRule, NormalForm, StrictBudget, is_word_or_dash,
 };
 use crate::lower::pass::{
     bounds, enums, formats, nulls, objects, refs, root, strict_budget, tuples, unions,
@@ -44,7 +43,6 @@ pub(super) static STRICT: DialectRules = DialectRules {
     formats: Some(&[
         "date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "time", "uri", "uuid",
     ]),
-    enum_values: EnumValues::Primitives,
     tool_name_rule: TOOL_NAMES,
     is_strict: true,
     strict_budget: StrictBudget {

@@ -1,8 +1,8 @@
 //! Gemini, whose function declarations accept one of two forms of schema.
 
 use super::{
-    ANY_JSON_SCHEMA, DialectRules, EnumValues, NameRule, NormalForm, NullStyle,
-    is_letter_or_underscore, is_word_char,
+    ANY_JSON_SCHEMA, DialectRules, NameRule, NormalForm, NullStyle, is_letter_or_underscore,
+    is_word_char,
 };
 use crate::lower::pass::{
     bounds, enums, formats, item_counts, nulls, objects, parameter_names, property_order, refs,
@@ -38,7 +38,6 @@ pub(super) static JSON_SCHEMA: DialectRules = DialectRules {
         "propertyOrdering", "required", "type",
     ]),
     formats: Some(&[]),
-    enum_values: EnumValues::Primitives,
     parameter_name_rule: Some(PARAMETER_NAMES),
     tool_name_rule: TOOL_NAMES,
     max_tools: Some(512),
@@ -70,7 +69,7 @@ pub(super) static OPENAPI: DialectRules = DialectRules {
     ]),
     formats: Some(&["date-time", "int32", "int64"]),
     null_style: NullStyle::NullableKeyword,
-    enum_values: EnumValues::StringsOnly,
+    enums_of_strings_only: true,
     allows_empty_objects: false,
     parameter_name_rule: Some(PARAMETER_NAMES),
     tool_name_rule: TOOL_NAMES,

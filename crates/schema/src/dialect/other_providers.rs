@@ -1,8 +1,6 @@
 //! Providers with variants of OpenAI's or Anthropic's API, and MCP, which accepts any JSON Schema.
 
-use super::{
-    ANY_JSON_SCHEMA, DialectRules, EnumValues, NameRule, NormalForm, NullStyle, is_word_or_dash,
-};
+use super::{ANY_JSON_SCHEMA, DialectRules, NameRule, NormalForm, NullStyle, is_word_or_dash};
 use crate::lower::pass::{
     all_of, booleans, bounds, enums, formats, nulls, objects, optional_as_null, refs, root, tuples,
     unions, unsupported_keywords,
@@ -69,7 +67,6 @@ pub(super) static DEEPSEEK_STRICT: DialectRules = DialectRules {
     ]),
     formats: Some(&["email", "hostname", "ipv4", "ipv6", "uuid"]),
     null_style: NullStyle::AnyOfBranch,
-    enum_values: EnumValues::Primitives,
     allows_empty_objects: false,
     max_tools: Some(128),
     is_strict: true,

@@ -1,8 +1,8 @@
 //! The subset that every provider supports: plain types, `anyOf` and `enum`.
 
 use super::{
-    ANY_JSON_SCHEMA, DialectRules, EnumValues, NameRule, NormalForm, NullStyle,
-    is_letter_or_underscore, is_word_char,
+    ANY_JSON_SCHEMA, DialectRules, NameRule, NormalForm, NullStyle, is_letter_or_underscore,
+    is_word_char,
 };
 use crate::lower::pass::{
     enums, nulls, objects, parameter_names, refs, tuples, unions, unsupported_keywords,
@@ -24,7 +24,7 @@ pub(super) static RULES: DialectRules = DialectRules {
     keywords: Some(&["anyOf", "description", "enum", "items", "properties", "required", "type"]),
     formats: Some(&[]),
     null_style: NullStyle::Unsupported,
-    enum_values: EnumValues::StringsOnly,
+    enums_of_strings_only: true,
     allows_empty_objects: false,
     parameter_name_rule: Some(NameRule::new(64, is_letter_or_underscore, is_word_char)),
     tool_name_rule: NameRule::new(64, is_letter_or_underscore, is_word_char),

@@ -2,7 +2,7 @@
 //!
 //! Every pass visits every schema, and few of them lose anything, so a path is a linked list on the stack.
 
-use crate::escape_pointer_token;
+use crate::json_pointer::push_pointer_token;
 
 /// The path of a schema.
 #[derive(Clone, Copy)]
@@ -56,14 +56,8 @@ impl<'p> SchemaPath<'p> {
         pointer.push_str(keyword);
         match subschema {
             PathSegment::Single => {}
-            PathSegment::Index(at) => {
-                pointer.push('/');
-                pointer.push_str(&at.to_string());
-            }
-            PathSegment::Name(name) => {
-                pointer.push('/');
-                pointer.push_str(&escape_pointer_token(name));
-            }
+            PathSegment::Index(at) => push_pointer_token(pointer, &at.to_string()),
+            PathSegment::Name(name) => push_pointer_token(pointer, name),
         }
     }
 }

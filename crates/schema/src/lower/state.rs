@@ -8,6 +8,8 @@ use super::{
 };
 use crate::{Dialect, dialect::DialectRules};
 
+use SubschemaShape::{List, Map, Single, SingleOrList};
+
 /// The state of a lowering.
 pub(crate) struct LoweringState {
     pub(crate) schema: Value,
@@ -196,7 +198,6 @@ pub(crate) fn for_each_subschema(
     cursor: &mut SchemaCursor<'_>,
     visit: &mut impl FnMut(&mut JsonObject, &mut SchemaCursor<'_>),
 ) {
-    use SubschemaShape::{List, Map, Single, SingleOrList};
     for (keyword, value) in schema {
         // Most keywords hold a string or number, and no schema.
         if !value.is_object() && !value.is_array() {
@@ -229,7 +230,6 @@ pub(crate) fn subschemas_of<'s>(
     keyword: &str,
     value: &'s Value,
 ) -> impl Iterator<Item = &'s Value> {
-    use SubschemaShape::{List, Map, Single, SingleOrList};
     let (single, list, map) = match (subschema_shape(keyword), value) {
         (Single | SingleOrList, Value::Object(_)) => (Some(value), None, None),
         (List | SingleOrList, Value::Array(list)) => (None, Some(list), None),
@@ -245,7 +245,6 @@ pub(crate) fn subschemas_of_mut<'s>(
     keyword: &str,
     value: &'s mut Value,
 ) -> Box<dyn Iterator<Item = &'s mut Value> + 's> {
-    use SubschemaShape::{List, Map, Single, SingleOrList};
     match (subschema_shape(keyword), value) {
         (List | SingleOrList, Value::Array(list)) => Box::new(list.iter_mut()),
         (Map, Value::Object(map)) => Box::new(map.values_mut()),

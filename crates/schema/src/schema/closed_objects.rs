@@ -31,13 +31,12 @@ pub fn close_objects(schema: &mut Value) {
         }
     }
     // Outside a composition the schema that refers to a shared definition has to close it.
-    let reopened = |name: &String| {
-        resolve_local_ref(schema, &Value::from(name.as_str()))
-            .and_then(Value::as_object)
-            .is_some_and(is_open_struct)
+    let reopened = |name: &str| {
+        let target = resolve_local_ref(schema, &Value::from(name));
+        target.and_then(Value::as_object).is_some_and(is_open_struct)
     };
     let shared: Vec<(String, bool)> =
-        shared.iter().map(|name| (name.clone(), reopened(name))).collect();
+        shared.into_iter().map(|name| (name.clone(), reopened(&name))).collect();
     close(schema, "#", false, &shared);
 }
 
@@ -71,10 +70,9 @@ fn close(schema: &mut Value, own_ref: &str, composed: bool, shared: &[(String, b
     if !composed
         && (is_open_struct(object) || refers_to_open && has_no_additional_properties_rule(object))
     {
-        let keyword = if composes || refers_to_open {
-            "unevaluatedProperties"
-        } else {
-            "additionalProperties"
+        let keyword = match composes || refers_to_open {
+            true => "unevaluatedProperties",
+            false => "additionalProperties",
         };
         object.insert(keyword.to_owned(), Value::Bool(false));
     }

@@ -54,7 +54,10 @@ pub(crate) fn require_single_object(state: &mut LoweringState) -> Result<(), Low
     // The target of a reference may itself be a union; realistic schemas end after a few rounds.
     for _ in 0..8 {
         let before = schema.len();
-        inline_root_ref(schema, cursor, &definitions);
+        if let Some(target) = find_definition(schema, &definitions).cloned() {
+            schema.remove_keyword("$ref");
+            merge_schema(schema, target, cursor, &definitions);
+        }
         merge_root_all_of(schema, cursor, &definitions);
         for keyword in ["oneOf", "anyOf"] {
             if let Some(Value::Array(branches)) = schema.remove_keyword(keyword) {
@@ -100,18 +103,12 @@ pub(crate) fn move_annotations_out(state: &mut LoweringState) -> Result<(), Lowe
 }
 
 fn set_object_type(schema: &mut JsonObject) -> Result<(), LowerError> {
-    match schema.keyword("type") {
-        Some(Value::String(json_type)) if json_type == "object" => return Ok(()),
-        Some(Value::String(_)) => return Err(not_an_object_error()),
-        Some(Value::Array(types)) if !types.iter().any(|json_type| json_type == "object") => {
-            return Err(not_an_object_error());
-        }
-        Some(_) => {
-            schema.set_keyword("type", json!("object"));
-        }
-        None => {
-            schema.shift_insert(0, "type".to_owned(), json!("object"));
-        }
+    if !admits_objects(schema) {
+        return Err(not_an_object_error());
+    }
+    match schema.keyword_mut("type") {
+        Some(json_type) => *json_type = json!("object"),
+        None => drop(schema.shift_insert(0, "type".to_owned(), json!("object"))),
     }
     Ok(())
 }
@@ -129,14 +126,6 @@ fn collect_definitions(schema: &Value) -> Value {
         }
     }
     if all.is_empty() { Value::Null } else { Value::Object(all) }
-}
-
-/// Inlines the reference at the root.
-fn inline_root_ref(schema: &mut JsonObject, cursor: &mut SchemaCursor<'_>, definitions: &Value) {
-    if let Some(target) = find_definition(schema, definitions).cloned() {
-        schema.remove_keyword("$ref");
-        merge_schema(schema, target, cursor, definitions);
-    }
 }
 
 /// The definition that a schema refers to.

@@ -52,7 +52,11 @@ fn union_schema(branches: Vec<TypeExpression>) -> Value {
     if flat.contains(&TypeExpression::Plain(ANY)) {
         return json!({});
     }
-    let words: Option<Vec<&str>> = flat.iter().map(simple_type_name).collect();
+    let word = |branch: &TypeExpression| match branch {
+        TypeExpression::Plain(json_type) => Some(*json_type),
+        _ => None,
+    };
+    let words: Option<Vec<&str>> = flat.iter().map(word).collect();
     let options: Option<Vec<&Value>> = flat.iter().map(literal_value).collect();
     match (words, options) {
         (Some(words), _) => match words.as_slice() {
@@ -77,13 +81,6 @@ fn flatten_union(branches: Vec<TypeExpression>, flat: &mut Vec<TypeExpression>) 
             one if flat.contains(&one) => {}
             one => flat.push(one),
         }
-    }
-}
-
-fn simple_type_name(branch: &TypeExpression) -> Option<&'static str> {
-    match branch {
-        TypeExpression::Plain(json_type) => Some(json_type),
-        _ => None,
     }
 }
 

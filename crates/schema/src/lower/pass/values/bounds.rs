@@ -12,6 +12,8 @@ use crate::type_set::as_integer;
 /// Above it, adjacent integers are the same float.
 const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
 
+type Rounding = fn(f64) -> f64;
+
 const BOUND_KEYWORDS: [&str; 11] = [
     "exclusiveMaximum", "exclusiveMinimum", "maxItems", "maxLength", "maxProperties", "maximum",
     "minItems", "minLength", "minProperties", "minimum", "uniqueItems",
@@ -73,39 +75,34 @@ pub(crate) fn limit_min_items_to_one(state: &mut LoweringState) -> Result<(), Lo
 }
 
 fn normalise_integer_bounds(members: &mut JsonObject, cursor: &SchemaCursor<'_>) {
-    // Greater than 2.5 and greater than 2 both mean at least 3.
-    let above = |value: &Value| round_to_integer(value, f64::floor)?.checked_add(1);
-    let below = |value: &Value| round_to_integer(value, f64::ceil)?.checked_sub(1);
     if !cursor.rules.allows_keyword("exclusiveMinimum") {
-        make_inclusive(members, "exclusiveMinimum", "minimum", above, |old, new| old < new);
+        make_inclusive(members, "exclusiveMinimum", "minimum", 1, (f64::floor, f64::ceil));
     }
     if !cursor.rules.allows_keyword("exclusiveMaximum") {
-        make_inclusive(members, "exclusiveMaximum", "maximum", below, |old, new| old > new);
+        make_inclusive(members, "exclusiveMaximum", "maximum", -1, (f64::ceil, f64::floor));
     }
     round_bound(members, "minimum", f64::ceil);
     round_bound(members, "maximum", f64::floor);
 }
 
-/// Replaces an exclusive bound by an inclusive one, unless the schema has a tighter one.
+/// Replaces an exclusive bound by the integer that is one `step` further, unless the schema has a tighter bound.
 fn make_inclusive(
     members: &mut JsonObject,
     exclusive: &str,
     inclusive: &str,
-    step: impl Fn(&Value) -> Option<i128>,
-    looser: impl Fn(i128, i128) -> bool,
+    step: i128,
+    (outward, inward): (Rounding, Rounding),
 ) {
-    let Some(new) = members.keyword(exclusive).and_then(step) else {
+    // Greater than 2.5 and greater than 2 both mean at least 3.
+    let next = |value: &Value| round_to_integer(value, outward)?.checked_add(step);
+    let Some(new) = members.keyword(exclusive).and_then(next) else {
         return;
     };
-    let tighter = match members.keyword(inclusive) {
+    let old = members.keyword(inclusive).map(|old| round_to_integer(old, inward));
+    let tighter = match old {
         None => true,
-        Some(old) => {
-            let toward = if inclusive == "minimum" { f64::ceil } else { f64::floor };
-            match round_to_integer(old, toward) {
-                Some(old) => looser(old, new),
-                None => return,
-            }
-        }
+        Some(Some(old)) => (new - old) * step > 0,
+        Some(None) => return,
     };
     if tighter {
         let Some(number) = integer_to_value(new) else {
@@ -117,7 +114,7 @@ fn make_inclusive(
 }
 
 /// Rounds a bound with a fraction.
-fn round_bound(members: &mut JsonObject, bound: &str, toward: fn(f64) -> f64) {
+fn round_bound(members: &mut JsonObject, bound: &str, toward: Rounding) {
     if let Some(value) = members.keyword_mut(bound)
         && value.as_f64().is_some_and(|number| number.fract() != 0.0)
         && let Some(number) = round_to_integer(value, toward).and_then(integer_to_value)
@@ -126,7 +123,7 @@ fn round_bound(members: &mut JsonObject, bound: &str, toward: fn(f64) -> f64) {
     }
 }
 
-fn round_to_integer(value: &Value, toward: fn(f64) -> f64) -> Option<i128> {
+fn round_to_integer(value: &Value, toward: Rounding) -> Option<i128> {
     as_integer(value).or_else(|| {
         let number = toward(value.as_f64()?);
         (number.abs() < MAX_EXACT_INTEGER).then_some(number as i128)

@@ -1,10 +1,9 @@
-//! Reduces enums to the types of value that the dialect supports; numbers and booleans become strings.
+//! Reduces enums to scalars, or to strings, where numbers and booleans become text.
 
 use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
-use crate::dialect::EnumValues;
 use crate::lower::pass::describe::describe_enum;
 use crate::lower::{
     JsonObject, KeywordLookup, LIFT_KEYWORD, LiftMark, LowerError, LoweringState, PathSegment,
@@ -13,11 +12,7 @@ use crate::lower::{
 use crate::{Schema, Tape};
 
 pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
-    let only_strings = match state.rules.enum_values {
-        EnumValues::Any => return Ok(()),
-        EnumValues::Primitives => false,
-        EnumValues::StringsOnly => true,
-    };
+    let only_strings = state.rules.enums_of_strings_only;
     if !state.contains_any_keyword(&["enum"]) {
         return Ok(());
     }

@@ -11,16 +11,10 @@ use crate::lower::{
 
 /// Makes a schema a string that contains the value as JSON; its description and its marks as a property stay.
 pub(crate) fn replace_by_json_text(schema: &mut JsonObject, text: &str) {
-    let description = schema.remove_keyword("description");
-    let marks = schema.remove_keyword(LIFT_KEYWORD);
-    schema.clear();
-    schema.set_keyword("type", json!("string"));
-    if let Some(description) = description {
-        schema.set_keyword("description", description);
-    }
-    if let Some(Value::Object(mut marks)) = marks {
+    schema.retain(|keyword, _| matches!(keyword.as_str(), "description" | LIFT_KEYWORD));
+    schema.shift_insert(0, "type".to_owned(), json!("string"));
+    if let Some(Value::Object(marks)) = schema.keyword_mut(LIFT_KEYWORD) {
         marks.retain(|name, _| matches!(name.as_str(), "absent" | "name"));
-        schema.set_keyword(LIFT_KEYWORD, Value::Object(marks));
     }
     append_to_description(schema, text);
     add_lift_mark(schema, LiftMark::JsonText);

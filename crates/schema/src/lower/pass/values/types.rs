@@ -48,7 +48,7 @@ fn normalise_schema(
 }
 
 fn split_types(schema: &mut JsonObject, cursor: &mut SchemaCursor<'_>) {
-    let named = match schema.keyword("type") {
+    let mut names: Vec<String> = match schema.keyword("type") {
         // The usual case.
         Some(Value::String(json_type)) => {
             let known = TYPES.into_iter().find(|name| name == json_type);
@@ -61,7 +61,6 @@ fn split_types(schema: &mut JsonObject, cursor: &mut SchemaCursor<'_>) {
         _ if has_no_assertions(schema) => return,
         _ => infer_types(schema, cursor),
     };
-    let mut names: Vec<String> = named;
     if names.is_empty() {
         return;
     }
