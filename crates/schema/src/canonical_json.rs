@@ -6,39 +6,9 @@ use serde_json::Value;
 ///
 /// Numbers keep their form: `1` and `1.0` are different.
 pub fn canonical_json(value: &Value) -> String {
-    let mut text = String::new();
-    write(value, &mut text);
-    text
-}
-
-fn write(value: &Value, text: &mut String) {
-    match value {
-        Value::Array(elements) => {
-            text.push('[');
-            for (at, element) in elements.iter().enumerate() {
-                if at > 0 {
-                    text.push(',');
-                }
-                write(element, text);
-            }
-            text.push(']');
-        }
-        Value::Object(members) => {
-            let mut members: Vec<_> = members.iter().collect();
-            members.sort_unstable_by_key(|(key, _)| key.as_str());
-            text.push('{');
-            for (at, (key, member)) in members.into_iter().enumerate() {
-                if at > 0 {
-                    text.push(',');
-                }
-                text.push_str(&Value::from(key.as_str()).to_string());
-                text.push(':');
-                write(member, text);
-            }
-            text.push('}');
-        }
-        scalar => text.push_str(&scalar.to_string()),
-    }
+    let mut sorted = value.clone();
+    sorted.sort_all_objects();
+    sorted.to_string()
 }
 
 #[cfg(test)]

@@ -7,7 +7,10 @@ use std::{fmt, ptr, str::FromStr};
 
 use serde::{Serialize, Serializer};
 
-use crate::{did_you_mean, lower::pass::Pass};
+use crate::did_you_mean;
+use crate::lower::pass::{
+    Pass, all_of, annotations, booleans, conditions, constants, one_of, root, types,
+};
 
 mod anthropic;
 mod google;
@@ -26,25 +29,62 @@ pub(crate) struct DialectRules {
     /// The month in which these rules were last compared with the provider's documentation.
     pub(crate) as_of: &'static str,
     pub(crate) about: &'static str,
+    /// Whether schemas are brought into normal form first, and how.
+    pub(crate) normal_form: Option<NormalForm>,
+    /// The passes after that.
     pub(crate) passes: &'static [Pass],
     /// The supported keywords; `None` allows all.
     pub(crate) keywords: Option<&'static [&'static str]>,
     /// The supported values of `format`; `None` allows all.
     pub(crate) formats: Option<&'static [&'static str]>,
     pub(crate) null_style: NullStyle,
-    pub(crate) enum_values: EnumValues,
+    /// Whether an `enum` may list only strings: other values are written as text, and converted back in the arguments.
+    pub(crate) enums_of_strings_only: bool,
     /// Whether an object below the root may be without properties.
     pub(crate) allows_empty_objects: bool,
-    pub(crate) size_limits: SizeLimits,
+    pub(crate) size_limits: Option<SizeLimits>,
     pub(crate) parameter_name_rule: Option<NameRule>,
     pub(crate) tool_name_rule: NameRule,
     pub(crate) max_tools: Option<usize>,
     /// The highest sum of all `maxItems` in a request.
     pub(crate) max_items_total: Option<u64>,
-    pub(crate) strict_mode: StrictMode,
+    /// Whether the provider constrains the model's output to the schema.
+    pub(crate) is_strict: bool,
+    /// The strict dialect of the same provider.
+    pub(crate) strict_dialect: Option<Dialect>,
+    /// The limits that all strict tools of a request share.
+    pub(crate) strict_budget: StrictBudget,
+}
+
+/// What differs between dialects in the [normal form](crate::lower::pass) of a schema.
+#[derive(Clone, Copy)]
+pub(crate) struct NormalForm {
+    /// What happens to references.
+    pub(crate) refs: Pass,
+    /// What happens to tuples.
+    pub(crate) tuples: Pass,
 }
 
 impl DialectRules {
+    /// All passes, in order.
+    pub(crate) fn all_passes(&self) -> impl Iterator<Item = Pass> {
+        let normalise = self.normal_form.map(|NormalForm { refs, tuples }| -> [Pass; 10] {
+            [
+                booleans::run,
+                refs,
+                annotations::run,
+                constants::run,
+                all_of::run,
+                one_of::run,
+                conditions::run,
+                tuples,
+                types::run,
+                root::require_single_object,
+            ]
+        });
+        normalise.into_iter().flatten().chain(self.passes.iter().copied())
+    }
+
     /// Returns true if a schema may contain the keyword.
     pub(crate) fn allows_keyword(&self, keyword: &str) -> bool {
         // The most frequent keywords, which every dialect supports.
@@ -60,18 +100,25 @@ const ANY_JSON_SCHEMA: DialectRules = DialectRules {
     name: "",
     as_of: "2026-11",
     about: "",
+    normal_form: None,
     passes: &[],
     keywords: None,
     formats: None,
     null_style: NullStyle::TypeList,
-    enum_values: EnumValues::Any,
+    enums_of_strings_only: false,
     allows_empty_objects: true,
-    size_limits: SizeLimits::NONE,
+    size_limits: None,
     parameter_name_rule: None,
     tool_name_rule: WORD_OR_DASH_64,
     max_tools: None,
     max_items_total: None,
-    strict_mode: StrictMode::NONE,
+    is_strict: false,
+    strict_dialect: None,
+    strict_budget: StrictBudget {
+        max_strict_tools: None,
+        max_optional_parameters: None,
+        max_union_parameters: None,
+    },
 };
 
 /// How a dialect expresses that a value may be null.
@@ -87,37 +134,17 @@ pub(crate) enum NullStyle {
     Unsupported,
 }
 
-/// Which values an `enum` may list.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum EnumValues {
-    Any,
-    /// All but arrays and objects.
-    Primitives,
-    /// Strings only: other values are written as text, and converted back in the arguments.
-    StringsOnly,
-}
-
 /// Limits on the size of one tool's schema.
 #[derive(Clone, Copy)]
 pub(crate) struct SizeLimits {
     /// How many levels of objects and arrays, counting the root as 1.
-    pub(crate) max_depth: Option<usize>,
-    pub(crate) max_properties: Option<usize>,
-    pub(crate) max_enum_values: Option<usize>,
+    pub(crate) max_depth: usize,
+    pub(crate) max_properties: usize,
+    pub(crate) max_enum_values: usize,
     /// The total length in characters of an `enum` with more than 250 strings.
-    pub(crate) max_long_enum_characters: Option<usize>,
+    pub(crate) max_long_enum_characters: usize,
     /// The total length in characters of all names, enum values and constants.
-    pub(crate) max_characters: Option<usize>,
-}
-
-impl SizeLimits {
-    const NONE: Self = Self {
-        max_depth: None,
-        max_properties: None,
-        max_enum_values: None,
-        max_long_enum_characters: None,
-        max_characters: None,
-    };
+    pub(crate) max_characters: usize,
 }
 
 /// The syntax of names.
@@ -164,17 +191,6 @@ fn is_letter_or_underscore(c: char) -> bool {
 /// `[a-zA-Z0-9_-]`, at most 64 characters: the rule of most providers.
 const WORD_OR_DASH_64: NameRule = NameRule::new(64, is_word_or_dash, is_word_or_dash);
 
-/// The strict mode of a dialect.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct StrictMode {
-    /// Whether the dialect is a strict mode.
-    pub(crate) enabled: bool,
-    /// The strict dialect of the same provider.
-    pub(crate) strict_dialect: Option<Dialect>,
-    /// The limits that all strict tools of a request share.
-    pub(crate) request_budget: StrictBudget,
-}
-
 /// Limits on the strict tools of one request; `None` is unlimited.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
@@ -185,18 +201,6 @@ pub struct StrictBudget {
     pub max_optional_parameters: Option<usize>,
     /// How many parameters may have a union type.
     pub max_union_parameters: Option<usize>,
-}
-
-impl StrictMode {
-    const NONE: Self = Self {
-        enabled: false,
-        strict_dialect: None,
-        request_budget: StrictBudget {
-            max_strict_tools: None,
-            max_optional_parameters: None,
-            max_union_parameters: None,
-        },
-    };
 }
 
 impl Dialect {
@@ -267,12 +271,12 @@ impl Dialect {
 
     /// Returns true if the provider constrains the model's output to schemas in this dialect.
     pub fn is_strict(self) -> bool {
-        self.0.strict_mode.enabled
+        self.0.is_strict
     }
 
     /// The strict dialect of the same provider.
     pub fn strict(self) -> Option<Self> {
-        self.0.strict_mode.strict_dialect
+        self.0.strict_dialect
     }
 
     /// The non-strict dialect of the same provider; itself if it is not strict.
@@ -283,7 +287,7 @@ impl Dialect {
 
     /// The limits on the strict tools of one request.
     pub fn strict_budget(self) -> StrictBudget {
-        self.0.strict_mode.request_budget
+        self.0.strict_budget
     }
 
     /// The syntax of tool names.

@@ -38,10 +38,14 @@ mod lower;
 mod provider_rules;
 
 mod canonical_json;
+mod english;
 mod json_pointer;
 mod nearest;
 mod redact;
 mod type_set;
+
+/// The members of a JSON object: the keywords of a schema, or its properties by name.
+pub(crate) type JsonObject = serde_json::Map<String, serde_json::Value>;
 
 pub use arguments::{
     coerce::{Coercion, coerce},

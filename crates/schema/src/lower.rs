@@ -13,16 +13,18 @@ mod path;
 mod prescan;
 mod state;
 
+pub(crate) use crate::JsonObject;
 pub use cost::SchemaCost;
-pub(crate) use keyword_lookup::{KeywordLookup, KeywordLookupMut};
+pub(crate) use keyword_lookup::KeywordLookup;
 pub(crate) use keyword_set::KeywordSet;
 pub(crate) use lift::{LIFT_KEYWORD, LiftMark, add_lift_mark};
 pub use loss::{Loss, LowerError, Severity};
 pub(crate) use path::{PathSegment, SchemaPath};
 pub(crate) use prescan::{MAX_NODES, too_large_error};
 pub(crate) use state::{
-    LoweringState, SchemaCursor, SubschemaShape, append_to_description, for_each_subschema,
-    subschema_shape, subschemas_of, visit_bottom_up,
+    LoweringState, SchemaCursor, SubschemaShape, any_object, append_to_description,
+    for_each_object_mut, for_each_subschema, subschema_shape, subschemas_of, subschemas_of_mut,
+    visit_bottom_up,
 };
 
 use std::sync::OnceLock;
@@ -47,19 +49,18 @@ impl Lowered {
     /// Runs the passes of a dialect over a copy of the schema.
     pub(crate) fn new(canonical: &Value, dialect: Dialect) -> Result<Self, LowerError> {
         let mut state = LoweringState::new(canonical, dialect)?;
-        for pass in dialect.rules().passes {
+        for pass in dialect.rules().all_passes() {
             pass(&mut state)?;
             debug_assert!(state.keywords_are_complete(), "a pass wrote a keyword in silence");
         }
-        let (mut schema, losses, remark) = state.finish();
-        let lift = LiftPlan::extract(&mut schema);
+        let lift_plan = LiftPlan::extract(&mut state.schema);
         Ok(Self {
-            schema,
+            schema: state.schema,
             text: OnceLock::new(),
             cost: OnceLock::new(),
-            losses,
-            description_suffix: remark,
-            lift_plan: lift,
+            losses: state.losses,
+            description_suffix: state.description_suffix,
+            lift_plan,
         })
     }
 
@@ -75,7 +76,9 @@ impl Lowered {
 
     /// What it uses of the limits of a request.
     pub fn cost(&self) -> SchemaCost {
-        *self.cost.get_or_init(|| cost::schema_cost(&self.schema))
+        *self
+            .cost
+            .get_or_init(|| self.schema.as_object().map(cost::schema_cost).unwrap_or_default())
     }
 
     /// The schema without one keyword, in all subschemas.
@@ -118,12 +121,12 @@ impl Lowered {
     ///
     /// Values in neither form are left unchanged; the validator rejects them.
     pub fn lift_arguments(&self, arguments: &mut Value) {
-        self.lift_plan.lift(&self.schema, arguments);
+        self.lift_plan.transform(&self.schema, arguments, true);
     }
 
     /// Converts canonical arguments to this dialect's form, for earlier calls that are sent to the model again.
     pub fn lower_arguments(&self, arguments: &mut Value) {
-        self.lift_plan.lower(&self.schema, arguments);
+        self.lift_plan.transform(&self.schema, arguments, false);
     }
 }
 

@@ -17,9 +17,10 @@ mod types;
 use std::fmt;
 
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use crate::{SchemaError, escape_pointer_token};
+use crate::json_pointer::{push_pointer_token, write_message_at};
+use crate::{JsonObject, SchemaError};
 use properties::{bare_properties, property_map, required_flag, required_list};
 use required_flag::RequiredFlag;
 use types::{nullable, type_expression, type_keyword, type_names, type_parser};
@@ -35,10 +36,7 @@ pub struct SchemaFix {
 
 impl fmt::Display for SchemaFix {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.pointer.is_empty() {
-            write!(f, "{}: ", self.pointer)?;
-        }
-        f.write_str(&self.message)
+        write_message_at(f, &self.pointer, &self.message)
     }
 }
 
@@ -79,7 +77,6 @@ pub fn normalise(schema: &mut Value) -> Result<Vec<SchemaFix>, SchemaError> {
     Ok(normaliser.fixes)
 }
 
-type Members = Map<String, Value>;
 type NormaliseResult<T = ()> = Result<T, SchemaError>;
 
 /// The current path, and the changes so far.
@@ -97,7 +94,7 @@ impl Normaliser {
             Value::Bool(_) => Ok(None),
             Value::Null => {
                 self.add_fix("null read as any value");
-                *value = Value::Object(Members::new());
+                *value = Value::Object(JsonObject::new());
                 Ok(None)
             }
             Value::String(text) => {
@@ -106,15 +103,17 @@ impl Normaliser {
                 *value = read;
                 Ok(flag)
             }
-            Value::Number(_) | Value::Array(_) => Err(self
-                .error(format!("a schema is an object or a boolean, not {}", self.excerpt(value)))),
+            Value::Number(_) | Value::Array(_) => {
+                let shown = self.excerpt(value);
+                Err(self.error(format!("a schema is an object or a boolean, not {shown}")))
+            }
         }
     }
 
     /// The stages, ordered so that each can rely on the previous ones.
     fn normalise_members(
         &mut self,
-        members: &mut Members,
+        members: &mut JsonObject,
     ) -> NormaliseResult<Option<RequiredFlag>> {
         bare_properties::collect_bare_properties(self, members)?;
         keyword_values::normalise_values(self, members)?;
@@ -153,15 +152,15 @@ impl Normaliser {
         outcome
     }
 
+    /// An error about a keyword whose value is not of the type that it needs.
+    fn expected(&self, keyword: &str, wanted: &str, value: &Value) -> SchemaError {
+        self.error_at(keyword, format!("expected {wanted}, got {}", self.excerpt(value)))
+    }
+
     /// A value for messages: truncated, and with secrets redacted.
     fn excerpt(&self, value: &Value) -> String {
         crate::schema::violation::excerpt(value, &self.path)
     }
-}
-
-fn push_pointer_token(path: &mut String, step: &str) {
-    path.push('/');
-    path.push_str(&escape_pointer_token(step));
 }
 
 #[cfg(test)]

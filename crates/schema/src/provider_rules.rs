@@ -25,7 +25,7 @@ use checks::{
     definition_refs, keywords, local_refs, meta_schema, object_properties, pattern, root,
     value_types,
 };
-use providers::{anthropic, google, mcp, ollama, openai, other_providers, portable};
+use providers::{ProviderRules, anthropic, google, mcp, ollama, openai, other_providers, portable};
 pub use tool_names::validate_tools_for;
 
 /// One rule of a provider that a schema violates.
@@ -71,29 +71,27 @@ pub fn validate_for(dialect: Dialect, schema: &Value) -> Vec<Rejection> {
     if let Some(rule) = size_limit::exceeded_limit(schema) {
         return refusal(rule);
     }
-    match check_for_dialect(dialect.name()) {
-        Some(check) => check(schema),
+    match rules_of_dialect(dialect.name()) {
+        Some(rules) => rules.check(schema),
         None => refusal(format!("nothing is known about the dialect `{}`", dialect.name())),
     }
 }
 
-type SchemaCheck = fn(&Value) -> Vec<Rejection>;
-
-fn check_for_dialect(dialect: &str) -> Option<SchemaCheck> {
+fn rules_of_dialect(dialect: &str) -> Option<ProviderRules> {
     Some(match dialect {
-        "openai" | "groq" | "deepseek" => openai::check_non_strict,
-        "openai-strict" => openai::check_strict,
-        "anthropic" => anthropic::check_non_strict,
-        "anthropic-strict" => anthropic::check_strict,
-        "gemini" => google::check_json_schema,
-        "gemini-openapi" => google::openapi,
-        "ollama" => ollama::check,
-        "mistral" => other_providers::check_mistral,
-        "deepseek-strict" => other_providers::check_deepseek_strict,
-        "xai" => other_providers::check_xai,
-        "bedrock" => other_providers::check_bedrock,
-        "mcp" => mcp::check,
-        "portable" => portable::check,
+        "openai" | "groq" | "deepseek" => openai::NON_STRICT,
+        "openai-strict" => openai::STRICT,
+        "anthropic" => anthropic::NON_STRICT,
+        "anthropic-strict" => anthropic::STRICT,
+        "gemini" => google::JSON_SCHEMA,
+        "gemini-openapi" => google::OPENAPI,
+        "ollama" => ollama::RULES,
+        "mistral" => other_providers::MISTRAL,
+        "deepseek-strict" => other_providers::DEEPSEEK_STRICT,
+        "xai" => other_providers::XAI,
+        "bedrock" => other_providers::BEDROCK,
+        "mcp" => mcp::RULES,
+        "portable" => portable::RULES,
         _ => return None,
     })
 }

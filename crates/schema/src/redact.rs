@@ -19,27 +19,13 @@ const SECRET_LAST_WORDS: [&str; 6] =
 const SECRET_KEY_PREFIX_WORDS: [&str; 7] =
     ["api", "private", "access", "signing", "encryption", "auth", "ssh"];
 
-/// Prefixes of well-known tokens, and the minimum length of the rest.
-const SECRET_PREFIXES: [(&str, usize); 19] = [
-    ("sk-", 8),
-    ("sk_live_", 8),
-    ("sk_test_", 8),
-    ("rk_live_", 8),
-    ("pk_live_", 8),
-    ("ghp_", 16),
-    ("gho_", 16),
-    ("ghu_", 16),
-    ("ghs_", 16),
-    ("ghr_", 16),
-    ("github_pat_", 16),
-    ("glpat-", 12),
-    ("xoxb-", 8),
-    ("xoxp-", 8),
-    ("xoxa-", 8),
-    ("AKIA", 16),
-    ("ASIA", 16),
-    ("AIza", 30),
-    ("hf_", 20),
+/// Prefixes of well-known tokens, by the minimum length of the rest.
+const SECRET_PREFIXES: [(usize, &[&str]); 5] = [
+    (8, &["sk-", "sk_live_", "sk_test_", "rk_live_", "pk_live_", "xoxb-", "xoxp-", "xoxa-"]),
+    (12, &["glpat-"]),
+    (16, &["ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "AKIA", "ASIA"]),
+    (20, &["hf_"]),
+    (30, &["AIza"]),
 ];
 
 /// Returns true if a property, header or variable of this name usually contains a secret.
@@ -84,8 +70,9 @@ fn is_auth_scheme(word: &str) -> bool {
 fn is_secret_token(word: &str) -> bool {
     let plain =
         |rest: &str| rest.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
-    SECRET_PREFIXES.iter().any(|(prefix, min_length)| {
-        word.strip_prefix(prefix).is_some_and(|rest| rest.len() >= *min_length && plain(rest))
+    SECRET_PREFIXES.iter().any(|(min_length, prefixes)| {
+        let mut rests = prefixes.iter().filter_map(|prefix| word.strip_prefix(prefix));
+        rests.any(|rest| rest.len() >= *min_length && plain(rest))
     }) || (word.starts_with("eyJ")
         && word.len() >= 20
         && word.matches('.').count() == 2

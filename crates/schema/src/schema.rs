@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use crate::{
     Dialect, InputLimits, LowerError, Lowered, Node, ParseError, Tape, Violation, dialect,
-    escape_pointer_token, tape::TapeJson,
+    escape_pointer_token, json_pointer::write_message_at, tape::TapeJson,
 };
 use violation::invalid_schema_violation;
 
@@ -51,7 +51,7 @@ impl Schema {
     /// See [`Schema::check`]; also text that is not JSON or exceeds a limit.
     pub fn parse(text: &str) -> Result<Self, SchemaError> {
         let value = Tape::parse(text, &InputLimits::default())
-            .map_err(SchemaError::from_parse_error)?
+            .map_err(|error| SchemaError::new("", error.to_string()))?
             .to_value();
         Self::check(value)
     }
@@ -67,13 +67,9 @@ impl Schema {
             return Err(SchemaError::new("", "a schema is an object or a boolean"));
         }
         check_size(&value)?;
-        let compiled = compile(&value)?;
-        Ok(Self(Arc::new(Inner {
-            value,
-            compiled: OnceLock::from(Ok(compiled)),
-            subschema_validators: OnceLock::new(),
-            lowered: OnceLock::new(),
-        })))
+        let schema = Self::trusted(value);
+        schema.compiled().as_ref().map_err(SchemaError::clone)?;
+        Ok(schema)
     }
 
     /// Creates a schema that was generated from a Rust type; it is compiled on first use.
@@ -161,10 +157,6 @@ impl SchemaError {
         Self { pointer: pointer.into(), message: message.into() }
     }
 
-    fn from_parse_error(error: ParseError) -> Self {
-        Self::new("", error.to_string())
-    }
-
     /// The JSON pointer of the invalid part of the schema, empty for the whole.
     pub fn pointer(&self) -> &str {
         &self.pointer
@@ -178,10 +170,7 @@ impl SchemaError {
 
 impl fmt::Display for SchemaError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.pointer.is_empty() {
-            write!(f, "{}: ", self.pointer)?;
-        }
-        f.write_str(&self.message)
+        write_message_at(f, &self.pointer, &self.message)
     }
 }
 
@@ -197,16 +186,15 @@ fn compile(value: &Value) -> Result<Validator<TapeJson>, SchemaError> {
 
 fn compile_error(schema: &Value, error: ValidationError<'static>) -> SchemaError {
     if let ValidationErrorKind::Referencing(cause) = error.kind() {
-        return match unresolved_reference(schema, "", &cause.to_string()) {
-            Some((pointer, target)) => SchemaError::new(
+        let cause = cause.to_string();
+        let (pointer, message) = match unresolved_reference(schema, "", &cause) {
+            Some((pointer, target)) => (
                 pointer,
                 format!("cannot resolve `{target}`: only parts of this schema can be referred to"),
             ),
-            None => SchemaError::new(
-                "",
-                format!("cannot be resolved: {}", lowercase_first(&cause.to_string())),
-            ),
+            None => (String::new(), format!("cannot be resolved: {}", lowercase_first(&cause))),
         };
+        return SchemaError::new(pointer, message);
     }
     let pointer = error.instance_path().to_string();
     let shown = violation::violations_from_errors(&Value::Null, std::iter::once(error));
@@ -252,21 +240,16 @@ fn check_size(value: &Value) -> Result<(), SchemaError> {
     let mut level: Vec<&Value> = vec![value];
     for _ in 0..=limits.depth {
         level = level.into_iter().flat_map(child_values).collect();
-        if level.is_empty() {
-            break;
-        }
     }
-    if !level.is_empty() {
-        return Err(SchemaError::from_parse_error(ParseError::TooDeep { limit: limits.depth }));
-    }
-    let bytes = value.to_string().len();
-    if bytes > limits.bytes {
-        return Err(SchemaError::from_parse_error(ParseError::TooLong {
-            bytes,
-            limit: limits.bytes,
-        }));
-    }
-    Ok(())
+    let bytes = || value.to_string().len();
+    let error = if !level.is_empty() {
+        ParseError::TooDeep { limit: limits.depth }
+    } else if bytes() > limits.bytes {
+        ParseError::TooLong { bytes: bytes(), limit: limits.bytes }
+    } else {
+        return Ok(());
+    };
+    Err(SchemaError::new("", error.to_string()))
 }
 
 fn child_values(value: &Value) -> Box<dyn Iterator<Item = &Value> + '_> {

@@ -6,6 +6,17 @@ use serde_json::{Number, Value};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TypeSet(u8);
 
+/// The types of JSON Schema, in the order in which they are written.
+const NAMES: [(&str, TypeSet); 7] = [
+    ("string", TypeSet::STRING),
+    ("integer", TypeSet::INTEGER),
+    ("number", TypeSet::NUMBER),
+    ("boolean", TypeSet::BOOLEAN),
+    ("array", TypeSet::ARRAY),
+    ("object", TypeSet::OBJECT),
+    ("null", TypeSet::NULL),
+];
+
 impl TypeSet {
     pub(crate) const NONE: Self = Self(0);
     pub(crate) const STRING: Self = Self(1);
@@ -38,16 +49,10 @@ impl TypeSet {
 
     /// The type of that name; none if it is unknown.
     pub(crate) fn from_name(name: &str) -> Self {
-        match name {
-            "null" => Self::NULL,
-            "boolean" => Self::BOOLEAN,
-            "integer" => Self::INTEGER,
-            "number" => Self::NUMBER,
-            "string" => Self::STRING,
-            "array" => Self::ARRAY,
-            "object" => Self::OBJECT,
-            _ => Self::NONE,
-        }
+        NAMES
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map_or(Self::NONE, |(_, json_type)| *json_type)
     }
 
     /// The types of these names.
@@ -86,29 +91,28 @@ impl TypeSet {
 
     /// The value of `type` for these types, in a fixed order; `None` where there is none.
     pub(crate) fn to_type_keyword(self) -> Option<Value> {
-        let number = match (self.intersects(Self::INTEGER), self.intersects(Self::FRACTION)) {
-            (true, true) => Some("number"),
-            (true, false) => Some("integer"),
-            (false, true) => return None,
-            (false, false) => None,
+        let (integer, fraction) = (self.intersects(Self::INTEGER), self.intersects(Self::FRACTION));
+        if fraction && !integer {
+            return None;
+        }
+        let named = |(name, json_type): &(&str, Self)| match *name {
+            "integer" => integer && !fraction,
+            "number" => fraction,
+            _ => self.intersects(*json_type),
         };
-        let named =
-            |json_type: Self, name: &'static str| self.intersects(json_type).then_some(name);
-        let names = [
-            named(Self::STRING, "string"),
-            number,
-            named(Self::BOOLEAN, "boolean"),
-            named(Self::ARRAY, "array"),
-            named(Self::OBJECT, "object"),
-            named(Self::NULL, "null"),
-        ];
-        let mut names: Vec<Value> = names.into_iter().flatten().map(Value::from).collect();
+        let names = NAMES.into_iter().filter(named);
+        let mut names: Vec<Value> = names.map(|(name, _)| Value::from(name)).collect();
         match names.len() {
             0 => None,
             1 => names.pop(),
             _ => Some(Value::Array(names)),
         }
     }
+}
+
+/// The value of a number that is written as an integer.
+pub(crate) fn as_integer(value: &Value) -> Option<i128> {
+    value.as_i64().map(i128::from).or_else(|| value.as_u64().map(i128::from))
 }
 
 /// Returns true if JSON Schema accepts the number as an integer, such as `1.0`.

@@ -9,8 +9,10 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::{Schema, escape_pointer_token, schema::violation::excerpt};
-use candidates::{Candidate, as_integer, candidates};
+use crate::{
+    Schema, escape_pointer_token, json_pointer::write_message_at, schema::violation::excerpt,
+};
+use candidates::{as_integer, candidates};
 pub(crate) use candidates::{parse_json_container, parse_number};
 use subschema_path::{child_subschema_path, type_names};
 
@@ -33,10 +35,7 @@ pub struct Coercion {
 
 impl fmt::Display for Coercion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.pointer.is_empty() {
-            write!(f, "{}: ", self.pointer)?;
-        }
-        write!(f, "{} read as {}", self.from, self.to)
+        write_message_at(f, &self.pointer, format_args!("{} read as {}", self.from, self.to))
     }
 }
 
@@ -81,13 +80,11 @@ impl Coercer<'_> {
             return;
         }
         let mut fitting = Vec::new();
-        for option in candidates(self.schema.as_value(), path, value) {
+        for (mut candidate, wraps) in candidates(self.schema.as_value(), path, value) {
+            if wraps && self.inside_wrapped_array {
+                continue;
+            }
             let before = self.coercions.len();
-            let (mut candidate, wraps) = match option {
-                Candidate::Converted(candidate) => (candidate, false),
-                Candidate::Wrapped(_) if self.inside_wrapped_array => continue,
-                Candidate::Wrapped(candidate) => (candidate, true),
-            };
             let outer = self.inside_wrapped_array;
             self.inside_wrapped_array |= wraps;
             self.descend(&mut candidate, path, pointer, false, depth);

@@ -5,8 +5,6 @@
 mod rewrite;
 mod unwrap;
 
-use std::fmt;
-
 use crate::{InputLimits, ParseError, Tape};
 
 /// Repaired JSON text and the list of repairs.
@@ -19,12 +17,14 @@ pub struct Repaired {
 }
 
 /// Why text cannot be repaired.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RepairError {
     /// The text ends too early: the missing rest might have changed its meaning.
+    #[error("the JSON is cut off")]
     Truncated,
     /// The text has more than one interpretation.
+    #[error("not JSON: {message} at byte {at}")]
     Ambiguous {
         /// The byte offset at which it becomes ambiguous.
         at: usize,
@@ -32,20 +32,9 @@ pub enum RepairError {
         message: String,
     },
     /// The text exceeds a limit or has a duplicate key.
+    #[error("{0}")]
     Rejected(ParseError),
 }
-
-impl fmt::Display for RepairError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Truncated => f.write_str("the JSON is cut off"),
-            Self::Ambiguous { at, message } => write!(f, "not JSON: {message} at byte {at}"),
-            Self::Rejected(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for RepairError {}
 
 /// Repairs complete text with syntax mistakes; valid JSON keeps its meaning.
 ///

@@ -1,12 +1,11 @@
 //! Anthropic: JSON Schema 2020-12 with an object at the root, and a smaller strict mode.
 
 use super::{
-    ANY_JSON_SCHEMA, Dialect, DialectRules, EnumValues, NameRule, StrictBudget, StrictMode,
-    is_word_or_dash,
+    ANY_JSON_SCHEMA, Dialect, DialectRules, NameRule, NormalForm, StrictBudget, is_word_or_dash,
 };
 use crate::lower::pass::{
-    all_of, annotations, booleans, bounds, conditions, constants, enums, formats, nulls, objects,
-    one_of, refs, root, strict_budget, tuples, types, unions, unsupported_keywords,
+    bounds, enums, formats, nulls, objects, refs, root, strict_budget, tuples, unions,
+    unsupported_keywords,
 };
 
 /// 128 for the API; 64 where a remote MCP server is attached to an app, which is a different API.
@@ -17,24 +16,15 @@ pub(super) static NON_STRICT: DialectRules = DialectRules {
     about: "Anthropic Messages, `strict: false`",
     passes: &[refs::keep_local, root::require_single_object],
     tool_name_rule: TOOL_NAMES,
-    strict_mode: StrictMode { strict_dialect: Some(Dialect::ANTHROPIC_STRICT), ..StrictMode::NONE },
+    strict_dialect: Some(Dialect::ANTHROPIC_STRICT),
     ..ANY_JSON_SCHEMA
 };
 
 pub(super) static STRICT: DialectRules = DialectRules {
     name: "anthropic-strict",
     about: "Anthropic Messages, `strict: true`; patterns are described only, as its own SDKs do",
+    normal_form: Some(NormalForm { refs: refs::inline, tuples: tuples::tuples_to_arrays }),
     passes: &[
-        booleans::run,
-        refs::inline,
-        annotations::run,
-        constants::run,
-        all_of::run,
-        one_of::run,
-        conditions::run,
-        tuples::tuples_to_arrays,
-        types::run,
-        root::require_single_object,
         enums::run,
         bounds::run,
         formats::run,
@@ -53,16 +43,12 @@ pub(super) static STRICT: DialectRules = DialectRules {
     formats: Some(&[
         "date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "time", "uri", "uuid",
     ]),
-    enum_values: EnumValues::Primitives,
     tool_name_rule: TOOL_NAMES,
-    strict_mode: StrictMode {
-        enabled: true,
-        strict_dialect: None,
-        request_budget: StrictBudget {
-            max_strict_tools: Some(20),
-            max_optional_parameters: Some(24),
-            max_union_parameters: Some(16),
-        },
+    is_strict: true,
+    strict_budget: StrictBudget {
+        max_strict_tools: Some(20),
+        max_optional_parameters: Some(24),
+        max_union_parameters: Some(16),
     },
     ..ANY_JSON_SCHEMA
 };

@@ -1,13 +1,12 @@
 //! Gemini, whose function declarations accept one of two forms of schema.
 
 use super::{
-    ANY_JSON_SCHEMA, DialectRules, EnumValues, NameRule, NullStyle, is_letter_or_underscore,
+    ANY_JSON_SCHEMA, DialectRules, NameRule, NormalForm, NullStyle, is_letter_or_underscore,
     is_word_char,
 };
 use crate::lower::pass::{
-    all_of, annotations, booleans, bounds, conditions, constants, enums, formats, item_counts,
-    nulls, objects, one_of, parameter_names, property_order, refs, root, tuples, types, unions,
-    unsupported_keywords,
+    bounds, enums, formats, item_counts, nulls, objects, parameter_names, property_order, refs,
+    tuples, unions, unsupported_keywords,
 };
 
 const TOOL_NAMES: NameRule = NameRule::new(128, is_letter_or_underscore, |letter| {
@@ -19,17 +18,8 @@ const PARAMETER_NAMES: NameRule = NameRule::new(64, is_letter_or_underscore, is_
 pub(super) static JSON_SCHEMA: DialectRules = DialectRules {
     name: "gemini",
     about: "Gemini, `parametersJsonSchema`; keywords it is not known to read are described",
+    normal_form: Some(NormalForm { refs: refs::keep_recursive, tuples: tuples::close_tuples }),
     passes: &[
-        booleans::run,
-        refs::keep_recursive,
-        annotations::run,
-        constants::run,
-        all_of::run,
-        one_of::run,
-        conditions::run,
-        tuples::close_tuples,
-        types::run,
-        root::require_single_object,
         enums::run,
         bounds::run,
         formats::run,
@@ -48,7 +38,6 @@ pub(super) static JSON_SCHEMA: DialectRules = DialectRules {
         "propertyOrdering", "required", "type",
     ]),
     formats: Some(&[]),
-    enum_values: EnumValues::Primitives,
     parameter_name_rule: Some(PARAMETER_NAMES),
     tool_name_rule: TOOL_NAMES,
     max_tools: Some(512),
@@ -59,17 +48,8 @@ pub(super) static JSON_SCHEMA: DialectRules = DialectRules {
 pub(super) static OPENAPI: DialectRules = DialectRules {
     name: "gemini-openapi",
     about: "Gemini, `parameters`, the only form of the Live API; read as the Gemini API does, which is stricter than Vertex",
+    normal_form: Some(NormalForm { refs: refs::inline, tuples: tuples::tuples_to_arrays }),
     passes: &[
-        booleans::run,
-        refs::inline,
-        annotations::run,
-        constants::run,
-        all_of::run,
-        one_of::run,
-        conditions::run,
-        tuples::tuples_to_arrays,
-        types::run,
-        root::require_single_object,
         enums::run,
         bounds::run,
         formats::run,
@@ -89,7 +69,7 @@ pub(super) static OPENAPI: DialectRules = DialectRules {
     ]),
     formats: Some(&["date-time", "int32", "int64"]),
     null_style: NullStyle::NullableKeyword,
-    enum_values: EnumValues::StringsOnly,
+    enums_of_strings_only: true,
     allows_empty_objects: false,
     parameter_name_rule: Some(PARAMETER_NAMES),
     tool_name_rule: TOOL_NAMES,

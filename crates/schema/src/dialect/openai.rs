@@ -1,9 +1,9 @@
 //! OpenAI: any schema of an object, or the smaller subset of strict mode.
 
-use super::{ANY_JSON_SCHEMA, Dialect, DialectRules, SizeLimits, StrictMode};
+use super::{ANY_JSON_SCHEMA, Dialect, DialectRules, NormalForm, SizeLimits};
 use crate::lower::pass::{
-    all_of, annotations, booleans, bounds, conditions, constants, enums, formats, nulls, objects,
-    one_of, optional_as_null, refs, root, size_limits, tuples, types, unions, unsupported_keywords,
+    bounds, formats, nulls, objects, optional_as_null, refs, root, size_limits, tuples, unions,
+    unsupported_keywords,
 };
 
 pub(super) static NON_STRICT: DialectRules = DialectRules {
@@ -11,25 +11,15 @@ pub(super) static NON_STRICT: DialectRules = DialectRules {
     about: "OpenAI, Responses and Chat Completions, `strict: false`",
     passes: &[refs::keep_local, root::require_single_object],
     max_tools: Some(128),
-    strict_mode: StrictMode { strict_dialect: Some(Dialect::OPENAI_STRICT), ..StrictMode::NONE },
+    strict_dialect: Some(Dialect::OPENAI_STRICT),
     ..ANY_JSON_SCHEMA
 };
 
 pub(super) static STRICT: DialectRules = DialectRules {
     name: "openai-strict",
     about: "OpenAI, `strict: true`; lengths of strings are described only, for not every model takes them",
+    normal_form: Some(NormalForm { refs: refs::keep_recursive, tuples: tuples::tuples_to_arrays }),
     passes: &[
-        booleans::run,
-        refs::keep_recursive,
-        annotations::run,
-        constants::run,
-        all_of::run,
-        one_of::run,
-        conditions::run,
-        tuples::tuples_to_arrays,
-        types::run,
-        root::require_single_object,
-        enums::run,
         bounds::run,
         formats::run,
         objects::require_declared_properties,
@@ -48,15 +38,15 @@ pub(super) static STRICT: DialectRules = DialectRules {
         "minItems", "minimum", "multipleOf", "pattern", "properties", "required", "type",
     ]),
     formats: Some(STRICT_FORMATS),
-    size_limits: SizeLimits {
-        max_depth: Some(10),
-        max_properties: Some(5_000),
-        max_enum_values: Some(1_000),
-        max_long_enum_characters: Some(15_000),
-        max_characters: Some(120_000),
-    },
+    size_limits: Some(SizeLimits {
+        max_depth: 10,
+        max_properties: 5_000,
+        max_enum_values: 1_000,
+        max_long_enum_characters: 15_000,
+        max_characters: 120_000,
+    }),
     max_tools: Some(128),
-    strict_mode: StrictMode { enabled: true, ..StrictMode::NONE },
+    is_strict: true,
     ..ANY_JSON_SCHEMA
 };
 

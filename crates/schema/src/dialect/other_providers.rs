@@ -1,12 +1,9 @@
 //! Providers with variants of OpenAI's or Anthropic's API, and MCP, which accepts any JSON Schema.
 
-use super::{
-    ANY_JSON_SCHEMA, DialectRules, EnumValues, NameRule, NullStyle, StrictMode, WORD_OR_DASH_64,
-    is_word_or_dash,
-};
+use super::{ANY_JSON_SCHEMA, DialectRules, NameRule, NormalForm, NullStyle, is_word_or_dash};
 use crate::lower::pass::{
-    all_of, annotations, booleans, bounds, conditions, constants, enums, formats, nulls, objects,
-    one_of, optional_as_null, refs, root, size_limits, tuples, types, unions, unsupported_keywords,
+    all_of, booleans, bounds, enums, formats, nulls, objects, optional_as_null, refs, root, tuples,
+    unions, unsupported_keywords,
 };
 
 pub(super) static MISTRAL: DialectRules = DialectRules {
@@ -45,24 +42,14 @@ pub(super) static DEEPSEEK: DialectRules = DialectRules {
     about: "DeepSeek; a limit of 128 tools is assumed",
     passes: &[refs::keep_local, root::require_single_object],
     max_tools: Some(128),
-    strict_mode: StrictMode { strict_dialect: None, ..StrictMode::NONE },
     ..ANY_JSON_SCHEMA
 };
 
 pub(super) static DEEPSEEK_STRICT: DialectRules = DialectRules {
     name: "deepseek-strict",
     about: "DeepSeek under its `/beta` address, `strict: true`; lengths are described only, for they are not known to be taken",
+    normal_form: Some(NormalForm { refs: refs::inline, tuples: tuples::tuples_to_arrays }),
     passes: &[
-        booleans::run,
-        refs::inline,
-        annotations::run,
-        constants::run,
-        all_of::run,
-        one_of::run,
-        conditions::run,
-        tuples::tuples_to_arrays,
-        types::run,
-        root::require_single_object,
         enums::run,
         bounds::run,
         formats::run,
@@ -70,7 +57,6 @@ pub(super) static DEEPSEEK_STRICT: DialectRules = DialectRules {
         objects::close_objects,
         optional_as_null::run,
         unsupported_keywords::run,
-        size_limits::run,
         unions::deduplicate_branches,
         nulls::run,
     ],
@@ -81,27 +67,17 @@ pub(super) static DEEPSEEK_STRICT: DialectRules = DialectRules {
     ]),
     formats: Some(&["email", "hostname", "ipv4", "ipv6", "uuid"]),
     null_style: NullStyle::AnyOfBranch,
-    enum_values: EnumValues::Primitives,
     allows_empty_objects: false,
     max_tools: Some(128),
-    strict_mode: StrictMode { enabled: true, ..StrictMode::NONE },
+    is_strict: true,
     ..ANY_JSON_SCHEMA
 };
 
 pub(super) static XAI: DialectRules = DialectRules {
     name: "xai",
     about: "xAI; OpenAI's limits are assumed, and lengths and `allOf` are reported not to be taken",
+    normal_form: Some(NormalForm { refs: refs::keep_recursive, tuples: tuples::tuples_to_arrays }),
     passes: &[
-        booleans::run,
-        refs::keep_recursive,
-        annotations::run,
-        constants::run,
-        all_of::run,
-        one_of::run,
-        conditions::run,
-        tuples::tuples_to_arrays,
-        types::run,
-        root::require_single_object,
         unsupported_keywords::run,
         unions::deduplicate_branches,
         refs::remove_unused_definitions,
@@ -119,7 +95,6 @@ pub(super) static BEDROCK: DialectRules = DialectRules {
     name: "bedrock",
     about: "Amazon Bedrock Converse; references are written out, because Nova wants it; strict mode stays off",
     passes: &[refs::inline, root::require_single_object],
-    tool_name_rule: WORD_OR_DASH_64,
     ..ANY_JSON_SCHEMA
 };
 

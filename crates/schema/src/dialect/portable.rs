@@ -1,28 +1,18 @@
 //! The subset that every provider supports: plain types, `anyOf` and `enum`.
 
 use super::{
-    ANY_JSON_SCHEMA, DialectRules, EnumValues, NameRule, NullStyle, is_letter_or_underscore,
+    ANY_JSON_SCHEMA, DialectRules, NameRule, NormalForm, NullStyle, is_letter_or_underscore,
     is_word_char,
 };
 use crate::lower::pass::{
-    all_of, annotations, booleans, conditions, constants, enums, nulls, objects, one_of,
-    parameter_names, refs, root, tuples, types, unions, unsupported_keywords,
+    enums, nulls, objects, parameter_names, refs, tuples, unions, unsupported_keywords,
 };
 
 pub(super) static RULES: DialectRules = DialectRules {
     name: "portable",
     about: "string, integer, number, boolean, array, object, `anyOf` and `enum`: what all of them have in common",
+    normal_form: Some(NormalForm { refs: refs::inline, tuples: tuples::tuples_to_arrays }),
     passes: &[
-        booleans::run,
-        refs::inline,
-        annotations::run,
-        constants::run,
-        all_of::run,
-        one_of::run,
-        conditions::run,
-        tuples::tuples_to_arrays,
-        types::run,
-        root::require_single_object,
         enums::run,
         objects::require_declared_properties,
         parameter_names::run,
@@ -34,7 +24,7 @@ pub(super) static RULES: DialectRules = DialectRules {
     keywords: Some(&["anyOf", "description", "enum", "items", "properties", "required", "type"]),
     formats: Some(&[]),
     null_style: NullStyle::Unsupported,
-    enum_values: EnumValues::StringsOnly,
+    enums_of_strings_only: true,
     allows_empty_objects: false,
     parameter_name_rule: Some(NameRule::new(64, is_letter_or_underscore, is_word_char)),
     tool_name_rule: NameRule::new(64, is_letter_or_underscore, is_word_char),

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{KeywordLookup, KeywordLookupMut, SubschemaShape, subschema_shape, subschemas_of};
+use super::{JsonObject, KeywordLookup, subschemas_of, subschemas_of_mut};
 
 /// What one tool's schema uses of a request's limits; references are not followed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,22 +18,16 @@ pub struct SchemaCost {
     pub max_items_total: u64,
 }
 
-pub(crate) fn schema_cost(schema: &Value) -> SchemaCost {
+pub(crate) fn schema_cost(schema: &JsonObject) -> SchemaCost {
     let mut weight = SchemaCost::default();
     for_each_schema(schema, &mut |schema| {
-        let Some(Value::Object(properties)) = schema.keyword("properties") else {
+        let Some(properties) = schema.object("properties") else {
             return;
         };
-        let required = schema.keyword("required").and_then(Value::as_array);
-        let is_required =
-            |name: &str| required.is_some_and(|names| names.iter().any(|other| other == name));
+        let is_required = |name: &str| schema.required_names().any(|other| other == name);
         weight.properties += properties.len();
         weight.optional += properties.keys().filter(|name| !is_required(name)).count();
-        let is_union = |subschema: &&Value| {
-            subschema.keyword("anyOf").is_some()
-                || subschema.keyword("type").is_some_and(Value::is_array)
-        };
-        weight.unions += properties.values().filter(is_union).count();
+        weight.unions += properties.values().filter(|subschema| is_union(*subschema)).count();
     });
     for_each_max_items(schema, &mut |bound| {
         weight.max_items_total = weight.max_items_total.saturating_add(bound)
@@ -41,8 +35,13 @@ pub(crate) fn schema_cost(schema: &Value) -> SchemaCost {
     weight
 }
 
+/// Returns true if a schema is a union or has several types.
+pub(crate) fn is_union(schema: &impl KeywordLookup) -> bool {
+    schema.has_keyword("anyOf") || schema.keyword("type").is_some_and(Value::is_array)
+}
+
 /// Calls `take` with every `maxItems`.
-pub(crate) fn for_each_max_items(schema: &Value, take: &mut dyn FnMut(u64)) {
+pub(crate) fn for_each_max_items(schema: &JsonObject, take: &mut dyn FnMut(u64)) {
     for_each_schema(schema, &mut |schema| {
         if let Some(bound) = schema.keyword("maxItems").and_then(Value::as_u64) {
             take(bound);
@@ -57,29 +56,16 @@ pub(crate) fn remove_keyword_everywhere(schema: &mut Value, keyword: &str) {
     };
     members.remove_keyword(keyword);
     for (name, value) in members {
-        match (subschema_shape(name), value) {
-            (SubschemaShape::Single | SubschemaShape::SingleOrList, value @ Value::Object(_)) => {
-                remove_keyword_everywhere(value, keyword)
-            }
-            (SubschemaShape::List | SubschemaShape::SingleOrList, Value::Array(subschemas)) => {
-                subschemas
-                    .iter_mut()
-                    .for_each(|subschema| remove_keyword_everywhere(subschema, keyword))
-            }
-            (SubschemaShape::Map, Value::Object(subschemas)) => subschemas
-                .values_mut()
-                .for_each(|subschema| remove_keyword_everywhere(subschema, keyword)),
-            _ => {}
-        }
+        subschemas_of_mut(name, value)
+            .for_each(|subschema| remove_keyword_everywhere(subschema, keyword));
     }
 }
 
-fn for_each_schema(schema: &Value, visit: &mut dyn FnMut(&Value)) {
-    let Value::Object(members) = schema else {
-        return;
-    };
+fn for_each_schema(schema: &JsonObject, visit: &mut dyn FnMut(&JsonObject)) {
     visit(schema);
-    for (keyword, value) in members {
-        subschemas_of(keyword, value).for_each(|subschema| for_each_schema(subschema, visit));
+    for (keyword, value) in schema {
+        for subschema in subschemas_of(keyword, value).filter_map(Value::as_object) {
+            for_each_schema(subschema, visit);
+        }
     }
 }

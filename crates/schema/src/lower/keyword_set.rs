@@ -8,23 +8,15 @@ use super::LIFT_KEYWORD;
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct KeywordSet(u64);
 
-/// Any keyword without its own bit.
-const OTHER_KEYWORD: u64 = 1 << 63;
-
-/// A boolean schema other than those that every pass handles.
-const BOOLEAN_SCHEMA: u64 = 1 << 62;
-
-/// `items` that are not a single schema.
-const NON_SCHEMA_ITEMS: u64 = 1 << 61;
-
-/// The type `null`.
-const NULL_TYPE: u64 = 1 << 60;
-
 impl KeywordSet {
-    pub(crate) const OTHER_KEYWORD: Self = Self(OTHER_KEYWORD);
-    pub(crate) const BOOLEAN_SCHEMA: Self = Self(BOOLEAN_SCHEMA);
-    pub(crate) const NON_SCHEMA_ITEMS: Self = Self(NON_SCHEMA_ITEMS);
-    pub(crate) const NULL_TYPE: Self = Self(NULL_TYPE);
+    /// Any keyword without its own bit.
+    pub(crate) const OTHER_KEYWORD: Self = Self(1 << 63);
+    /// A boolean schema other than those that every pass handles.
+    pub(crate) const BOOLEAN_SCHEMA: Self = Self(1 << 62);
+    /// `items` that are not a single schema.
+    pub(crate) const NON_SCHEMA_ITEMS: Self = Self(1 << 61);
+    /// The type `null`.
+    pub(crate) const NULL_TYPE: Self = Self(1 << 60);
 
     pub(crate) const ALL: Self = Self(u64::MAX);
 
@@ -52,7 +44,9 @@ impl KeywordSet {
         self.0 |= keyword_bit(keyword);
         match (keyword, value) {
             ("default" | "nullable" | "uniqueItems", Value::Bool(_)) => {}
-            ("items", Value::Bool(false) | Value::Array(_)) => self.0 |= NON_SCHEMA_ITEMS,
+            ("items", Value::Bool(false) | Value::Array(_)) => {
+                *self = self.union(Self::NON_SCHEMA_ITEMS)
+            }
             (
                 "additionalItems"
                 | "additionalProperties"
@@ -60,8 +54,10 @@ impl KeywordSet {
                 | "unevaluatedProperties",
                 Value::Bool(false),
             ) => {}
-            (_, Value::Bool(_)) => self.0 |= BOOLEAN_SCHEMA,
-            ("type", Value::String(json_type)) if json_type == "null" => self.0 |= NULL_TYPE,
+            (_, Value::Bool(_)) => *self = self.union(Self::BOOLEAN_SCHEMA),
+            ("type", Value::String(json_type)) if json_type == "null" => {
+                *self = self.union(Self::NULL_TYPE)
+            }
             _ => {}
         }
     }
@@ -70,64 +66,29 @@ impl KeywordSet {
     #[inline]
     pub(super) fn insert_subschema(&mut self, value: &Value) {
         if value.is_boolean() {
-            self.0 |= BOOLEAN_SCHEMA;
+            *self = self.union(Self::BOOLEAN_SCHEMA);
         }
     }
 }
 
-/// One bit per keyword that a pass looks for; 0 for those that any pass may write.
+/// The keywords that passes look for, each with its own bit; the most frequent come first.
+const KEYWORDS: [&str; 47] = [
+    "items", "enum", "default", "anyOf", "format", "additionalProperties", "title", "$ref",
+    "minimum", "maximum", "minItems", "maxItems", "minLength", "maxLength", "pattern", "const",
+    "$schema", "$defs", "oneOf", "allOf", "uniqueItems", "prefixItems", "exclusiveMinimum",
+    "exclusiveMaximum", "multipleOf", "minProperties", "maxProperties", "not", "if", "then",
+    "else", "patternProperties", "propertyNames", "additionalItems", "contains", "minContains",
+    "maxContains", "dependencies", "dependentRequired", "dependentSchemas", "unevaluatedItems",
+    "unevaluatedProperties", "definitions", "$id", "$anchor", "$dynamicAnchor", "$dynamicRef",
+];
+
+/// The bit of a keyword; 0 for those that any pass may write.
 fn keyword_bit(keyword: &str) -> u64 {
-    // The most frequent keywords come first.
-    let index = match keyword {
-        "type" | "description" | "properties" | "required" | LIFT_KEYWORD => return 0,
-        "items" => 0,
-        "enum" => 1,
-        "default" => 2,
-        "anyOf" => 3,
-        "format" => 4,
-        "additionalProperties" => 5,
-        "title" => 6,
-        "$ref" => 7,
-        "minimum" => 8,
-        "maximum" => 9,
-        "minItems" => 10,
-        "maxItems" => 11,
-        "minLength" => 12,
-        "maxLength" => 13,
-        "pattern" => 14,
-        "const" => 15,
-        "$schema" => 16,
-        "$defs" => 17,
-        "oneOf" => 18,
-        "allOf" => 19,
-        "uniqueItems" => 20,
-        "prefixItems" => 21,
-        "exclusiveMinimum" => 22,
-        "exclusiveMaximum" => 23,
-        "multipleOf" => 24,
-        "minProperties" => 25,
-        "maxProperties" => 26,
-        "not" => 27,
-        "if" => 28,
-        "then" => 29,
-        "else" => 30,
-        "patternProperties" => 31,
-        "propertyNames" => 32,
-        "additionalItems" => 33,
-        "contains" => 34,
-        "minContains" => 35,
-        "maxContains" => 36,
-        "dependencies" => 37,
-        "dependentRequired" => 38,
-        "dependentSchemas" => 39,
-        "unevaluatedItems" => 40,
-        "unevaluatedProperties" => 41,
-        "definitions" => 42,
-        "$id" => 43,
-        "$anchor" => 44,
-        "$dynamicAnchor" => 45,
-        "$dynamicRef" => 46,
-        _ => return OTHER_KEYWORD,
-    };
-    1 << index
+    match keyword {
+        "type" | "description" | "properties" | "required" | LIFT_KEYWORD => 0,
+        _ => KEYWORDS
+            .iter()
+            .position(|known| *known == keyword)
+            .map_or(KeywordSet::OTHER_KEYWORD.0, |bit| 1 << bit),
+    }
 }

@@ -8,10 +8,10 @@ mod build;
 use std::sync::OnceLock;
 
 use jsonschema::json::cmp;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::{KeywordLookup, KeywordLookupMut};
-use crate::{InputLimits, Schema, Tape, type_set::TypeSet};
+use super::{KeywordLookup, any_object, for_each_object_mut};
+use crate::{InputLimits, JsonObject, Schema, Tape, type_set::TypeSet};
 
 /// The keyword that holds the marks while passes run; it is removed from the input first.
 pub(crate) const LIFT_KEYWORD: &str = "\u{1}lift";
@@ -33,7 +33,7 @@ pub(crate) enum LiftMark {
 }
 
 /// Adds a mark to a schema.
-pub(crate) fn add_lift_mark(schema: &mut Map<String, Value>, mark: LiftMark) {
+pub(crate) fn add_lift_mark(schema: &mut JsonObject, mark: LiftMark) {
     let marks = schema.entry(LIFT_KEYWORD).or_insert_with(|| json!({}));
     let (name, value) = match mark {
         LiftMark::NullMeansAbsent => ("absent", Value::Bool(true)),
@@ -101,7 +101,7 @@ impl LiftProperty {
 impl LiftPlan {
     /// Removes the marks from a schema and builds the plan from them.
     pub(crate) fn extract(schema: &mut Value) -> Self {
-        if !contains_lift_marks(schema) {
+        if !any_object(schema, &mut |members| members.has_keyword(LIFT_KEYWORD)) {
             return Self::default();
         }
         let lift = build::build_plan(schema);
@@ -113,16 +113,10 @@ impl LiftPlan {
         matches!(self.root_step, LiftStep::Identity)
     }
 
-    /// Converts from the dialect's form to the canonical one.
-    pub(crate) fn lift(&self, schema: &Value, value: &mut Value) {
-        let way = LiftRun { plan: self, root_schema: schema, lifting: true };
-        way.transform(&self.root_step, schema, value);
-    }
-
-    /// Converts from the canonical form to the dialect's.
-    pub(crate) fn lower(&self, schema: &Value, value: &mut Value) {
-        let way = LiftRun { plan: self, root_schema: schema, lifting: false };
-        way.transform(&self.root_step, schema, value);
+    /// Converts a value to the canonical form (`lifting`) or to the dialect's.
+    pub(crate) fn transform(&self, schema: &Value, value: &mut Value, lifting: bool) {
+        let run = LiftRun { plan: self, root_schema: schema, lifting };
+        run.transform(&self.root_step, schema, value);
     }
 }
 
@@ -159,16 +153,12 @@ impl LiftRun<'_> {
             }
             (LiftStep::KeyValuePairs(inner), Value::Array(pairs)) if self.lifting => {
                 if let Some(mut members) = object_from_pairs(pairs) {
-                    let subschema = build::pair_value_schema(schema).unwrap_or(&Value::Null);
-                    members
-                        .values_mut()
-                        .for_each(|member| self.transform(inner, subschema, member));
+                    self.transform_pair_values(inner, schema, &mut members);
                     *value = Value::Object(members);
                 }
             }
             (LiftStep::KeyValuePairs(inner), Value::Object(members)) if !self.lifting => {
-                let subschema = build::pair_value_schema(schema).unwrap_or(&Value::Null);
-                members.values_mut().for_each(|member| self.transform(inner, subschema, member));
+                self.transform_pair_values(inner, schema, members);
                 *value = std::mem::take(members)
                     .into_iter()
                     .map(|(key, value)| json!({"key": key, "value": value}))
@@ -200,6 +190,11 @@ impl LiftRun<'_> {
         }
     }
 
+    fn transform_pair_values(&self, step: &LiftStep, schema: &Value, members: &mut JsonObject) {
+        let value_schema = build::pair_value_schema(schema).unwrap_or(&Value::Null);
+        members.values_mut().for_each(|member| self.transform(step, value_schema, member));
+    }
+
     fn definitions(&self) -> Option<&Value> {
         self.root_schema.keyword("$defs")
     }
@@ -209,7 +204,7 @@ impl LiftRun<'_> {
         members: &[LiftProperty],
         rest: &LiftStep,
         schema: &Value,
-        object: &mut Map<String, Value>,
+        object: &mut JsonObject,
     ) {
         let properties = schema.keyword("properties");
         let others = schema.keyword("additionalProperties");
@@ -270,11 +265,8 @@ impl LiftRun<'_> {
 
 /// A union with one branch is that branch.
 fn unwrap_single_any_of(schema: &Value) -> &Value {
-    match schema.keyword("anyOf") {
-        Some(Value::Array(branches)) => match branches.as_slice() {
-            [only] if !schema.has_keyword("$ref") => unwrap_single_any_of(only),
-            _ => schema,
-        },
+    match schema.list("anyOf") {
+        Some([only]) if !schema.has_keyword("$ref") => unwrap_single_any_of(only),
         _ => schema,
     }
 }
@@ -282,14 +274,11 @@ fn unwrap_single_any_of(schema: &Value) -> &Value {
 /// Returns true if a value has the type of an alternative.
 fn has_matching_type(schema: &Value, value: &Value) -> bool {
     // `nullable` accepts two types.
-    let Some(Value::String(json_type)) = schema.keyword("type").filter(|_| !is_nullable(schema))
-    else {
-        return true;
-    };
-    TypeSet::from_name(json_type).intersects(TypeSet::json_type_of(value))
+    let json_type = schema.text("type").filter(|_| !is_nullable(schema));
+    json_type.is_none_or(|name| TypeSet::from_name(name).intersects(TypeSet::json_type_of(value)))
 }
 
-fn is_nullable(schema: &Value) -> bool {
+fn is_nullable(schema: &impl KeywordLookup) -> bool {
     schema.keyword("nullable") == Some(&Value::Bool(true))
 }
 
@@ -308,8 +297,8 @@ impl LiftBranch {
 }
 
 /// Reads `[{"key": …, "value": …}]` as an object; `None` if a key is repeated or there are other members.
-fn object_from_pairs(pairs: &[Value]) -> Option<Map<String, Value>> {
-    let mut members = Map::new();
+fn object_from_pairs(pairs: &[Value]) -> Option<JsonObject> {
+    let mut members = JsonObject::new();
     for pair in pairs {
         let pair = pair.as_object().filter(|pair| pair.len() == 2)?;
         let key = pair.keyword("key")?.as_str()?;
@@ -320,39 +309,17 @@ fn object_from_pairs(pairs: &[Value]) -> Option<Map<String, Value>> {
     Some(members)
 }
 
-fn contains_lift_marks(value: &Value) -> bool {
-    match value {
-        Value::Array(elements) => elements.iter().any(contains_lift_marks),
-        Value::Object(members) => {
-            members.has_keyword(LIFT_KEYWORD) || members.values().any(contains_lift_marks)
-        }
-        _ => false,
-    }
-}
-
 pub(crate) fn remove_lift_marks(value: &mut Value) {
-    match value {
-        Value::Array(elements) => elements.iter_mut().for_each(remove_lift_marks),
-        Value::Object(members) => {
-            members.remove_keyword(LIFT_KEYWORD);
-            members.values_mut().for_each(remove_lift_marks);
-        }
-        _ => {}
-    }
+    for_each_object_mut(value, &mut |members| drop(members.remove_keyword(LIFT_KEYWORD)));
 }
 
 /// Replaces `nullable`, which validators ignore, by the type `null`.
 fn replace_nullable_keyword(value: &mut Value) {
-    match value {
-        Value::Array(elements) => elements.iter_mut().for_each(replace_nullable_keyword),
-        Value::Object(members) => {
-            members.values_mut().for_each(replace_nullable_keyword);
-            if members.keyword("nullable") == Some(&Value::Bool(true)) {
-                members.remove_keyword("nullable");
-                let inner = std::mem::take(members);
-                members.set_keyword("anyOf", json!([inner, {"type": "null"}]));
-            }
+    for_each_object_mut(value, &mut |members| {
+        if is_nullable(members) {
+            members.remove_keyword("nullable");
+            let inner = std::mem::take(members);
+            members.set_keyword("anyOf", json!([inner, {"type": "null"}]));
         }
-        _ => {}
-    }
+    });
 }

@@ -4,6 +4,8 @@ use std::{error, fmt};
 
 use serde::Serialize;
 
+use crate::json_pointer::write_message_at;
+
 /// One constraint that a dialect cannot express.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
@@ -66,17 +68,15 @@ pub struct LowerError {
 }
 
 impl LowerError {
-    pub(crate) fn new(path: impl Into<String>, reason: impl Into<String>) -> Self {
-        Self { path: path.into(), reason: reason.into() }
+    /// An error about the schema as a whole.
+    pub(crate) fn new(reason: impl Into<String>) -> Self {
+        Self { path: String::new(), reason: reason.into() }
     }
 }
 
 impl fmt::Display for LowerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.path.is_empty() {
-            write!(f, "{}: ", self.path)?;
-        }
-        f.write_str(&self.reason)
+        write_message_at(f, &self.path, &self.reason)
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Every pass visits every schema, and few of them lose anything, so a path is a linked list on the stack.
 
-use crate::escape_pointer_token;
+use crate::json_pointer::push_pointer_token;
 
 /// The path of a schema.
 #[derive(Clone, Copy)]
@@ -40,24 +40,10 @@ impl<'p> SchemaPath<'p> {
 
     /// The JSON pointer.
     pub(crate) fn json_pointer(&self) -> String {
-        let mut pointer = String::with_capacity(self.estimated_len());
+        // Most pointers are shorter.
+        let mut pointer = String::with_capacity(64);
         self.write(&mut pointer);
         pointer
-    }
-
-    /// The approximate length of the pointer.
-    fn estimated_len(&self) -> usize {
-        match self {
-            Self::Pointer(written) => written.len(),
-            Self::Below { up, keyword, subschema } => {
-                let subschema = match subschema {
-                    PathSegment::Single => 0,
-                    PathSegment::Index(_) => "/00".len(),
-                    PathSegment::Name(name) => "/".len() + name.len(),
-                };
-                up.estimated_len() + "/".len() + keyword.len() + subschema
-            }
-        }
     }
 
     fn write(&self, pointer: &mut String) {
@@ -70,14 +56,8 @@ impl<'p> SchemaPath<'p> {
         pointer.push_str(keyword);
         match subschema {
             PathSegment::Single => {}
-            PathSegment::Index(at) => {
-                pointer.push('/');
-                pointer.push_str(&at.to_string());
-            }
-            PathSegment::Name(name) => {
-                pointer.push('/');
-                pointer.push_str(&escape_pointer_token(name));
-            }
+            PathSegment::Index(at) => push_pointer_token(pointer, &at.to_string()),
+            PathSegment::Name(name) => push_pointer_token(pointer, name),
         }
     }
 }

@@ -29,29 +29,26 @@ impl Prescan {
         };
         scan.keywords.insert_subschema(schema);
         match scan.scan_value(schema, false, MAX_DEPTH) {
-            SizeCheck::WithinLimits => Ok(scan),
-            SizeCheck::TooDeep => Err(too_deep_error()),
-            SizeCheck::TooLarge => Err(too_large_error()),
+            Ok(()) => Ok(scan),
+            Err(ExceededLimit::Depth) => Err(too_deep_error()),
+            Err(ExceededLimit::Nodes) => Err(too_large_error()),
         }
     }
 
     /// Scans a value; `names`: its keys are names of schemas, not keywords.
-    fn scan_value(&mut self, value: &Value, names: bool, remaining_depth: usize) -> SizeCheck {
-        let Some(rest) = self.remaining_nodes.checked_sub(1) else {
-            return SizeCheck::TooLarge;
-        };
-        self.remaining_nodes = rest;
-        let Some(remaining_depth) = remaining_depth.checked_sub(1) else {
-            return SizeCheck::TooDeep;
-        };
+    fn scan_value(
+        &mut self,
+        value: &Value,
+        names: bool,
+        remaining_depth: usize,
+    ) -> Result<(), ExceededLimit> {
+        self.remaining_nodes = self.remaining_nodes.checked_sub(1).ok_or(ExceededLimit::Nodes)?;
+        let remaining_depth = remaining_depth.checked_sub(1).ok_or(ExceededLimit::Depth)?;
         match value {
             Value::Array(elements) => {
                 for element in elements {
                     self.keywords.insert_subschema(element);
-                    match self.scan_value(element, false, remaining_depth) {
-                        SizeCheck::WithinLimits => {}
-                        other => return other,
-                    }
+                    self.scan_value(element, false, remaining_depth)?;
                 }
             }
             Value::Object(members) => {
@@ -65,10 +62,7 @@ impl Prescan {
                     let names = !names
                         && value.is_object()
                         && subschema_shape(keyword) == SubschemaShape::Map;
-                    match self.scan_value(value, names, remaining_depth) {
-                        SizeCheck::WithinLimits => {}
-                        other => return other,
-                    }
+                    self.scan_value(value, names, remaining_depth)?;
                     if keyword == LIFT_KEYWORD {
                         // A mark is counted, but has no keywords.
                         self.has_lift_marks = true;
@@ -78,26 +72,24 @@ impl Prescan {
             }
             _ => {}
         }
-        SizeCheck::WithinLimits
+        Ok(())
     }
 }
 
-enum SizeCheck {
-    WithinLimits,
-    TooDeep,
-    TooLarge,
+/// The limit that a schema exceeds; its error is made once, because every value returns a result.
+enum ExceededLimit {
+    Depth,
+    Nodes,
 }
 
 pub(crate) fn too_large_error() -> LowerError {
-    LowerError::new(
-        "",
-        format!("the schema, its references written out, has more than {MAX_NODES} parts"),
-    )
+    exceeded_error(format!("has more than {MAX_NODES} parts"))
 }
 
 fn too_deep_error() -> LowerError {
-    LowerError::new(
-        "",
-        format!("the schema, its references written out, is more than {MAX_DEPTH} levels deep"),
-    )
+    exceeded_error(format!("is more than {MAX_DEPTH} levels deep"))
+}
+
+fn exceeded_error(limit: String) -> LowerError {
+    LowerError::new(format!("the schema, its references written out, {limit}"))
 }

@@ -1,18 +1,20 @@
 //! The schema that passes work on, and how they visit it.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{
-    KeywordLookup, KeywordLookupMut, KeywordSet, Loss, LowerError, PathSegment, SchemaPath,
-    Severity, lift::remove_lift_marks, prescan::Prescan,
+    JsonObject, KeywordLookup, KeywordSet, Loss, LowerError, PathSegment, SchemaPath, Severity,
+    lift::remove_lift_marks, prescan::Prescan,
 };
 use crate::{Dialect, dialect::DialectRules};
+
+use SubschemaShape::{List, Map, Single, SingleOrList};
 
 /// The state of a lowering.
 pub(crate) struct LoweringState {
     pub(crate) schema: Value,
     pub(crate) rules: &'static DialectRules,
-    losses: Vec<Loss>,
+    pub(crate) losses: Vec<Loss>,
     /// The root's annotations, where the dialect does not allow them there.
     pub(crate) description_suffix: Option<String>,
     /// The keywords in the schema; `None` after a pass changed them.
@@ -29,12 +31,7 @@ pub(crate) struct SchemaCursor<'p> {
 
 impl SchemaCursor<'_> {
     /// Reports a loss at this schema.
-    pub(crate) fn report_loss(
-        &mut self,
-        keyword: &str,
-        severity: Severity,
-        spilled: Option<String>,
-    ) {
+    pub(crate) fn report_loss(&mut self, keyword: &str, severity: Severity, text: Option<String>) {
         let path = self.path.json_pointer();
         if severity != Severity::Note && path.split('/').any(inverts_validity) {
             // Inside a negation, wider becomes narrower and vice versa.
@@ -44,17 +41,11 @@ impl SchemaCursor<'_> {
             };
             self.push_loss(path.clone(), keyword, other, None);
         }
-        self.push_loss(path, keyword, severity, spilled);
+        self.push_loss(path, keyword, severity, text);
     }
 
-    fn push_loss(
-        &mut self,
-        path: String,
-        keyword: &str,
-        severity: Severity,
-        spilled: Option<String>,
-    ) {
-        let loss = Loss { path, keyword: keyword.to_owned(), severity, described_as: spilled };
+    fn push_loss(&mut self, path: String, keyword: &str, severity: Severity, text: Option<String>) {
+        let loss = Loss { path, keyword: keyword.to_owned(), severity, described_as: text };
         // A schema that was copied into several branches is reported once.
         if !self.losses.contains(&loss) {
             self.losses.push(loss);
@@ -76,7 +67,7 @@ impl SchemaCursor<'_> {
     /// Drops a keyword and describes it instead: the schema becomes wider.
     pub(crate) fn move_to_description(
         &mut self,
-        schema: &mut Map<String, Value>,
+        schema: &mut JsonObject,
         keyword: &str,
         addition: String,
     ) {
@@ -121,19 +112,6 @@ impl LoweringState {
         (&mut self.schema, cursor)
     }
 
-    /// Reports a loss at another path.
-    pub(crate) fn report_loss_at(
-        &mut self,
-        pointer: &str,
-        keyword: &str,
-        severity: Severity,
-        spilled: Option<String>,
-    ) {
-        let (_, mut cursor) = self.root();
-        cursor.path = SchemaPath::Pointer(pointer);
-        cursor.report_loss(keyword, severity, spilled);
-    }
-
     /// Rejects a schema that has grown too large.
     pub(crate) fn check_size(&mut self) -> Result<(), LowerError> {
         self.keywords = Some(Prescan::scan(&self.schema)?.keywords);
@@ -171,33 +149,31 @@ impl LoweringState {
         seen.contains_all(scan.keywords)
     }
 
-    pub(crate) fn finish(self) -> (Value, Vec<Loss>, Option<String>) {
-        (self.schema, self.losses, self.description_suffix)
-    }
-
-    /// Visits every schema, each before its subschemas; subschemas that a visit adds are visited too.
+    /// Visits every object schema, each before its subschemas; subschemas that a visit adds are visited too.
     pub(crate) fn visit_top_down(
         &mut self,
-        mut visit: impl FnMut(&mut Value, &mut SchemaCursor<'_>),
+        mut visit: impl FnMut(&mut JsonObject, &mut SchemaCursor<'_>),
     ) {
-        let (schema, mut cursor) = self.root();
-        visit_top_down(schema, &mut cursor, &mut visit);
+        if let (Value::Object(schema), mut cursor) = self.root() {
+            visit_top_down(schema, &mut cursor, &mut visit);
+        }
     }
 
-    /// Visits every schema, each after its subschemas.
+    /// Visits every object schema, each after its subschemas.
     pub(crate) fn visit_bottom_up(
         &mut self,
-        mut visit: impl FnMut(&mut Value, &mut SchemaCursor<'_>),
+        mut visit: impl FnMut(&mut JsonObject, &mut SchemaCursor<'_>),
     ) {
-        let (schema, mut cursor) = self.root();
-        visit_bottom_up(schema, &mut cursor, &mut visit);
+        if let (Value::Object(schema), mut cursor) = self.root() {
+            visit_bottom_up(schema, &mut cursor, &mut visit);
+        }
     }
 }
 
 fn visit_top_down(
-    schema: &mut Value,
+    schema: &mut JsonObject,
     cursor: &mut SchemaCursor<'_>,
-    visit: &mut impl FnMut(&mut Value, &mut SchemaCursor<'_>),
+    visit: &mut impl FnMut(&mut JsonObject, &mut SchemaCursor<'_>),
 ) {
     visit(schema, cursor);
     for_each_subschema(schema, cursor, &mut |subschema, cursor| {
@@ -206,9 +182,9 @@ fn visit_top_down(
 }
 
 pub(crate) fn visit_bottom_up(
-    schema: &mut Value,
+    schema: &mut JsonObject,
     cursor: &mut SchemaCursor<'_>,
-    visit: &mut impl FnMut(&mut Value, &mut SchemaCursor<'_>),
+    visit: &mut impl FnMut(&mut JsonObject, &mut SchemaCursor<'_>),
 ) {
     for_each_subschema(schema, cursor, &mut |subschema, cursor| {
         visit_bottom_up(subschema, cursor, visit)
@@ -216,37 +192,34 @@ pub(crate) fn visit_bottom_up(
     visit(schema, cursor);
 }
 
-/// Visits the direct subschemas.
+/// Visits the direct subschemas that are objects.
 pub(crate) fn for_each_subschema(
-    schema: &mut Value,
+    schema: &mut JsonObject,
     cursor: &mut SchemaCursor<'_>,
-    visit: &mut impl FnMut(&mut Value, &mut SchemaCursor<'_>),
+    visit: &mut impl FnMut(&mut JsonObject, &mut SchemaCursor<'_>),
 ) {
-    let Value::Object(members) = schema else {
-        return;
-    };
-    for (keyword, value) in members {
+    for (keyword, value) in schema {
         // Most keywords hold a string or number, and no schema.
-        if !matches!(value, Value::Object(_) | Value::Array(_) | Value::Bool(_)) {
+        if !value.is_object() && !value.is_array() {
             continue;
         }
+        let mut visit_at = |segment, subschema: &mut Value| {
+            if let Value::Object(subschema) = subschema {
+                visit(subschema, &mut cursor.child(keyword, segment));
+            }
+        };
         match (subschema_shape(keyword), value) {
-            (
-                SubschemaShape::Single | SubschemaShape::SingleOrList,
-                value @ (Value::Object(_) | Value::Bool(_)),
-            ) => {
-                visit(value, &mut cursor.child(keyword, PathSegment::Single));
-            }
-            (SubschemaShape::List | SubschemaShape::SingleOrList, Value::Array(subschemas)) => {
+            (List | SingleOrList, Value::Array(subschemas)) => {
                 for (at, subschema) in subschemas.iter_mut().enumerate() {
-                    visit(subschema, &mut cursor.child(keyword, PathSegment::Index(at)));
+                    visit_at(PathSegment::Index(at), subschema);
                 }
             }
-            (SubschemaShape::Map, Value::Object(subschemas)) => {
+            (Map, Value::Object(subschemas)) => {
                 for (name, subschema) in subschemas {
-                    visit(subschema, &mut cursor.child(keyword, PathSegment::Name(name)));
+                    visit_at(PathSegment::Name(name), subschema);
                 }
             }
+            (Single | SingleOrList, value) => visit_at(PathSegment::Single, value),
             _ => {}
         }
     }
@@ -257,7 +230,6 @@ pub(crate) fn subschemas_of<'s>(
     keyword: &str,
     value: &'s Value,
 ) -> impl Iterator<Item = &'s Value> {
-    use SubschemaShape::{List, Map, Single, SingleOrList};
     let (single, list, map) = match (subschema_shape(keyword), value) {
         (Single | SingleOrList, Value::Object(_)) => (Some(value), None, None),
         (List | SingleOrList, Value::Array(list)) => (None, Some(list), None),
@@ -266,6 +238,44 @@ pub(crate) fn subschemas_of<'s>(
     };
     let map = map.into_iter().flat_map(|map| map.values());
     single.into_iter().chain(list.into_iter().flatten()).chain(map)
+}
+
+/// The same, mutable.
+pub(crate) fn subschemas_of_mut<'s>(
+    keyword: &str,
+    value: &'s mut Value,
+) -> Box<dyn Iterator<Item = &'s mut Value> + 's> {
+    match (subschema_shape(keyword), value) {
+        (List | SingleOrList, Value::Array(list)) => Box::new(list.iter_mut()),
+        (Map, Value::Object(map)) => Box::new(map.values_mut()),
+        (Single | SingleOrList, value) => Box::new(std::iter::once(value)),
+        _ => Box::new(std::iter::empty()),
+    }
+}
+
+/// Returns true if the test holds for any object in a value, however deep.
+pub(crate) fn any_object(value: &Value, test: &mut impl FnMut(&JsonObject) -> bool) -> bool {
+    match value {
+        Value::Array(elements) => elements.iter().any(|element| any_object(element, test)),
+        Value::Object(members) => {
+            test(members) || members.values().any(|member| any_object(member, test))
+        }
+        _ => false,
+    }
+}
+
+/// Visits all objects in a value, inner ones first.
+pub(crate) fn for_each_object_mut(value: &mut Value, visit: &mut impl FnMut(&mut JsonObject)) {
+    match value {
+        Value::Array(elements) => {
+            elements.iter_mut().for_each(|element| for_each_object_mut(element, visit));
+        }
+        Value::Object(members) => {
+            members.values_mut().for_each(|member| for_each_object_mut(member, visit));
+            visit(members);
+        }
+        _ => {}
+    }
 }
 
 /// How a keyword holds subschemas.
@@ -308,8 +318,8 @@ fn inverts_validity(keyword: &str) -> bool {
 }
 
 /// Appends text to a schema's description.
-pub(crate) fn append_to_description(schema: &mut Map<String, Value>, addition: &str) {
-    let text = match schema.keyword("description").and_then(Value::as_str) {
+pub(crate) fn append_to_description(schema: &mut JsonObject, addition: &str) {
+    let text = match schema.text("description") {
         Some(description) if description.contains(addition) => return,
         Some(description) if !description.trim().is_empty() => {
             format!("{} ({addition})", description.trim_end())

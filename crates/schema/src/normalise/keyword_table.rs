@@ -25,6 +25,13 @@ pub(super) enum KeywordValue {
     AnyValue,
 }
 
+impl KeywordValue {
+    /// Returns true if the keyword holds one or more schemas.
+    pub(super) fn is_schema(self) -> bool {
+        matches!(self, Self::Schema | Self::SchemaList | Self::SchemaMap)
+    }
+}
+
 /// The type of value that a keyword holds; `None` for an unknown keyword.
 pub(super) fn keyword_value(keyword: &str) -> Option<KeywordValue> {
     Some(match keyword {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Members, NormaliseResult, Normaliser, keyword_values::parse_bool};
+use super::{JsonObject, NormaliseResult, Normaliser, keyword_values::parse_bool};
 
 /// Keywords that were only renamed, in drafts 3 and 2019-09 and in Vertex.
 const RENAMED_KEYWORDS: [(&str, &str); 6] = [
@@ -17,7 +17,7 @@ const RENAMED_KEYWORDS: [(&str, &str); 6] = [
 /// Replaces the keywords of older drafts by those of 2020-12.
 pub(super) fn upgrade_keywords(
     normaliser: &mut Normaliser,
-    members: &mut Members,
+    members: &mut JsonObject,
 ) -> NormaliseResult {
     remove_schema_keyword(normaliser, members)?;
     upgrade_exclusive_bound(normaliser, members, "exclusiveMinimum", "minimum");
@@ -30,7 +30,7 @@ pub(super) fn upgrade_keywords(
     split_dependencies(normaliser, members)
 }
 
-fn remove_schema_keyword(normaliser: &mut Normaliser, members: &mut Members) -> NormaliseResult {
+fn remove_schema_keyword(normaliser: &mut Normaliser, members: &mut JsonObject) -> NormaliseResult {
     let known = match members.get("$schema") {
         None => return Ok(()),
         Some(Value::Null) => true,
@@ -41,10 +41,7 @@ fn remove_schema_keyword(normaliser: &mut Normaliser, members: &mut Members) -> 
             }
             name.contains("json-schema.org/") || name.contains("spec.openapis.org/")
         }
-        Some(other) => {
-            let shown = normaliser.excerpt(other);
-            return Err(normaliser.error_at("$schema", format!("expected text, got {shown}")));
-        }
+        Some(other) => return Err(normaliser.expected("$schema", "text", other)),
     };
     // Any other dialect is custom: `Schema::check` rejects it if it is unknown.
     if known && let Some(name) = members.shift_remove("$schema") {
@@ -56,7 +53,7 @@ fn remove_schema_keyword(normaliser: &mut Normaliser, members: &mut Members) -> 
 
 fn upgrade_exclusive_bound(
     normaliser: &mut Normaliser,
-    members: &mut Members,
+    members: &mut JsonObject,
     keyword: &str,
     bound: &str,
 ) {
@@ -77,7 +74,7 @@ fn upgrade_exclusive_bound(
 
 fn rename_keyword(
     normaliser: &mut Normaliser,
-    members: &mut Members,
+    members: &mut JsonObject,
     from: &str,
     to: &str,
 ) -> NormaliseResult {
@@ -99,7 +96,7 @@ fn rename_keyword(
 }
 
 /// Has no effect within one document; otherwise it stays, and `Schema::check` rejects it.
-fn drop_recursive_anchor(normaliser: &mut Normaliser, members: &mut Members) {
+fn drop_recursive_anchor(normaliser: &mut Normaliser, members: &mut JsonObject) {
     if members.contains_key("$recursiveAnchor") && !members.contains_key("$id") {
         members.shift_remove("$recursiveAnchor");
         normaliser.add_fix("`$recursiveAnchor` dropped: references lead to where they point");
@@ -107,7 +104,7 @@ fn drop_recursive_anchor(normaliser: &mut Normaliser, members: &mut Members) {
 }
 
 /// Keywords whose values changed too: `disallow` holds types, and a `ref` points to `defs`.
-fn upgrade_values(members: &mut Members) {
+fn upgrade_values(members: &mut JsonObject) {
     if let Some(types) = members.get_mut("disallow").filter(|types| !types.is_null()) {
         *types = json!({"type": types.take()});
     }
@@ -120,17 +117,12 @@ fn upgrade_values(members: &mut Members) {
 }
 
 /// Splits `dependencies` into two keywords: one for names, one for schemas.
-fn split_dependencies(normaliser: &mut Normaliser, members: &mut Members) -> NormaliseResult {
+fn split_dependencies(normaliser: &mut Normaliser, members: &mut JsonObject) -> NormaliseResult {
     let entries = match members.shift_remove("dependencies") {
         None => return Ok(()),
-        Some(Value::Null) => Members::new(),
+        Some(Value::Null) => JsonObject::new(),
         Some(Value::Object(entries)) => entries,
-        Some(other) => {
-            let shown = normaliser.excerpt(&other);
-            return Err(
-                normaliser.error_at("dependencies", format!("expected an object, got {shown}"))
-            );
-        }
+        Some(other) => return Err(normaliser.expected("dependencies", "an object", &other)),
     };
     for (name, needs) in entries {
         let (keyword, needs) = match needs {

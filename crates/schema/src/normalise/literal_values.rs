@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    Members, NormaliseResult, Normaliser,
+    JsonObject, NormaliseResult, Normaliser,
     keyword_values::{parse_bool, parse_number},
 };
 use crate::{arguments::coerce::parse_json_container, type_set::TypeSet};
@@ -11,7 +11,7 @@ use crate::{arguments::coerce::parse_json_container, type_set::TypeSet};
 /// Makes `enum` and `examples` lists.
 pub(super) fn normalise_lists(
     normaliser: &mut Normaliser,
-    members: &mut Members,
+    members: &mut JsonObject,
 ) -> NormaliseResult {
     match members.get_mut("enum") {
         None => {}
@@ -20,14 +20,8 @@ pub(super) fn normalise_lists(
             normaliser.add_fix(format!("`enum: {given}` dropped: no value would be admitted"));
             members.shift_remove("enum");
         }
-        // `a, b` is several options or one: ambiguous.
-        Some(Value::String(text)) if text.contains([',', '|', ';', '\n']) => {
-            let message = format!("expected a list, got {}", normaliser.excerpt(&json!(text)));
-            return Err(normaliser.error_at("enum", message));
-        }
-        Some(given @ Value::Object(_)) => {
-            let message = format!("expected a list, got {}", normaliser.excerpt(given));
-            return Err(normaliser.error_at("enum", message));
+        Some(given) if given.is_object() || may_be_several(given) => {
+            return Err(normaliser.expected("enum", "a list", given));
         }
         Some(given) => {
             normaliser
@@ -44,10 +38,15 @@ pub(super) fn normalise_lists(
     Ok(())
 }
 
+/// `a, b` is several options or one: ambiguous.
+fn may_be_several(option: &Value) -> bool {
+    option.as_str().is_some_and(|text| text.contains([',', '|', ';', '\n']))
+}
+
 /// Converts options and default to the type of the schema where nothing is lost.
 pub(super) fn convert_to_type(
     normaliser: &mut Normaliser,
-    members: &mut Members,
+    members: &mut JsonObject,
 ) -> NormaliseResult {
     if !members.contains_key("enum") && !members.contains_key("default") {
         return Ok(());
@@ -108,7 +107,7 @@ fn convert_options(normaliser: &mut Normaliser, options: &mut [Value], types: &[
 /// The options of an array are often meant for its elements; for any other type none of the options is valid.
 fn move_enum_to_items(
     normaliser: &mut Normaliser,
-    members: &mut Members,
+    members: &mut JsonObject,
     types: &[String],
 ) -> NormaliseResult {
     let none_fits = |normaliser: &Normaliser| {
@@ -123,10 +122,7 @@ fn move_enum_to_items(
         return none_fits(normaliser);
     };
     let mut items = items.clone();
-    let Some(options) = members.shift_remove("enum") else {
-        return Ok(());
-    };
-    items.insert("enum".to_owned(), options);
+    items.extend(members.shift_remove_entry("enum"));
     normaliser.add_fix("`enum` read as the options of the elements");
     normaliser.with_path_segment("items", |normaliser| convert_to_type(normaliser, &mut items))?;
     members.insert("items".to_owned(), Value::Object(items));

@@ -1,33 +1,24 @@
 //! Normalises all subschemas except properties.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{
-    Members, NormaliseResult, Normaliser,
+    JsonObject, NormaliseResult, Normaliser,
     keyword_table::{KeywordValue, keyword_value},
 };
 
 /// Normalises every schema that a keyword holds.
 pub(super) fn normalise_subschemas(
     normaliser: &mut Normaliser,
-    members: &mut Members,
+    members: &mut JsonObject,
 ) -> NormaliseResult {
     let mut empty = Vec::new();
     for (keyword, value) in members.iter_mut() {
-        let Some(
-            holds @ (KeywordValue::Schema | KeywordValue::SchemaList | KeywordValue::SchemaMap),
-        ) = keyword_value(keyword)
-        else {
-            continue;
+        let holds = match keyword_value(keyword) {
+            Some(holds) if holds.is_schema() && keyword != "properties" => holds,
+            _ => continue,
         };
-        let says_nothing = match value {
-            Value::Null => true,
-            Value::Array(elements) => holds == KeywordValue::SchemaList && elements.is_empty(),
-            _ => false,
-        };
-        if keyword == "properties" {
-            continue;
-        } else if says_nothing {
+        if value.is_null() || holds == KeywordValue::SchemaList && *value == json!([]) {
             normaliser.add_fix(format!("`{keyword}: {value}` dropped"));
             empty.push(keyword.clone());
             continue;

@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
-use super::{Members, NormaliseResult, Normaliser};
+use super::{JsonObject, NormaliseResult, Normaliser};
 
 /// Replaces `items` and `additionalItems` of older drafts by `prefixItems` and `items`.
 pub(super) fn normalise_tuple_items(
     normaliser: &mut Normaliser,
-    members: &mut Members,
+    members: &mut JsonObject,
 ) -> NormaliseResult {
     let is_list = members.get("items").is_some_and(Value::is_array);
     if is_list && members.contains_key("prefixItems") {

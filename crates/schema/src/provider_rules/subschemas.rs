@@ -16,8 +16,8 @@ pub(super) struct SubschemaList<'a> {
 pub(super) struct Subschema<'a> {
     pub(super) schema: &'a Value,
     pub(super) segment: PathSegment<'a>,
-    /// The index of the parent.
-    parent_index: Option<usize>,
+    /// The index of the parent in [`SubschemaList::entries`].
+    pub(super) parent_index: Option<usize>,
 }
 
 /// The path from the parent.
@@ -33,28 +33,21 @@ pub(super) enum PathSegment<'a> {
 }
 
 impl<'a> SubschemaList<'a> {
-    /// Every subschema that JSON Schema defines.
-    pub(super) fn all(root: &'a Value) -> Self {
-        Self::collect(root, |_| true)
-    }
-
-    /// The subschemas below the listed keywords: those below a rejected keyword are not checked.
-    pub(super) fn under_keywords(root: &'a Value, keywords: &[&str]) -> Self {
-        Self::collect(root, |keyword| keywords.contains(&keyword))
-    }
-
-    fn collect(root: &'a Value, enters: impl Fn(&str) -> bool) -> Self {
+    /// The subschemas below the listed keywords, or below all: those below a rejected keyword are not checked.
+    pub(super) fn new(root: &'a Value, keywords: Option<&[&str]>) -> Self {
+        let enters = |keyword: &str| keywords.is_none_or(|known| known.contains(&keyword));
         let mut subschemas =
             vec![Subschema { schema: root, segment: PathSegment::Root, parent_index: None }];
         let mut next = 0;
         while let Some(schema) = subschemas.get(next).map(|subschema| subschema.schema) {
             let members = schema.as_object().into_iter().flatten();
             for (keyword, value) in members.filter(|(keyword, _)| enters(keyword)) {
+                let parent_index = Some(next);
                 let inner = direct_subschemas(keyword, value).into_iter();
-                subschemas.extend(inner.map(|(step, schema)| Subschema {
+                subschemas.extend(inner.map(|(segment, schema)| Subschema {
                     schema,
-                    segment: step,
-                    parent_index: Some(next),
+                    segment,
+                    parent_index,
                 }));
             }
             next += 1;
@@ -70,25 +63,22 @@ impl<'a> SubschemaList<'a> {
         &self.entries
     }
 
-    pub(super) fn parent(&self, subschema: &Subschema<'a>) -> Option<&Subschema<'a>> {
+    pub(super) fn parent(&self, subschema: &Subschema<'_>) -> Option<&Subschema<'a>> {
         self.entries.get(subschema.parent_index?)
     }
 
     /// The subschema itself, then its ancestors, innermost first.
     pub(super) fn self_and_ancestors<'o>(
         &'o self,
-        subschema: &'o Subschema<'a>,
-    ) -> impl Iterator<Item = &'o Subschema<'a>> {
+        subschema: &'o Subschema<'o>,
+    ) -> impl Iterator<Item = &'o Subschema<'o>> {
         iter::successors(Some(subschema), |subschema| self.parent(subschema))
     }
 
     /// The JSON pointer of a subschema.
-    pub(super) fn pointer(&self, subschema: &Subschema<'a>) -> String {
-        let steps: Vec<String> = self
-            .self_and_ancestors(subschema)
-            .map(|subschema| subschema.segment.to_string())
-            .collect();
-        steps.into_iter().rev().collect()
+    pub(super) fn pointer(&self, subschema: &Subschema<'_>) -> String {
+        let parent = self.parent(subschema).map(|parent| self.pointer(parent));
+        parent.unwrap_or_default() + &subschema.segment.to_string()
     }
 }
 
@@ -101,11 +91,6 @@ impl<'a> Subschema<'a> {
         self.schema.get(keyword)
     }
 
-    /// The index of the parent in [`SubschemaList::entries`].
-    pub(super) fn parent_index(&self) -> Option<usize> {
-        self.parent_index
-    }
-
     pub(super) fn members(&self) -> impl Iterator<Item = (&'a String, &'a Value)> + use<'a> {
         self.schema.as_object().into_iter().flatten()
     }
@@ -113,6 +98,10 @@ impl<'a> Subschema<'a> {
     /// The properties, if they are an object.
     pub(super) fn properties(&self) -> Option<&'a Map<String, Value>> {
         self.get("properties")?.as_object()
+    }
+
+    pub(super) fn property_names(&self) -> impl Iterator<Item = &'a String> + use<'a> {
+        self.properties().into_iter().flat_map(Map::keys)
     }
 
     /// The names in `required`.
@@ -135,15 +124,12 @@ impl std::fmt::Display for PathSegment<'_> {
 
 /// The subschemas that a keyword holds.
 fn direct_subschemas<'a>(keyword: &'a str, value: &'a Value) -> Vec<(PathSegment<'a>, &'a Value)> {
+    /// A boolean there opens or closes an object or array: it is not a subschema.
+    const CLOSING_KEYWORDS: [&str; 4] =
+        ["additionalProperties", "additionalItems", "unevaluatedItems", "unevaluatedProperties"];
+    const SINGLE_SCHEMA_KEYWORDS: [&str; 8] =
+        ["items", "contains", "propertyNames", "contentSchema", "not", "if", "then", "else"];
     match (keyword, value) {
-        // A boolean here opens or closes an object: it is not a subschema.
-        (
-            "additionalProperties"
-            | "additionalItems"
-            | "unevaluatedItems"
-            | "unevaluatedProperties",
-            Value::Bool(_),
-        ) => Vec::new(),
         ("anyOf" | "oneOf" | "allOf" | "prefixItems" | "items", Value::Array(list)) => {
             let numbered = list.iter().enumerate();
             numbered.map(|(number, schema)| (PathSegment::Index(keyword, number), schema)).collect()
@@ -159,21 +145,12 @@ fn direct_subschemas<'a>(keyword: &'a str, value: &'a Value) -> Vec<(PathSegment
                 .filter(|(_, schema)| keyword != "dependencies" || !schema.is_array());
             named.map(|(name, schema)| (PathSegment::Name(keyword, name), schema)).collect()
         }
-        (
-            "items"
-            | "additionalProperties"
-            | "additionalItems"
-            | "unevaluatedItems"
-            | "unevaluatedProperties"
-            | "contains"
-            | "propertyNames"
-            | "contentSchema"
-            | "not"
-            | "if"
-            | "then"
-            | "else",
-            schema,
-        ) => vec![(PathSegment::Keyword(keyword), schema)],
+        (_, schema)
+            if SINGLE_SCHEMA_KEYWORDS.contains(&keyword)
+                || CLOSING_KEYWORDS.contains(&keyword) && !schema.is_boolean() =>
+        {
+            vec![(PathSegment::Keyword(keyword), schema)]
+        }
         _ => Vec::new(),
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Rejection, check_for_dialect, validate_for};
+use super::{Rejection, rules_of_dialect, validate_for};
 use crate::Dialect;
 
 mod any_input;
@@ -15,7 +15,7 @@ mod tool_names;
 #[test]
 fn every_dialect_is_known() {
     for dialect in Dialect::ALL {
-        assert!(check_for_dialect(dialect.name()).is_some(), "{}", dialect.name());
+        assert!(rules_of_dialect(dialect.name()).is_some(), "{}", dialect.name());
         let schema = if dialect.name().ends_with("-strict") { closed_object } else { open_object };
         assert_accepts(dialect, [schema(json!({"type": "string"}))]);
     }

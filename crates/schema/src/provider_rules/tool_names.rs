@@ -2,83 +2,32 @@
 
 use std::collections::HashSet;
 
+use serde_json::{Value, json};
+
 use super::{
     Rejection,
-    report::{RejectionReport, excerpt},
+    report::{Report, excerpt},
 };
-use crate::Dialect;
+use crate::{Dialect, Schema, Tape};
 
-/// The syntax of tool names of a provider.
-struct ToolNameRule {
-    is_valid_first: fn(char) -> bool,
-    is_valid_rest: fn(char) -> bool,
-    max_length: usize,
-    /// The same as a regular expression.
-    pattern: &'static str,
-}
-
-const fn name_rule(
-    first: fn(char) -> bool,
-    rest: fn(char) -> bool,
-    max: usize,
-    written: &'static str,
-) -> ToolNameRule {
-    ToolNameRule { is_valid_first: first, is_valid_rest: rest, max_length: max, pattern: written }
-}
-
-const WORD_OR_DASH: ToolNameRule =
-    name_rule(is_word_or_dash, is_word_or_dash, 64, "^[a-zA-Z0-9_-]{1,64}$");
-const ANTHROPIC: ToolNameRule =
-    name_rule(is_word_or_dash, is_word_or_dash, 128, "^[a-zA-Z0-9_-]{1,128}$");
-const GEMINI: ToolNameRule = name_rule(
-    is_letter_or_underscore,
-    |c| is_word_or_dash(c) || ".:".contains(c),
-    128,
-    "^[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}$",
-);
-const MCP: ToolNameRule =
-    name_rule(is_word_dash_or_dot, is_word_dash_or_dot, 128, "^[a-zA-Z0-9_.-]{1,128}$");
-const PORTABLE: ToolNameRule =
-    name_rule(is_letter_or_underscore, is_word_or_dash, 64, "^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$");
-/// No documented rule, but a tool without a name cannot be called.
-const ANY: ToolNameRule = name_rule(|_| true, |_| true, usize::MAX, "^.+$");
-
-fn is_letter_or_underscore(letter: char) -> bool {
-    letter.is_ascii_alphabetic() || letter == '_'
-}
-
-fn is_word_or_dash(letter: char) -> bool {
-    letter.is_ascii_alphanumeric() || "_-".contains(letter)
-}
-
-fn is_word_dash_or_dot(letter: char) -> bool {
-    is_word_or_dash(letter) || letter == '.'
-}
-
-impl ToolNameRule {
-    fn is_valid(&self, name: &str) -> bool {
-        let mut letters = name.chars();
-        letters.next().is_some_and(self.is_valid_first)
-            && letters.all(self.is_valid_rest)
-            && name.len() <= self.max_length
-    }
-}
-
-/// The name rule of a dialect, and the minimum and maximum number of tools.
-fn tool_rules(dialect: &str) -> Option<(&'static ToolNameRule, usize, usize)> {
+/// The pattern of tool names of a dialect, and the minimum and maximum number of tools.
+fn tool_rules(dialect: &str) -> Option<(&'static str, usize, usize)> {
     const ANY_NUMBER: usize = usize::MAX;
+    const WORD_OR_DASH: &str = "^[a-zA-Z0-9_-]{1,64}$";
+    const ANTHROPIC: &str = "^[a-zA-Z0-9_-]{1,128}$";
     Some(match dialect {
         "openai" | "openai-strict" | "groq" | "deepseek" | "deepseek-strict" | "xai" => {
-            (&WORD_OR_DASH, 0, 128)
+            (WORD_OR_DASH, 0, 128)
         }
-        "anthropic" => (&ANTHROPIC, 0, ANY_NUMBER),
-        "anthropic-strict" => (&ANTHROPIC, 0, 20),
-        "gemini" | "gemini-openapi" => (&GEMINI, 0, 512),
-        "ollama" => (&ANY, 0, ANY_NUMBER),
-        "mistral" => (&WORD_OR_DASH, 0, ANY_NUMBER),
-        "bedrock" => (&WORD_OR_DASH, 1, ANY_NUMBER),
-        "mcp" => (&MCP, 0, ANY_NUMBER),
-        "portable" => (&PORTABLE, 0, 128),
+        "anthropic" => (ANTHROPIC, 0, ANY_NUMBER),
+        "anthropic-strict" => (ANTHROPIC, 0, 20),
+        "gemini" | "gemini-openapi" => ("^[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}$", 0, 512),
+        // No documented rule, but a tool without a name cannot be called.
+        "ollama" => ("^.+$", 0, ANY_NUMBER),
+        "mistral" => (WORD_OR_DASH, 0, ANY_NUMBER),
+        "bedrock" => (WORD_OR_DASH, 1, ANY_NUMBER),
+        "mcp" => ("^[a-zA-Z0-9_.-]{1,128}$", 0, ANY_NUMBER),
+        "portable" => ("^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$", 0, 128),
         _ => return None,
     })
 }
@@ -100,8 +49,14 @@ pub fn validate_tools_for<'n>(
     names: impl IntoIterator<Item = &'n str>,
 ) -> Vec<Rejection> {
     let whole = |rule| Rejection { path: String::new(), rule };
-    let Some((rule, min, max)) = tool_rules(dialect.name()) else {
+    let Some((pattern, min, max)) = tool_rules(dialect.name()) else {
         return vec![whole(format!("nothing is known about the dialect `{}`", dialect.name()))];
+    };
+    let schema = Schema::trusted(json!({"pattern": pattern}));
+    // For `.` a line break is no character; no other pattern accepts a space either.
+    let is_valid = |name: &str| {
+        let name = Value::from(name.replace('\n', " "));
+        schema.is_valid(Tape::from_value(&name).root())
     };
     let mut refusals = Vec::new();
     let mut seen = HashSet::new();
@@ -109,12 +64,12 @@ pub fn validate_tools_for<'n>(
     for name in names {
         let mut refuse = |rule| {
             let path = format!("/{count}");
-            if refusals.len() < RejectionReport::MAX_REJECTIONS {
+            if refusals.len() < Report::MAX_REJECTIONS {
                 refusals.push(Rejection { path, rule });
             }
         };
-        if !rule.is_valid(name) {
-            refuse(format!("the name `{}` does not match `{}`", excerpt(name), rule.pattern));
+        if !is_valid(name) {
+            refuse(format!("the name `{}` does not match `{}`", excerpt(name), pattern));
         }
         if !seen.insert(name) {
             refuse(format!("the name `{}` is taken", excerpt(name)));

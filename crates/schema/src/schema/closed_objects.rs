@@ -3,11 +3,10 @@
 //! A dropped `dry_run` must never become a real run, so fields that serde would skip are rejected. Where an object is
 //! composed of several schemas (`allOf`), each sees only its own properties: there only the outermost schema can be closed.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use crate::escape_pointer_token;
-
-use crate::schema::violation::resolve_local_ref;
+use crate::lower::{KeywordLookup, subschemas_of, subschemas_of_mut};
+use crate::{JsonObject, escape_pointer_token, schema::violation::resolve_local_ref};
 
 /// Keywords whose subschemas apply to the same value as the schema that contains them.
 const SAME_VALUE_KEYWORDS: [&str; 8] =
@@ -32,13 +31,12 @@ pub fn close_objects(schema: &mut Value) {
         }
     }
     // Outside a composition the schema that refers to a shared definition has to close it.
-    let reopened = |name: &String| {
-        resolve_local_ref(schema, &Value::from(name.as_str()))
-            .and_then(Value::as_object)
-            .is_some_and(is_open_struct)
+    let reopened = |name: &str| {
+        let target = resolve_local_ref(schema, &Value::from(name));
+        target.and_then(Value::as_object).is_some_and(is_open_struct)
     };
     let shared: Vec<(String, bool)> =
-        shared.iter().map(|name| (name.clone(), reopened(name))).collect();
+        shared.into_iter().map(|name| (name.clone(), reopened(&name))).collect();
     close(schema, "#", false, &shared);
 }
 
@@ -55,8 +53,10 @@ fn collect_shared_refs(schema: &Value, composed: bool, shared: &mut Vec<String>)
     }
     for (keyword, value) in object {
         let in_place = composed && SAME_VALUE_KEYWORDS.contains(&keyword.as_str());
-        subschemas(keyword, value)
-            .for_each(|subschema| collect_shared_refs(subschema, in_place, shared));
+        if holds_closable(keyword, value) {
+            subschemas_of(keyword, value)
+                .for_each(|subschema| collect_shared_refs(subschema, in_place, shared));
+        }
     }
 }
 
@@ -70,10 +70,9 @@ fn close(schema: &mut Value, own_ref: &str, composed: bool, shared: &[(String, b
     if !composed
         && (is_open_struct(object) || refers_to_open && has_no_additional_properties_rule(object))
     {
-        let keyword = if composes || refers_to_open {
-            "unevaluatedProperties"
-        } else {
-            "additionalProperties"
+        let keyword = match composes || refers_to_open {
+            true => "unevaluatedProperties",
+            false => "additionalProperties",
         };
         object.insert(keyword.to_owned(), Value::Bool(false));
     }
@@ -87,84 +86,44 @@ fn close(schema: &mut Value, own_ref: &str, composed: bool, shared: &[(String, b
                     close(definition, &format!("#/{keyword}/{step}"), false, shared);
                 }
             }
-            _ => subschemas_mut(keyword, value)
+            _ if holds_closable(keyword, value) => subschemas_of_mut(keyword, value)
                 .for_each(|subschema| close(subschema, "", in_place, shared)),
+            _ => {}
         }
     }
 }
 
-fn is_open_struct(object: &Map<String, Value>) -> bool {
-    let named = |subschema: &Value| {
-        subschema.get("properties").is_some()
-            || subschema.get("$ref").is_some()
-            || subschema.get("oneOf").is_some()
-    };
+fn is_open_struct(object: &JsonObject) -> bool {
+    let named = |subschema: &Value| subschema.has_any_keyword(&["properties", "$ref", "oneOf"]);
     let composed_of_structs = || {
-        SAME_VALUE_KEYWORDS.iter().any(|keyword| {
-            object.get(*keyword).is_some_and(|value| subschemas(keyword, value).any(named))
+        SAME_VALUE_KEYWORDS.iter().filter(|keyword| **keyword != "if").any(|keyword| {
+            object.get(*keyword).is_some_and(|value| subschemas_of(keyword, value).any(named))
         })
     };
     has_no_additional_properties_rule(object)
         && (object.contains_key("properties") || is_composed(object) && composed_of_structs())
 }
 
-fn has_no_additional_properties_rule(object: &Map<String, Value>) -> bool {
-    !object.contains_key("additionalProperties") && !object.contains_key("unevaluatedProperties")
+fn has_no_additional_properties_rule(object: &JsonObject) -> bool {
+    !object.has_any_keyword(&["additionalProperties", "unevaluatedProperties"])
 }
 
 /// Returns true if the properties come from more than one subschema.
-fn is_composed(object: &Map<String, Value>) -> bool {
-    let own = usize::from(PROPERTY_KEYWORDS.iter().any(|keyword| object.contains_key(*keyword)));
+fn is_composed(object: &JsonObject) -> bool {
+    let own = usize::from(object.has_any_keyword(&PROPERTY_KEYWORDS));
     let in_place =
         SAME_VALUE_KEYWORDS.iter().filter(|keyword| object.contains_key(**keyword)).count();
-    let several =
-        object.get("allOf").and_then(Value::as_array).is_some_and(|schemas| schemas.len() > 1);
+    let several = object.list("allOf").is_some_and(|schemas| schemas.len() > 1);
     own + in_place + usize::from(several) > 1
 }
 
-/// The subschemas of a keyword; none of `not` and `if`, where closing an object would invert its effect.
-fn subschemas<'s>(keyword: &str, value: &'s Value) -> Box<dyn Iterator<Item = &'s Value> + 's> {
-    match (subschema_shape(keyword), value) {
-        (SubschemaShape::Single, _) => Box::new(std::iter::once(value)),
-        (SubschemaShape::List, Value::Array(schemas)) => Box::new(schemas.iter()),
-        (SubschemaShape::Map, Value::Object(schemas)) => Box::new(schemas.values()),
-        _ => Box::new(std::iter::empty()),
-    }
-}
-
-fn subschemas_mut<'s>(
-    keyword: &str,
-    value: &'s mut Value,
-) -> Box<dyn Iterator<Item = &'s mut Value> + 's> {
-    match (subschema_shape(keyword), value) {
-        (SubschemaShape::Single, value) => Box::new(std::iter::once(value)),
-        (SubschemaShape::List, Value::Array(schemas)) => Box::new(schemas.iter_mut()),
-        (SubschemaShape::Map, Value::Object(schemas)) => Box::new(schemas.values_mut()),
-        _ => Box::new(std::iter::empty()),
-    }
-}
-
-enum SubschemaShape {
-    Single,
-    List,
-    Map,
-    NotASchema,
-}
-
-fn subschema_shape(keyword: &str) -> SubschemaShape {
+/// Returns true if a keyword holds schemas that can be closed: not `not` and `if`, where that would invert the effect.
+fn holds_closable(keyword: &str, value: &Value) -> bool {
     match keyword {
-        "items"
-        | "additionalItems"
-        | "unevaluatedItems"
-        | "additionalProperties"
-        | "unevaluatedProperties"
-        | "then"
-        | "else" => SubschemaShape::Single,
-        "allOf" | "anyOf" | "oneOf" | "prefixItems" => SubschemaShape::List,
-        "properties" | "patternProperties" | "dependentSchemas" | "$defs" | "definitions" => {
-            SubschemaShape::Map
-        }
-        _ => SubschemaShape::NotASchema,
+        "not" | "if" | "contains" | "contentSchema" | "propertyNames" => false,
+        // Older drafts have a list of schemas there.
+        "items" => !value.is_array(),
+        _ => true,
     }
 }
 

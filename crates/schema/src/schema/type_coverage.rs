@@ -2,9 +2,11 @@
 //!
 //! This is a whitelist: a keyword that is not known to be enforced needs the validator.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use crate::schema::violation::resolve_local_ref;
+use crate::JsonObject;
+
+use crate::{schema::violation::resolve_local_ref, type_set::as_integer};
 
 /// Returns true if deserialising a strict tape into the type that this schema was generated from enforces every keyword.
 ///
@@ -36,12 +38,7 @@ impl<'s> TypeCoverage<'s> {
         }
     }
 
-    fn covers_keyword(
-        &mut self,
-        object: &'s Map<String, Value>,
-        keyword: &str,
-        value: &'s Value,
-    ) -> bool {
+    fn covers_keyword(&mut self, object: &'s JsonObject, keyword: &str, value: &'s Value) -> bool {
         match keyword {
             "title" | "description" | "default" | "examples" | "deprecated" | "$schema"
             | "$defs" => true,
@@ -57,9 +54,9 @@ impl<'s> TypeCoverage<'s> {
                     || matches!(value.as_str(), Some("float" | "double"))
             }
             "minimum" => format_range(object)
-                .is_some_and(|(min, _)| integer(value).is_some_and(|limit| limit <= min)),
+                .is_some_and(|(min, _)| as_integer(value).is_some_and(|limit| limit <= min)),
             "maximum" => format_range(object)
-                .is_some_and(|(_, max)| integer(value).is_some_and(|limit| limit >= max)),
+                .is_some_and(|(_, max)| as_integer(value).is_some_and(|limit| limit >= max)),
             "enum" => all_elements(value, |option| option.is_string()),
             "properties" => {
                 matches!(object.get("additionalProperties"), None | Some(Value::Bool(false)))
@@ -149,7 +146,7 @@ fn is_string_constant(schema: &Value) -> bool {
     })
 }
 
-fn format_range(object: &Map<String, Value>) -> Option<(i128, i128)> {
+fn format_range(object: &JsonObject) -> Option<(i128, i128)> {
     integer_format_range(object.get("format")?)
 }
 
@@ -165,10 +162,6 @@ fn integer_format_range(format: &Value) -> Option<(i128, i128)> {
         "uint" | "uint64" => (0, u64::MAX.into()),
         _ => return None,
     })
-}
-
-fn integer(value: &Value) -> Option<i128> {
-    value.as_i64().map(i128::from).or_else(|| value.as_u64().map(i128::from))
 }
 
 #[cfg(test)]

@@ -9,8 +9,8 @@ use std::fmt;
 use jsonschema::{ValidationError, error::ValidationErrorKind as Kind};
 use serde_json::Value;
 
-use crate::SchemaError;
-use describe::{count_noun, describe_format, enum_message, type_names};
+use crate::{SchemaError, english::count_noun, json_pointer::write_message_at};
+use describe::{describe_format, enum_message, type_names};
 pub(crate) use describe::{excerpt, resolve_local_ref};
 
 /// How many violations are listed; the rest is only counted.
@@ -32,10 +32,7 @@ pub struct Violation {
 
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.pointer.is_empty() {
-            write!(f, "{}: ", self.pointer)?;
-        }
-        f.write_str(&self.message)
+        write_message_at(f, &self.pointer, &self.message)
     }
 }
 
@@ -199,7 +196,7 @@ fn size_message(bound: &str, limit: u64, noun: &str, value: &Value) -> String {
         Value::Object(members) => members.len(),
         _ => 0,
     };
-    format!("expected at {bound} {}, got {size}", count_noun(limit, noun))
+    format!("expected at {bound} {}, got {size}", count_noun(&limit.into(), noun))
 }
 
 #[cfg(test)]

@@ -24,42 +24,34 @@ pub(super) fn from_text<'t>(
     }
     // serde_json itself fails at the next level, with a less specific error.
     let depth = limits.depth.min(126);
-    let mut builder =
-        Builder { items: buffer_pool::acquire(), remaining_depth: depth, rejection: None };
+    let mut builder = Builder {
+        items: buffer_pool::acquire(),
+        max_depth: depth,
+        remaining_depth: depth,
+        rejection: None,
+    };
     let mut source = serde_json::Deserializer::from_str(text);
     let read = PushValue(&mut builder).deserialize(&mut source);
     match read.and_then(|()| source.end()) {
         Ok(()) => Ok(builder.items),
-        Err(error) => Err(match builder.rejection {
-            Some(Rejection::TooDeep) => ParseError::TooDeep { limit: depth },
-            Some(Rejection::DuplicateKey(key)) => ParseError::DuplicateKey { key },
-            Some(Rejection::ReservedKey(key)) => ParseError::ReservedKey { key },
-            None => syntax_error(&error),
-        }),
+        Err(error) => Err(builder.rejection.unwrap_or_else(|| syntax_error(&error))),
     }
 }
 
 fn syntax_error(error: &serde_json::Error) -> ParseError {
     let (line, column) = (error.line(), error.column());
     let whole = error.to_string();
-    let message = whole
-        .strip_suffix(&format!(" at line {line} column {column}"))
-        .unwrap_or(&whole)
-        .to_owned();
+    let position = format!(" at line {line} column {column}");
+    let message = whole.strip_suffix(&position).unwrap_or(&whole).to_owned();
     ParseError::Syntax { message, line, column, truncated: error.is_eof() }
 }
 
 struct Builder<'t> {
     items: Vec<Item<'t>>,
+    max_depth: usize,
     remaining_depth: usize,
     /// A rejection by the builder: serde_json's error can only carry text.
-    rejection: Option<Rejection>,
-}
-
-enum Rejection {
-    TooDeep,
-    DuplicateKey(String),
-    ReservedKey(String),
+    rejection: Option<ParseError>,
 }
 
 impl<'t> Builder<'t> {
@@ -71,7 +63,7 @@ impl<'t> Builder<'t> {
     /// Adds a key, and returns its bit for the duplicate check.
     fn key<E: Error>(&mut self, key: Cow<'t, str>) -> Result<u64, E> {
         if key.starts_with(RESERVED_KEY_PREFIX) {
-            return Err(self.reject(Rejection::ReservedKey(key.into_owned())));
+            return Err(self.reject(ParseError::ReservedKey { key: key.into_owned() }));
         }
         let mark = key_bit(&key);
         self.items.push(Item::Text(key));
@@ -81,7 +73,7 @@ impl<'t> Builder<'t> {
     fn open_container<E: Error>(&mut self) -> Result<usize, E> {
         match self.remaining_depth.checked_sub(1) {
             Some(left) => self.remaining_depth = left,
-            None => return Err(self.reject(Rejection::TooDeep)),
+            None => return Err(self.reject(ParseError::TooDeep { limit: self.max_depth })),
         }
         let at = self.items.len();
         self.items.push(Item::Null);
@@ -95,7 +87,7 @@ impl<'t> Builder<'t> {
         }
     }
 
-    fn reject<E: Error>(&mut self, fault: Rejection) -> E {
+    fn reject<E: Error>(&mut self, fault: ParseError) -> E {
         self.rejection = Some(fault);
         E::custom("refused")
     }
@@ -198,7 +190,7 @@ impl<'t> Visitor<'t> for PushValue<'_, 't> {
         let object = Node { items: &self.0.items, index: at as u32, deny_unknown_fields: true };
         match suspect.then(|| duplicate_key(object)).flatten() {
             None => Ok(()),
-            Some(key) => Err(self.0.reject(Rejection::DuplicateKey(key))),
+            Some(key) => Err(self.0.reject(ParseError::DuplicateKey { key })),
         }
     }
 }
@@ -241,21 +233,27 @@ fn push_value<'t>(value: &'t Value, items: &mut Vec<Item<'t>>) {
         Value::Number(number) => items.push(Item::Number(number.clone())),
         Value::String(text) => items.push(Item::Text(Cow::Borrowed(text))),
         Value::Array(elements) => {
-            let at = items.len();
-            items.push(Item::Null);
+            let (at, len) = (items.len(), elements.len() as u32);
+            items.push(Item::Array { len, end: 0 });
             elements.iter().for_each(|element| push_value(element, items));
-            let (len, end) = (elements.len() as u32, items.len() as u32);
-            items.get_mut(at).into_iter().for_each(|slot| *slot = Item::Array { len, end });
+            set_end(items, at);
         }
         Value::Object(members) => {
-            let at = items.len();
-            items.push(Item::Null);
+            let (at, len) = (items.len(), members.len() as u32);
+            items.push(Item::Object { len, end: 0 });
             for (key, member) in members {
                 items.push(Item::Text(Cow::Borrowed(key)));
                 push_value(member, items);
             }
-            let (len, end) = (members.len() as u32, items.len() as u32);
-            items.get_mut(at).into_iter().for_each(|slot| *slot = Item::Object { len, end });
+            set_end(items, at);
         }
+    }
+}
+
+/// Completes a container after its children.
+fn set_end(items: &mut [Item<'_>], at: usize) {
+    let len = items.len() as u32;
+    if let Some(Item::Array { end, .. } | Item::Object { end, .. }) = items.get_mut(at) {
+        *end = len;
     }
 }

@@ -13,9 +13,13 @@ use super::{
     access::{Elements, Fields},
 };
 
-macro_rules! forward_to_any {
-    ($reader:lifetime: $($method:ident)+) => {$(
-        fn $method<V: Visitor<$reader>>(self, visitor: V) -> Result<V::Value, ReadError> {
+macro_rules! forward_to_item {
+    ($reader:lifetime: $($method:ident($($argument:ty),*))+) => {$(
+        fn $method<V: Visitor<$reader>>(
+            self,
+            $(_: $argument,)*
+            visitor: V,
+        ) -> Result<V::Value, ReadError> {
             self.deserialize_item(visitor)
         }
     )+};
@@ -119,36 +123,14 @@ impl<'t> Deserializer<'t> for Node<'t> {
         }
     }
 
-    forward_to_any! {
-        't: deserialize_bool deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_i128
-        deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 deserialize_u128
-        deserialize_f32 deserialize_f64 deserialize_char deserialize_str deserialize_string
-        deserialize_bytes deserialize_byte_buf deserialize_unit deserialize_seq deserialize_identifier
-    }
-
-    fn deserialize_unit_struct<V: Visitor<'t>>(
-        self,
-        _: &'static str,
-        visitor: V,
-    ) -> Result<V::Value, ReadError> {
-        self.deserialize_item(visitor)
-    }
-
-    fn deserialize_tuple<V: Visitor<'t>>(
-        self,
-        _: usize,
-        visitor: V,
-    ) -> Result<V::Value, ReadError> {
-        self.deserialize_item(visitor)
-    }
-
-    fn deserialize_tuple_struct<V: Visitor<'t>>(
-        self,
-        _: &'static str,
-        _: usize,
-        visitor: V,
-    ) -> Result<V::Value, ReadError> {
-        self.deserialize_item(visitor)
+    forward_to_item! {
+        't: deserialize_bool() deserialize_i8() deserialize_i16() deserialize_i32()
+        deserialize_i64() deserialize_i128() deserialize_u8() deserialize_u16() deserialize_u32()
+        deserialize_u64() deserialize_u128() deserialize_f32() deserialize_f64() deserialize_char()
+        deserialize_str() deserialize_string() deserialize_bytes() deserialize_byte_buf()
+        deserialize_unit() deserialize_seq() deserialize_identifier()
+        deserialize_unit_struct(&'static str) deserialize_tuple(usize)
+        deserialize_tuple_struct(&'static str, usize)
     }
 }
 
@@ -162,10 +144,8 @@ impl<'t> EnumAccess<'t> for Node<'t> {
         seed: V,
     ) -> Result<(V::Value, VariantPayload<'t>), ReadError> {
         let key = self.at_index(self.index + 1);
-        Ok((
-            seed.deserialize(key)?,
-            VariantPayload { name: key.text(), node: key.at_index(key.end_index()) },
-        ))
+        let payload = VariantPayload { name: key.text(), node: key.at_index(key.end_index()) };
+        Ok((seed.deserialize(key)?, payload))
     }
 }
 
@@ -195,8 +175,7 @@ impl<'t> VariantAccess<'t> for VariantPayload<'t> {
         _: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, ReadError> {
-        self.node
-            .deserialize_members(visitor, false)
-            .map_err(|error| error.prefix_pointer(self.name))
+        let read = self.node.deserialize_members(visitor, false);
+        read.map_err(|error| error.prefix_pointer(self.name))
     }
 }

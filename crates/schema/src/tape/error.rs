@@ -4,13 +4,14 @@ use std::fmt;
 
 use serde::de;
 
-use crate::escape_pointer_token;
+use crate::json_pointer::{escape_pointer_token, write_message_at};
 
 /// Why text was rejected.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseError {
     /// The text is longer than the limit; it was not parsed.
+    #[error("{bytes} bytes of JSON where at most {limit} are read")]
     TooLong {
         /// The length of the text in bytes.
         bytes: usize,
@@ -18,21 +19,28 @@ pub enum ParseError {
         limit: usize,
     },
     /// Arrays and objects nest deeper than the limit.
+    #[error("JSON nested deeper than {limit} levels")]
     TooDeep {
         /// The maximum depth.
         limit: usize,
     },
     /// An object contains a key twice, so parsers could disagree about its value.
+    #[error("key `{key}` is named twice in one object")]
     DuplicateKey {
         /// The duplicate key.
         key: String,
     },
     /// An object contains a key that serde_json reserves and would not read as data.
+    #[error("key `{key}` is reserved")]
     ReservedKey {
         /// The key.
         key: String,
     },
     /// The text is not JSON.
+    #[error(
+        "not JSON: {message} at line {line} column {column}{}",
+        if *truncated { ", the text ends too early" } else { "" }
+    )]
     Syntax {
         /// What is wrong, without the position.
         message: String,
@@ -44,25 +52,6 @@ pub enum ParseError {
         truncated: bool,
     },
 }
-
-impl fmt::Display for ParseError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooLong { bytes, limit } => {
-                write!(f, "{bytes} bytes of JSON where at most {limit} are read")
-            }
-            Self::TooDeep { limit } => write!(f, "JSON nested deeper than {limit} levels"),
-            Self::DuplicateKey { key } => write!(f, "key `{key}` is named twice in one object"),
-            Self::ReservedKey { key } => write!(f, "key `{key}` is reserved"),
-            Self::Syntax { message, line, column, truncated } => {
-                let cut = if *truncated { ", the text ends too early" } else { "" };
-                write!(f, "not JSON: {message} at line {line} column {column}{cut}")
-            }
-        }
-    }
-}
-
-impl std::error::Error for ParseError {}
 
 /// Why deserialising from a tape failed; never contains the rejected value.
 #[derive(Debug)]
@@ -97,10 +86,7 @@ impl ReadError {
 
 impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.0.pointer.is_empty() {
-            write!(f, "{}: ", self.0.pointer)?;
-        }
-        f.write_str(&self.0.message)
+        write_message_at(f, &self.0.pointer, &self.0.message)
     }
 }
 

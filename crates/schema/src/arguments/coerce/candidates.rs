@@ -6,38 +6,34 @@ use super::subschema_path::{enum_strings, type_names};
 use crate::type_set::TypeSet;
 use crate::{InputLimits, Tape};
 
-/// One possible conversion of a value.
-pub(super) enum Candidate {
-    Converted(Value),
-    /// The value as the only element of an array.
-    Wrapped(Value),
-}
-
 /// Every lossless conversion of a value to a type that the schema names; the validator decides which are valid.
 ///
+/// The flag is true if the value was wrapped as the only element of an array.
+///
 /// Without `type` there are none: such a schema accepts arrays and objects alike and asks for neither.
-pub(super) fn candidates(root: &Value, path: &str, value: &Value) -> Vec<Candidate> {
+pub(super) fn candidates(root: &Value, path: &str, value: &Value) -> Vec<(Value, bool)> {
     let types = TypeSet::from_names(type_names(root, path));
     let named = |value: &Value| !value.is_null() && types.intersects(TypeSet::json_type_of(value));
     let mut found = Vec::new();
     if let Value::String(text) = value {
-        found.extend(matching_enum_member(root, path, text).map(Candidate::Converted));
+        found.extend(matching_enum_member(root, path, text).map(|member| (member, false)));
     }
     if named(value) {
         return found;
     }
     let spelled = match value {
-        Value::String(text) => [parse_number(text), parse_bool(text), parse_json_container(text)],
+        Value::String(text) => {
+            [parse_number(text), text.parse().ok().map(Value::Bool), parse_json_container(text)]
+        }
         Value::Number(_) | Value::Bool(_) => [to_plain_string(value), None, None],
         _ => [const { None }; 3],
     };
     // Text that contains an array is decoded, not wrapped as an element.
     let spells_array = spelled.iter().flatten().any(Value::is_array);
-    found.extend(
-        spelled.into_iter().flatten().filter(|option| named(option)).map(Candidate::Converted),
-    );
+    let converted = spelled.into_iter().flatten().filter(|option| named(option));
+    found.extend(converted.map(|option| (option, false)));
     if !value.is_null() && !spells_array && types.intersects(TypeSet::ARRAY) {
-        found.push(Candidate::Wrapped(Value::Array(vec![value.clone()])));
+        found.push((Value::Array(vec![value.clone()]), true));
     }
     found
 }
@@ -49,14 +45,6 @@ const MAX_NUMBER_LENGTH: usize = 32;
 pub(crate) fn parse_number(text: &str) -> Option<Value> {
     let number: Number = (text.len() <= MAX_NUMBER_LENGTH).then(|| text.parse().ok())??;
     (number.to_string() == text).then_some(Value::Number(number))
-}
-
-fn parse_bool(text: &str) -> Option<Value> {
-    match text {
-        "true" => Some(Value::Bool(true)),
-        "false" => Some(Value::Bool(false)),
-        _ => None,
-    }
 }
 
 /// The object or array in a text that was encoded twice.

@@ -71,12 +71,8 @@ pub(super) fn child_subschema_path(
     child: Result<&String, usize>,
 ) -> Option<String> {
     let mut paths = Vec::new();
-    collect_same_value_paths(
-        root,
-        path,
-        Some(if child.is_ok() { "object" } else { "array" }),
-        &mut paths,
-    );
+    let json_type = if child.is_ok() { "object" } else { "array" };
+    collect_same_value_paths(root, path, Some(json_type), &mut paths);
     let mut found: Option<String> = None;
     for path in paths {
         let schema = subschema_at(root, &path)?;
@@ -106,9 +102,7 @@ pub(super) fn child_subschema_path(
 
 /// The strings listed by an `enum` at this path.
 pub(super) fn enum_strings<'s>(root: &'s Value, path: &str) -> Vec<&'s str> {
-    let mut paths = Vec::new();
-    collect_same_value_paths(root, path, None, &mut paths);
-    let listed = paths.iter().filter_map(|path| subschema_at(root, path)).flat_map(|schema| {
+    let listed = same_value_schemas(root, path).into_iter().flat_map(|schema| {
         let many = schema.get("enum").and_then(Value::as_array).into_iter().flatten();
         many.chain(schema.get("const"))
     });
@@ -117,13 +111,16 @@ pub(super) fn enum_strings<'s>(root: &'s Value, path: &str) -> Vec<&'s str> {
 
 /// The types that `type` names at this path, those of alternatives included.
 pub(super) fn type_names<'s>(root: &'s Value, path: &str) -> Vec<&'s str> {
+    let named = same_value_schemas(root, path).into_iter().filter_map(|schema| schema.get("type"));
+    let names = named.flat_map(|json_type| {
+        json_type.as_array().map_or(std::slice::from_ref(json_type), Vec::as_slice)
+    });
+    names.filter_map(Value::as_str).collect()
+}
+
+/// All subschemas that apply to the same value as this path.
+fn same_value_schemas<'s>(root: &'s Value, path: &str) -> Vec<&'s Value> {
     let mut paths = Vec::new();
     collect_same_value_paths(root, path, None, &mut paths);
-    let named = paths.iter().filter_map(|path| subschema_at(root, path)?.get("type"));
-    named
-        .flat_map(|json_type| {
-            json_type.as_array().map_or(std::slice::from_ref(json_type), Vec::as_slice)
-        })
-        .filter_map(Value::as_str)
-        .collect()
+    paths.iter().filter_map(|path| subschema_at(root, path)).collect()
 }

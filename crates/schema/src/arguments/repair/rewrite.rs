@@ -6,12 +6,6 @@
 use super::RepairError;
 use crate::{InputLimits, ParseError};
 
-const TRAILING_COMMA: &str = "trailing comma removed";
-const SINGLE_QUOTES: &str = "single quotes replaced";
-const TYPOGRAPHIC_QUOTES: &str = "typographic quotes replaced";
-const UNQUOTED_KEY: &str = "unquoted key quoted";
-const PYTHON_LITERAL: &str = "Python literal replaced";
-
 /// The tokens that may follow.
 #[derive(Clone, Copy, PartialEq)]
 enum Expected {
@@ -126,11 +120,9 @@ impl<'t> Rewriter<'t, '_> {
                 if !is_identifier(word) {
                     return self.ambiguous("expected a key");
                 }
-                self.output.push('"');
-                self.output.push_str(word);
-                self.output.push('"');
+                self.push_quoted(word);
                 self.position += word.len();
-                self.add_note(UNQUOTED_KEY);
+                self.add_note("unquoted key quoted");
                 self.expect_after_value(true);
             }
             _ if wants_value => {
@@ -144,7 +136,7 @@ impl<'t> Rewriter<'t, '_> {
                     _ => return self.ambiguous("expected a value"),
                 };
                 if plain != word {
-                    self.add_note(PYTHON_LITERAL);
+                    self.add_note("Python literal replaced");
                 }
                 self.output.push_str(plain);
                 self.position += word.len();
@@ -158,6 +150,10 @@ impl<'t> Rewriter<'t, '_> {
     fn copy_char(&mut self, c: char) {
         self.output.push(c);
         self.position += c.len_utf8();
+    }
+
+    fn push_quoted(&mut self, text: &str) {
+        self.output.extend(["\"", text, "\""]);
     }
 
     fn expect_after_value(&mut self, was_key: bool) {
@@ -181,7 +177,7 @@ impl<'t> Rewriter<'t, '_> {
         if matches!(self.expected, Expected::ValueAfterComma | Expected::KeyAfterComma) {
             // Whitespace is not copied, so the last character is the comma.
             self.output.pop();
-            self.add_note(TRAILING_COMMA);
+            self.add_note("trailing comma removed");
         }
         self.open_brackets.pop();
         self.copy_char(c);
@@ -213,7 +209,6 @@ impl<'t> Rewriter<'t, '_> {
         for c in content.chars() {
             match c {
                 '\'' if escaped => self.output.push('\''),
-                '"' if escaped => self.output.push_str("\\\""),
                 '"' => self.output.push_str("\\\""),
                 _ if escaped => {
                     self.output.push('\\');
@@ -226,7 +221,7 @@ impl<'t> Rewriter<'t, '_> {
         }
         self.output.push('"');
         self.position = end;
-        self.add_note(SINGLE_QUOTES);
+        self.add_note("single quotes replaced");
         self.check_string_end()
     }
 
@@ -251,11 +246,9 @@ impl<'t> Rewriter<'t, '_> {
         if !after.starts_with('\u{201d}') {
             return self.ambiguous("typographic quotes around other quotes");
         }
-        self.output.push('"');
-        self.output.push_str(content);
-        self.output.push('"');
+        self.push_quoted(content);
         self.position += content.len() + 2 * '\u{201d}'.len_utf8();
-        self.add_note(TYPOGRAPHIC_QUOTES);
+        self.add_note("typographic quotes replaced");
         self.check_string_end()
     }
 

@@ -2,22 +2,18 @@
 
 use std::sync::OnceLock;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
+
+use crate::JsonObject;
 
 use super::{LIFT_KEYWORD, LiftBranch, LiftPlan, LiftProperty, LiftStep};
 use crate::lower::KeywordLookup;
 
 /// Builds the plan for a whole schema.
 pub(super) fn build_plan(schema: &Value) -> LiftPlan {
-    let named = schema.keyword("$defs").and_then(Value::as_object);
-    LiftPlan {
-        root_step: build_step(schema),
-        definition_steps: named
-            .into_iter()
-            .flatten()
-            .map(|(name, subschema)| (name.clone(), build_step(subschema)))
-            .collect(),
-    }
+    let named = schema.object("$defs").into_iter().flatten();
+    let definition_steps = named.map(|(name, subschema)| (name.clone(), build_step(subschema)));
+    LiftPlan { root_step: build_step(schema), definition_steps: definition_steps.collect() }
 }
 
 /// The schema of the values in an array of pairs.
@@ -31,23 +27,20 @@ fn build_step(schema: &Value) -> LiftStep {
         return LiftStep::Identity;
     };
     // Only recursive schemas keep references, so these are always followed.
-    if let Some(name) = members.keyword("$ref").and_then(Value::as_str) {
+    if let Some(name) = members.text("$ref") {
         let name = name.strip_prefix("#/$defs/").unwrap_or(name);
         return LiftStep::Definition(name.to_owned());
     }
-    if let Some(Value::Array(branches)) = members.keyword("anyOf") {
+    if let Some(branches) = members.list("anyOf") {
         return build_any_of_step(branches);
     }
     if let Some(marks) = members.keyword(LIFT_KEYWORD) {
         if marks.has_keyword("json") {
             return LiftStep::JsonText;
         }
-        if let (Some(Value::Array(values)), Some(Value::Array(texts))) =
-            (marks.keyword("texts"), members.keyword("enum"))
-        {
-            return LiftStep::EnumAsText(
-                texts.iter().cloned().zip(values.iter().cloned()).collect(),
-            );
+        if let (Some(values), Some(texts)) = (marks.list("texts"), members.list("enum")) {
+            let pairs = texts.iter().cloned().zip(values.iter().cloned());
+            return LiftStep::EnumAsText(pairs.collect());
         }
         if marks.has_keyword("pairs") {
             let value = pair_value_schema(schema);
@@ -55,14 +48,14 @@ fn build_step(schema: &Value) -> LiftStep {
         }
     }
     let rest = members.keyword("additionalProperties").map(build_step).unwrap_or_default();
-    if let Some(Value::Object(properties)) = members.keyword("properties") {
+    if let Some(properties) = members.object("properties") {
         return build_object_step(properties, rest);
     }
     if !matches!(rest, LiftStep::Identity) {
         return LiftStep::Object { members: Vec::new(), rest: Box::new(rest) };
     }
-    let first = members.keyword("prefixItems").and_then(Value::as_array);
-    let first: Vec<LiftStep> = first.into_iter().flatten().map(build_step).collect();
+    let first = members.list("prefixItems").into_iter().flatten();
+    let first: Vec<LiftStep> = first.map(build_step).collect();
     let rest = members.keyword("items").map(build_step).unwrap_or_default();
     if first.iter().chain([&rest]).all(|step| matches!(step, LiftStep::Identity)) {
         return LiftStep::Identity;
@@ -82,12 +75,12 @@ fn build_any_of_step(branches: &[Value]) -> LiftStep {
     LiftStep::AnyOf(steps.into_iter().map(branch).collect())
 }
 
-fn build_object_step(properties: &Map<String, Value>, rest: LiftStep) -> LiftStep {
+fn build_object_step(properties: &JsonObject, rest: LiftStep) -> LiftStep {
     let others = matches!(rest, LiftStep::Identity);
     let mut members = Vec::new();
     for (wire, subschema) in properties {
         let marks = subschema.keyword(LIFT_KEYWORD);
-        let name = marks.and_then(|marks| marks.keyword("name")).and_then(Value::as_str);
+        let name = marks.and_then(|marks| marks.text("name"));
         let marked = |mark: &str| marks.is_some_and(|marks| marks.has_keyword(mark));
         let (absent, never_null) = (marked("absent"), marked("never_null"));
         let step = build_step(subschema);

@@ -4,15 +4,15 @@ mod index;
 
 use std::collections::{HashMap, HashSet};
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use self::index::{RefIndex, ResolvedSchema};
 use super::root;
 use crate::lower::pass::all_of::{never_schema, with_annotations};
 use crate::lower::pass::applies_to::{has_no_assertions, is_assertion};
 use crate::lower::{
-    KeywordLookup, KeywordLookupMut, LowerError, LoweringState, MAX_NODES, PathSegment, SchemaPath,
-    Severity, SubschemaShape, subschema_shape, too_large_error,
+    JsonObject, KeywordLookup, LowerError, LoweringState, MAX_NODES, PathSegment, SchemaPath,
+    Severity, SubschemaShape, any_object, append_to_description, subschema_shape, too_large_error,
 };
 
 /// How far recursion is expanded, until the result is small enough: how often a schema within itself, and how many levels
@@ -55,7 +55,7 @@ fn is_local(value: &Value, is_root: bool, plain: bool) -> bool {
         false => to.strip_prefix("#/$defs/").is_some_and(|name| !name.contains(['/', '~', '%'])),
     };
     // If the root is rewritten, siblings of a reference would have to be merged with its target.
-    let beside = |members: &Map<String, Value>| {
+    let beside = |members: &JsonObject| {
         !plain
             && !is_root
             && members.has_keyword("$ref")
@@ -107,17 +107,11 @@ pub(crate) fn remove_unused_definitions(state: &mut LoweringState) -> Result<(),
 
 /// Collects the names of the definitions that a schema refers to.
 fn collect_definition_names(value: &Value, names: &mut HashSet<String>) {
-    match value {
-        Value::Array(elements) => {
-            elements.iter().for_each(|element| collect_definition_names(element, names))
-        }
-        Value::Object(members) => {
-            let name = members.keyword("$ref").and_then(Value::as_str);
-            names.extend(name.and_then(|name| name.strip_prefix("#/$defs/")).map(str::to_owned));
-            members.values().for_each(|member| collect_definition_names(member, names));
-        }
-        _ => {}
-    }
+    any_object(value, &mut |members| {
+        let name = members.text("$ref").and_then(|name| name.strip_prefix("#/$defs/"));
+        names.extend(name.map(str::to_owned));
+        false
+    });
 }
 
 fn expand(state: &mut LoweringState, keep: bool) -> Result<(), LowerError> {
@@ -128,7 +122,17 @@ fn expand(state: &mut LoweringState, keep: bool) -> Result<(), LowerError> {
     for (attempt, shown) in EXPANSION_LIMITS.into_iter().enumerate() {
         let last = attempt + 1 == EXPANSION_LIMITS.len();
         let max_schemas = if last { MAX_NODES } else { TARGET_SCHEMA_COUNT };
-        let mut writer = RefExpander::new(&index, keep, shown, max_schemas);
+        let mut writer = RefExpander {
+            index: &index,
+            keep_recursive: keep,
+            limits: shown,
+            remaining_schemas: max_schemas,
+            depth: 0,
+            open_targets: Vec::new(),
+            names: HashMap::new(),
+            definitions: JsonObject::new(),
+            truncated_refs: Vec::new(),
+        };
         let Some(mut schema) = writer.expand_schema(index.root(), &SchemaPath::ROOT) else {
             continue;
         };
@@ -137,27 +141,20 @@ fn expand(state: &mut LoweringState, keep: bool) -> Result<(), LowerError> {
             members.set_keyword("$defs", Value::Object(hoisted));
         }
         state.schema = schema;
-        if !cuts.is_empty() && uses_unevaluated(&state.schema) {
+        let unevaluated =
+            |members: &JsonObject| members.keys().any(|keyword| keyword.starts_with("unevaluated"));
+        if !cuts.is_empty() && any_object(&state.schema, &mut { unevaluated }) {
             // What a cut-off reference would have evaluated is unknown, and may now count as unevaluated.
-            state.report_loss_at("", "$ref", Severity::Narrower, None);
+            state.root().1.report_loss("$ref", Severity::Narrower, None);
         }
         for (path, words) in cuts {
-            state.report_loss_at(&path, "$ref", Severity::Wider, words);
+            let mut cursor = state.root().1;
+            cursor.path = SchemaPath::Pointer(&path);
+            cursor.report_loss("$ref", Severity::Wider, words);
         }
         return state.check_size();
     }
     Err(too_large_error())
-}
-
-/// Returns true if a schema depends on what other schemas evaluate.
-fn uses_unevaluated(value: &Value) -> bool {
-    match value {
-        Value::Array(elements) => elements.iter().any(uses_unevaluated),
-        Value::Object(members) => members
-            .iter()
-            .any(|(keyword, value)| keyword.starts_with("unevaluated") || uses_unevaluated(value)),
-        _ => false,
-    }
 }
 
 /// Keywords that only serve references.
@@ -174,32 +171,19 @@ struct RefExpander<'s> {
     /// The targets being expanded, outermost first.
     open_targets: Vec<*const Value>,
     names: HashMap<*const Value, String>,
-    definitions: Map<String, Value>,
+    definitions: JsonObject,
     /// The path of each reference that was cut off, and its description.
     truncated_refs: Vec<(String, Option<String>)>,
 }
 
 impl<'s> RefExpander<'s> {
-    fn new(index: &'s RefIndex<'s>, keep: bool, shown: (usize, usize), left: usize) -> Self {
-        Self {
-            index,
-            keep_recursive: keep,
-            limits: shown,
-            remaining_schemas: left,
-            depth: 0,
-            open_targets: Vec::new(),
-            names: HashMap::new(),
-            definitions: Map::new(),
-            truncated_refs: Vec::new(),
-        }
-    }
-
     /// Copies a schema without references; `None` if it becomes too large.
     fn expand_schema(
         &mut self,
         source: ResolvedSchema<'s>,
         path: &SchemaPath<'_>,
     ) -> Option<Value> {
+        use SubschemaShape::{List, Map, Single, SingleOrList};
         self.remaining_schemas = self.remaining_schemas.checked_sub(1)?;
         let Value::Object(members) = source.schema else {
             return Some(source.schema.clone());
@@ -209,18 +193,17 @@ impl<'s> RefExpander<'s> {
         }
         self.depth += 1;
         let source = source.enter_resource();
-        let mut out = Map::with_capacity(members.len());
+        let mut out = JsonObject::with_capacity(members.len());
         for (keyword, value) in members {
             if REFERENCE_KEYWORDS.contains(&keyword.as_str()) {
                 continue;
             }
             let written = match (subschema_shape(keyword), value) {
-                (SubschemaShape::Single | SubschemaShape::SingleOrList, Value::Object(_)) => self
-                    .expand_schema(
-                    source.with_schema(value),
-                    &path.child(keyword, PathSegment::Single),
-                )?,
-                (SubschemaShape::List | SubschemaShape::SingleOrList, Value::Array(elements)) => {
+                (Single | SingleOrList, Value::Object(_)) => {
+                    let path = path.child(keyword, PathSegment::Single);
+                    self.expand_schema(source.with_schema(value), &path)?
+                }
+                (List | SingleOrList, Value::Array(elements)) => {
                     let mut list = Vec::with_capacity(elements.len());
                     for (at, element) in elements.iter().enumerate() {
                         let path = path.child(keyword, PathSegment::Index(at));
@@ -228,14 +211,12 @@ impl<'s> RefExpander<'s> {
                     }
                     Value::Array(list)
                 }
-                (SubschemaShape::Map, Value::Object(named)) => {
-                    let mut map = Map::with_capacity(named.len());
+                (Map, Value::Object(named)) => {
+                    let mut map = JsonObject::with_capacity(named.len());
                     for (name, subschema) in named {
                         let path = path.child(keyword, PathSegment::Name(name));
-                        map.insert(
-                            name.clone(),
-                            self.expand_schema(source.with_schema(subschema), &path)?,
-                        );
+                        let written = self.expand_schema(source.with_schema(subschema), &path)?;
+                        map.insert(name.clone(), written);
                     }
                     Value::Object(map)
                 }
@@ -244,7 +225,7 @@ impl<'s> RefExpander<'s> {
             out.insert(keyword.clone(), written);
         }
         for keyword in ["$ref", "$dynamicRef"] {
-            let Some(reference) = members.keyword(keyword).and_then(Value::as_str) else {
+            let Some(reference) = members.text(keyword) else {
                 continue;
             };
             match self.index.resolve(source, reference, keyword) {
@@ -293,11 +274,11 @@ impl<'s> RefExpander<'s> {
         path: &SchemaPath<'_>,
     ) -> Value {
         let words = format!("again as in `{}`", last_segment(reference));
-        let mut placeholder = Map::new();
+        let mut placeholder = JsonObject::new();
         if let Some(json_type) = target.schema.keyword("type") {
             placeholder.set_keyword("type", json_type.clone());
         }
-        crate::lower::append_to_description(&mut placeholder, &words);
+        append_to_description(&mut placeholder, &words);
         self.truncated_refs.push((path.json_pointer(), Some(words)));
         Value::Object(placeholder)
     }
@@ -324,14 +305,8 @@ impl<'s> RefExpander<'s> {
     }
 
     fn unique_definition_name(&self, reference: &str) -> String {
-        let plain: String = last_segment(reference)
-            .chars()
-            .map(
-                |letter| {
-                    if letter.is_ascii_alphanumeric() || letter == '_' { letter } else { '_' }
-                },
-            )
-            .collect();
+        let plain = last_segment(reference)
+            .replace(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_', "_");
         let taken = |name: &String| self.names.values().any(|other| other == name);
         let numbered = (2..).map(|number| format!("{plain}_{number}"));
         std::iter::once(plain.clone()).chain(numbered).find(|name| !taken(name)).unwrap_or(plain)
@@ -344,11 +319,11 @@ fn last_segment(reference: &str) -> &str {
 }
 
 /// A reference's target merged with the siblings of the reference.
-fn merge_siblings(target: Value, mut beside: Map<String, Value>) -> Map<String, Value> {
+fn merge_siblings(target: Value, mut beside: JsonObject) -> JsonObject {
     let target = match target {
         Value::Object(target) => target,
         Value::Bool(false) => never_schema(),
-        _ => Map::new(),
+        _ => JsonObject::new(),
     };
     if has_no_assertions(&beside) {
         return with_annotations(target, beside);

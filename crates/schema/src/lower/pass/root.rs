@@ -1,13 +1,14 @@
 //! Makes the root a plain object with properties, as arguments are.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use crate::lower::pass::all_of::{Conflict, SchemaMerger, resolve_unevaluated};
+use crate::lower::pass::all_of::{SchemaMerger, UNEVALUATED_KEYWORDS, resolve_unevaluated};
 use crate::lower::pass::applies_to::has_no_assertions;
 use crate::lower::pass::describe::drop_keyword;
 use crate::lower::{
-    KeywordLookup, KeywordLookupMut, KeywordSet, LowerError, LoweringState, SchemaCursor, Severity,
+    JsonObject, KeywordLookup, KeywordSet, LowerError, LoweringState, SchemaCursor, Severity,
 };
+use crate::type_set::TypeSet;
 
 /// Keywords that only [`require_single_object`] handles.
 const COMPOSITION_KEYWORDS: [&str; 8] =
@@ -15,9 +16,7 @@ const COMPOSITION_KEYWORDS: [&str; 8] =
 
 /// Returns true if the root is a plain object already.
 pub(crate) fn is_plain_object(schema: &Value) -> bool {
-    let present = |keyword: &&str| schema.keyword(keyword).is_some();
-    schema.keyword("type").is_some_and(|json_type| json_type == "object")
-        && !COMPOSITION_KEYWORDS.iter().any(present)
+    schema.text("type") == Some("object") && !schema.has_any_keyword(&COMPOSITION_KEYWORDS)
 }
 
 /// Adds `type: object` to the root; other keywords may stay.
@@ -50,13 +49,15 @@ pub(crate) fn require_single_object(state: &mut LoweringState) -> Result<(), Low
     };
     let cursor = &mut cursor;
     // Unevaluated properties are resolved after everything that evaluates them has been merged.
-    let rest = ["unevaluatedProperties", "unevaluatedItems"]
-        .map(|keyword| (keyword, schema.remove_keyword(keyword)));
+    let rest = UNEVALUATED_KEYWORDS.map(|keyword| (keyword, schema.remove_keyword(keyword)));
     let mut alternatives = false;
     // The target of a reference may itself be a union; realistic schemas end after a few rounds.
     for _ in 0..8 {
         let before = schema.len();
-        inline_root_ref(schema, cursor, &definitions);
+        if let Some(target) = find_definition(schema, &definitions).cloned() {
+            schema.remove_keyword("$ref");
+            merge_schema(schema, target, cursor, &definitions);
+        }
         merge_root_all_of(schema, cursor, &definitions);
         for keyword in ["oneOf", "anyOf"] {
             if let Some(Value::Array(branches)) = schema.remove_keyword(keyword) {
@@ -101,30 +102,24 @@ pub(crate) fn move_annotations_out(state: &mut LoweringState) -> Result<(), Lowe
     Ok(())
 }
 
-fn set_object_type(schema: &mut Map<String, Value>) -> Result<(), LowerError> {
-    match schema.keyword("type") {
-        Some(Value::String(json_type)) if json_type == "object" => return Ok(()),
-        Some(Value::String(_)) => return Err(not_an_object_error()),
-        Some(Value::Array(types)) if !types.iter().any(|json_type| json_type == "object") => {
-            return Err(not_an_object_error());
-        }
-        Some(_) => {
-            schema.set_keyword("type", json!("object"));
-        }
-        None => {
-            schema.shift_insert(0, "type".to_owned(), json!("object"));
-        }
+fn set_object_type(schema: &mut JsonObject) -> Result<(), LowerError> {
+    if !admits_objects(schema) {
+        return Err(not_an_object_error());
+    }
+    match schema.keyword_mut("type") {
+        Some(json_type) => *json_type = json!("object"),
+        None => drop(schema.shift_insert(0, "type".to_owned(), json!("object"))),
     }
     Ok(())
 }
 
 fn not_an_object_error() -> LowerError {
-    LowerError::new("", "arguments are an object, and this schema admits none")
+    LowerError::new("arguments are an object, and this schema admits none")
 }
 
 /// Definitions by the name after `#/$defs/`; those of older drafts included.
 fn collect_definitions(schema: &Value) -> Value {
-    let mut all = Map::new();
+    let mut all = JsonObject::new();
     for keyword in ["definitions", "$defs"] {
         if let Some(Value::Object(some)) = schema.keyword(keyword) {
             all.extend(some.clone());
@@ -133,45 +128,23 @@ fn collect_definitions(schema: &Value) -> Value {
     if all.is_empty() { Value::Null } else { Value::Object(all) }
 }
 
-/// Inlines the reference at the root.
-fn inline_root_ref(
-    schema: &mut Map<String, Value>,
-    cursor: &mut SchemaCursor<'_>,
-    definitions: &Value,
-) {
-    let target = schema
-        .keyword("$ref")
-        .and_then(Value::as_str)
-        .and_then(|reference| find_definition(reference, definitions));
-    if let Some(target) = target.cloned() {
-        schema.remove_keyword("$ref");
-        merge_schema(schema, target, cursor, definitions);
-    }
-}
-
-fn find_definition<'d>(reference: &str, definitions: &'d Value) -> Option<&'d Map<String, Value>> {
+/// The definition that a schema refers to.
+fn find_definition<'d>(schema: &JsonObject, definitions: &'d Value) -> Option<&'d JsonObject> {
+    let reference = schema.text("$ref")?;
     let name = reference.strip_prefix("#/$defs/").or(reference.strip_prefix("#/definitions/"))?;
     definitions.get(name)?.as_object()
 }
 
-fn merge_root_all_of(
-    schema: &mut Map<String, Value>,
-    cursor: &mut SchemaCursor<'_>,
-    definitions: &Value,
-) {
+fn merge_root_all_of(schema: &mut JsonObject, cursor: &mut SchemaCursor<'_>, definitions: &Value) {
     let Some(Value::Array(subschemas)) = schema.remove_keyword("allOf") else {
         return;
     };
     for subschema in subschemas {
         match subschema {
             Value::Object(subschema) => {
-                let subschema = match subschema.keyword("$ref").and_then(Value::as_str) {
-                    Some(reference) if subschema.len() == 1 => {
-                        find_definition(reference, definitions).cloned().unwrap_or(subschema)
-                    }
-                    _ => subschema,
-                };
-                merge_schema(schema, subschema, cursor, definitions);
+                let target = find_definition(&subschema, definitions);
+                let target = target.filter(|_| subschema.len() == 1).cloned();
+                merge_schema(schema, target.unwrap_or(subschema), cursor, definitions);
             }
             Value::Bool(true) => {}
             other => drop_keyword(schema, cursor, "allOf", &other),
@@ -181,34 +154,33 @@ fn merge_root_all_of(
 
 /// Merges another schema into the root.
 fn merge_schema(
-    schema: &mut Map<String, Value>,
-    other: Map<String, Value>,
+    schema: &mut JsonObject,
+    other: JsonObject,
     cursor: &mut SchemaCursor<'_>,
     definitions: &Value,
 ) {
     let mut merge = SchemaMerger::new(definitions);
     let mut whole = merge.merge(std::mem::take(schema), other);
-    for Conflict { keyword, value } in merge.conflicts {
-        drop_keyword(&mut whole, cursor, &keyword, &value);
-    }
+    merge.drop_conflicts(&mut whole, cursor);
     *schema = whole;
 }
 
 /// Merges alternatives into one object: the properties of all, required where all require it.
 fn flatten_union(
-    schema: &mut Map<String, Value>,
+    schema: &mut JsonObject,
     branches: &[Value],
     keyword: &str,
     cursor: &mut SchemaCursor<'_>,
     definitions: &Value,
 ) -> Result<(), LowerError> {
-    let opened: Vec<Map<String, Value>> = branches
+    let opened: Vec<JsonObject> = branches
         .iter()
         .filter(|branch| **branch != Value::Bool(false))
-        .map(|branch| match branch.keyword("$ref").and_then(Value::as_str) {
-            Some(reference) => find_definition(reference, definitions).cloned().unwrap_or_default(),
-            None => branch.as_object().cloned().unwrap_or_default(),
+        .map(|branch| match branch.as_object() {
+            Some(branch) if branch.text("$ref").is_some() => find_definition(branch, definitions),
+            branch => branch,
         })
+        .map(|branch| branch.cloned().unwrap_or_default())
         .filter(admits_objects)
         .collect();
     if opened.is_empty() {
@@ -222,9 +194,9 @@ fn flatten_union(
         merge_schema(schema, only.clone(), cursor, definitions);
         return Ok(());
     }
-    let mut properties: Map<String, Value> = Map::new();
+    let mut properties: JsonObject = JsonObject::new();
     for (name, subschema) in
-        opened.iter().filter_map(|branch| branch.keyword("properties")?.as_object()).flatten()
+        opened.iter().filter_map(|branch| branch.object("properties")).flatten()
     {
         let merged = properties.entry(name.as_str()).or_insert_with(|| json!({"anyOf": []}));
         if let Some(Value::Array(forms)) = merged.keyword_mut("anyOf")
@@ -236,35 +208,29 @@ fn flatten_union(
     for subschema in properties.values_mut() {
         merge_alternatives(subschema);
     }
-    let mut whole = Map::new();
+    let mut whole = JsonObject::new();
     if !properties.is_empty() {
         whole.set_keyword("properties", Value::Object(properties));
     }
-    let required = |branch: &Map<String, Value>| -> Vec<Value> {
-        branch.keyword("required").and_then(Value::as_array).cloned().unwrap_or_default()
-    };
-    let mut all = opened.iter().map(required);
-    let mut always = all.next().unwrap_or_default();
+    let mut all = opened.iter().map(|branch| branch.list("required").unwrap_or_default());
+    let mut always = all.next().unwrap_or_default().to_vec();
     for names in all {
         always.retain(|name| names.contains(name));
     }
     if !always.is_empty() {
         whole.set_keyword("required", Value::Array(always));
     }
-    let closed = |branch: &Map<String, Value>| {
-        branch.keyword("additionalProperties") == Some(&Value::Bool(false))
-            && !branch.has_keyword("patternProperties")
+    let closed = |branch: &JsonObject| {
+        branch.is_false("additionalProperties") && !branch.has_keyword("patternProperties")
     };
     if opened.iter().all(closed) {
         whole.set_keyword("additionalProperties", Value::Bool(false));
     }
-    let silent = |branch: &Map<String, Value>| {
-        let declared = branch.keyword("properties").and_then(Value::as_object);
-        let all = whole.keyword("properties").and_then(Value::as_object);
+    let silent = |branch: &JsonObject| {
+        let declared = branch.object("properties");
+        let mut all = whole.object("properties").into_iter().flat_map(JsonObject::keys);
         !closed(branch)
-            && all.is_some_and(|all| {
-                all.keys().any(|name| declared.is_none_or(|declared| !declared.contains_key(name)))
-            })
+            && all.any(|name| declared.is_none_or(|declared| !declared.contains_key(name)))
     };
     if opened.iter().any(silent) {
         // An open alternative accepted any value for properties that only the others declare.
@@ -282,37 +248,22 @@ fn flatten_union(
     Ok(())
 }
 
-fn admits_objects(branch: &Map<String, Value>) -> bool {
-    match branch.keyword("type") {
-        Some(Value::String(json_type)) => json_type == "object",
-        Some(Value::Array(types)) => types.iter().any(|json_type| json_type == "object"),
-        _ => true,
-    }
+fn admits_objects(branch: &JsonObject) -> bool {
+    let types = branch.keyword("type").map_or(TypeSet::ALL, TypeSet::from_type_keyword);
+    types.intersects(TypeSet::OBJECT)
 }
 
 /// The names that one alternative requires, with the constants of its discriminator.
-fn describe_branch(branch: &Map<String, Value>) -> String {
-    let names = branch.keyword("required").and_then(Value::as_array);
-    let shown: Vec<String> = names
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .map(|name| {
-            let subschema =
-                branch.keyword("properties").and_then(|properties| properties.get(name));
-            let only = subschema.and_then(|subschema| {
-                match subschema.keyword("enum").and_then(Value::as_array) {
-                    Some(values) if values.len() == 1 => values.first(),
-                    _ => subschema.keyword("const"),
-                }
-            });
-            match only {
-                Some(value) => format!("{name} = {value}"),
-                None => name.to_owned(),
-            }
-        })
-        .collect();
-    shown.join(", ")
+fn describe_branch(branch: &JsonObject) -> String {
+    let describe = |name: &str| {
+        let subschema = branch.keyword("properties").and_then(|properties| properties.get(name));
+        let only = subschema.and_then(|subschema| match subschema.list("enum") {
+            Some([only]) => Some(only),
+            _ => subschema.keyword("const"),
+        });
+        only.map_or_else(|| name.to_owned(), |value| format!("{name} = {value}"))
+    };
+    branch.required_names().map(describe).collect::<Vec<_>>().join(", ")
 }
 
 /// Merges a list of schemas for one property into one schema.
@@ -320,14 +271,12 @@ fn merge_alternatives(subschema: &mut Value) {
     let Some(Value::Array(forms)) = subschema.keyword_mut("anyOf") else {
         return;
     };
-    let values = |form: &Value| match form.keyword("enum") {
-        Some(Value::Array(values))
-            if form.as_object().is_some_and(|form| {
-                form.keys().all(|key| DISCRIMINATOR_KEYWORDS.contains(&key.as_str()))
-            }) =>
-        {
-            Some(values.clone())
-        }
+    let only_discriminates = |form: &Value| {
+        let mut keywords = form.as_object().into_iter().flat_map(JsonObject::keys);
+        keywords.all(|keyword| DISCRIMINATOR_KEYWORDS.contains(&keyword.as_str()))
+    };
+    let values = |form: &Value| match form.list("enum") {
+        Some(values) if only_discriminates(form) => Some(values.to_vec()),
         _ => form.keyword("const").map(|value| vec![value.clone()]),
     };
     let types: Vec<Option<&Value>> = forms.iter().map(|form| form.keyword("type")).collect();
@@ -337,10 +286,8 @@ fn merge_alternatives(subschema: &mut Value) {
         (1, _) => *subschema = forms.pop().unwrap_or_default(),
         (_, Some(tags)) if alike => {
             let json_type = types.first().copied().flatten().cloned();
-            let mut whole = Map::new();
-            if let Some(json_type) = json_type {
-                whole.set_keyword("type", json_type);
-            }
+            let json_type = json_type.map(|json_type| ("type".to_owned(), json_type));
+            let mut whole = JsonObject::from_iter(json_type);
             let mut all: Vec<Value> = Vec::new();
             for value in tags.into_iter().flatten() {
                 if !all.contains(&value) {

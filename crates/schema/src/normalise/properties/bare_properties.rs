@@ -4,13 +4,13 @@
 
 use serde_json::Value;
 
-use crate::SchemaError;
 use crate::normalise::{
-    Members, NormaliseResult, Normaliser,
+    JsonObject, NormaliseResult, Normaliser,
     keyword_table::{IMPLIED_TYPE_KEYWORDS, KeywordValue, keyword_value},
     type_keyword,
-    type_names::{JsonType, json_type},
+    type_names::json_type,
 };
+use crate::{SchemaError, lower::KeywordLookup};
 
 /// Fields that OpenAPI has on a parameter beside its `schema`.
 const OPENAPI_PARAMETER_FIELDS: [&str; 12] = [
@@ -21,12 +21,11 @@ const OPENAPI_PARAMETER_FIELDS: [&str; 12] = [
 /// Moves parameters into `properties`.
 pub(crate) fn collect_bare_properties(
     normaliser: &mut Normaliser,
-    members: &mut Members,
+    members: &mut JsonObject,
 ) -> NormaliseResult {
     unwrap_openapi_schema(normaliser, members)?;
     let names = if all_members_are_parameters(members) {
-        let each = members.iter();
-        let parameters = each.filter(|(name, value)| is_parameter(name, value));
+        let parameters = members.iter().filter(|(name, value)| is_parameter(name, value));
         parameters.map(|(name, _)| name.clone()).collect()
     } else if members.contains_key("properties") {
         unwrap_nested_properties(normaliser, members)?;
@@ -39,7 +38,7 @@ pub(crate) fn collect_bare_properties(
     if names.is_empty() {
         return reject_unknown_keywords(normaliser, members);
     }
-    let mut properties = Members::new();
+    let mut properties = JsonObject::new();
     for name in names {
         let schema = members.shift_remove(&name).unwrap_or_default();
         normaliser.add_fix(format!("`{name}` read as a property"));
@@ -53,7 +52,7 @@ pub(crate) fn collect_bare_properties(
 }
 
 /// A schema without any known keyword accepts everything, which is not what its author intended.
-fn reject_unknown_keywords(normaliser: &Normaliser, members: &Members) -> NormaliseResult {
+fn reject_unknown_keywords(normaliser: &Normaliser, members: &JsonObject) -> NormaliseResult {
     let effective = || members.iter().filter(|(name, value)| has_effect(name, value));
     match effective().next() {
         Some((first, _)) if effective().all(|(name, _)| keyword_value(name).is_none()) => {
@@ -70,11 +69,9 @@ pub(crate) fn unknown_keyword_error(normaliser: &Normaliser, name: &str) -> Sche
 }
 
 /// OpenAPI wraps the schema of a parameter: `{"name": …, "in": "query", "schema": {…}}`.
-fn unwrap_openapi_schema(normaliser: &mut Normaliser, members: &mut Members) -> NormaliseResult {
-    let wraps = matches!(members.get("schema"), Some(Value::Object(_)))
-        && members
-            .keys()
-            .all(|key| key == "schema" || OPENAPI_PARAMETER_FIELDS.contains(&key.as_str()));
+fn unwrap_openapi_schema(normaliser: &mut Normaliser, members: &mut JsonObject) -> NormaliseResult {
+    let is_field = |key: &str| key == "schema" || OPENAPI_PARAMETER_FIELDS.contains(&key);
+    let wraps = members.object("schema").is_some() && members.keys().all(|key| is_field(key));
     if wraps && let Some(Value::Object(inner)) = members.shift_remove("schema") {
         normaliser.add_fix("`schema` read as the schema itself");
         // These describe the transport of the parameter, not its values.
@@ -87,15 +84,14 @@ fn unwrap_openapi_schema(normaliser: &mut Normaliser, members: &mut Members) -> 
 }
 
 /// `"properties": {"type": "object", "properties": {…}}`
-fn unwrap_nested_properties(normaliser: &mut Normaliser, members: &mut Members) -> NormaliseResult {
+fn unwrap_nested_properties(
+    normaliser: &mut Normaliser,
+    members: &mut JsonObject,
+) -> NormaliseResult {
     let Some(Value::Object(inner)) = members.get("properties") else {
         return Ok(());
     };
-    let names_object = inner
-        .get("type")
-        .and_then(Value::as_str)
-        .is_some_and(|word| json_type(word) == Some(JsonType::Object));
-    if names_object
+    if inner.text("type").and_then(json_type) == Some("object")
         && inner.get("properties").is_some_and(Value::is_object)
         && inner.keys().all(|key| keyword_value(key).is_some())
         && let Some(Value::Object(mut inner)) = members.shift_remove("properties")
@@ -112,8 +108,8 @@ fn unwrap_nested_properties(normaliser: &mut Normaliser, members: &mut Members) 
 /// Merges the inner schema; of two descriptions the outer one stays.
 fn merge_inner_schema(
     normaliser: &Normaliser,
-    members: &mut Members,
-    inner: Members,
+    members: &mut JsonObject,
+    inner: JsonObject,
     keyword_path: &str,
 ) -> NormaliseResult {
     for (keyword, value) in inner {
@@ -133,16 +129,11 @@ fn merge_inner_schema(
 }
 
 /// An unknown keyword that the object requires must be one of its properties; any other is ambiguous.
-fn move_stray_properties(normaliser: &mut Normaliser, members: &mut Members) -> NormaliseResult {
+fn move_stray_properties(normaliser: &mut Normaliser, members: &mut JsonObject) -> NormaliseResult {
     for name in stray_members(members) {
-        let required = members
-            .get("required")
-            .and_then(Value::as_array)
-            .is_some_and(|names| names.iter().any(|known| known.as_str() == Some(&name)));
-        let fresh = members
-            .get("properties")
-            .and_then(Value::as_object)
-            .is_some_and(|properties| !properties.contains_key(&name));
+        let required = members.required_names().any(|known| known == name);
+        let properties = members.object("properties");
+        let fresh = properties.is_some_and(|properties| !properties.contains_key(&name));
         if !required || !fresh {
             return Err(unknown_keyword_error(normaliser, &name));
         }
@@ -156,20 +147,15 @@ fn move_stray_properties(normaliser: &mut Normaliser, members: &mut Members) -> 
 }
 
 /// Returns true if every member is a parameter: `{"city": {"type": "string"}, "days": "int"}`.
-fn all_members_are_parameters(members: &Members) -> bool {
-    let is_keyword = |name: &String| {
-        matches!(
-            keyword_value(name),
-            Some(
-                KeywordValue::Schema
-                    | KeywordValue::SchemaList
-                    | KeywordValue::SchemaMap
-                    | KeywordValue::AnyValue
-            )
-        )
-    };
+fn all_members_are_parameters(members: &JsonObject) -> bool {
     let mut effective = members.iter().filter(|(name, value)| has_effect(name, value));
-    effective.all(|(name, value)| is_parameter(name, value)) && !members.keys().all(is_keyword)
+    effective.all(|(name, value)| is_parameter(name, value))
+        && !members.keys().all(|name| may_hold_schema(name))
+}
+
+/// Returns true if an object is a valid value of the keyword.
+fn may_hold_schema(name: &str) -> bool {
+    keyword_value(name).is_some_and(|holds| holds.is_schema() || holds == KeywordValue::AnyValue)
 }
 
 /// A keyword that holds null will be dropped.
@@ -191,7 +177,7 @@ fn is_parameter(name: &str, value: &Value) -> bool {
 }
 
 /// Finds parameters among keywords: if there is one, every unknown keyword has to be a parameter too.
-fn find_parameters(normaliser: &Normaliser, members: &Members) -> NormaliseResult<Vec<String>> {
+fn find_parameters(normaliser: &Normaliser, members: &JsonObject) -> NormaliseResult<Vec<String>> {
     let mut names = stray_members(members);
     if names.is_empty() {
         return Ok(names);
@@ -213,39 +199,28 @@ fn find_parameters(normaliser: &Normaliser, members: &Members) -> NormaliseResul
 }
 
 /// Returns true if a schema without `properties` may be an object.
-fn may_be_object(members: &Members) -> bool {
+fn may_be_object(members: &JsonObject) -> bool {
+    let names_object = |word: &Value| word.as_str().and_then(json_type) == Some("object");
     match members.get("type") {
-        Some(Value::String(word)) => json_type(word) == Some(JsonType::Object),
-        Some(Value::Array(words)) => {
-            words.iter().any(|word| word.as_str().and_then(json_type) == Some(JsonType::Object))
-        }
-        Some(_) => false,
-        None => !IMPLIED_TYPE_KEYWORDS.iter().any(|keyword| members.contains_key(*keyword)),
+        Some(Value::Array(words)) => words.iter().any(names_object),
+        Some(word) => names_object(word),
+        None => !members.has_any_keyword(&IMPLIED_TYPE_KEYWORDS),
     }
 }
 
-/// Members that are not keywords, or not with such a value, and that look like schemas.
-fn stray_members(members: &Members) -> Vec<String> {
-    let is_stray = |name: &str, value: &Value| match (keyword_value(name), value) {
-        (
-            Some(
-                KeywordValue::Schema
-                | KeywordValue::SchemaList
-                | KeywordValue::SchemaMap
-                | KeywordValue::AnyValue,
-            ),
-            _,
-        ) => false,
-        (_, Value::Object(schema)) => looks_like_schema(name, schema),
-        // A plain word may be a custom annotation: `"widget": "text"`.
-        _ => false,
+/// JsonObject that are not keywords, or not with such a value, and that look like schemas.
+fn stray_members(members: &JsonObject) -> Vec<String> {
+    // A plain word may be a custom annotation: `"widget": "text"`.
+    let is_stray = |name: &str, value: &Value| {
+        let schema = value.as_object().filter(|_| !may_hold_schema(name));
+        schema.is_some_and(|schema| looks_like_schema(name, schema))
     };
     let strays = members.iter().filter(|(name, value)| is_stray(name, value));
     strays.map(|(name, _)| name.clone()).collect()
 }
 
 /// Returns true if a member must be a schema.
-fn looks_like_schema(name: &str, members: &Members) -> bool {
+fn looks_like_schema(name: &str, members: &JsonObject) -> bool {
     let names_type = match members.get("type") {
         Some(Value::String(word)) => type_keyword::is_type_expression(word),
         Some(Value::Array(_)) => true,
@@ -256,9 +231,7 @@ fn looks_like_schema(name: &str, members: &Members) -> bool {
         return names_type && members.contains_key("description");
     }
     names_type
-        || members.get("$ref").is_some_and(Value::is_string)
-        || members.get("properties").is_some_and(Value::is_object)
-        || ["enum", "anyOf", "oneOf", "allOf"]
-            .iter()
-            .any(|keyword| members.get(*keyword).is_some_and(Value::is_array))
+        || members.text("$ref").is_some()
+        || members.object("properties").is_some()
+        || ["enum", "anyOf", "oneOf", "allOf"].iter().any(|union| members.list(union).is_some())
 }

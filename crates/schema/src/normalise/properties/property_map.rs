@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
-use crate::normalise::{Members, NormaliseResult, Normaliser, required_flag, required_list};
+use crate::normalise::{JsonObject, NormaliseResult, Normaliser, required_flag, required_list};
 
 /// Normalises `properties` and each of the schemas, and collects the required flags.
 pub(crate) fn normalise_properties(
     normaliser: &mut Normaliser,
-    members: &mut Members,
+    members: &mut JsonObject,
 ) -> NormaliseResult {
     properties_to_object(normaliser, members)?;
     move_required_out(normaliser, members);
@@ -19,11 +19,9 @@ pub(crate) fn normalise_properties(
     let mut flags = Vec::new();
     normaliser.with_path_segment("properties", |normaliser| {
         for (name, schema) in properties {
-            if let Some(flag) = normaliser
-                .with_path_segment(name, |normaliser| normaliser.normalise_schema(schema))?
-            {
-                flags.push((name.clone(), flag));
-            }
+            let flag = normaliser
+                .with_path_segment(name, |normaliser| normaliser.normalise_schema(schema))?;
+            flags.extend(flag.map(|flag| (name.clone(), flag)));
         }
         Ok(())
     })?;
@@ -31,28 +29,23 @@ pub(crate) fn normalise_properties(
     Ok(())
 }
 
-fn properties_to_object(normaliser: &mut Normaliser, members: &mut Members) -> NormaliseResult {
-    let Some(given) = members.get_mut("properties") else {
-        return Ok(());
-    };
-    match given {
-        Value::Object(_) => {}
-        Value::Null => {
+fn properties_to_object(normaliser: &mut Normaliser, members: &mut JsonObject) -> NormaliseResult {
+    match members.get_mut("properties") {
+        None | Some(Value::Object(_)) => {}
+        Some(given @ Value::Null) => {
             normaliser.add_fix("`properties: null` read as {}");
-            *given = Value::Object(Members::new());
+            *given = Value::Object(JsonObject::new());
         }
-        Value::Array(elements) => {
-            let elements = std::mem::take(elements);
+        Some(given @ Value::Array(_)) => {
+            let elements = given.as_array_mut().map(std::mem::take).unwrap_or_default();
             let named = normaliser.with_path_segment("properties", |normaliser| {
                 properties_from_list(normaliser, elements)
             })?;
             normaliser.add_fix("a list in `properties` read as an object");
             *given = Value::Object(named);
         }
-        other => {
-            let message =
-                format!("expected an object of schemas, got {}", normaliser.excerpt(other));
-            return Err(normaliser.error_at("properties", message));
+        Some(other) => {
+            return Err(normaliser.expected("properties", "an object of schemas", other));
         }
     }
     Ok(())
@@ -62,21 +55,19 @@ fn properties_to_object(normaliser: &mut Normaliser, members: &mut Members) -> N
 fn properties_from_list(
     normaliser: &mut Normaliser,
     elements: Vec<Value>,
-) -> NormaliseResult<Members> {
-    let mut named = Members::new();
+) -> NormaliseResult<JsonObject> {
+    let mut named = JsonObject::new();
     for (at, element) in elements.into_iter().enumerate() {
         let at = at.to_string();
         let found = match element {
             Value::String(name) => Some((name, Value::Null)),
-            Value::Object(mut members) => match members.get("name") {
+            Value::Object(mut members) => match members.get("name").cloned() {
                 Some(Value::String(name)) => {
-                    let name = name.clone();
                     members.shift_remove("name");
                     Some((name, Value::Object(members)))
                 }
                 _ if members.len() == 1 => {
-                    let only = members.into_iter().next();
-                    only.filter(|(_, schema)| schema.is_object())
+                    members.into_iter().next().filter(|(_, schema)| schema.is_object())
                 }
                 _ => None,
             },
@@ -95,7 +86,7 @@ fn properties_from_list(
 }
 
 /// `"properties": {"city": {…}, "required": ["city"]}`
-fn move_required_out(normaliser: &mut Normaliser, members: &mut Members) {
+fn move_required_out(normaliser: &mut Normaliser, members: &mut JsonObject) {
     if members.contains_key("required") {
         return;
     }

@@ -4,8 +4,9 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
+use crate::lower::KeywordLookup;
 use crate::normalise::{
-    Members, NormaliseResult, Normaliser, keyword_values::parse_bool, required_list::is_property,
+    JsonObject, NormaliseResult, Normaliser, keyword_values::parse_bool, required_list::is_property,
 };
 
 /// Whether a property is required, as written on the property itself.
@@ -17,11 +18,6 @@ pub(crate) struct RequiredFlag {
 }
 
 impl RequiredFlag {
-    fn new(required: bool, source: impl Into<String>) -> Self {
-        let source = source.into();
-        Self { required, source }
-    }
-
     /// Splits `string (optional)` and `str, optional`.
     pub(crate) fn split_type_text(text: &str) -> (&str, Option<Self>) {
         let text = text.trim();
@@ -37,14 +33,14 @@ impl RequiredFlag {
             tail if tail.eq_ignore_ascii_case("optional") => false,
             _ => return (text, None),
         };
-        let flag = Self::new(required, format!("type {}", Value::from(text)));
-        (word.trim_end(), Some(flag))
+        let source = format!("type {}", Value::from(text));
+        (word.trim_end(), Some(Self { required, source }))
     }
 
     /// Removes the flag from a schema: draft 3's `required: true`, or `optional: true`.
     pub(crate) fn extract(
         normaliser: &Normaliser,
-        members: &mut Members,
+        members: &mut JsonObject,
         by_type: Option<Self>,
     ) -> NormaliseResult<Option<Self>> {
         let mut found = by_type;
@@ -53,15 +49,13 @@ impl RequiredFlag {
                 continue;
             };
             let names_property = given.as_str().is_some_and(|name| is_property(members, name));
-            let value = match given {
-                Value::Bool(flag) => Some(*flag),
-                text if !names_property => parse_bool(text).and_then(|flag| flag.as_bool()),
-                _ => None,
-            };
-            let Some(value) = value else {
+            let text = Some(given).filter(|_| !names_property);
+            let text = text.and_then(|text| parse_bool(text)?.as_bool());
+            let Some(value) = given.as_bool().or(text) else {
                 continue;
             };
-            let flag = Self::new(value == (keyword == "required"), format!("`{keyword}: {given}`"));
+            let source = format!("`{keyword}: {given}`");
+            let flag = Self { required: value == (keyword == "required"), source };
             members.shift_remove(keyword);
             match &found {
                 Some(other) if other.required != flag.required => {
@@ -92,18 +86,13 @@ impl RequiredFlag {
 /// Applies the flags of the properties to the `required` list of their object.
 pub(crate) fn apply_required_flags(
     normaliser: &mut Normaliser,
-    members: &mut Members,
+    members: &mut JsonObject,
     flags: Vec<(String, RequiredFlag)>,
 ) {
     if flags.is_empty() {
         return;
     }
-    let mut names: Vec<String> = match members.get("required") {
-        Some(Value::Array(names)) => {
-            names.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect()
-        }
-        _ => Vec::new(),
-    };
+    let mut names: Vec<String> = members.required_names().map(str::to_owned).collect();
     let mut listed: HashSet<String> = names.iter().cloned().collect();
     let before = listed.len();
     for (name, flag) in flags {

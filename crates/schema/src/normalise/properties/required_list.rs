@@ -4,12 +4,13 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use crate::normalise::{Members, NormaliseResult, Normaliser};
+use crate::lower::KeywordLookup;
+use crate::normalise::{JsonObject, NormaliseResult, Normaliser};
 
 /// Makes `required` a list of names.
 pub(crate) fn normalise_required(
     normaliser: &mut Normaliser,
-    members: &mut Members,
+    members: &mut JsonObject,
 ) -> NormaliseResult {
     let Some(given) = members.get("required") else {
         return Ok(());
@@ -21,15 +22,11 @@ pub(crate) fn normalise_required(
         },
         Value::Null => Vec::new(),
         Value::String(text) => split_names(members, text),
-        Value::Object(flags) if flags.values().all(Value::is_boolean) => flags
-            .iter()
-            .filter(|(_, is_required)| **is_required == true)
-            .map(|(name, _)| name.clone())
-            .collect(),
-        other => {
-            let message = format!("expected a list of names, got {}", normaliser.excerpt(other));
-            return Err(normaliser.error_at("required", message));
+        Value::Object(flags) if flags.values().all(Value::is_boolean) => {
+            let required = flags.iter().filter(|(_, is_required)| **is_required == true);
+            required.map(|(name, _)| name.clone()).collect()
         }
+        other => return Err(normaliser.expected("required", "a list of names", other)),
     };
     let shown = match given {
         Value::Array(_) | Value::Object(_) => given.to_string(),
@@ -49,7 +46,7 @@ pub(crate) fn normalise_required(
 /// Drops `optional`, the list of optional names: properties are optional by default.
 pub(crate) fn drop_optional_list(
     normaliser: &mut Normaliser,
-    members: &mut Members,
+    members: &mut JsonObject,
 ) -> NormaliseResult {
     let Some(given) = members.shift_remove("optional") else {
         return Ok(());
@@ -59,15 +56,11 @@ pub(crate) fn drop_optional_list(
         Value::String(name) if is_property(members, name) => vec![&given],
         Value::Array(names) if names.iter().all(Value::is_string) => names.iter().collect(),
         other => {
-            let shown = normaliser.excerpt(other);
-            let message = format!("expected true, false or a list of names, got {shown}");
-            return Err(normaliser.error_at("optional", message));
+            let wanted = "true, false or a list of names";
+            return Err(normaliser.expected("optional", wanted, other));
         }
     };
-    let required: HashSet<&Value> = match members.get("required") {
-        Some(Value::Array(names)) => names.iter().collect(),
-        _ => HashSet::new(),
-    };
+    let required: HashSet<&Value> = members.list("required").into_iter().flatten().collect();
     if let Some(name) = names.iter().find(|name| required.contains(**name)) {
         let message = format!("{name} is `required` too");
         return Err(normaliser.error_at("optional", message));
@@ -84,8 +77,8 @@ fn deduplicated_names(
     let mut seen = HashSet::with_capacity(names.len());
     for name in names {
         let Some(text) = name.as_str() else {
-            let message =
-                format!("expected a list of names, but {} is none", normaliser.excerpt(name));
+            let shown = normaliser.excerpt(name);
+            let message = format!("expected a list of names, but {shown} is none");
             return Err(normaliser.error_at("required", message));
         };
         seen.insert(text);
@@ -99,7 +92,7 @@ fn deduplicated_names(
 }
 
 /// One name, or several separated by commas, if all of them are properties.
-fn split_names(members: &Members, text: &str) -> Vec<String> {
+fn split_names(members: &JsonObject, text: &str) -> Vec<String> {
     let several: Vec<&str> = text.split(',').map(str::trim).collect();
     if text.trim().is_empty() {
         Vec::new()
@@ -110,7 +103,6 @@ fn split_names(members: &Members, text: &str) -> Vec<String> {
     }
 }
 
-pub(crate) fn is_property(members: &Members, name: &str) -> bool {
-    let properties = members.get("properties").and_then(Value::as_object);
-    properties.is_some_and(|properties| properties.contains_key(name))
+pub(crate) fn is_property(members: &JsonObject, name: &str) -> bool {
+    members.object("properties").is_some_and(|properties| properties.contains_key(name))
 }

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::normalise::{Members, Normaliser};
+use crate::lower::KeywordLookup;
+use crate::normalise::{JsonObject, Normaliser};
 
 /// Keywords that stay outside when a schema becomes a branch of a union: annotations, and targets of references.
 const KEPT_OUTSIDE_UNION: [&str; 15] = [
@@ -15,7 +16,7 @@ const NULL_REJECTING_KEYWORDS: [&str; 7] =
     ["$ref", "$dynamicRef", "allOf", "oneOf", "const", "not", "if"];
 
 /// Allows `null` if `nullable` is true.
-pub(crate) fn replace_nullable(normaliser: &mut Normaliser, members: &mut Members) {
+pub(crate) fn replace_nullable(normaliser: &mut Normaliser, members: &mut JsonObject) {
     let Some(nullable) = members.shift_remove("nullable") else {
         return;
     };
@@ -24,7 +25,7 @@ pub(crate) fn replace_nullable(normaliser: &mut Normaliser, members: &mut Member
         return;
     }
     let typed = members.contains_key("type");
-    if !typed && NULL_REJECTING_KEYWORDS.iter().any(|keyword| members.contains_key(*keyword)) {
+    if !typed && members.has_any_keyword(&NULL_REJECTING_KEYWORDS) {
         wrap_in_nullable_union(members);
     } else {
         add_null_type(members);
@@ -32,7 +33,7 @@ pub(crate) fn replace_nullable(normaliser: &mut Normaliser, members: &mut Member
     normaliser.add_fix("`nullable: true` read as: null is admitted");
 }
 
-fn add_null_type(members: &mut Members) {
+fn add_null_type(members: &mut JsonObject) {
     match members.get_mut("type") {
         Some(Value::Array(words)) => push_unique(words, json!("null")),
         Some(word) if *word != "null" => *word = json!([word.take(), "null"]),
@@ -52,11 +53,12 @@ fn push_unique(list: &mut Vec<Value>, one: Value) {
     }
 }
 
-fn wrap_in_nullable_union(members: &mut Members) {
+fn wrap_in_nullable_union(members: &mut JsonObject) {
     let whole = std::mem::take(members);
-    let (outside, inside): (Members, Members) = whole.into_iter().partition(|(keyword, _)| {
-        KEPT_OUTSIDE_UNION.contains(&keyword.as_str()) || keyword.starts_with("x-")
-    });
+    let (outside, inside): (JsonObject, JsonObject) =
+        whole.into_iter().partition(|(keyword, _)| {
+            KEPT_OUTSIDE_UNION.contains(&keyword.as_str()) || keyword.starts_with("x-")
+        });
     *members = outside;
     members.insert("anyOf".to_owned(), json!([inside, {"type": "null"}]));
 }

@@ -1,13 +1,15 @@
 //! A type of a programming language, and the equivalent schema.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::type_names::JsonType;
+use crate::JsonObject;
+
+use super::type_names::ANY;
 
 /// A type of a programming language.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum TypeExpression {
-    Plain(JsonType),
+    Plain(&'static str),
     Array(Box<TypeExpression>),
     Tuple(Vec<TypeExpression>),
     Map(Box<TypeExpression>),
@@ -17,11 +19,10 @@ pub(crate) enum TypeExpression {
 
 impl TypeExpression {
     /// The equivalent schema.
-    pub(crate) fn into_schema(self) -> Map<String, Value> {
+    pub(crate) fn into_schema(self) -> JsonObject {
         let schema = match self {
-            Self::Plain(json_type) => {
-                json_type.json_schema_name().map_or_else(|| json!({}), |word| json!({"type": word}))
-            }
+            Self::Plain(ANY) => json!({}),
+            Self::Plain(json_type) => json!({"type": json_type}),
             Self::Array(element) => match element.into_schema() {
                 any if any.is_empty() => json!({"type": "array"}),
                 items => json!({"type": "array", "items": items}),
@@ -40,7 +41,7 @@ impl TypeExpression {
         };
         match schema {
             Value::Object(members) => members,
-            _ => Map::new(),
+            _ => JsonObject::new(),
         }
     }
 }
@@ -48,10 +49,14 @@ impl TypeExpression {
 fn union_schema(branches: Vec<TypeExpression>) -> Value {
     let mut flat = Vec::new();
     flatten_union(branches, &mut flat);
-    if flat.contains(&TypeExpression::Plain(JsonType::Any)) {
+    if flat.contains(&TypeExpression::Plain(ANY)) {
         return json!({});
     }
-    let words: Option<Vec<&str>> = flat.iter().map(simple_type_name).collect();
+    let word = |branch: &TypeExpression| match branch {
+        TypeExpression::Plain(json_type) => Some(*json_type),
+        _ => None,
+    };
+    let words: Option<Vec<&str>> = flat.iter().map(word).collect();
     let options: Option<Vec<&Value>> = flat.iter().map(literal_value).collect();
     match (words, options) {
         (Some(words), _) => match words.as_slice() {
@@ -79,18 +84,11 @@ fn flatten_union(branches: Vec<TypeExpression>, flat: &mut Vec<TypeExpression>) 
     }
 }
 
-fn simple_type_name(branch: &TypeExpression) -> Option<&'static str> {
-    match branch {
-        TypeExpression::Plain(json_type) => json_type.json_schema_name(),
-        _ => None,
-    }
-}
-
 /// An option of an enum; `null` counts as one.
 fn literal_value(branch: &TypeExpression) -> Option<&Value> {
     match branch {
         TypeExpression::Literal(value) => Some(value),
-        TypeExpression::Plain(JsonType::Null) => Some(&Value::Null),
+        TypeExpression::Plain("null") => Some(&Value::Null),
         _ => None,
     }
 }

@@ -1,9 +1,9 @@
 //! Normalises the keyword `type`.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::normalise::{
-    Members, NormaliseResult, Normaliser,
+    JsonObject, NormaliseResult, Normaliser,
     required_flag::RequiredFlag,
     type_expression::TypeExpression,
     type_names::{self, is_json_schema_type},
@@ -14,7 +14,7 @@ use crate::{SchemaError, did_you_mean};
 /// Converts `type` to the names of JSON Schema; returns the required flag that its text contains.
 pub(crate) fn normalise_type(
     normaliser: &mut Normaliser,
-    members: &mut Members,
+    members: &mut JsonObject,
 ) -> NormaliseResult<Option<RequiredFlag>> {
     let given = match members.get("type") {
         None => return Ok(None),
@@ -23,16 +23,16 @@ pub(crate) fn normalise_type(
         Some(given) => given.clone(),
     };
     let (parsed, flag) = match &given {
-        Value::Null => (Map::new(), None),
-        Value::String(word) if word.trim().is_empty() => (Map::new(), None),
+        Value::Null => (JsonObject::new(), None),
+        Value::String(word) if word.trim().is_empty() => (JsonObject::new(), None),
         // The options determine the type.
         Value::String(word)
             if word.eq_ignore_ascii_case("enum") && members.contains_key("enum") =>
         {
-            (Map::new(), None)
+            (JsonObject::new(), None)
         }
         Value::String(word) => {
-            let (parsed, flag) = parse_type(normaliser, word, "type")?;
+            let (parsed, flag) = parse_type(normaliser, word, normaliser.error_at("type", ""))?;
             (parsed.into_schema(), flag)
         }
         Value::Array(words) => (parse_type_list(normaliser, words)?, None),
@@ -52,18 +52,11 @@ pub(crate) fn schema_from_type_name(
     normaliser: &mut Normaliser,
     text: &str,
 ) -> NormaliseResult<(Value, Option<RequiredFlag>)> {
-    let flag = match text {
-        "true" => Some(true),
-        "false" => Some(false),
-        _ => None,
-    };
-    if let Some(flag) = flag {
+    if let Ok(flag) = text.parse::<bool>() {
         normaliser.add_fix(format!("\"{flag}\" read as {flag}"));
         return Ok((Value::Bool(flag), None));
     }
-    let (word, flag) = RequiredFlag::split_type_text(text);
-    let parsed = type_parser::parse_type(word)
-        .map_err(|piece| unknown_type_error(normaliser, &piece, normaliser.error("")))?;
+    let (parsed, flag) = parse_type(normaliser, text, normaliser.error(""))?;
     let schema = Value::Object(parsed.into_schema());
     normaliser.add_fix(format!("{} read as {schema}", Value::from(text)));
     Ok((schema, flag))
@@ -83,27 +76,24 @@ fn are_json_schema_types(given: &[Value]) -> bool {
     (1..=7).contains(&given.len()) && given.iter().enumerate().all(own)
 }
 
+/// Parses a type; an error gets the path of `location`.
 fn parse_type(
     normaliser: &Normaliser,
     text: &str,
-    keyword: &str,
+    location: SchemaError,
 ) -> NormaliseResult<(TypeExpression, Option<RequiredFlag>)> {
     let (word, flag) = RequiredFlag::split_type_text(text);
-    let parsed = type_parser::parse_type(word).map_err(|piece| {
-        unknown_type_error(normaliser, &piece, normaliser.error_at(keyword, ""))
-    })?;
+    let parsed = type_parser::parse_type(word)
+        .map_err(|piece| unknown_type_error(normaliser, &piece, &location))?;
     Ok((parsed, flag))
 }
 
-fn parse_type_list(
-    normaliser: &Normaliser,
-    given: &[Value],
-) -> NormaliseResult<Map<String, Value>> {
+fn parse_type_list(normaliser: &Normaliser, given: &[Value]) -> NormaliseResult<JsonObject> {
     let mut branches = Vec::new();
     for word in given {
         branches.push(match word {
-            Value::Null => TypeExpression::Plain(type_names::JsonType::Null),
-            Value::String(word) => parse_type(normaliser, word, "type")?.0,
+            Value::Null => TypeExpression::Plain("null"),
+            Value::String(word) => parse_type(normaliser, word, normaliser.error_at("type", ""))?.0,
             other => {
                 let message = format!("a type is a word, not {}", normaliser.excerpt(other));
                 return Err(normaliser.error_at("type", message));
@@ -111,12 +101,12 @@ fn parse_type_list(
         });
     }
     Ok(match branches.as_slice() {
-        [] => Map::new(),
+        [] => JsonObject::new(),
         _ => TypeExpression::Union(branches).into_schema(),
     })
 }
 
-fn unknown_type_error(normaliser: &Normaliser, piece: &str, location: SchemaError) -> SchemaError {
+fn unknown_type_error(normaliser: &Normaliser, piece: &str, location: &SchemaError) -> SchemaError {
     // In prose a type name occurs only by chance.
     let hint = match piece.trim().contains(' ') {
         true => None,
@@ -127,7 +117,7 @@ fn unknown_type_error(normaliser: &Normaliser, piece: &str, location: SchemaErro
     SchemaError::new(location.pointer(), format!("{shown} is no type{hint}"))
 }
 
-fn describe_type(parsed: &Map<String, Value>) -> String {
+fn describe_type(parsed: &JsonObject) -> String {
     match (parsed.len(), parsed.get("type")) {
         (0, _) => "any value".to_owned(),
         (1, Some(word)) => word.to_string(),
@@ -138,8 +128,8 @@ fn describe_type(parsed: &Map<String, Value>) -> String {
 /// Merges the schema of the type text into the schema.
 fn apply_type(
     normaliser: &Normaliser,
-    members: &mut Members,
-    parsed: Map<String, Value>,
+    members: &mut JsonObject,
+    parsed: JsonObject,
 ) -> NormaliseResult {
     if !parsed.contains_key("type") {
         members.shift_remove("type");
@@ -164,7 +154,7 @@ fn apply_type(
 }
 
 /// Returns true if the schema of the elements agrees with the type text; one without a type takes it over.
-fn merge_element_type(own: &mut Members, named: &Members) -> bool {
+fn merge_element_type(own: &mut JsonObject, named: &JsonObject) -> bool {
     match own.get("type") {
         None => {
             for (keyword, value) in named {

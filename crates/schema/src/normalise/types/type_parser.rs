@@ -2,10 +2,7 @@
 
 use serde_json::Value;
 
-use super::{
-    type_expression::TypeExpression,
-    type_names::{JsonType, json_type},
-};
+use super::{type_expression::TypeExpression, type_names::json_type};
 
 /// Longer text is prose.
 const MAX_LENGTH: usize = 256;
@@ -162,7 +159,7 @@ impl<'t> Parser<'_, 't> {
         let Some(found) = json_type(word) else {
             return Err(TypeParseError::UnknownName(word));
         };
-        if found == JsonType::Array && self.consume(&[Token::Word("of")]) {
+        if found == "array" && self.consume(&[Token::Word("of")]) {
             return Ok(TypeExpression::Array(Box::new(self.parse_element()?)));
         }
         Ok(TypeExpression::Plain(found))
@@ -202,12 +199,12 @@ impl<'t> Parser<'_, 't> {
         let is = |name: &str| word.eq_ignore_ascii_case(name);
         let fixed = is("tuple") && !variadic;
         match (json_type(word), inside.as_mut_slice()) {
-            (Some(JsonType::Array), _) if fixed => Ok(TypeExpression::Tuple(inside)),
-            (Some(JsonType::Array), [one]) if variadic == is("tuple") => {
+            (Some("array"), _) if fixed => Ok(TypeExpression::Tuple(inside)),
+            (Some("array"), [one]) if variadic == is("tuple") => {
                 Ok(TypeExpression::Array(Box::new(one.clone())))
             }
-            (Some(JsonType::Object), [TypeExpression::Plain(key), value])
-                if !variadic && !matches!(key, JsonType::Array | JsonType::Object) =>
+            (Some("object"), [TypeExpression::Plain(key), value])
+                if !variadic && !matches!(*key, "array" | "object") =>
             {
                 Ok(TypeExpression::Map(Box::new(value.clone())))
             }
@@ -243,5 +240,5 @@ impl<'t> Parser<'_, 't> {
 }
 
 fn nullable(found: TypeExpression) -> TypeExpression {
-    TypeExpression::Union(vec![found, TypeExpression::Plain(JsonType::Null)])
+    TypeExpression::Union(vec![found, TypeExpression::Plain("null")])
 }

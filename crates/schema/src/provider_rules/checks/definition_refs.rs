@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
 use crate::provider_rules::{
-    local_refs::percent_decode,
-    report::{RejectionReport, excerpt},
+    report::{Report, excerpt},
     subschemas::{PathSegment, Subschema, SubschemaList},
 };
 
@@ -22,11 +22,12 @@ fn parse_ref(reference: &str) -> Option<RefTarget> {
         return Some(RefTarget::Root);
     }
     let name = reference.strip_prefix("#/$defs/").filter(|name| !name.contains('/'))?;
-    Some(RefTarget::Definition(percent_decode(name)?.replace("~1", "/").replace("~0", "~")))
+    let name = percent_decode_str(name).decode_utf8().ok()?;
+    Some(RefTarget::Definition(name.replace("~1", "/").replace("~0", "~")))
 }
 
 /// References are `#` or `#/$defs/x`, where `x` is defined.
-pub(crate) fn require_known_definitions(report: &mut RejectionReport<'_, '_>) {
+pub(crate) fn require_known_definitions(report: &mut Report<'_>) {
     let subschemas = report.subschemas();
     let defined = subschemas.root().get("$defs");
     for subschema in subschemas.entries() {
@@ -49,7 +50,7 @@ pub(crate) fn require_known_definitions(report: &mut RejectionReport<'_, '_>) {
 }
 
 /// No recursion through definitions.
-pub(crate) fn forbid_recursion(report: &mut RejectionReport<'_, '_>) {
+pub(crate) fn forbid_recursion(report: &mut Report<'_>) {
     let subschemas = report.subschemas();
     let mut leaving: BTreeMap<RefTarget, Vec<(RefTarget, &Subschema<'_>)>> = BTreeMap::new();
     for subschema in subschemas.entries() {
@@ -87,10 +88,7 @@ pub(crate) fn forbid_recursion(report: &mut RejectionReport<'_, '_>) {
 }
 
 /// The definition that contains a subschema.
-fn enclosing_definition<'a>(
-    subschemas: &SubschemaList<'a>,
-    subschema: &Subschema<'a>,
-) -> RefTarget {
+fn enclosing_definition(subschemas: &SubschemaList<'_>, subschema: &Subschema<'_>) -> RefTarget {
     let definition =
         subschemas.self_and_ancestors(subschema).find_map(|subschema| match subschema.segment {
             PathSegment::Name("$defs", name)

@@ -2,15 +2,16 @@
 
 use std::{collections::HashSet, ptr};
 
+use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
 use crate::provider_rules::{
-    report::{RejectionReport, excerpt},
+    report::{Report, excerpt},
     subschemas::{Subschema, SubschemaList},
 };
 
 /// References must point to a schema in the same document.
-pub(crate) fn require_local_refs(report: &mut RejectionReport<'_, '_>) {
+pub(crate) fn require_local_refs(report: &mut Report<'_>) {
     let subschemas = report.subschemas();
     let anchors = anchors(subschemas);
     for subschema in subschemas.entries() {
@@ -27,8 +28,8 @@ pub(crate) fn require_local_refs(report: &mut RejectionReport<'_, '_>) {
             };
             let resource = enclosing_resource(subschemas, subschema);
             let found = if fragment.is_empty() || fragment.starts_with('/') {
-                let target =
-                    percent_decode(fragment).and_then(|pointer| resource.pointer(&pointer));
+                let pointer = percent_decode_str(fragment).decode_utf8();
+                let target = pointer.ok().and_then(|pointer| resource.pointer(&pointer));
                 target.is_some_and(|target| target.is_object() || target.is_boolean())
             } else {
                 anchors.contains(&(ptr::from_ref(resource), fragment))
@@ -44,10 +45,7 @@ pub(crate) fn require_local_refs(report: &mut RejectionReport<'_, '_>) {
 }
 
 /// A `$ref` may have no siblings.
-pub(crate) fn require_ref_alone<'a>(
-    subschema: &Subschema<'a>,
-    report: &mut RejectionReport<'_, 'a>,
-) {
+pub(crate) fn require_ref_alone(subschema: &Subschema<'_>, report: &mut Report<'_>) {
     if subschema.get("$ref").is_none() {
         return;
     }
@@ -57,8 +55,11 @@ pub(crate) fn require_ref_alone<'a>(
 }
 
 /// The innermost enclosing schema with an `$id`, to which `#` refers.
-fn enclosing_resource<'a>(subschemas: &SubschemaList<'a>, subschema: &Subschema<'a>) -> &'a Value {
-    let named = |subschema: &&Subschema<'a>| {
+fn enclosing_resource<'a>(
+    subschemas: &'a SubschemaList<'a>,
+    subschema: &'a Subschema<'a>,
+) -> &'a Value {
+    let named = |subschema: &&Subschema<'_>| {
         subschema.get("$id").and_then(Value::as_str).is_some_and(|id| !id.starts_with('#'))
     };
     subschemas
@@ -67,7 +68,7 @@ fn enclosing_resource<'a>(subschemas: &SubschemaList<'a>, subschema: &Subschema<
         .map_or(subschemas.root(), |subschema| subschema.schema)
 }
 
-fn anchors<'a>(subschemas: &SubschemaList<'a>) -> HashSet<(*const Value, &'a str)> {
+fn anchors<'a>(subschemas: &'a SubschemaList<'a>) -> HashSet<(*const Value, &'a str)> {
     let mut anchors = HashSet::new();
     for subschema in subschemas.entries() {
         for keyword in ["$anchor", "$dynamicAnchor"] {
@@ -77,19 +78,4 @@ fn anchors<'a>(subschemas: &SubschemaList<'a>) -> HashSet<(*const Value, &'a str
         }
     }
     anchors
-}
-
-/// Decodes percent-encoding.
-pub(crate) fn percent_decode(fragment: &str) -> Option<String> {
-    let mut bytes = fragment.bytes();
-    let mut plain = Vec::with_capacity(fragment.len());
-    while let Some(byte) = bytes.next() {
-        if byte == b'%' {
-            let mut digit = || char::from(bytes.next()?).to_digit(16);
-            plain.push(u8::try_from(digit()? * 16 + digit()?).ok()?);
-        } else {
-            plain.push(byte);
-        }
-    }
-    String::from_utf8(plain).ok()
 }

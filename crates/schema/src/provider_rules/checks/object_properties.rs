@@ -5,13 +5,13 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use crate::provider_rules::{
-    report::{RejectionReport, excerpt},
+    report::{Report, excerpt},
     subschemas::Subschema,
     value_types,
 };
 
 /// Objects must have `additionalProperties: false`.
-pub(crate) fn require_closed<'a>(subschema: &Subschema<'a>, report: &mut RejectionReport<'_, 'a>) {
+pub(crate) fn require_closed(subschema: &Subschema<'_>, report: &mut Report<'_>) {
     if value_types::has_type(subschema, "object")
         && subschema.get("additionalProperties") != Some(&Value::Bool(false))
     {
@@ -20,20 +20,14 @@ pub(crate) fn require_closed<'a>(subschema: &Subschema<'a>, report: &mut Rejecti
 }
 
 /// Objects must have `properties`, which may be empty.
-pub(crate) fn require_properties<'a>(
-    subschema: &Subschema<'a>,
-    report: &mut RejectionReport<'_, 'a>,
-) {
+pub(crate) fn require_properties(subschema: &Subschema<'_>, report: &mut Report<'_>) {
     if value_types::has_type(subschema, "object") && subschema.get("properties").is_none() {
         report.reject(subschema, "an object must have `properties`");
     }
 }
 
 /// Objects below the root must have at least one property.
-pub(crate) fn require_nonempty<'a>(
-    subschema: &Subschema<'a>,
-    report: &mut RejectionReport<'_, 'a>,
-) {
+pub(crate) fn require_nonempty(subschema: &Subschema<'_>, report: &mut Report<'_>) {
     let empty = || subschema.properties().is_none_or(|properties| properties.is_empty());
     if !subschema.is_root() && value_types::has_type(subschema, "object") && empty() {
         report.reject(subschema, "a nested object must have at least one property");
@@ -41,48 +35,34 @@ pub(crate) fn require_nonempty<'a>(
 }
 
 /// Every property must be required.
-pub(crate) fn require_all_required<'a>(
-    subschema: &Subschema<'a>,
-    report: &mut RejectionReport<'_, 'a>,
-) {
+pub(crate) fn require_all_required(subschema: &Subschema<'_>, report: &mut Report<'_>) {
     let required: HashSet<&str> = subschema.required().collect();
-    let names = subschema.properties().into_iter().flat_map(|properties| properties.keys());
-    for name in names.filter(|name| !required.contains(name.as_str())) {
-        report.reject(
-            subschema,
-            format!("`required` must list every property, and `{}` is missing", excerpt(name)),
-        );
+    for name in subschema.property_names().filter(|name| !required.contains(name.as_str())) {
+        let name = excerpt(name);
+        let rule = format!("`required` must list every property, and `{name}` is missing");
+        report.reject(subschema, rule);
     }
 }
 
 /// Every required name must be a declared property.
-pub(crate) fn require_declared_required<'a>(
-    subschema: &Subschema<'a>,
-    report: &mut RejectionReport<'_, 'a>,
-) {
+pub(crate) fn require_declared_required(subschema: &Subschema<'_>, report: &mut Report<'_>) {
     let properties = subschema.properties();
     for name in subschema.required() {
         if !properties.is_some_and(|properties| properties.contains_key(name)) {
-            report.reject(
-                subschema,
-                format!("`required` names `{}`, which is no property", excerpt(name)),
-            );
+            let name = excerpt(name);
+            report.reject(subschema, format!("`required` names `{name}`, which is no property"));
         }
     }
 }
 
 /// Properties must be named `[A-Za-z_][A-Za-z0-9_]*`, at most 64 characters.
-pub(crate) fn require_identifier_names<'a>(
-    subschema: &Subschema<'a>,
-    report: &mut RejectionReport<'_, 'a>,
-) {
+pub(crate) fn require_identifier_names(subschema: &Subschema<'_>, report: &mut Report<'_>) {
     let is_word = |name: &str| {
         name.len() <= 64
             && name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
             && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
     };
-    let names = subschema.properties().into_iter().flat_map(|properties| properties.keys());
-    for name in names.filter(|name| !is_word(name)) {
+    for name in subschema.property_names().filter(|name| !is_word(name)) {
         let name = excerpt(name);
         report.reject(
             subschema,

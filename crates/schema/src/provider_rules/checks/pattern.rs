@@ -1,16 +1,11 @@
 //! Checks of regular expressions.
 
-use std::iter::Peekable;
-
 use serde_json::{Value, json};
 
-use crate::provider_rules::{report::RejectionReport, subschemas::Subschema};
+use crate::provider_rules::{report::Report, subschemas::Subschema};
 
 /// A regular expression may not use look-around.
-pub(crate) fn forbid_lookaround<'a>(
-    subschema: &Subschema<'a>,
-    report: &mut RejectionReport<'_, 'a>,
-) {
+pub(crate) fn forbid_lookaround(subschema: &Subschema<'_>, report: &mut Report<'_>) {
     let Some(pattern) = subschema.get("pattern").and_then(Value::as_str) else {
         return;
     };
@@ -30,8 +25,8 @@ fn uses_lookaround(pattern: &str) -> bool {
             '\\' => drop(letters.next()),
             '[' => in_class = true,
             ']' => in_class = false,
-            '(' if !in_class && consume(&mut letters, '?') => {
-                consume(&mut letters, '<');
+            '(' if !in_class && letters.next_if_eq(&'?').is_some() => {
+                letters.next_if_eq(&'<');
                 if matches!(letters.peek(), Some('=' | '!')) {
                     return true;
                 }
@@ -40,8 +35,4 @@ fn uses_lookaround(pattern: &str) -> bool {
         }
     }
     false
-}
-
-fn consume(letters: &mut Peekable<impl Iterator<Item = char>>, wanted: char) -> bool {
-    letters.next_if_eq(&wanted).is_some()
 }

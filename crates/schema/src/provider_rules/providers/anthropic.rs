@@ -1,67 +1,74 @@
 //! Anthropic's rules: JSON Schema 2020-12 with an object at the root, or the subset of strict mode.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
+use super::{NO_RULES, ProviderRules};
 use crate::provider_rules::{
-    Rejection, definition_refs, keywords, local_refs, meta_schema, object_properties, openai,
-    report::RejectionReport,
+    definition_refs, keywords, local_refs, meta_schema, object_properties, openai,
+    report::Report,
     root,
-    subschemas::{PathSegment, Subschema, SubschemaList},
+    subschemas::{PathSegment, Subschema},
     value_types,
 };
 
 /// Without strict mode.
-pub(crate) fn check_non_strict(schema: &Value) -> Vec<Rejection> {
-    let subschemas = SubschemaList::all(schema);
-    let mut report = RejectionReport::new(&subschemas);
-    root::require_object_root(&mut report);
-    root::forbid_composed_root(&mut report);
-    meta_schema::require_2020_12(&mut report);
-    local_refs::require_local_refs(&mut report);
-    report.into_rejections()
-}
+pub(crate) const NON_STRICT: ProviderRules = ProviderRules {
+    whole: &[
+        root::require_object_root,
+        root::forbid_composed_root,
+        meta_schema::require_2020_12,
+        local_refs::require_local_refs,
+    ],
+    ..NO_RULES
+};
 
-/// The keywords of strict mode.
-const STRICT_KEYWORDS: [&str; 14] = [
-    "type", "description", "enum", "const", "anyOf", "allOf", "$defs", "$ref", "format", "items",
-    "minItems", "properties", "required", "additionalProperties",
-];
+/// With strict mode.
+pub(crate) const STRICT: ProviderRules = ProviderRules {
+    whole: &[
+        root::require_object_root,
+        root::forbid_composed_root,
+        meta_schema::require_2020_12,
+        definition_refs::require_known_definitions,
+        definition_refs::forbid_recursion,
+    ],
+    keywords: Some(&[
+        "type", "description", "enum", "const", "anyOf", "allOf", "$defs", "$ref", "format",
+        "items", "minItems", "properties", "required", "additionalProperties",
+    ]),
+    each: &[
+        |subschema, report| keywords::forbid_below_root(subschema, "$defs", report),
+        allow_strict_formats,
+        |subschema, report| {
+            value_types::require_type(subschema, &["$ref", "anyOf", "allOf"], report)
+        },
+        value_types::require_single_or_nullable_type,
+        value_types::require_items,
+        value_types::require_values_match_type,
+        value_types::require_primitive_values,
+        object_properties::require_closed,
+        object_properties::require_declared_required,
+        local_refs::require_ref_alone,
+        limit_min_items_to_one,
+    ],
+    totals: &[check_strict_budget],
+    ..NO_RULES
+};
 
 /// How many parameters of a request may be optional.
 const MAX_OPTIONAL_PARAMETERS: usize = 24;
 /// How many parameters of a request may have a union type.
 const MAX_UNION_PARAMETERS: usize = 16;
 
-/// With strict mode.
-pub(crate) fn check_strict(schema: &Value) -> Vec<Rejection> {
-    let subschemas = SubschemaList::under_keywords(schema, &STRICT_KEYWORDS);
-    let mut report = RejectionReport::new(&subschemas);
-    let formats: Vec<&str> = openai::STRICT_FORMATS.into_iter().chain(["uri"]).collect();
-    root::require_object_root(&mut report);
-    root::forbid_composed_root(&mut report);
-    meta_schema::require_2020_12(&mut report);
-    definition_refs::require_known_definitions(&mut report);
-    definition_refs::forbid_recursion(&mut report);
-    for subschema in subschemas.entries() {
-        keywords::require_object_schema(subschema, &mut report);
-        keywords::allow_only(subschema, &STRICT_KEYWORDS, &mut report);
-        keywords::forbid_below_root(subschema, "$defs", &mut report);
-        keywords::allow_formats(subschema, &formats, &mut report);
-        value_types::require_type(subschema, &["$ref", "anyOf", "allOf"], &mut report);
-        value_types::require_single_or_nullable_type(subschema, &mut report);
-        value_types::require_items(subschema, &mut report);
-        value_types::require_values_match_type(subschema, &mut report);
-        value_types::require_primitive_values(subschema, &mut report);
-        object_properties::require_closed(subschema, &mut report);
-        object_properties::require_declared_required(subschema, &mut report);
-        local_refs::require_ref_alone(subschema, &mut report);
-        limit_min_items_to_one(subschema, &mut report);
+/// OpenAI's formats, and `uri`.
+fn allow_strict_formats(subschema: &Subschema<'_>, report: &mut Report<'_>) {
+    if subschema.get("format").is_none_or(|format| format != "uri") {
+        keywords::allow_formats(subschema, &openai::STRICT_FORMATS, report);
     }
-    check_strict_budget(&mut report);
-    report.into_rejections()
 }
 
-fn limit_min_items_to_one<'a>(subschema: &Subschema<'a>, report: &mut RejectionReport<'_, 'a>) {
+fn limit_min_items_to_one(subschema: &Subschema<'_>, report: &mut Report<'_>) {
     let is_zero_or_one = |min: &Value| min.as_f64().is_some_and(|min| min == 0.0 || min == 1.0);
     if subschema.get("minItems").is_some_and(|min| !is_zero_or_one(min)) {
         report.reject(subschema, "`minItems` may only be 0 or 1");
@@ -69,11 +76,11 @@ fn limit_min_items_to_one<'a>(subschema: &Subschema<'a>, report: &mut RejectionR
 }
 
 /// The limits that all strict tools share, applied to one. References are not followed.
-fn check_strict_budget(report: &mut RejectionReport<'_, '_>) {
+fn check_strict_budget(report: &mut Report<'_>) {
     let (mut optional, mut unions) = (0, 0);
     for subschema in report.subschemas().entries() {
-        let required: std::collections::HashSet<&str> = subschema.required().collect();
-        let names = subschema.properties().into_iter().flat_map(|properties| properties.keys());
+        let required: HashSet<&str> = subschema.required().collect();
+        let names = subschema.property_names();
         optional += names.filter(|name| !required.contains(name.as_str())).count();
         let is_union =
             subschema.get("anyOf").is_some() || subschema.get("type").is_some_and(Value::is_array);
@@ -81,14 +88,6 @@ fn check_strict_budget(report: &mut RejectionReport<'_, '_>) {
             is_union && matches!(subschema.segment, PathSegment::Name("properties", _)),
         );
     }
-    for (spent, budget, what) in [
-        (optional, MAX_OPTIONAL_PARAMETERS, "optional"),
-        (unions, MAX_UNION_PARAMETERS, "union-typed"),
-    ] {
-        if spent > budget {
-            report.reject_root(format!(
-                "{spent} {what} parameters, and at most {budget} are accepted"
-            ));
-        }
-    }
+    report.reject_above(MAX_OPTIONAL_PARAMETERS, optional, "optional parameters");
+    report.reject_above(MAX_UNION_PARAMETERS, unions, "union-typed parameters");
 }

@@ -2,58 +2,54 @@
 
 use serde_json::Value;
 
+use super::{NO_RULES, ProviderRules};
 use crate::provider_rules::{
-    Rejection, keywords, local_refs, meta_schema, object_properties,
-    report::RejectionReport,
-    root,
-    subschemas::{Subschema, SubschemaList},
+    local_refs, meta_schema, object_properties, report::Report, root, subschemas::Subschema,
     value_types,
 };
 
 mod openapi;
 
-pub(crate) use openapi::openapi;
+pub(crate) use openapi::OPENAPI;
 
-const JSON_SCHEMA_KEYWORDS: [&str; 17] = [
-    "type", "title", "description", "enum", "anyOf", "$defs", "$ref", "minimum", "maximum",
-    "items", "prefixItems", "minItems", "maxItems", "properties", "required",
-    "additionalProperties", "propertyOrdering",
-];
+/// `parametersJsonSchema`.
+pub(crate) const JSON_SCHEMA: ProviderRules = ProviderRules {
+    whole: &[
+        root::require_object_root,
+        root::forbid_composed_root,
+        meta_schema::require_2020_12,
+        local_refs::require_local_refs,
+    ],
+    keywords: Some(&[
+        "type", "title", "description", "enum", "anyOf", "$defs", "$ref", "minimum", "maximum",
+        "items", "prefixItems", "minItems", "maxItems", "properties", "required",
+        "additionalProperties", "propertyOrdering",
+    ]),
+    each: &[
+        value_types::require_single_or_nullable_type,
+        value_types::require_values_match_type,
+        object_properties::require_identifier_names,
+        require_known_property_ordering,
+    ],
+    totals: &[limit_max_items_total],
+    ..NO_RULES
+};
 
 /// The highest sum of `maxItems` in a tool: the API rejects more with an unspecific error.
 const MAX_ITEMS_TOTAL: f64 = 960.0;
 
-/// `parametersJsonSchema`.
-pub(crate) fn check_json_schema(schema: &Value) -> Vec<Rejection> {
-    let subschemas = SubschemaList::under_keywords(schema, &JSON_SCHEMA_KEYWORDS);
-    let mut report = RejectionReport::new(&subschemas);
-    root::require_object_root(&mut report);
-    root::forbid_composed_root(&mut report);
-    meta_schema::require_2020_12(&mut report);
-    local_refs::require_local_refs(&mut report);
-    for subschema in subschemas.entries() {
-        keywords::require_object_schema(subschema, &mut report);
-        keywords::allow_only(subschema, &JSON_SCHEMA_KEYWORDS, &mut report);
-        value_types::require_single_or_nullable_type(subschema, &mut report);
-        value_types::require_values_match_type(subschema, &mut report);
-        object_properties::require_identifier_names(subschema, &mut report);
-        require_known_property_ordering(subschema, &mut report);
-    }
+fn limit_max_items_total(report: &mut Report<'_>) {
     let max_items = |subschema: &Subschema<'_>| subschema.get("maxItems").and_then(Value::as_f64);
-    let items: f64 = subschemas.entries().iter().filter_map(max_items).sum();
+    let items: f64 = report.subschemas().entries().iter().filter_map(max_items).sum();
     if items > MAX_ITEMS_TOTAL {
         report.reject_root(format!(
             "`maxItems` add up to {items}, and at most {MAX_ITEMS_TOTAL} are accepted"
         ));
     }
-    report.into_rejections()
 }
 
 /// `propertyOrdering` may list only properties.
-fn require_known_property_ordering<'a>(
-    subschema: &Subschema<'a>,
-    report: &mut RejectionReport<'_, 'a>,
-) {
+fn require_known_property_ordering(subschema: &Subschema<'_>, report: &mut Report<'_>) {
     let Some(order) = subschema.get("propertyOrdering") else {
         return;
     };

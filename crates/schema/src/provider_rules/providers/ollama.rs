@@ -1,26 +1,12 @@
 //! Ollama's rules: it deserialises schemas into structs with few fields, and silently drops the rest.
 
-use serde_json::Value;
+use super::{NO_RULES, ProviderRules};
+use crate::provider_rules::{meta_schema, root};
 
-use crate::provider_rules::{
-    Rejection, keywords, meta_schema, report::RejectionReport, root, subschemas::SubschemaList,
-};
-
-const ROOT_KEYWORDS: [&str; 5] = ["type", "$defs", "items", "required", "properties"];
-
-const NESTED_KEYWORDS: [&str; 7] =
-    ["anyOf", "type", "items", "description", "enum", "properties", "required"];
-
-pub(crate) fn check(schema: &Value) -> Vec<Rejection> {
+pub(crate) const RULES: ProviderRules = ProviderRules {
+    whole: &[root::require_object_root, meta_schema::require_2020_12],
     // Definitions are kept, but nothing can refer to them, so they are not checked.
-    let subschemas = SubschemaList::under_keywords(schema, &NESTED_KEYWORDS);
-    let mut report = RejectionReport::new(&subschemas);
-    root::require_object_root(&mut report);
-    meta_schema::require_2020_12(&mut report);
-    for subschema in subschemas.entries() {
-        let kept: &[&str] = if subschema.is_root() { &ROOT_KEYWORDS } else { &NESTED_KEYWORDS };
-        keywords::require_object_schema(subschema, &mut report);
-        keywords::allow_only(subschema, kept, &mut report);
-    }
-    report.into_rejections()
-}
+    keywords: Some(&["anyOf", "type", "items", "description", "enum", "properties", "required"]),
+    root_keywords: Some(&["type", "$defs", "items", "required", "properties"]),
+    ..NO_RULES
+};

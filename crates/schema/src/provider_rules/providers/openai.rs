@@ -1,66 +1,57 @@
 //! OpenAI's rules: any JSON Schema of an object, or the subset of strict mode.
 
-use serde_json::Value;
-
+use super::{NO_RULES, ProviderRules, WholeCheck};
 use crate::provider_rules::{
-    Rejection, definition_refs, keywords, local_refs, meta_schema, object_properties, pattern,
-    report::RejectionReport, root, subschemas::SubschemaList, value_types,
+    definition_refs, keywords, local_refs, meta_schema, object_properties, pattern, root,
+    value_types,
 };
 
 mod budget;
 
-/// Without strict mode.
-pub(crate) fn check_non_strict(schema: &Value) -> Vec<Rejection> {
-    let subschemas = SubschemaList::all(schema);
-    let mut report = RejectionReport::new(&subschemas);
-    require_plain_object_schema(&mut report);
-    report.into_rejections()
-}
-
 /// JSON Schema 2020-12 with a plain root that has `properties`: also the rule of OpenAI-compatible providers.
-pub(crate) fn require_plain_object_schema(report: &mut RejectionReport<'_, '_>) {
-    root::require_object_root(report);
-    root::forbid_composed_root(report);
-    root::require_root_properties(report);
-    meta_schema::require_2020_12(report);
-    local_refs::require_local_refs(report);
-}
-
-/// The keywords of strict mode.
-const STRICT_KEYWORDS: [&str; 20] = [
-    "type", "description", "enum", "const", "anyOf", "$defs", "$ref", "pattern", "format",
-    "multipleOf", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "items",
-    "minItems", "maxItems", "properties", "required", "additionalProperties",
+pub(crate) const PLAIN_OBJECT_SCHEMA: &[WholeCheck] = &[
+    root::require_object_root,
+    root::forbid_composed_root,
+    root::require_root_properties,
+    meta_schema::require_2020_12,
+    local_refs::require_local_refs,
 ];
+
+/// Without strict mode.
+pub(crate) const NON_STRICT: ProviderRules =
+    ProviderRules { whole: PLAIN_OBJECT_SCHEMA, ..NO_RULES };
 
 /// The formats of strict mode.
 pub(crate) const STRICT_FORMATS: [&str; 9] =
     ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
 
 /// With strict mode.
-pub(crate) fn check_strict(schema: &Value) -> Vec<Rejection> {
-    let subschemas = SubschemaList::under_keywords(schema, &STRICT_KEYWORDS);
-    let mut report = RejectionReport::new(&subschemas);
-    root::require_object_root(&mut report);
-    root::forbid_composed_root(&mut report);
-    meta_schema::require_2020_12(&mut report);
-    definition_refs::require_known_definitions(&mut report);
-    for subschema in subschemas.entries() {
-        keywords::require_object_schema(subschema, &mut report);
-        keywords::allow_only(subschema, &STRICT_KEYWORDS, &mut report);
-        keywords::forbid_below_root(subschema, "$defs", &mut report);
-        keywords::allow_formats(subschema, &STRICT_FORMATS, &mut report);
-        value_types::require_type(subschema, &["$ref", "anyOf"], &mut report);
-        value_types::require_single_or_nullable_type(subschema, &mut report);
-        value_types::require_items(subschema, &mut report);
-        value_types::require_values_match_type(subschema, &mut report);
-        object_properties::require_properties(subschema, &mut report);
-        object_properties::require_closed(subschema, &mut report);
-        object_properties::require_all_required(subschema, &mut report);
-        object_properties::require_declared_required(subschema, &mut report);
-        pattern::forbid_lookaround(subschema, &mut report);
-        local_refs::require_ref_alone(subschema, &mut report);
-    }
-    budget::is_kept(&mut report);
-    report.into_rejections()
-}
+pub(crate) const STRICT: ProviderRules = ProviderRules {
+    whole: &[
+        root::require_object_root,
+        root::forbid_composed_root,
+        meta_schema::require_2020_12,
+        definition_refs::require_known_definitions,
+    ],
+    keywords: Some(&[
+        "type", "description", "enum", "const", "anyOf", "$defs", "$ref", "pattern", "format",
+        "multipleOf", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "items",
+        "minItems", "maxItems", "properties", "required", "additionalProperties",
+    ]),
+    each: &[
+        |subschema, report| keywords::forbid_below_root(subschema, "$defs", report),
+        |subschema, report| keywords::allow_formats(subschema, &STRICT_FORMATS, report),
+        |subschema, report| value_types::require_type(subschema, &["$ref", "anyOf"], report),
+        value_types::require_single_or_nullable_type,
+        value_types::require_items,
+        value_types::require_values_match_type,
+        object_properties::require_properties,
+        object_properties::require_closed,
+        object_properties::require_all_required,
+        object_properties::require_declared_required,
+        pattern::forbid_lookaround,
+        local_refs::require_ref_alone,
+    ],
+    totals: &[budget::check_depth, budget::check_totals],
+    ..NO_RULES
+};

@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
+use super::{NO_RULES, ProviderRules};
 use crate::provider_rules::{
-    Rejection, definition_refs, keywords, local_refs, meta_schema, object_properties, openai,
-    pattern,
-    report::RejectionReport,
+    definition_refs, keywords, local_refs, meta_schema, object_properties, openai, pattern,
+    report::Report,
     root,
-    subschemas::{PathSegment, Subschema, SubschemaList},
+    subschemas::{PathSegment, Subschema},
     value_types,
 };
 
@@ -19,86 +19,77 @@ const AFTER_DRAFT_7: [&str; 13] = [
 ];
 
 /// Mistral: Draft 7.
-pub(crate) fn check_mistral(schema: &Value) -> Vec<Rejection> {
-    let subschemas = SubschemaList::all(schema);
-    let mut report = RejectionReport::new(&subschemas);
-    root::require_object_root(&mut report);
-    root::forbid_composed_root(&mut report);
-    meta_schema::require_draft_7(&mut report);
-    local_refs::require_local_refs(&mut report);
-    for subschema in subschemas.entries() {
-        keywords::forbid(subschema, &AFTER_DRAFT_7, &mut report);
-        local_refs::require_ref_alone(subschema, &mut report);
-    }
-    report.into_rejections()
-}
+pub(crate) const MISTRAL: ProviderRules = ProviderRules {
+    whole: &[
+        root::require_object_root,
+        root::forbid_composed_root,
+        meta_schema::require_draft_7,
+        local_refs::require_local_refs,
+    ],
+    each: &[
+        |subschema, report| keywords::forbid(subschema, &AFTER_DRAFT_7, report),
+        local_refs::require_ref_alone,
+    ],
+    ..NO_RULES
+};
 
 /// xAI: as OpenAI, without limits on lengths.
-pub(crate) fn check_xai(schema: &Value) -> Vec<Rejection> {
-    const REFUSED: [&str; 5] = ["minLength", "maxLength", "minItems", "maxItems", "allOf"];
-    let subschemas = SubschemaList::all(schema);
-    let mut report = RejectionReport::new(&subschemas);
-    openai::require_plain_object_schema(&mut report);
-    for subschema in subschemas.entries() {
-        keywords::forbid(subschema, &REFUSED, &mut report);
-    }
-    report.into_rejections()
-}
+pub(crate) const XAI: ProviderRules = ProviderRules {
+    whole: openai::PLAIN_OBJECT_SCHEMA,
+    each: &[|subschema, report| {
+        let rejected = ["minLength", "maxLength", "minItems", "maxItems", "allOf"];
+        keywords::forbid(subschema, &rejected, report);
+    }],
+    ..NO_RULES
+};
 
 /// Bedrock's Converse: 2020-12, without definitions.
-pub(crate) fn check_bedrock(schema: &Value) -> Vec<Rejection> {
-    let subschemas = SubschemaList::all(schema);
-    let mut report = RejectionReport::new(&subschemas);
-    root::require_object_root(&mut report);
-    root::forbid_composed_root(&mut report);
-    meta_schema::require_2020_12(&mut report);
-    for subschema in subschemas.entries() {
-        keywords::forbid(subschema, &["$ref", "$dynamicRef", "$defs", "definitions"], &mut report);
-    }
-    report.into_rejections()
-}
-
-/// The keywords of DeepSeek's strict mode.
-const DEEPSEEK_STRICT_KEYWORDS: [&str; 19] = [
-    "type", "description", "enum", "const", "anyOf", "allOf", "$defs", "$ref", "pattern", "format",
-    "multipleOf", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "items",
-    "properties", "required", "additionalProperties",
-];
+pub(crate) const BEDROCK: ProviderRules = ProviderRules {
+    whole: &[root::require_object_root, root::forbid_composed_root, meta_schema::require_2020_12],
+    each: &[|subschema, report| {
+        keywords::forbid(subschema, &["$ref", "$dynamicRef", "$defs", "definitions"], report);
+    }],
+    ..NO_RULES
+};
 
 /// DeepSeek with strict mode.
-pub(crate) fn check_deepseek_strict(schema: &Value) -> Vec<Rejection> {
-    const FORMATS: [&str; 5] = ["email", "hostname", "ipv4", "ipv6", "uuid"];
-    let subschemas = SubschemaList::under_keywords(schema, &DEEPSEEK_STRICT_KEYWORDS);
-    let mut report = RejectionReport::new(&subschemas);
-    root::require_object_root(&mut report);
-    root::forbid_composed_root(&mut report);
-    meta_schema::require_2020_12(&mut report);
-    definition_refs::require_known_definitions(&mut report);
-    for subschema in subschemas.entries() {
-        keywords::require_object_schema(subschema, &mut report);
-        keywords::allow_only(subschema, &DEEPSEEK_STRICT_KEYWORDS, &mut report);
-        keywords::forbid_below_root(subschema, "$defs", &mut report);
-        keywords::allow_formats(subschema, &FORMATS, &mut report);
-        value_types::require_type(subschema, &["$ref", "anyOf", "allOf"], &mut report);
-        value_types::require_items(subschema, &mut report);
-        value_types::require_values_match_type(subschema, &mut report);
-        object_properties::require_properties(subschema, &mut report);
-        object_properties::require_nonempty(subschema, &mut report);
-        object_properties::require_closed(subschema, &mut report);
-        object_properties::require_all_required(subschema, &mut report);
-        object_properties::require_declared_required(subschema, &mut report);
-        pattern::forbid_lookaround(subschema, &mut report);
-        forbid_containers_in_type_list(subschema, &mut report);
-        limit_all_of_to_one(subschema, &mut report);
-        forbid_ref_in_any_of(subschema, &mut report);
-    }
-    report.into_rejections()
-}
+pub(crate) const DEEPSEEK_STRICT: ProviderRules = ProviderRules {
+    whole: &[
+        root::require_object_root,
+        root::forbid_composed_root,
+        meta_schema::require_2020_12,
+        definition_refs::require_known_definitions,
+    ],
+    keywords: Some(&[
+        "type", "description", "enum", "const", "anyOf", "allOf", "$defs", "$ref", "pattern",
+        "format", "multipleOf", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
+        "items", "properties", "required", "additionalProperties",
+    ]),
+    each: &[
+        |subschema, report| keywords::forbid_below_root(subschema, "$defs", report),
+        |subschema, report| {
+            let formats = ["email", "hostname", "ipv4", "ipv6", "uuid"];
+            keywords::allow_formats(subschema, &formats, report);
+        },
+        |subschema, report| {
+            value_types::require_type(subschema, &["$ref", "anyOf", "allOf"], report)
+        },
+        value_types::require_items,
+        value_types::require_values_match_type,
+        object_properties::require_properties,
+        object_properties::require_nonempty,
+        object_properties::require_closed,
+        object_properties::require_all_required,
+        object_properties::require_declared_required,
+        pattern::forbid_lookaround,
+        forbid_containers_in_type_list,
+        limit_all_of_to_one,
+        forbid_ref_in_any_of,
+    ],
+    ..NO_RULES
+};
 
-fn forbid_containers_in_type_list<'a>(
-    subschema: &Subschema<'a>,
-    report: &mut RejectionReport<'_, 'a>,
-) {
+fn forbid_containers_in_type_list(subschema: &Subschema<'_>, report: &mut Report<'_>) {
     let contains = |json_type| value_types::has_type(subschema, json_type);
     if subschema.get("type").is_some_and(Value::is_array)
         && (contains("object") || contains("array"))
@@ -107,13 +98,13 @@ fn forbid_containers_in_type_list<'a>(
     }
 }
 
-fn limit_all_of_to_one<'a>(subschema: &Subschema<'a>, report: &mut RejectionReport<'_, 'a>) {
+fn limit_all_of_to_one(subschema: &Subschema<'_>, report: &mut Report<'_>) {
     if subschema.get("allOf").and_then(Value::as_array).is_some_and(|all| all.len() > 1) {
         report.reject(subschema, "an `allOf` of more than one schema is not accepted");
     }
 }
 
-fn forbid_ref_in_any_of<'a>(subschema: &Subschema<'a>, report: &mut RejectionReport<'_, 'a>) {
+fn forbid_ref_in_any_of(subschema: &Subschema<'_>, report: &mut Report<'_>) {
     let is_choice =
         |subschema: &Subschema<'_>| matches!(subschema.segment, PathSegment::Index("anyOf", _));
     if subschema.get("$ref").is_some()

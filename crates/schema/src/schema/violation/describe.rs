@@ -4,6 +4,7 @@ use jsonschema::{JsonType, error::TypeKind};
 use serde_json::Value;
 
 use crate::{
+    english::{join_words, truncated, with_article},
     escape_pointer_token, nearest,
     redact::{looks_secret_name, looks_secret_value, redact},
 };
@@ -24,12 +25,7 @@ pub(crate) fn excerpt(value: &Value, pointer: &str) -> String {
         Value::String(text) if looks_secret_value(text) || redact(text) != text.as_str() => {
             "\"***\"".to_owned()
         }
-        Value::String(text) => match text.char_indices().nth(MAX_SHOWN_CHARS) {
-            Some((end, _)) => {
-                Value::from(format!("{}…", text.get(..end).unwrap_or_default())).to_string()
-            }
-            None => value.to_string(),
-        },
+        Value::String(text) => Value::from(truncated(text.as_str(), MAX_SHOWN_CHARS)).to_string(),
         Value::Number(number) => number.to_string(),
     }
 }
@@ -49,26 +45,14 @@ pub(super) fn child_pointer(parent: &str, step: &str) -> String {
 
 pub(super) fn type_names(kind: &TypeKind) -> String {
     match kind {
-        TypeKind::Single(one) => type_name(*one).to_owned(),
+        TypeKind::Single(one) => with_article(one.as_str()),
         TypeKind::Multiple(set) => {
             let others = set.iter().filter(|one| *one != JsonType::Null);
             let null = set.iter().filter(|one| *one == JsonType::Null);
-            join_with_or(
-                &others.chain(null).map(|one| type_name(one).to_owned()).collect::<Vec<_>>(),
-            )
+            let all: Vec<String> =
+                others.chain(null).map(|one| with_article(one.as_str())).collect();
+            join_with_or(&all)
         }
-    }
-}
-
-fn type_name(kind: JsonType) -> &'static str {
-    match kind {
-        JsonType::Array => "an array",
-        JsonType::Boolean => "a boolean",
-        JsonType::Integer => "an integer",
-        JsonType::Null => "null",
-        JsonType::Number => "a number",
-        JsonType::Object => "an object",
-        JsonType::String => "a string",
     }
 }
 
@@ -76,8 +60,7 @@ fn type_name(kind: JsonType) -> &'static str {
 pub(super) fn join_with_or(names: &[String]) -> String {
     match names {
         [] => "another value".to_owned(),
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} or {last}", first.join(", ")),
+        names => join_words(names, "or"),
     }
 }
 
@@ -98,14 +81,6 @@ pub(super) fn describe_options(options: &[Value]) -> String {
     match listed.as_slice() {
         [one] => one.clone(),
         several => format!("one of {}{rest}", several.join(", ")),
-    }
-}
-
-pub(super) fn count_noun(number: u64, of: &str) -> String {
-    match (number, of) {
-        (1, _) => format!("1 {of}"),
-        (_, "property") => format!("{number} properties"),
-        _ => format!("{number} {of}s"),
     }
 }
 
@@ -167,14 +142,6 @@ pub(super) fn describe_expected(
         }
     }
     Some(join_with_or(&names))
-}
-
-fn with_article(name: &str) -> String {
-    match name {
-        "null" => name.to_owned(),
-        "array" | "integer" | "object" => format!("an {name}"),
-        _ => format!("a {name}"),
-    }
 }
 
 /// Resolves a local `$ref` (`#/…`).

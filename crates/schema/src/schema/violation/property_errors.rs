@@ -23,11 +23,8 @@ impl<'s> ViolationCollector<'s> {
             .map(|line| format!(" ({line})"));
         let message =
             format!("missing{}{}", expected.unwrap_or_default(), about.unwrap_or_default());
-        self.push(
-            describe::child_pointer(error.instance_path().as_str(), property),
-            error.kind(),
-            message,
-        );
+        let pointer = describe::child_pointer(error.instance_path().as_str(), property);
+        self.push(pointer, error.kind(), message);
     }
 
     pub(super) fn add_unknown(
@@ -38,12 +35,8 @@ impl<'s> ViolationCollector<'s> {
     ) {
         let mut declared = Vec::new();
         if let Some(parent) = self.parent_schema(error) {
-            collect_property_names(
-                self.schema,
-                parent,
-                &mut { MAX_VISITED_SUBSCHEMAS },
-                &mut declared,
-            );
+            let mut visits = MAX_VISITED_SUBSCHEMAS;
+            collect_property_names(self.schema, parent, &mut visits, &mut declared);
         }
         let sent = error.instance().as_object();
         for name in unexpected {
@@ -52,10 +45,8 @@ impl<'s> ViolationCollector<'s> {
                 continue;
             }
             let pointer = describe::child_pointer(error.instance_path().as_str(), name);
-            let free = declared
-                .iter()
-                .copied()
-                .filter(|name| !sent.is_some_and(|sent| sent.contains_key(*name)));
+            let is_sent = |name: &&str| sent.is_some_and(|sent| sent.contains_key(*name));
+            let free = declared.iter().copied().filter(|name| !is_sent(name));
             let hint = match nearest(name, free, 1).first() {
                 Some(suggestion) if !looks_secret_value(name) => {
                     format!("; did you mean `{suggestion}`?")
@@ -80,13 +71,10 @@ impl<'s> ViolationCollector<'s> {
         error: &ValidationError<'_>,
         inner: &ValidationError<'_>,
     ) {
-        let name = inner.instance().as_str().unwrap_or_default().to_owned();
-        let pointer = describe::child_pointer(error.instance_path().as_str(), &name);
-        self.push(
-            pointer,
-            error.kind(),
-            format!("not an allowed name: {}", single_value_message(inner)),
-        );
+        let name = inner.instance().as_str().unwrap_or_default();
+        let pointer = describe::child_pointer(error.instance_path().as_str(), name);
+        let message = format!("not an allowed name: {}", single_value_message(inner));
+        self.push(pointer, error.kind(), message);
     }
 
     /// The schema that contains the violated keyword; only used for hints, so an unresolvable path is ignored.
@@ -118,9 +106,8 @@ fn collect_property_names<'s>(
             }
             "then" | "else" => collect_property_names(root, value, visits, declared),
             "$ref" => {
-                if let Some(target) = describe::resolve_local_ref(root, value) {
-                    collect_property_names(root, target, visits, declared);
-                }
+                let target = describe::resolve_local_ref(root, value).unwrap_or(&Value::Null);
+                collect_property_names(root, target, visits, declared);
             }
             _ => {}
         }

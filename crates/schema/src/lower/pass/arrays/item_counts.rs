@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::lower::pass::describe::drop_keyword;
-use crate::lower::{KeywordLookup, KeywordLookupMut, LowerError, LoweringState, cost};
+use crate::lower::{KeywordLookup, LowerError, LoweringState, cost};
 
 pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
     let Some(max_total) = state.rules.max_items_total else {
@@ -13,26 +13,22 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
         return Ok(());
     }
     let mut bounds: Vec<u64> = Vec::new();
-    cost::for_each_max_items(&state.schema, &mut |bound| bounds.push(bound));
+    if let Value::Object(schema) = &state.schema {
+        cost::for_each_max_items(schema, &mut |bound| bounds.push(bound));
+    }
     bounds.sort_unstable();
     let mut remaining = max_total;
-    let mut too_long = None;
-    for bound in bounds {
-        match remaining.checked_sub(bound) {
-            Some(rest) => remaining = rest,
-            None => {
-                too_long = Some(bound);
-                break;
-            }
+    let exceeds = |bound: &u64| match remaining.checked_sub(*bound) {
+        Some(rest) => {
+            remaining = rest;
+            false
         }
-    }
-    let Some(too_long) = too_long else {
+        None => true,
+    };
+    let Some(too_long) = bounds.into_iter().find(exceeds) else {
         return Ok(());
     };
-    state.visit_top_down(|schema, cursor| {
-        let Value::Object(members) = schema else {
-            return;
-        };
+    state.visit_top_down(|members, cursor| {
         let bound = members.keyword("maxItems").and_then(Value::as_u64);
         let Some(bound) = bound.filter(|bound| *bound >= too_long) else {
             return;

@@ -1,14 +1,14 @@
 //! Rewrites tuples to arrays of a union, or to the form of Draft 7.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
+use crate::english::truncated;
 use crate::lower::pass::applies_to::is_assertion;
 use crate::lower::pass::conditions::{
-    admits_anything, admits_nothing, as_count, describe_value, lower_maximum,
+    admits_anything, admits_nothing, any_of, as_count, describe_value, lower_maximum,
 };
-use crate::lower::pass::describe::truncated;
 use crate::lower::{
-    KeywordLookup, KeywordLookupMut, KeywordSet, LowerError, LoweringState, SchemaCursor, Severity,
+    JsonObject, KeywordLookup, KeywordSet, LowerError, LoweringState, SchemaCursor, Severity,
     append_to_description,
 };
 
@@ -18,9 +18,6 @@ const MAX_DESCRIBED_ITEMS: usize = 8;
 /// Longer descriptions of one element are truncated.
 const MAX_SHOWN_CHARS: usize = 80;
 
-/// Larger unions are not written.
-const MAX_BRANCHES: usize = 64;
-
 /// For dialects without `prefixItems`.
 pub(crate) fn tuples_to_arrays(state: &mut LoweringState) -> Result<(), LowerError> {
     if !state.contains_any(
@@ -29,10 +26,7 @@ pub(crate) fn tuples_to_arrays(state: &mut LoweringState) -> Result<(), LowerErr
     ) {
         return Ok(());
     }
-    state.visit_top_down(|schema, cursor| {
-        let Value::Object(members) = schema else {
-            return;
-        };
+    state.visit_top_down(|members, cursor| {
         let concerns = |(keyword, value): (&String, &Value)| match keyword.as_str() {
             "additionalItems" | "prefixItems" => true,
             "items" => value.is_array() || admits_nothing(value),
@@ -52,14 +46,10 @@ pub(crate) fn close_tuples(state: &mut LoweringState) -> Result<(), LowerError> 
     {
         return Ok(());
     }
-    state.visit_top_down(|schema, _| {
-        let Value::Object(members) = schema else {
-            return;
-        };
+    state.visit_top_down(|members, _| {
         if members.keyword("items").is_some_and(admits_nothing) {
             members.remove_keyword("items");
-            let prefix =
-                members.keyword("prefixItems").and_then(Value::as_array).map_or(0, Vec::len);
+            let prefix = members.list("prefixItems").map_or(0, <[Value]>::len);
             lower_maximum(members, "maxItems", prefix as u64);
         }
     });
@@ -67,7 +57,7 @@ pub(crate) fn close_tuples(state: &mut LoweringState) -> Result<(), LowerError> 
     Ok(())
 }
 
-fn tuple_to_array(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) {
+fn tuple_to_array(members: &mut JsonObject, cursor: &mut SchemaCursor<'_>) {
     let (mut prefix, rest) = take_item_schemas(members);
     // An array ends before an element that is never valid.
     let end = prefix.iter().position(admits_nothing);
@@ -97,10 +87,9 @@ fn tuple_to_array(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_
         }
         return;
     }
-    let same = all
-        .first()
-        .map(without_annotations)
-        .is_some_and(|first| all.iter().all(|other| without_annotations(other) == first));
+    let same = all.windows(2).all(|pair| {
+        matches!(pair, [one, other] if without_annotations(one) == without_annotations(other))
+    });
     if let Some(items) = item_union(all, same) {
         members.set_keyword("items", items);
     }
@@ -110,7 +99,7 @@ fn tuple_to_array(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_
 }
 
 /// Removes the schemas by position, and the schema of the elements after them.
-fn take_item_schemas(members: &mut Map<String, Value>) -> (Vec<Value>, Option<Value>) {
+fn take_item_schemas(members: &mut JsonObject) -> (Vec<Value>, Option<Value>) {
     let [first, items, additional] =
         ["prefixItems", "items", "additionalItems"].map(|keyword| members.remove_keyword(keyword));
     match (first, items) {
@@ -128,27 +117,13 @@ fn without_annotations(schema: &Value) -> Vec<(&String, &Value)> {
 
 /// The schema of an element at any position; `None` if any value is valid.
 fn item_union(all: Vec<Value>, same: bool) -> Option<Value> {
-    if all.iter().any(admits_anything) {
-        return None;
+    if !same {
+        return any_of(all.into_iter());
     }
-    let mut distinct: Vec<Value> = Vec::new();
-    for subschema in all {
-        if !distinct.contains(&subschema) {
-            distinct.push(subschema);
-        }
-        if distinct.len() > MAX_BRANCHES && !same {
-            return None;
-        }
-    }
-    if same || distinct.len() == 1 {
-        let mut one = distinct.into_iter().next()?;
-        // Annotations only apply to their own position.
-        if let (true, Some(members)) = (same, one.as_object_mut()) {
-            members.retain(|keyword, _| is_assertion(keyword));
-        }
-        return Some(one);
-    }
-    Some(json!({"anyOf": distinct}))
+    // Annotations only apply to their own position.
+    let mut first = all.into_iter().next().filter(|first| !admits_anything(first))?;
+    first.as_object_mut()?.retain(|keyword, _| is_assertion(keyword));
+    Some(first)
 }
 
 /// `in this order: a string, then an integer`.
@@ -160,22 +135,17 @@ fn describe_order(prefix: &[Value], rest: Option<&Value>) -> String {
     }
     match rest {
         Some(rest) if admits_anything(rest) => descriptions.push("anything after that".to_owned()),
-        Some(rest) => {
-            descriptions.push(format!("each further item {}", self::describe_element(rest)))
-        }
+        Some(rest) => descriptions.push(format!("each further item {}", describe_element(rest))),
         None => {}
     }
     format!("in this order: {}", descriptions.join(", then "))
 }
 
 fn describe_element(element: &Value) -> String {
-    match element.keyword("description").and_then(Value::as_str) {
-        Some(description) => format!(
-            "{} ({})",
-            describe_value(element),
-            truncated(description.trim(), MAX_SHOWN_CHARS)
-        ),
-        None => describe_value(element),
+    let text = describe_value(element);
+    match element.text("description") {
+        Some(more) => format!("{text} ({})", truncated(more.trim(), MAX_SHOWN_CHARS)),
+        None => text,
     }
 }
 
@@ -184,10 +154,7 @@ pub(crate) fn tuples_to_draft_7(state: &mut LoweringState) -> Result<(), LowerEr
     if !state.contains_any_keyword(&["prefixItems"]) {
         return Ok(());
     }
-    state.visit_top_down(|schema, _| {
-        let Value::Object(members) = schema else {
-            return;
-        };
+    state.visit_top_down(|members, _| {
         let Some(Value::Array(prefix)) = members.remove_keyword("prefixItems") else {
             return;
         };

@@ -2,17 +2,16 @@
 
 mod merge;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::one_of::are_disjoint;
 use crate::lower::pass::applies_to::{has_no_assertions, is_assertion};
-use crate::lower::pass::describe::drop_keyword;
-use crate::lower::{KeywordLookup, KeywordLookupMut, LowerError, LoweringState, SchemaCursor};
+use crate::lower::{JsonObject, KeywordLookup, LowerError, LoweringState, SchemaCursor};
 
-pub(crate) use merge::{Conflict, SchemaMerger, never_schema};
+pub(crate) use merge::{SchemaMerger, UNEVALUATED_KEYWORDS, never_schema};
 
 /// Keywords whose subschemas apply to the same value.
-const SAME_VALUE_KEYWORDS: [&str; 9] =
+pub(crate) const SAME_VALUE_KEYWORDS: [&str; 9] =
     ["$dynamicRef", "$ref", "allOf", "anyOf", "dependentSchemas", "else", "if", "oneOf", "then"];
 
 /// How often merging is repeated for `allOf` that came from inlined references.
@@ -25,17 +24,13 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
     for _ in 0..MAX_ROUNDS {
         let mut found_ref = false;
         let definitions = state.schema.keyword("$defs").cloned().unwrap_or_default();
-        state.visit_bottom_up(|schema, cursor| {
-            if let Value::Object(members) = schema {
-                if members.has_keyword("allOf") {
-                    merge_all_of(members, cursor, &definitions);
-                    found_ref = true;
-                }
-                if members.has_keyword("unevaluatedProperties")
-                    || members.has_keyword("unevaluatedItems")
-                {
-                    resolve_unevaluated(members);
-                }
+        state.visit_bottom_up(|members, cursor| {
+            if members.has_keyword("allOf") {
+                merge_all_of(members, cursor, &definitions);
+                found_ref = true;
+            }
+            if members.has_any_keyword(&UNEVALUATED_KEYWORDS) {
+                resolve_unevaluated(members);
             }
         });
         state.invalidate_keywords();
@@ -50,17 +45,12 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
 }
 
 /// Merges the schemas of an `allOf` into the schema that contains it.
-fn merge_all_of(
-    schema: &mut Map<String, Value>,
-    cursor: &mut SchemaCursor<'_>,
-    definitions: &Value,
-) {
+fn merge_all_of(schema: &mut JsonObject, cursor: &mut SchemaCursor<'_>, definitions: &Value) {
     let Some(Value::Array(subschemas)) = schema.remove_keyword("allOf") else {
         return;
     };
     // Unevaluated properties are resolved after everything that evaluates them has been merged.
-    let unevaluated = ["unevaluatedProperties", "unevaluatedItems"]
-        .map(|keyword| (keyword, schema.remove_keyword(keyword)));
+    let unevaluated = UNEVALUATED_KEYWORDS.map(|keyword| (keyword, schema.remove_keyword(keyword)));
     let mut merge = SchemaMerger::new(definitions);
     let mut whole = schema.clone();
     for subschema in subschemas.iter().filter_map(Value::as_object) {
@@ -75,9 +65,7 @@ fn merge_all_of(
     if !merge.conflicts.is_empty() && keeps {
         schema.set_keyword("allOf", Value::Array(subschemas));
     } else {
-        for Conflict { keyword, value } in merge.conflicts {
-            drop_keyword(&mut whole, cursor, &keyword, &value);
-        }
+        merge.drop_conflicts(&mut whole, cursor);
         *schema = whole;
     }
     for (keyword, value) in unevaluated {
@@ -88,10 +76,7 @@ fn merge_all_of(
 }
 
 /// Adds annotations to a schema; a reference gets a wrapper, because it may have no siblings.
-pub(crate) fn with_annotations(
-    mut schema: Map<String, Value>,
-    annotations: Map<String, Value>,
-) -> Map<String, Value> {
+pub(crate) fn with_annotations(mut schema: JsonObject, annotations: JsonObject) -> JsonObject {
     if schema.has_keyword("$ref") && !annotations.is_empty() {
         let mut wrapped = annotations;
         wrapped.set_keyword("anyOf", Value::Array(vec![Value::Object(schema)]));
@@ -102,48 +87,46 @@ pub(crate) fn with_annotations(
 }
 
 /// Without other subschemas for the same value, unevaluated properties or items are the additional ones.
-pub(crate) fn resolve_unevaluated(schema: &mut Map<String, Value>) {
-    if let Some(Value::Bool(false)) = schema.keyword("unevaluatedProperties")
-        && !schema.has_keyword("additionalProperties")
-    {
+pub(crate) fn resolve_unevaluated(schema: &mut JsonObject) {
+    if schema.is_false("unevaluatedProperties") && !schema.has_keyword("additionalProperties") {
         distribute_closing(schema);
     }
-    if SAME_VALUE_KEYWORDS.iter().any(|keyword| schema.has_keyword(keyword)) {
+    if schema.has_any_keyword(&SAME_VALUE_KEYWORDS) {
         return;
     }
-    if let Some(value) = schema.remove_keyword("unevaluatedProperties")
-        && !schema.has_keyword("additionalProperties")
-    {
-        schema.set_keyword("additionalProperties", value);
+    move_keyword(schema, "unevaluatedProperties", "additionalProperties");
+    if !schema.has_keyword("contains") {
+        move_keyword(schema, "unevaluatedItems", "items");
     }
-    if !schema.has_keyword("contains")
-        && let Some(value) = schema.remove_keyword("unevaluatedItems")
-        && !schema.has_keyword("items")
+}
+
+/// Renames a keyword; the value of one that is present already stays.
+pub(crate) fn move_keyword(schema: &mut JsonObject, from: &str, to: &str) {
+    if let Some(value) = schema.remove_keyword(from)
+        && !schema.has_keyword(to)
     {
-        schema.set_keyword("items", value);
+        schema.set_keyword(to, value);
     }
 }
 
 /// Moves the properties of a closed object into each of its alternatives, which are then closed themselves.
 ///
 /// Exact if the alternatives are disjoint, because then only one of them evaluates properties.
-fn distribute_closing(schema: &mut Map<String, Value>) {
+fn distribute_closing(schema: &mut JsonObject) {
     let in_place: Vec<&str> =
         SAME_VALUE_KEYWORDS.into_iter().filter(|keyword| schema.has_keyword(keyword)).collect();
     if in_place != ["oneOf"] {
         return;
     }
-    let Some(Value::Array(branches)) = schema.keyword("oneOf") else {
+    let Some(branches) = schema.list("oneOf") else {
         return;
     };
     let plain = |branch: &Value| {
-        branch.as_object().is_some_and(|branch| {
-            !SAME_VALUE_KEYWORDS.iter().any(|keyword| branch.has_keyword(keyword))
-                && !branch.has_keyword("unevaluatedProperties")
-                && branch
-                    .keyword("additionalProperties")
-                    .is_none_or(|value| value == &Value::Bool(false))
-        })
+        branch.is_object()
+            && !branch.has_any_keyword(&SAME_VALUE_KEYWORDS)
+            && !branch.has_keyword("unevaluatedProperties")
+            && (branch.is_false("additionalProperties")
+                || !branch.has_keyword("additionalProperties"))
     };
     // Closing the alternatives could separate those that overlap, and accept what `oneOf` rejected.
     if !branches.iter().all(plain) || !are_disjoint(branches, schema) {

@@ -7,16 +7,18 @@ mod arrays;
 mod negations;
 mod objects;
 mod sentences;
+mod unevaluated;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::lower::pass::applies_to::has_no_assertions;
 use crate::lower::pass::booleans::never_valid_error;
 use crate::lower::pass::constants::make_unsatisfiable;
 use crate::lower::{
-    KeywordLookup, KeywordLookupMut, KeywordSet, LowerError, LoweringState, SchemaCursor, Severity,
+    JsonObject, KeywordLookup, KeywordSet, LowerError, LoweringState, SchemaCursor, Severity,
 };
 
+pub(crate) use objects::any_of;
 pub(crate) use sentences::describe_value;
 
 /// More entries of one keyword are not described.
@@ -45,10 +47,8 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
         return Ok(());
     }
     let mut copied = false;
-    state.visit_top_down(|schema, cursor| {
-        if let Value::Object(members) = schema
-            && members.iter().any(|(keyword, value)| is_condition(keyword, value))
-        {
+    state.visit_top_down(|members, cursor| {
+        if members.iter().any(|(keyword, value)| is_condition(keyword, value)) {
             copied |= rewrite_conditions(members, cursor);
         }
     });
@@ -64,11 +64,7 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
 pub(crate) fn admits_nothing(schema: &Value) -> bool {
     match schema {
         Value::Bool(flag) => !flag,
-        // Schemas are small: a scan is faster than a hash lookup.
-        Value::Object(members) => members
-            .iter()
-            .any(|(keyword, subschema)| keyword == "not" && admits_anything(subschema)),
-        _ => false,
+        schema => schema.keyword("not").is_some_and(admits_anything),
     }
 }
 
@@ -100,11 +96,11 @@ fn is_condition(keyword: &str, value: &Value) -> bool {
 }
 
 /// Returns true if schemas were copied.
-fn rewrite_conditions(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) -> bool {
+fn rewrite_conditions(members: &mut JsonObject, cursor: &mut SchemaCursor<'_>) -> bool {
     // First the keywords that depend on others, and schemas that are never valid: a branch must keep its `not` until its
     // parent was rewritten.
-    objects::resolve_unevaluated_properties(members, cursor);
-    arrays::resolve_unevaluated_items(members, cursor);
+    unevaluated::resolve_unevaluated_properties(members, cursor);
+    unevaluated::resolve_unevaluated_items(members, cursor);
     prune_unsatisfiable(members);
     negations::remove_unsatisfiable_properties(members, cursor);
     negations::rewrite_not(members, cursor);
@@ -120,7 +116,7 @@ fn rewrite_conditions(members: &mut Map<String, Value>, cursor: &mut SchemaCurso
 }
 
 /// Removes alternatives and elements that are never valid.
-fn prune_unsatisfiable(members: &mut Map<String, Value>) {
+fn prune_unsatisfiable(members: &mut JsonObject) {
     for keyword in ["additionalItems", "additionalProperties", "items"] {
         if let Some(subschema @ Value::Object(_)) = members.keyword_mut(keyword)
             && admits_nothing(subschema)
@@ -140,7 +136,7 @@ fn prune_unsatisfiable(members: &mut Map<String, Value>) {
 
 /// Removes a keyword, unless the dialect supports it.
 fn take_unsupported(
-    members: &mut Map<String, Value>,
+    members: &mut JsonObject,
     cursor: &SchemaCursor<'_>,
     keyword: &str,
 ) -> Option<Value> {
@@ -149,7 +145,7 @@ fn take_unsupported(
 
 /// Drops the meaning of a keyword; the first few sentences go to the description.
 fn describe_loss(
-    members: &mut Map<String, Value>,
+    members: &mut JsonObject,
     cursor: &mut SchemaCursor<'_>,
     keyword: &str,
     all: Vec<String>,
@@ -163,12 +159,6 @@ fn describe_loss(
     }
 }
 
-/// The names that `required` lists.
-fn required_names(members: &Map<String, Value>) -> impl Iterator<Item = &str> {
-    let names = members.keyword("required").and_then(Value::as_array);
-    names.into_iter().flatten().filter_map(Value::as_str)
-}
-
 /// A non-negative integer; `2.0` counts too.
 pub(crate) fn as_count(value: &Value) -> Option<u64> {
     let float = || value.as_f64().filter(|float| float.fract() == 0.0 && *float >= 0.0);
@@ -176,14 +166,14 @@ pub(crate) fn as_count(value: &Value) -> Option<u64> {
 }
 
 /// Raises a lower bound.
-fn raise_minimum(members: &mut Map<String, Value>, keyword: &str, min: u64) {
+fn raise_minimum(members: &mut JsonObject, keyword: &str, min: u64) {
     if members.keyword(keyword).and_then(as_count).is_none_or(|current| current < min) {
         members.set_keyword(keyword, Value::from(min));
     }
 }
 
 /// Lowers an upper bound.
-pub(crate) fn lower_maximum(members: &mut Map<String, Value>, keyword: &str, max: u64) {
+pub(crate) fn lower_maximum(members: &mut JsonObject, keyword: &str, max: u64) {
     if members.keyword(keyword).and_then(as_count).is_none_or(|current| current > max) {
         members.set_keyword(keyword, Value::from(max));
     }

@@ -2,12 +2,13 @@
 
 mod disjoint;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use self::disjoint::DisjointnessProver;
-use super::all_of::SchemaMerger;
+use super::all_of::{SchemaMerger, UNEVALUATED_KEYWORDS};
 use crate::lower::{
-    KeywordLookup, KeywordLookupMut, LowerError, LoweringState, SchemaCursor, for_each_subschema,
+    JsonObject, KeywordLookup, LowerError, LoweringState, SchemaCursor, any_object,
+    for_each_subschema,
 };
 
 pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
@@ -16,47 +17,29 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
     }
     let definitions = state.schema.keyword("$defs").cloned().unwrap_or_default();
     let mut proof = DisjointnessProver::new(&definitions);
-    let (schema, mut cursor) = state.root();
-    visit_one_of(schema, &mut cursor, &mut proof);
+    if let (Value::Object(schema), mut cursor) = state.root() {
+        visit_one_of(schema, &mut cursor, &mut proof);
+    }
     state.check_size()
 }
 
 /// Returns true if the alternatives are provably disjoint.
-pub(crate) fn are_disjoint(branches: &[Value], parent: &Map<String, Value>) -> bool {
+pub(crate) fn are_disjoint(branches: &[Value], parent: &JsonObject) -> bool {
     DisjointnessProver::new(&Value::Null).all_disjoint(branches, parent)
-}
-
-fn contains_keyword(value: &Value, keywords: &[&str]) -> bool {
-    match value {
-        Value::Array(elements) => {
-            elements.iter().any(|element| contains_keyword(element, keywords))
-        }
-        Value::Object(members) => members.iter().any(|(keyword, value)| {
-            keywords.contains(&keyword.as_str()) || contains_keyword(value, keywords)
-        }),
-        _ => false,
-    }
 }
 
 /// Visits a schema before its subschemas, except those in which a wider schema makes the whole narrower.
 fn visit_one_of(
-    schema: &mut Value,
+    members: &mut JsonObject,
     cursor: &mut SchemaCursor<'_>,
     proof: &mut DisjointnessProver<'_>,
 ) {
-    let Value::Object(members) = schema else {
-        return;
-    };
-    let has =
-        |members: &Map<String, Value>, keyword: &str| members.keys().any(|key| key == keyword);
-    if has(members, "oneOf")
-        && let Some(Value::Array(branches)) = members.remove_keyword("oneOf")
-    {
+    if let Some(Value::Array(branches)) = members.remove_keyword("oneOf") {
         one_of_to_any_of(members, branches, cursor, proof);
     }
     let turns_around = |keyword: &str| match keyword {
         "not" | "if" | "oneOf" => true,
-        "contains" => has(members, "maxContains"),
+        "contains" => members.has_keyword("maxContains"),
         _ => false,
     };
     let turning: Vec<String> =
@@ -65,18 +48,16 @@ fn visit_one_of(
         .iter()
         .filter_map(|keyword| members.keyword_mut(keyword).map(std::mem::take))
         .collect();
-    for_each_subschema(schema, cursor, &mut |subschema, cursor| {
+    for_each_subschema(members, cursor, &mut |subschema, cursor| {
         visit_one_of(subschema, cursor, proof);
     });
     for (keyword, subschema) in turning.iter().zip(set_aside) {
-        if let Some(place) = schema.keyword_mut(keyword) {
-            *place = subschema;
-        }
+        members.set_keyword(keyword, subschema);
     }
 }
 
 fn one_of_to_any_of(
-    members: &mut Map<String, Value>,
+    members: &mut JsonObject,
     branches: Vec<Value>,
     cursor: &mut SchemaCursor<'_>,
     proof: &mut DisjointnessProver<'_>,
@@ -103,11 +84,11 @@ fn one_of_to_any_of(
 
 /// Each alternative of one union combined with each of the other.
 fn union_product(these: &Value, those: &Value, definitions: &Value) -> Option<Value> {
-    let unevaluated = ["unevaluatedProperties", "unevaluatedItems"];
-    if contains_keyword(these, &unevaluated) || contains_keyword(those, &unevaluated) {
+    let unevaluated = &mut |members: &JsonObject| members.has_any_keyword(&UNEVALUATED_KEYWORDS);
+    if any_object(these, unevaluated) || any_object(those, unevaluated) {
         return None;
     }
-    let union = |branches: &Value| Map::from_iter([("anyOf".to_owned(), branches.clone())]);
+    let union = |branches: &Value| JsonObject::from_iter([("anyOf".to_owned(), branches.clone())]);
     let mut merge = SchemaMerger::new(definitions);
     let mut both = merge.merge(union(these), union(those));
     let union = both.remove_keyword("anyOf").filter(|_| both.is_empty());

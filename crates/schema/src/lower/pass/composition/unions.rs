@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use crate::lower::pass::json_text::single_type;
 use crate::lower::{
-    KeywordLookup, KeywordLookupMut, KeywordSet, LIFT_KEYWORD, LowerError, LoweringState, Severity,
+    JsonObject, KeywordLookup, KeywordSet, LIFT_KEYWORD, LowerError, LoweringState, Severity,
+    any_object,
 };
 
 /// Larger unions, which are rare, are not compared pairwise.
@@ -17,10 +17,7 @@ pub(crate) fn deduplicate_branches(state: &mut LoweringState) -> Result<(), Lowe
     if !state.contains_any_keyword(&["anyOf"]) {
         return Ok(());
     }
-    state.visit_bottom_up(|schema, cursor| {
-        let Value::Object(members) = schema else {
-            return;
-        };
+    state.visit_bottom_up(|members, cursor| {
         let Some(Value::Array(branches)) = members.keyword_mut("anyOf") else {
             return;
         };
@@ -64,7 +61,7 @@ fn remove_duplicate_branches(branches: &mut Vec<Value>) {
 }
 
 /// Moves the branches to the end, as in normal form, so that lowering is idempotent.
-fn move_any_of_last(members: &mut Map<String, Value>) {
+fn move_any_of_last(members: &mut JsonObject) {
     let last = members.keys().rfind(|keyword| *keyword != LIFT_KEYWORD);
     if last.is_some_and(|last| last != "anyOf")
         && let Some(branches) = members.remove_keyword("anyOf")
@@ -78,9 +75,8 @@ pub(crate) fn wrap_described_refs(state: &mut LoweringState) -> Result<(), Lower
     if !state.contains_any_keyword(&["$ref"]) {
         return Ok(());
     }
-    state.visit_top_down(|schema, _| {
-        if let Value::Object(members) = schema
-            && members.has_keyword("$ref")
+    state.visit_top_down(|members, _| {
+        if members.has_keyword("$ref")
             && members.keys().any(|keyword| keyword != "$ref" && keyword != LIFT_KEYWORD)
             && let Some(reference) = members.remove_keyword("$ref")
         {
@@ -96,10 +92,7 @@ pub(crate) fn isolate_any_of(state: &mut LoweringState) -> Result<(), LowerError
     if !state.contains_any_keyword(&["anyOf"]) {
         return Ok(());
     }
-    state.visit_top_down(|schema, _| {
-        let Value::Object(members) = schema else {
-            return;
-        };
+    state.visit_top_down(|members, _| {
         if !members.has_keyword("anyOf") || members.len() == 1 {
             return;
         }
@@ -128,7 +121,7 @@ pub(crate) fn isolate_any_of(state: &mut LoweringState) -> Result<(), LowerError
 }
 
 /// Replaces a union with one branch by that branch.
-pub(crate) fn unwrap_single_branch(members: &mut Map<String, Value>) {
+pub(crate) fn unwrap_single_branch(members: &mut JsonObject) {
     if let Some(Value::Array(branches)) = members.keyword_mut("anyOf")
         && branches.len() == 1
         && let Some(Value::Object(only)) = branches.pop()
@@ -139,7 +132,7 @@ pub(crate) fn unwrap_single_branch(members: &mut Map<String, Value>) {
 }
 
 /// Merges the last branch of a union into the schema that contains it; the description of the union comes first.
-pub(crate) fn merge_branch(outer: &mut Map<String, Value>, mut inner: Map<String, Value>) {
+pub(crate) fn merge_branch(outer: &mut JsonObject, mut inner: JsonObject) {
     // The description comes first, as in a union, so that lowering is idempotent.
     if !outer.has_keyword("description")
         && let Some(description) = inner.remove_keyword("description")
@@ -163,9 +156,8 @@ pub(crate) fn merge_branch(outer: &mut Map<String, Value>, mut inner: Map<String
 }
 
 /// Appends sentences to a description.
-fn append_sentences(schema: &mut Map<String, Value>, more: &str) {
-    let description = schema.keyword("description").and_then(Value::as_str);
-    let description = description.unwrap_or_default().trim_end();
+fn append_sentences(schema: &mut JsonObject, more: &str) {
+    let description = schema.text("description").unwrap_or_default().trim_end();
     let text = match (description, more.trim()) {
         (_, "") => return,
         ("", more) => more.to_owned(),
@@ -182,7 +174,7 @@ fn append_sentences(schema: &mut Map<String, Value>, more: &str) {
 fn look_identical(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Object(one), Value::Object(other)) => {
-            let shown = |members: &Map<String, Value>| {
+            let shown = |members: &JsonObject| {
                 members.len() - usize::from(members.has_keyword(LIFT_KEYWORD))
             };
             shown(one) == shown(other)
@@ -211,13 +203,11 @@ fn may_overlap(one: &Value, other: &Value) -> bool {
     if let Some(Value::Array(branches)) = b.keyword("anyOf") {
         return branches.iter().any(|branch| may_overlap(one, branch));
     }
-    let both_listed =
-        (a.keyword("enum").and_then(Value::as_array), b.keyword("enum").and_then(Value::as_array));
-    if let (Some(a), Some(b)) = both_listed {
+    if let (Some(a), Some(b)) = (a.list("enum"), b.list("enum")) {
         let texts: HashSet<String> = a.iter().map(Value::to_string).collect();
         return b.iter().any(|value| texts.contains(&value.to_string()));
     }
-    match (single_type(a), single_type(b)) {
+    match (a.text("type"), b.text("type")) {
         (Some("object"), Some("object")) => {
             can_satisfy_required(a, b) && can_satisfy_required(b, a)
         }
@@ -235,17 +225,14 @@ fn may_overlap(one: &Value, other: &Value) -> bool {
 }
 
 /// Returns true if an object of the first schema can have all properties that the second requires.
-fn can_satisfy_required(first: &Map<String, Value>, second: &Map<String, Value>) -> bool {
+fn can_satisfy_required(first: &JsonObject, second: &JsonObject) -> bool {
     let wanted = second.keyword("properties");
-    let Some(Value::Array(required)) = second.keyword("required") else {
-        return true;
-    };
-    let declared = first.keyword("properties").and_then(Value::as_object);
+    let declared = first.object("properties");
     let Some(declared) = declared.filter(|declared| !declared.is_empty()) else {
-        return first.keyword("additionalProperties") != Some(&Value::Bool(false))
-            || required.is_empty();
+        return !first.is_false("additionalProperties")
+            || second.list("required").is_none_or(<[Value]>::is_empty);
     };
-    required.iter().filter_map(Value::as_str).all(|name| {
+    second.required_names().all(|name| {
         let wanted = wanted.and_then(|wanted| wanted.get(name));
         declared.get(name).is_some_and(|own| wanted.is_none_or(|wanted| may_overlap(own, wanted)))
     })
@@ -262,10 +249,10 @@ fn lift_identically(one: &Value, other: &Value) -> bool {
     if value_lift_marks(a) != value_lift_marks(b) {
         return false;
     }
-    match (single_type(a), single_type(b)) {
+    match (a.text("type"), b.text("type")) {
         (Some("object"), Some("object")) => {
-            let (a, b) = (a.keyword("properties"), b.keyword("properties"));
-            let mut own = a.and_then(Value::as_object).into_iter().flatten();
+            let b = b.keyword("properties");
+            let mut own = a.object("properties").into_iter().flatten();
             own.all(|(name, subschema)| {
                 let others = b.and_then(|b| b.get(name));
                 others.is_none_or(|other| lift_identically(subschema, other))
@@ -279,25 +266,15 @@ fn lift_identically(one: &Value, other: &Value) -> bool {
 }
 
 /// The marks of a schema that change its values.
-fn value_lift_marks(schema: &Map<String, Value>) -> Vec<(&String, &Value)> {
-    let marks = schema.keyword(LIFT_KEYWORD).and_then(Value::as_object);
-    marks.into_iter().flatten().filter(|(name, _)| changes_value(name)).collect()
-}
-
-/// Null for an absent property is the same in all branches.
-fn changes_value(mark: &str) -> bool {
-    !matches!(mark, "absent" | "never_null")
+fn value_lift_marks(schema: &JsonObject) -> Vec<(&String, &Value)> {
+    let marks = schema.object(LIFT_KEYWORD).into_iter().flatten();
+    // Null for an absent property is the same in all branches.
+    marks.filter(|(name, _)| !matches!(name.as_str(), "absent" | "never_null")).collect()
 }
 
 /// Returns true if any value inside changes when it is lifted.
 fn has_value_lift_marks(value: &Value) -> bool {
-    match value {
-        Value::Array(elements) => elements.iter().any(has_value_lift_marks),
-        Value::Object(members) => {
-            !value_lift_marks(members).is_empty() || members.values().any(has_value_lift_marks)
-        }
-        _ => false,
-    }
+    any_object(value, &mut |members| !value_lift_marks(members).is_empty())
 }
 
 pub(crate) fn is_null_schema(branch: &Value) -> bool {

@@ -3,11 +3,14 @@
 //! This pass also removes `$schema`, which determines the meaning of the other keywords, so older drafts are converted to
 //! 2020-12 first.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
+use super::applies_to::is_assertion;
+use crate::english::truncated;
+use crate::lower::pass::all_of::move_keyword;
 use crate::lower::{
-    KeywordLookup, KeywordLookupMut, KeywordSet, LIFT_KEYWORD, LowerError, LoweringState,
-    SchemaCursor, Severity, append_to_description,
+    JsonObject, KeywordLookup, KeywordSet, LIFT_KEYWORD, LowerError, LoweringState, SchemaCursor,
+    Severity, append_to_description,
 };
 
 /// Removed besides unknown keywords.
@@ -29,10 +32,7 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
         "default" => keeps_default,
         _ => edition.defines_keyword(keyword),
     };
-    state.visit_top_down(|schema, cursor| {
-        let Value::Object(members) = schema else {
-            return;
-        };
+    state.visit_top_down(|members, cursor| {
         if edition < SchemaDraft::LATEST {
             upgrade_draft(members);
         }
@@ -60,7 +60,7 @@ impl SchemaDraft {
     const LATEST: Self = Self(2020);
 
     fn of(schema: &Value) -> Self {
-        let name = schema.keyword("$schema").and_then(Value::as_str).unwrap_or_default();
+        let name = schema.text("$schema").unwrap_or_default();
         let drafts = [("draft-04", 4), ("draft-06", 6), ("draft-07", 7), ("2019-09", 2019)];
         drafts
             .into_iter()
@@ -73,35 +73,6 @@ impl SchemaDraft {
         let since = match keyword {
             // The most frequent keywords.
             "type" | "description" => return true,
-            "$defs"
-            | "$ref"
-            | "additionalItems"
-            | "additionalProperties"
-            | "allOf"
-            | "anyOf"
-            | "definitions"
-            | "dependencies"
-            | "enum"
-            | "exclusiveMaximum"
-            | "exclusiveMinimum"
-            | "format"
-            | "items"
-            | "maxItems"
-            | "maxLength"
-            | "maxProperties"
-            | "maximum"
-            | "minItems"
-            | "minLength"
-            | "minProperties"
-            | "minimum"
-            | "multipleOf"
-            | "not"
-            | "oneOf"
-            | "pattern"
-            | "patternProperties"
-            | "properties"
-            | "required"
-            | "uniqueItems" => 4,
             "const" | "contains" | "propertyNames" => 6,
             "else" | "if" | "then" => 7,
             "$recursiveRef"
@@ -115,6 +86,8 @@ impl SchemaDraft {
             "$dynamicRef" | "prefixItems" => return true,
             // Later passes write these; a schema that is lowered again has them already.
             "nullable" | "propertyOrdering" | LIFT_KEYWORD => return true,
+            "$defs" | "definitions" => 4,
+            _ if is_assertion(keyword) => 4,
             _ => return false,
         };
         self >= Self(since)
@@ -122,32 +95,29 @@ impl SchemaDraft {
 }
 
 /// Converts the keywords of an older draft to 2020-12.
-fn upgrade_draft(members: &mut Map<String, Value>) {
+fn upgrade_draft(members: &mut JsonObject) {
     // Unknown to the older draft, so it must not get a meaning now.
     members.remove_keyword("prefixItems");
     let rest = members.remove_keyword("additionalItems");
-    if members.keyword("items").is_some_and(Value::is_array) {
-        if let Some(first) = members.remove_keyword("items") {
-            members.set_keyword("prefixItems", first);
-        }
+    if members.list("items").is_some() {
+        move_keyword(members, "items", "prefixItems");
         if let Some(rest) = rest {
             members.set_keyword("items", rest);
         }
     }
     for (bound, exclusive) in [("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")] {
-        if let Some(Value::Bool(flag)) = members.keyword(exclusive) {
-            let flag = *flag;
+        if let Some(Value::Bool(flag)) = members.keyword(exclusive).cloned() {
             members.remove_keyword(exclusive);
-            if flag && let Some(value) = members.remove_keyword(bound) {
-                members.set_keyword(exclusive, value);
+            if flag {
+                move_keyword(members, bound, exclusive);
             }
         }
     }
 }
 
 /// Uses the title where there is no description.
-fn title_to_description(members: &mut Map<String, Value>) {
-    let text = |keyword: &str| members.keyword(keyword).and_then(Value::as_str).map(str::trim);
+fn title_to_description(members: &mut JsonObject) {
+    let text = |keyword: &str| members.text(keyword).map(str::trim);
     let title = text("title").filter(|title| !title.is_empty());
     if let (Some(title), None | Some("")) = (title, text("description")) {
         let title = Value::from(title);
@@ -156,13 +126,8 @@ fn title_to_description(members: &mut Map<String, Value>) {
 }
 
 /// `contentMediaType` and `contentEncoding`.
-fn describe_content(
-    members: &mut Map<String, Value>,
-    cursor: &mut SchemaCursor<'_>,
-    edition: SchemaDraft,
-) {
-    let text = |keyword: &str| members.keyword(keyword).and_then(Value::as_str);
-    let description = match (text("contentMediaType"), text("contentEncoding")) {
+fn describe_content(members: &mut JsonObject, cursor: &mut SchemaCursor<'_>, edition: SchemaDraft) {
+    let description = match (members.text("contentMediaType"), members.text("contentEncoding")) {
         (Some(media_type), Some(encoding)) => format!("{media_type} as {encoding} text"),
         (Some(one), None) | (None, Some(one)) => format!("{one} text"),
         (None, None) => return,
@@ -180,19 +145,10 @@ fn describe_content(
     }
 }
 
-fn describe_default(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) {
+fn describe_default(members: &mut JsonObject, cursor: &mut SchemaCursor<'_>) {
     if let Some(value) = members.keyword("default") {
-        let description = format!("default: {}", excerpt(value));
+        let description = format!("default: {}", truncated(value.to_string(), MAX_SHOWN_CHARS));
         append_to_description(members, &description);
         cursor.report_loss("default", Severity::Note, Some(description));
     }
-}
-
-fn excerpt(value: &Value) -> String {
-    let mut text = value.to_string();
-    if let Some((end, _)) = text.char_indices().nth(MAX_SHOWN_CHARS) {
-        text.truncate(end);
-        text.push('…');
-    }
-    text
 }

@@ -1,35 +1,23 @@
 //! The types of value that each keyword applies to.
 
-use serde_json::{Map, Value};
+use crate::JsonObject;
 
-/// The values that a keyword applies to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum AppliesTo {
-    /// Values of every type.
-    AllTypes,
-    Numbers,
-    Strings,
-    Arrays,
-    Objects,
-    /// None: it is an annotation, or unknown.
-    NoValue,
-}
-
-pub(crate) fn applies_to(keyword: &str) -> AppliesTo {
-    match keyword {
-        // The most frequent keyword.
-        "type" => AppliesTo::AllTypes,
-        "description" => AppliesTo::NoValue,
-        "properties" | "required" => AppliesTo::Objects,
-        "items" => AppliesTo::Arrays,
+/// The types of value that a keyword applies to, none for all types; `None` for an annotation or unknown keyword.
+pub(crate) fn applies_to(keyword: &str) -> Option<&'static [&'static str]> {
+    Some(match keyword {
+        // The most frequent keywords.
+        "type" => &[],
+        "description" => return None,
+        "properties" | "required" => &["object"],
+        "items" => &["array"],
         "$dynamicRef" | "$ref" | "allOf" | "anyOf" | "const" | "else" | "enum" | "if" | "not"
-        | "oneOf" | "then" => AppliesTo::AllTypes,
+        | "oneOf" | "then" => &[],
         "exclusiveMaximum" | "exclusiveMinimum" | "maximum" | "minimum" | "multipleOf" => {
-            AppliesTo::Numbers
+            &["integer", "number"]
         }
-        "format" | "maxLength" | "minLength" | "pattern" => AppliesTo::Strings,
+        "format" | "maxLength" | "minLength" | "pattern" => &["string"],
         "additionalItems" | "contains" | "maxContains" | "maxItems" | "minContains"
-        | "minItems" | "prefixItems" | "unevaluatedItems" | "uniqueItems" => AppliesTo::Arrays,
+        | "minItems" | "prefixItems" | "unevaluatedItems" | "uniqueItems" => &["array"],
         "additionalProperties"
         | "dependencies"
         | "dependentRequired"
@@ -38,28 +26,17 @@ pub(crate) fn applies_to(keyword: &str) -> AppliesTo {
         | "minProperties"
         | "patternProperties"
         | "propertyNames"
-        | "unevaluatedProperties" => AppliesTo::Objects,
-        _ => AppliesTo::NoValue,
-    }
+        | "unevaluatedProperties" => &["object"],
+        _ => return None,
+    })
 }
 
 /// Returns true if a keyword can make a value invalid.
 pub(crate) fn is_assertion(keyword: &str) -> bool {
-    applies_to(keyword) != AppliesTo::NoValue
+    applies_to(keyword).is_some()
 }
 
 /// Returns true if a schema has no assertions.
-pub(crate) fn has_no_assertions(schema: &Map<String, Value>) -> bool {
+pub(crate) fn has_no_assertions(schema: &JsonObject) -> bool {
     !schema.keys().any(|keyword| is_assertion(keyword))
-}
-
-/// The types that a keyword applies to.
-pub(crate) fn type_names(applies_to: AppliesTo) -> &'static [&'static str] {
-    match applies_to {
-        AppliesTo::AllTypes | AppliesTo::NoValue => &[],
-        AppliesTo::Numbers => &["integer", "number"],
-        AppliesTo::Strings => &["string"],
-        AppliesTo::Arrays => &["array"],
-        AppliesTo::Objects => &["object"],
-    }
 }

@@ -1,9 +1,10 @@
 //! Describes keywords and schemas in English, for descriptions that replace dropped constraints.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::applies_to::{has_no_assertions, is_assertion};
-use crate::lower::{KeywordLookup, SchemaCursor, Severity};
+use crate::english::{count_noun, join_words, truncated, with_article};
+use crate::lower::{JsonObject, KeywordLookup, SchemaCursor, Severity};
 
 /// Longer text is truncated.
 const MAX_CHARS: usize = 200;
@@ -19,12 +20,12 @@ const MAX_DEPTH: usize = 3;
 
 /// A description of a keyword; `None` if it has no effect, or none that a description would help with.
 pub(crate) fn describe_keyword(keyword: &str, value: &Value) -> Option<String> {
-    keyword_text(keyword, value, MAX_DEPTH).map(|words| truncate(words, MAX_CHARS))
+    keyword_text(keyword, value, MAX_DEPTH).map(|words| truncated(words, MAX_CHARS))
 }
 
 /// Reports that a keyword was removed, and describes it if possible.
 pub(crate) fn drop_keyword(
-    schema: &mut Map<String, Value>,
+    schema: &mut JsonObject,
     cursor: &mut SchemaCursor<'_>,
     keyword: &str,
     value: &Value,
@@ -37,12 +38,17 @@ pub(crate) fn drop_keyword(
 
 /// A short description of a schema: `a string`, ``an object with `name` and `age` ``.
 pub(crate) fn describe_schema(schema: &Value) -> String {
-    truncate(schema_text(schema, MAX_DEPTH), MAX_CHARS)
+    truncated(schema_text(schema, MAX_DEPTH), MAX_CHARS)
+}
+
+/// The same for the keywords of a schema.
+pub(crate) fn describe_object(schema: &JsonObject) -> String {
+    truncated(object_text(schema, MAX_DEPTH), MAX_CHARS)
 }
 
 /// The values of an enum, the first few if there are many.
 pub(crate) fn describe_enum(values: &[Value]) -> String {
-    truncate(options_text(values), MAX_CHARS)
+    truncated(options_text(values), MAX_CHARS)
 }
 
 fn keyword_text(keyword: &str, value: &Value, depth: usize) -> Option<String> {
@@ -58,7 +64,7 @@ fn keyword_text(keyword: &str, value: &Value, depth: usize) -> Option<String> {
         "multipleOf" => format!("a multiple of {value}"),
 
         "format" => format_text(value.as_str()?),
-        "maxLength" => format!("at most {}", count_noun(value, "character")?),
+        "maxLength" => format!("at most {}", count_noun(value.as_number()?, "character")),
         "minLength" => at_least_text(value, "character")?,
         "pattern" => {
             format!("matches the pattern `{}`", truncated(value.as_str()?, MAX_CHARS - 24))
@@ -71,7 +77,7 @@ fn keyword_text(keyword: &str, value: &Value, depth: usize) -> Option<String> {
         "contains" => format!("at least one item is {}", schema_text(value, depth)),
         "items" | "prefixItems" => items_text(value, depth)?,
         "maxContains" => format!("at most {} such items", value),
-        "maxItems" => format!("at most {}", count_noun(value, "item")?),
+        "maxItems" => format!("at most {}", count_noun(value.as_number()?, "item")),
         "minContains" => format!("at least {} such items", value),
         "minItems" => at_least_text(value, "item")?,
         "uniqueItems" => value.as_bool()?.then(|| "no item comes twice".to_owned())?,
@@ -86,19 +92,16 @@ fn keyword_text(keyword: &str, value: &Value, depth: usize) -> Option<String> {
                 schema => format!("with `{name}` {}", schema_text(schema, depth)),
             })?
         }
-        "maxProperties" => format!("at most {}", count_noun(value, "property")?),
+        "maxProperties" => format!("at most {}", count_noun(value.as_number()?, "property")),
         "minProperties" => at_least_text(value, "property")?,
         "patternProperties" => {
             join_listed(value.as_object()?.iter(), "; ", |(pattern, subschema)| {
-                let pattern = truncated(pattern, MAX_PART_CHARS);
-                format!(
-                    "each property whose name matches `{pattern}` is {}",
-                    schema_text(subschema, depth)
-                )
+                let (pattern, text) = (quoted_name(pattern), schema_text(subschema, depth));
+                format!("each property whose name matches {pattern} is {text}")
             })?
         }
         "properties" => join_listed(value.as_object()?.iter(), ", ", |(name, subschema)| {
-            format!("`{}` is {}", truncated(name, MAX_PART_CHARS), schema_text(subschema, depth))
+            format!("{} is {}", quoted_name(name), schema_text(subschema, depth))
         })?,
         "propertyNames" => {
             format!("the name of each property is {}", constraint_text(value, depth)?)
@@ -108,21 +111,12 @@ fn keyword_text(keyword: &str, value: &Value, depth: usize) -> Option<String> {
             names => format!("requires {}", names_text(names)),
         },
 
-        "allOf" => join_listed(value.as_array()?.iter(), " and ", |subschema| {
-            schema_text(subschema, depth)
-        })?,
-        "anyOf" => join_listed(value.as_array()?.iter(), " or ", |subschema| {
-            schema_text(subschema, depth)
-        })?,
+        "allOf" => schemas_text(value, " and ", depth)?,
+        "anyOf" => schemas_text(value, " or ", depth)?,
         "else" => format!("otherwise {}", constraint_text(value, depth)?),
         "if" => format!("if {}", schema_text(value, depth)),
         "not" => format!("not {}", schema_text(value, depth)),
-        "oneOf" => {
-            let subschemas = join_listed(value.as_array()?.iter(), "; ", |subschema| {
-                schema_text(subschema, depth)
-            })?;
-            format!("exactly one of: {subschemas}")
-        }
+        "oneOf" => format!("exactly one of: {}", schemas_text(value, "; ", depth)?),
         "then" => format!("then {}", constraint_text(value, depth)?),
         _ => return None,
     })
@@ -130,35 +124,37 @@ fn keyword_text(keyword: &str, value: &Value, depth: usize) -> Option<String> {
 
 /// Describes a schema; `None` if every value is valid.
 fn constraint_text(schema: &Value, depth: usize) -> Option<String> {
-    match schema {
-        Value::Object(members) if !has_no_assertions(members) => Some(schema_text(schema, depth)),
-        _ => None,
-    }
+    let constrains = schema.as_object().is_some_and(|members| !has_no_assertions(members));
+    constrains.then(|| schema_text(schema, depth))
 }
 
 fn schema_text(schema: &Value, depth: usize) -> String {
     match schema {
         Value::Bool(false) => "nothing".to_owned(),
-        Value::Object(members) if !has_no_assertions(members) => {
-            let text = match depth.checked_sub(1) {
-                Some(depth) => members_text(members, depth),
-                None => members.keyword("type").and_then(types_text),
-            };
-            text.unwrap_or_else(|| "a certain value".to_owned())
-        }
+        Value::Object(members) => object_text(members, depth),
         _ => "anything".to_owned(),
     }
 }
 
-fn members_text(members: &Map<String, Value>, depth: usize) -> Option<String> {
+fn object_text(members: &JsonObject, depth: usize) -> String {
+    if has_no_assertions(members) {
+        return "anything".to_owned();
+    }
+    let text = match depth.checked_sub(1) {
+        Some(depth) => members_text(members, depth),
+        None => members.keyword("type").and_then(types_text),
+    };
+    text.unwrap_or_else(|| "a certain value".to_owned())
+}
+
+fn members_text(members: &JsonObject, depth: usize) -> Option<String> {
     if let Some(only) = members.keyword("const") {
         return Some(value_text(only));
     }
-    if let Some(Value::Array(values)) = members.keyword("enum") {
-        return Some(match values.as_slice() {
-            [only] => value_text(only),
-            values => options_text(values),
-        });
+    match members.list("enum") {
+        Some([only]) => return Some(value_text(only)),
+        Some(values) => return Some(options_text(values)),
+        None => {}
     }
     if let Some(Value::String(reference)) = members.keyword("$ref") {
         return Some(format!("as in `{}`", reference.rsplit('/').next()?));
@@ -170,54 +166,41 @@ fn members_text(members: &Map<String, Value>, depth: usize) -> Option<String> {
         .filter(|(keyword, _)| !matches!(keyword.as_str(), "properties" | "required" | "type"))
         .filter(|(keyword, _)| is_assertion(keyword))
         .filter_map(|(keyword, value)| keyword_text(keyword, value, depth));
-    let (text, others): (String, Vec<String>) = match (json_type, names) {
-        (Some(json_type), Some(names)) => (format!("{json_type} with {names}"), rest.collect()),
-        (Some(json_type), None) => (json_type, rest.collect()),
-        (None, Some(names)) => (names, rest.collect()),
-        (None, None) => {
-            let mut rest = rest;
-            (rest.next()?, rest.collect())
-        }
+    let first = match (json_type, names) {
+        (Some(json_type), Some(names)) => Some(format!("{json_type} with {names}")),
+        (json_type, names) => json_type.or(names),
     };
-    Some(std::iter::once(text).chain(others).collect::<Vec<_>>().join(", "))
+    let all: Vec<String> = first.into_iter().chain(rest).collect();
+    (!all.is_empty()).then(|| all.join(", "))
 }
 
 /// The declared properties, each with its value if there are only a few possible ones.
-fn properties_text(members: &Map<String, Value>, typed: bool, depth: usize) -> Option<String> {
+fn properties_text(members: &JsonObject, typed: bool, depth: usize) -> Option<String> {
     let mut names: Vec<String> = Vec::new();
-    if let Some(Value::Object(properties)) = members.keyword("properties") {
-        for (name, subschema) in properties.iter().take(MAX_LISTED) {
-            let name = truncated(name, MAX_PART_CHARS);
-            let fixed = subschema.keyword("const").is_some() || subschema.keyword("enum").is_some();
-            names.push(match (fixed, typed) {
-                (true, _) | (_, false) => format!("`{name}` {}", schema_text(subschema, depth)),
-                _ => format!("`{name}`"),
-            });
-        }
+    let declared = members.object("properties");
+    for (name, subschema) in declared.into_iter().flatten().take(MAX_LISTED) {
+        let name = quoted_name(name);
+        names.push(match !typed || subschema.has_any_keyword(&["const", "enum"]) {
+            true => format!("{name} {}", schema_text(subschema, depth)),
+            false => name,
+        });
     }
-    if let Some(Value::Array(required)) = members.keyword("required") {
-        let declared = members.keyword("properties").and_then(Value::as_object);
-        let others = required.iter().filter_map(Value::as_str).take(MAX_LISTED);
-        names.extend(
-            others
-                .filter(|name| declared.is_none_or(|declared| !declared.contains_key(*name)))
-                .map(|name| format!("`{}`", truncated(name, MAX_PART_CHARS))),
-        );
-    }
+    let required = members.required_names().take(MAX_LISTED);
+    let others =
+        required.filter(|name| declared.is_none_or(|declared| !declared.contains_key(*name)));
+    names.extend(others.map(quoted_name));
     if names.is_empty() {
         return None;
     }
-    let names = join_with_and(&names);
+    let names = join_words(&names, "and");
     Some(if typed || members.has_keyword("properties") { names } else { format!("with {names}") })
 }
 
 fn items_text(value: &Value, depth: usize) -> Option<String> {
     match value {
         Value::Bool(false) => Some("no items".to_owned()),
-        Value::Array(subschemas) => {
-            let subschemas =
-                join_listed(subschemas.iter(), ", ", |subschema| schema_text(subschema, depth))?;
-            Some(format!("the items are, in order: {subschemas}"))
+        Value::Array(_) => {
+            Some(format!("the items are, in order: {}", schemas_text(value, ", ", depth)?))
         }
         _ => Some(format!("each item is {}", constraint_text(value, depth)?)),
     }
@@ -235,14 +218,6 @@ fn types_text(value: &Value) -> Option<String> {
     }
 }
 
-fn with_article(json_type: &str) -> String {
-    match json_type {
-        "null" => json_type.to_owned(),
-        "array" | "integer" | "object" => format!("an {json_type}"),
-        _ => format!("a {json_type}"),
-    }
-}
-
 fn options_text(values: &[Value]) -> String {
     let listed: Vec<String> = values.iter().take(MAX_LISTED).map(value_text).collect();
     match (listed.as_slice(), values.len()) {
@@ -253,25 +228,21 @@ fn options_text(values: &[Value]) -> String {
 }
 
 fn value_text(value: &Value) -> String {
-    truncate(value.to_string(), MAX_PART_CHARS)
+    truncated(value.to_string(), MAX_PART_CHARS)
 }
 
 fn names_text(names: &[Value]) -> String {
-    let names: Vec<String> = names
-        .iter()
-        .filter_map(Value::as_str)
-        .take(MAX_LISTED)
-        .map(|name| format!("`{}`", truncated(name, MAX_PART_CHARS)))
-        .collect();
-    join_with_and(&names)
+    let names = names.iter().filter_map(Value::as_str).take(MAX_LISTED);
+    join_words(&names.map(quoted_name).collect::<Vec<_>>(), "and")
 }
 
-/// `a`, `a and b`, `a, b and c`.
-fn join_with_and(names: &[String]) -> String {
-    match names {
-        [max @ .., last] if !max.is_empty() => format!("{} and {last}", max.join(", ")),
-        _ => names.concat(),
-    }
+fn quoted_name(name: &str) -> String {
+    format!("`{}`", truncated(name, MAX_PART_CHARS))
+}
+
+/// Describes the schemas of a list.
+fn schemas_text(list: &Value, between: &str, depth: usize) -> Option<String> {
+    join_listed(list.as_array()?.iter(), between, |schema| schema_text(schema, depth))
 }
 
 fn join_listed<T>(
@@ -287,17 +258,8 @@ fn at_least_text(value: &Value, of: &str) -> Option<String> {
     match (value.as_f64()?, of) {
         (0.0, _) => None,
         (1.0, "character" | "item") => Some("not empty".to_owned()),
-        _ => Some(format!("at least {}", count_noun(value, of)?)),
+        _ => Some(format!("at least {}", count_noun(value.as_number()?, of))),
     }
-}
-
-fn count_noun(value: &Value, of: &str) -> Option<String> {
-    let number = value.as_number()?;
-    Some(match (number.as_f64()?, of) {
-        (1.0, _) => format!("1 {of}"),
-        (_, "property") => format!("{number} properties"),
-        _ => format!("{number} {of}s"),
-    })
 }
 
 fn format_text(name: &str) -> String {
@@ -321,21 +283,4 @@ fn format_text(name: &str) -> String {
         other => return format!("in the format `{}`", truncated(other, MAX_PART_CHARS)),
     };
     description.to_owned()
-}
-
-/// The beginning of a text.
-pub(crate) fn truncated(text: &str, max: usize) -> String {
-    match text.char_indices().nth(max) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text.to_owned(),
-    }
-}
-
-/// The same for an owned text.
-fn truncate(mut text: String, max: usize) -> String {
-    if let Some((end, _)) = text.char_indices().nth(max) {
-        text.truncate(end);
-        text.push('…');
-    }
-    text
 }

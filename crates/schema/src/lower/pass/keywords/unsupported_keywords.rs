@@ -1,67 +1,53 @@
 //! Removes keywords that a dialect does not support; those that can make a value invalid are described.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::applies_to::{has_no_assertions, is_assertion};
+use super::applies_to::is_assertion;
 use super::describe::{describe_keyword, describe_schema};
+use crate::lower::pass::all_of::{SAME_VALUE_KEYWORDS, move_keyword};
+use crate::lower::pass::conditions::admits_anything;
 use crate::lower::pass::formats;
 use crate::lower::{
-    KeywordLookup, KeywordLookupMut, KeywordSet, LIFT_KEYWORD, LowerError, LoweringState,
-    SchemaCursor, Severity, SubschemaShape, append_to_description, subschema_shape,
+    JsonObject, KeywordLookup, KeywordSet, LIFT_KEYWORD, LowerError, LoweringState, SchemaCursor,
+    Severity, SubschemaShape, append_to_description, subschema_shape,
 };
 
 pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
-    state.visit_top_down(|schema, cursor| {
-        if let Value::Object(members) = schema {
-            drop_unsupported(members, cursor);
-        }
-    });
+    state.visit_top_down(drop_unsupported);
     state.note_added_keywords(KeywordSet::from_keywords(&["additionalProperties"]));
     Ok(())
 }
 
 /// Removes all unsupported keywords of one schema.
-pub(crate) fn drop_unsupported(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) {
+pub(crate) fn drop_unsupported(members: &mut JsonObject, cursor: &mut SchemaCursor<'_>) {
     let rules = cursor.rules;
-    let takes = |keyword: &str| keyword == LIFT_KEYWORD || rules.allows_keyword(keyword);
-    drop_keywords(members, &takes, cursor);
+    drop_keywords(members, cursor, |keyword| {
+        keyword == LIFT_KEYWORD || rules.allows_keyword(keyword)
+    });
 }
 
 /// Removes unsupported keywords that contain schemas, before those schemas are rewritten.
-pub(crate) fn drop_unsupported_subschemas(
-    members: &mut Map<String, Value>,
-    cursor: &mut SchemaCursor<'_>,
-) {
+pub(crate) fn drop_unsupported_subschemas(members: &mut JsonObject, cursor: &mut SchemaCursor<'_>) {
     let rules = cursor.rules;
-    let takes = |keyword: &str| {
-        matches!(subschema_shape(keyword), SubschemaShape::NotASchema)
-            || rules.allows_keyword(keyword)
-    };
-    drop_keywords(members, &takes, cursor);
+    drop_keywords(members, cursor, |keyword| {
+        subschema_shape(keyword) == SubschemaShape::NotASchema || rules.allows_keyword(keyword)
+    });
 }
 
 fn drop_keywords(
-    members: &mut Map<String, Value>,
-    takes: &impl Fn(&str) -> bool,
+    members: &mut JsonObject,
     cursor: &mut SchemaCursor<'_>,
+    takes: impl Fn(&str) -> bool,
 ) {
     if members.keys().all(|keyword| takes(keyword)) {
         return;
     }
-    let misled = dependents_of_dropped(members, takes);
-    drop_and_describe(members, |keyword| takes(keyword) && !misled.contains(&keyword), cursor);
-}
-
-fn drop_and_describe(
-    members: &mut Map<String, Value>,
-    takes: impl Fn(&str) -> bool,
-    cursor: &mut SchemaCursor<'_>,
-) {
+    let misled = dependents_of_dropped(members, &takes);
     let map = !members.has_keyword("properties") && !members.has_keyword("patternProperties");
     let tuple = members.has_keyword("prefixItems");
     let mut gone: Vec<(String, Value)> = Vec::new();
     members.retain(|keyword, value| {
-        let stays = takes(keyword);
+        let stays = takes(keyword) && !misled.contains(&keyword.as_str());
         if !stays && is_assertion(keyword) && constrains(keyword, value) {
             gone.push((keyword.clone(), value.take()));
         }
@@ -98,7 +84,7 @@ fn drop_and_describe(
 
 /// The supported keywords that depend on a dropped one and would reject too much without it.
 fn dependents_of_dropped(
-    members: &mut Map<String, Value>,
+    members: &mut JsonObject,
     takes: &impl Fn(&str) -> bool,
 ) -> Vec<&'static str> {
     let mut misled = Vec::new();
@@ -106,7 +92,7 @@ fn dependents_of_dropped(
         resolve_unevaluated_properties(members);
     }
     let going = |keyword: &str| members.keyword(keyword).filter(|_| !takes(keyword));
-    if going("patternProperties").is_some_and(|value| *value != Value::Object(Map::new())) {
+    if going("patternProperties").is_some_and(|value| *value != Value::Object(JsonObject::new())) {
         misled.push("additionalProperties");
     }
     if going("prefixItems").is_some() {
@@ -120,29 +106,14 @@ fn dependents_of_dropped(
 }
 
 /// Where nothing else evaluates properties, the unevaluated ones are the additional ones.
-pub(crate) fn resolve_unevaluated_properties(members: &mut Map<String, Value>) {
-    const IN_PLACE: [&str; 10] = [
-        "$dynamicRef", "$ref", "allOf", "anyOf", "dependentSchemas", "else", "if", "not", "oneOf",
-        "then",
-    ];
-    if !members.has_keyword("unevaluatedProperties")
-        || IN_PLACE.iter().any(|keyword| members.has_keyword(keyword))
-    {
-        return;
-    }
-    if let Some(rest) = members.remove_keyword("unevaluatedProperties")
-        && !members.has_keyword("additionalProperties")
-    {
-        members.set_keyword("additionalProperties", rest);
+pub(crate) fn resolve_unevaluated_properties(members: &mut JsonObject) {
+    if !members.has_keyword("not") && !members.has_any_keyword(&SAME_VALUE_KEYWORDS) {
+        move_keyword(members, "unevaluatedProperties", "additionalProperties");
     }
 }
 
 /// Returns true if the keyword rejects any value.
 pub(crate) fn constrains(keyword: &str, value: &Value) -> bool {
-    let vacuous = |schema: &Value| match schema {
-        Value::Object(members) => has_no_assertions(members),
-        other => *other == Value::Bool(true),
-    };
     match keyword {
         "minItems" | "minLength" | "minProperties" => value.as_f64() != Some(0.0),
         "uniqueItems" => *value != Value::Bool(false),
@@ -152,13 +123,13 @@ pub(crate) fn constrains(keyword: &str, value: &Value) -> bool {
         | "propertyNames"
         | "then"
         | "unevaluatedItems"
-        | "unevaluatedProperties" => !vacuous(value),
+        | "unevaluatedProperties" => !admits_anything(value),
         "allOf" | "items" | "prefixItems" => match value {
-            Value::Array(subschemas) => !subschemas.iter().all(vacuous),
-            one => !vacuous(one),
+            Value::Array(subschemas) => !subschemas.iter().all(admits_anything),
+            one => !admits_anything(one),
         },
         "dependentSchemas" | "patternProperties" | "properties" => {
-            !value.as_object().is_some_and(|subschemas| subschemas.values().all(vacuous))
+            !value.as_object().is_some_and(|subschemas| subschemas.values().all(admits_anything))
         }
         "dependentRequired" => value.as_object().is_none_or(|names| !names.is_empty()),
         "required" => value.as_array().is_none_or(|names| !names.is_empty()),

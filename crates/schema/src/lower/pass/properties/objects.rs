@@ -5,16 +5,16 @@
 
 mod undeclared;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use self::undeclared::{BranchTypeCounts, SiblingTypes, rewrite_undeclared};
 use crate::lower::pass::applies_to::has_no_assertions;
 use crate::lower::pass::enums;
-use crate::lower::pass::json_text::{self, single_type};
+use crate::lower::pass::json_text;
 use crate::lower::pass::unsupported_keywords::{drop_unsupported, drop_unsupported_subschemas};
 use crate::lower::{
-    KeywordLookup, KeywordLookupMut, KeywordSet, LowerError, LoweringState, PathSegment,
-    SchemaCursor, Severity, append_to_description,
+    JsonObject, KeywordLookup, KeywordSet, LowerError, LoweringState, PathSegment, SchemaCursor,
+    Severity, append_to_description,
 };
 
 /// A schema is not copied to more undeclared names than these.
@@ -22,10 +22,7 @@ const MAX_COPIES: usize = 64;
 
 /// For dialects that support only declared properties: rewrites all other objects.
 pub(crate) fn require_declared_properties(state: &mut LoweringState) -> Result<(), LowerError> {
-    state.visit_top_down(|schema, cursor| {
-        let Value::Object(members) = schema else {
-            return;
-        };
+    state.visit_top_down(|members, cursor| {
         if members.has_keyword("anyOf") {
             rewrite_union(members, cursor);
         } else {
@@ -40,19 +37,15 @@ pub(crate) fn require_declared_properties(state: &mut LoweringState) -> Result<(
 
 /// For strict modes: closes every object and adds `properties`, possibly empty.
 pub(crate) fn close_objects(state: &mut LoweringState) -> Result<(), LowerError> {
-    state.visit_top_down(|schema, cursor| {
-        let Value::Object(members) = schema else {
-            return;
-        };
-        if single_type(members) != Some("object") {
+    state.visit_top_down(|members, cursor| {
+        if members.text("type") != Some("object") {
             return;
         }
         if !members.has_keyword("properties") {
             members.set_keyword("properties", json!({}));
         }
-        let closed = Value::Bool(false);
-        if members.keyword("additionalProperties") != Some(&closed) {
-            members.set_keyword("additionalProperties", closed);
+        if !members.is_false("additionalProperties") {
+            members.set_keyword("additionalProperties", Value::Bool(false));
             cursor.report_loss("additionalProperties", Severity::Narrower, None);
         }
     });
@@ -61,7 +54,7 @@ pub(crate) fn close_objects(state: &mut LoweringState) -> Result<(), LowerError>
 }
 
 /// Rewrites the branches together, because two of them must not become equal.
-fn rewrite_union(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) {
+fn rewrite_union(members: &mut JsonObject, cursor: &mut SchemaCursor<'_>) {
     let Some(Value::Array(branches)) = members.keyword_mut("anyOf") else {
         return;
     };
@@ -77,12 +70,8 @@ fn rewrite_union(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>
     json_text::merge_string_branches(members);
 }
 
-fn rewrite_schema(
-    members: &mut Map<String, Value>,
-    cursor: &mut SchemaCursor<'_>,
-    siblings: SiblingTypes,
-) {
-    match single_type(members) {
+fn rewrite_schema(members: &mut JsonObject, cursor: &mut SchemaCursor<'_>, siblings: SiblingTypes) {
+    match members.text("type") {
         Some("object") => {
             rewrite_object(members, cursor, siblings);
             drop_unsupported_subschemas(members, cursor);
@@ -113,7 +102,7 @@ enum AdditionalProperties {
 }
 
 impl AdditionalProperties {
-    fn of(members: &Map<String, Value>) -> Self {
+    fn of(members: &JsonObject) -> Self {
         match members.keyword("additionalProperties") {
             Some(Value::Bool(false)) => Self::Forbidden,
             Some(Value::Object(rule)) if !has_no_assertions(rule) => Self::Constrained,
@@ -122,11 +111,7 @@ impl AdditionalProperties {
     }
 }
 
-fn rewrite_object(
-    members: &mut Map<String, Value>,
-    cursor: &mut SchemaCursor<'_>,
-    siblings: SiblingTypes,
-) {
+fn rewrite_object(members: &mut JsonObject, cursor: &mut SchemaCursor<'_>, siblings: SiblingTypes) {
     enums::move_enum_to_description(members, cursor);
     let closes = cursor.rules.allows_keyword("additionalProperties");
     let rest = AdditionalProperties::of(members);
@@ -152,31 +137,26 @@ fn rewrite_object(
     }
 }
 
-fn declares_none(members: &Map<String, Value>) -> bool {
-    let properties = members.keyword("properties").and_then(Value::as_object);
-    properties.is_none_or(Map::is_empty)
+fn declares_none(members: &JsonObject) -> bool {
+    members.object("properties").is_none_or(JsonObject::is_empty)
 }
 
 /// The properties that are required but not declared, with their schemas.
 fn undeclared_required(
-    members: &mut Map<String, Value>,
+    members: &mut JsonObject,
     cursor: &mut SchemaCursor<'_>,
 ) -> Vec<(String, Value)> {
-    let Some(Value::Array(required)) = members.keyword("required") else {
-        return Vec::new();
-    };
-    let declared = members.keyword("properties").and_then(Value::as_object);
+    let declared = members.object("properties");
     let is_declared = |name: &str| declared.is_some_and(|declared| declared.has_keyword(name));
-    let names = required.iter().filter_map(Value::as_str);
-    let missing: Vec<&str> = names.filter(|name| !is_declared(name)).collect();
+    let missing: Vec<&str> = members.required_names().filter(|name| !is_declared(name)).collect();
     if missing.is_empty() {
         return Vec::new();
     }
     let rule = match members.keyword("additionalProperties") {
         Some(Value::Bool(false)) => {
             // Required and never valid: no object is valid, which no dialect can express.
-            let possible = required.iter().filter(|name| name.as_str().is_some_and(is_declared));
-            let possible = possible.cloned().collect();
+            let possible = members.required_names().filter(|name| is_declared(name));
+            let possible = possible.map(Value::from).collect();
             members.set_keyword("required", possible);
             cursor.report_loss("required", Severity::Wider, None);
             return Vec::new();

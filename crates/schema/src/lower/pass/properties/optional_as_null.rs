@@ -1,21 +1,17 @@
 //! Makes every property required; optional properties become nullable instead.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::lower::pass::applies_to::has_no_assertions;
-use crate::lower::pass::json_text::single_type;
 use crate::lower::pass::unions::is_null_schema;
 use crate::lower::{
-    KeywordLookup, KeywordLookupMut, KeywordSet, LIFT_KEYWORD, LiftMark, LowerError, LoweringState,
+    JsonObject, KeywordLookup, KeywordSet, LIFT_KEYWORD, LiftMark, LowerError, LoweringState,
     PathSegment, SchemaCursor, Severity, add_lift_mark,
 };
 
 pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
-    state.visit_top_down(|schema, cursor| {
-        let Value::Object(members) = schema else {
-            return;
-        };
-        if single_type(members) == Some("object") {
+    state.visit_top_down(|members, cursor| {
+        if members.text("type") == Some("object") {
             require_all(members, cursor);
         }
     });
@@ -23,7 +19,7 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
     Ok(())
 }
 
-fn require_all(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) {
+fn require_all(members: &mut JsonObject, cursor: &mut SchemaCursor<'_>) {
     let mut required = match members.keyword_mut("required") {
         Some(Value::Array(names)) => std::mem::take(names),
         _ => Vec::new(),
@@ -36,10 +32,8 @@ fn require_all(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) 
             continue;
         }
         if let Value::Object(subschema) = subschema {
-            allow_null_for_absent(
-                subschema,
-                &mut cursor.child("properties", PathSegment::Name(name)),
-            );
+            let mut cursor = cursor.child("properties", PathSegment::Name(name));
+            allow_null_for_absent(subschema, &mut cursor);
         }
     }
     let names = properties.keys().map(|name| {
@@ -51,40 +45,33 @@ fn require_all(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) 
 }
 
 /// Makes a property nullable, where null means that it is absent.
-pub(crate) fn allow_null_for_absent(
-    subschema: &mut Map<String, Value>,
-    cursor: &mut SchemaCursor<'_>,
-) {
+pub(crate) fn allow_null_for_absent(subschema: &mut JsonObject, cursor: &mut SchemaCursor<'_>) {
     if admits_null(subschema) {
         // Its own null and the one for absence are the same from now on.
         cursor.report_loss("null", Severity::Note, None);
     } else if let Some(Value::Array(branches)) = subschema.keyword_mut("anyOf") {
-        branches.push(null_schema());
+        branches.push(json!({"type": "null"}));
     } else {
         // Room for the description, the branches and a mark.
-        let mut inner = std::mem::replace(subschema, Map::with_capacity(3));
+        let mut inner = std::mem::replace(subschema, JsonObject::with_capacity(3));
         if let Some((keyword, description)) = inner.shift_remove_entry("description") {
             subschema.insert(keyword, description);
         }
         if let Some(Value::Object(marks)) = inner.keyword_mut(LIFT_KEYWORD)
             && let Some(name) = marks.remove_keyword("name")
         {
-            let own = Map::from_iter([("name".to_owned(), name)]);
+            let own = JsonObject::from_iter([("name".to_owned(), name)]);
             subschema.set_keyword(LIFT_KEYWORD, Value::Object(own));
         }
-        let branches = vec![Value::Object(inner), null_schema()];
+        let branches = vec![Value::Object(inner), json!({"type": "null"})];
         subschema.set_keyword("anyOf", Value::Array(branches));
     }
     add_lift_mark(subschema, LiftMark::NullMeansAbsent);
 }
 
-fn null_schema() -> Value {
-    json!({"type": "null"})
-}
-
-fn admits_null(schema: &Map<String, Value>) -> bool {
-    match schema.keyword("anyOf") {
-        Some(Value::Array(branches)) => branches.iter().any(is_null_schema),
-        _ => single_type(schema) == Some("null") || has_no_assertions(schema),
+fn admits_null(schema: &JsonObject) -> bool {
+    match schema.list("anyOf") {
+        Some(branches) => branches.iter().any(is_null_schema),
+        None => schema.text("type") == Some("null") || has_no_assertions(schema),
     }
 }

@@ -2,21 +2,19 @@
 
 use std::collections::{HashMap, HashSet};
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::NameRule;
 use crate::lower::{
-    KeywordLookup, LiftMark, LowerError, LoweringState, add_lift_mark, append_to_description,
+    JsonObject, KeywordLookup, LiftMark, LowerError, LoweringState, add_lift_mark,
+    append_to_description,
 };
 
 pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
     let Some(rule) = state.rules.parameter_name_rule else {
         return Ok(());
     };
-    state.visit_top_down(|schema, _| {
-        let Value::Object(members) = schema else {
-            return;
-        };
+    state.visit_top_down(|members, _| {
         let Some(Value::Object(properties)) = members.keyword_mut("properties") else {
             return;
         };
@@ -36,10 +34,7 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
 }
 
 /// Renames properties in place; returns the new names by their old names.
-fn rename_properties(
-    properties: &mut Map<String, Value>,
-    rule: &NameRule,
-) -> HashMap<String, String> {
+fn rename_properties(properties: &mut JsonObject, rule: &NameRule) -> HashMap<String, String> {
     let fit = properties.keys().filter(|name| rule.is_valid(name));
     let mut names = UsedNames { taken: fit.cloned().collect(), next_suffix: HashMap::new() };
     let mut renamed = HashMap::new();

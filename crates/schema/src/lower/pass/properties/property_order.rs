@@ -2,19 +2,13 @@
 
 use serde_json::Value;
 
-use crate::lower::{KeywordLookup, KeywordLookupMut, KeywordSet, LowerError, LoweringState};
+use crate::lower::{KeywordLookup, KeywordSet, LowerError, LoweringState};
 
 pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
-    state.visit_top_down(|schema, _| {
-        let Value::Object(members) = schema else {
-            return;
-        };
-        let Some(Value::Object(properties)) = members.keyword("properties") else {
-            return;
-        };
-        if properties.len() > 1 {
-            let names: Vec<&str> = properties.keys().map(String::as_str).collect();
-            let names = Value::from(names);
+    state.visit_top_down(|members, _| {
+        let properties = members.object("properties").filter(|properties| properties.len() > 1);
+        if let Some(properties) = properties {
+            let names = properties.keys().map(|name| Value::from(name.as_str())).collect();
             members.set_keyword("propertyOrdering", names);
         }
     });

@@ -3,12 +3,16 @@
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 
+use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
 use crate::lower::{KeywordLookup, subschemas_of};
 
 /// How many references are followed to find recursive schemas.
 const MAX_STEPS: usize = 1_000_000;
+
+/// Which schemas refer to which, by their addresses.
+type ReferenceGraph = HashMap<*const Value, HashSet<*const Value>>;
 
 /// A schema and the resource that contains it, to which `#` refers.
 #[derive(Clone, Copy)]
@@ -66,7 +70,6 @@ impl<'s> RefIndex<'s> {
     }
 
     fn add(&mut self, source: ResolvedSchema<'s>) {
-        let text = |keyword| source.schema.keyword(keyword).and_then(Value::as_str);
         if let Some(id) = resource_id(source.schema) {
             self.resources
                 .entry(id)
@@ -74,12 +77,12 @@ impl<'s> RefIndex<'s> {
                 .or_insert(Some(source.schema));
         }
         for keyword in ["$anchor", "$dynamicAnchor"] {
-            if let Some(name) = text(keyword) {
+            if let Some(name) = source.schema.text(keyword) {
                 let resource = std::ptr::from_ref(source.resource);
                 self.anchors.insert((resource, name), source);
             }
         }
-        if let Some(name) = text("$dynamicAnchor") {
+        if let Some(name) = source.schema.text("$dynamicAnchor") {
             self.dynamic_anchors
                 .entry(name)
                 .and_modify(|existing| *existing = None)
@@ -97,8 +100,7 @@ impl<'s> RefIndex<'s> {
         let (name, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         if keyword == "$dynamicRef" {
             let first = self.resolve(from, reference, "$ref")?;
-            let dynamic =
-                first.schema.keyword("$dynamicAnchor").and_then(Value::as_str) == Some(fragment);
+            let dynamic = first.schema.text("$dynamicAnchor") == Some(fragment);
             // With one anchor of that name, the dynamic scope makes no difference.
             return if dynamic { *self.dynamic_anchors.get(fragment)? } else { Some(first) };
         }
@@ -110,7 +112,7 @@ impl<'s> RefIndex<'s> {
         match fragment {
             "" => Some(start),
             pointer if pointer.starts_with('/') => {
-                resolve_pointer(start, &percent_decode(pointer)?)
+                resolve_pointer(start, &percent_decode_str(pointer).decode_utf8().ok()?)
             }
             anchor => self.anchors.get(&(std::ptr::from_ref(resource), anchor)).copied(),
         }
@@ -126,7 +128,7 @@ impl<'s> RefIndex<'s> {
 
     /// Removes schemas without outgoing or incoming references until only cycles are left.
     fn find_recursive(&self) -> Option<HashSet<*const Value>> {
-        let mut left: HashMap<*const Value, HashSet<*const Value>> = HashMap::new();
+        let mut left: ReferenceGraph = HashMap::new();
         let mut next = self.reference_targets(self.root(), &mut 0)?;
         let mut steps = 0;
         while let Some(source) = next.pop() {
@@ -135,10 +137,8 @@ impl<'s> RefIndex<'s> {
                 continue;
             }
             let found = self.reference_targets(source, &mut steps)?;
-            left.insert(
-                address,
-                found.iter().map(|source| std::ptr::from_ref(source.schema)).collect(),
-            );
+            let targets = found.iter().map(|source| std::ptr::from_ref(source.schema));
+            left.insert(address, targets.collect());
             next.extend(found);
         }
         for _ in 0..2 {
@@ -158,10 +158,8 @@ impl<'s> RefIndex<'s> {
         visit_schemas(source, &mut |subschema| {
             *steps += 1;
             for keyword in ["$ref", "$dynamicRef"] {
-                let reference = subschema.schema.keyword(keyword).and_then(Value::as_str);
-                found.extend(
-                    reference.and_then(|reference| self.resolve(subschema, reference, keyword)),
-                );
+                let reference = subschema.schema.text(keyword);
+                found.extend(reference.and_then(|to| self.resolve(subschema, to, keyword)));
             }
         });
         (*steps <= MAX_STEPS).then_some(found)
@@ -169,7 +167,7 @@ impl<'s> RefIndex<'s> {
 }
 
 /// Repeatedly removes nodes whose targets have all been removed.
-fn remove_leaves(graph: &mut HashMap<*const Value, HashSet<*const Value>>) {
+fn remove_leaves(graph: &mut ReferenceGraph) {
     let back = reversed(graph);
     let mut ends: Vec<*const Value> =
         graph.iter().filter(|(_, to)| to.is_empty()).map(|(from, _)| *from).collect();
@@ -186,11 +184,8 @@ fn remove_leaves(graph: &mut HashMap<*const Value, HashSet<*const Value>>) {
     }
 }
 
-fn reversed(
-    graph: &HashMap<*const Value, HashSet<*const Value>>,
-) -> HashMap<*const Value, HashSet<*const Value>> {
-    let mut back: HashMap<*const Value, HashSet<*const Value>> =
-        graph.keys().map(|from| (*from, HashSet::new())).collect();
+fn reversed(graph: &ReferenceGraph) -> ReferenceGraph {
+    let mut back: ReferenceGraph = graph.keys().map(|from| (*from, HashSet::new())).collect();
     for (from, all) in graph {
         for to in all {
             if let Some(to) = back.get_mut(to) {
@@ -228,26 +223,4 @@ fn resolve_pointer<'s>(start: ResolvedSchema<'s>, pointer: &str) -> Option<Resol
         source = source.with_schema(below).enter_resource();
     }
     Some(source).filter(|source| source.schema.is_object() || source.schema.is_boolean())
-}
-
-/// Decodes percent-encoding.
-fn percent_decode(pointer: &str) -> Option<String> {
-    if !pointer.contains('%') {
-        return Some(pointer.to_owned());
-    }
-    let mut bytes = Vec::with_capacity(pointer.len());
-    let mut rest = pointer.as_bytes();
-    while let Some((first, tail)) = rest.split_first() {
-        rest = match (first, tail.split_at_checked(2)) {
-            (b'%', Some((digits, tail))) => {
-                bytes.push(u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?);
-                tail
-            }
-            _ => {
-                bytes.push(*first);
-                tail
-            }
-        };
-    }
-    String::from_utf8(bytes).ok()
 }

@@ -68,7 +68,7 @@ fn what_admits_no_object_is_impossible() {
     ] {
         let mut state = LoweringState::new(&before, Dialect::OPENAI).unwrap();
         let verdict = require_single_object(&mut state);
-        assert!(verdict.is_err() || !state.finish().1.is_empty(), "{before}");
+        assert!(verdict.is_err() || !state.losses.is_empty(), "{before}");
     }
     assert_eq!(
         pass_error(
@@ -254,7 +254,7 @@ fn annotations_of_the_root_can_move_to_the_tool() {
     )
     .unwrap();
     move_annotations_out(&mut state).unwrap();
-    let (after, losses, remark) = state.finish();
+    let (after, losses, remark) = (state.schema, state.losses, state.description_suffix);
     assert_eq!(after, json!({"type": "object", "properties": {"a": {"description": "A."}}}));
     assert!(losses.is_empty());
     assert_eq!(remark.as_deref(), Some("Give a or b."));

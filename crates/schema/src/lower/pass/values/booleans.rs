@@ -1,8 +1,8 @@
 //! Replaces the schemas `true` and `false` by objects, so that later passes handle only one form.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use crate::lower::{KeywordSet, LowerError, LoweringState, SubschemaShape, subschema_shape};
+use crate::lower::{JsonObject, KeywordSet, LowerError, LoweringState, subschemas_of_mut};
 
 pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
     if !state.contains_any(KeywordSet::BOOLEAN_SCHEMA) {
@@ -14,16 +14,10 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
         _ => {}
     }
     let mut noted = BooleanUsage::default();
-    state.visit_top_down(|schema, _| {
-        if let Value::Object(members) = schema {
-            expand_booleans(members, &mut noted);
-        }
-    });
+    state.visit_top_down(|members, _| expand_booleans(members, &mut noted));
     if noted.has_droppable_true {
-        state.visit_top_down(|schema, _| {
-            if let Value::Object(members) = schema {
-                members.retain(|keyword, value| !(noted.can_drop_true(keyword) && is_empty(value)));
-            }
+        state.visit_top_down(|members, _| {
+            members.retain(|keyword, value| !(noted.can_drop_true(keyword) && is_empty(value)));
         });
     }
     state.note_added_keywords(KeywordSet::from_keywords(&["not"]));
@@ -32,7 +26,7 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
 
 /// The error for a root that is never valid.
 pub(crate) fn never_valid_error() -> LowerError {
-    LowerError::new("", "the schema admits no arguments at all")
+    LowerError::new("the schema admits no arguments at all")
 }
 
 /// What decides whether `true` can be dropped.
@@ -64,63 +58,24 @@ impl BooleanUsage {
     }
 }
 
-fn expand_booleans(members: &mut Map<String, Value>, noted: &mut BooleanUsage) {
+fn expand_booleans(members: &mut JsonObject, noted: &mut BooleanUsage) {
     members.retain(|keyword, value| {
-        match value {
-            Value::Null | Value::Number(_) | Value::String(_) => return true,
-            _ => noted.record(keyword, value),
+        if matches!(value, Value::Null | Value::Number(_) | Value::String(_)) {
+            return true;
         }
-        match value {
-            Value::Bool(flag) => match subschema_shape(keyword) {
-                SubschemaShape::Single | SubschemaShape::SingleOrList => {
-                    return expand_keyword_boolean(keyword, *flag, value, noted);
-                }
-                _ => return true,
-            },
-            Value::Array(elements) if elements.iter().any(Value::is_boolean) => {
-                if matches!(
-                    subschema_shape(keyword),
-                    SubschemaShape::List | SubschemaShape::SingleOrList
-                ) {
-                    elements.iter_mut().for_each(expand_boolean);
+        noted.record(keyword, value);
+        match (keyword.as_str(), &value) {
+            ("not", Value::Bool(false)) => return false,
+            (keyword, Value::Bool(flag)) if BooleanUsage::default().can_drop_true(keyword) => {
+                noted.has_droppable_true |= flag;
+                if *flag {
+                    *value = always_schema();
                 }
             }
-            Value::Object(named) if named.values().any(Value::is_boolean) => {
-                if matches!(subschema_shape(keyword), SubschemaShape::Map) {
-                    named.values_mut().for_each(expand_boolean);
-                }
-            }
-            _ => {}
+            _ => subschemas_of_mut(keyword, value).for_each(expand_boolean),
         }
         true
     });
-}
-
-/// Replaces a boolean that is a keyword's only schema; returns true if the keyword stays.
-fn expand_keyword_boolean(
-    keyword: &str,
-    flag: bool,
-    value: &mut Value,
-    noted: &mut BooleanUsage,
-) -> bool {
-    match (keyword, flag) {
-        ("not", false) => return false,
-        (
-            "additionalProperties"
-            | "unevaluatedProperties"
-            | "items"
-            | "additionalItems"
-            | "unevaluatedItems",
-            flag,
-        ) => {
-            if flag {
-                noted.has_droppable_true = true;
-                *value = always_schema();
-            }
-        }
-        _ => expand_boolean(value),
-    }
-    true
 }
 
 fn expand_boolean(schema: &mut Value) {
@@ -132,9 +87,9 @@ fn expand_boolean(schema: &mut Value) {
 }
 
 fn always_schema() -> Value {
-    Value::Object(Map::new())
+    Value::Object(JsonObject::new())
 }
 
 fn is_empty(schema: &Value) -> bool {
-    schema.as_object().is_some_and(Map::is_empty)
+    schema.as_object().is_some_and(JsonObject::is_empty)
 }

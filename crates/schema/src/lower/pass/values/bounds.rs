@@ -1,15 +1,18 @@
 //! Rewrites numeric bounds that a dialect does not support with those it does.
 
-use serde_json::{Map, Number, Value};
+use serde_json::Value;
 
-use super::json_text::single_type;
+use crate::lower::pass::conditions::as_count;
 use crate::lower::pass::describe::describe_keyword;
 use crate::lower::{
-    KeywordLookup, KeywordLookupMut, KeywordSet, LowerError, LoweringState, SchemaCursor,
+    JsonObject, KeywordLookup, KeywordSet, LowerError, LoweringState, SchemaCursor,
 };
+use crate::type_set::as_integer;
 
 /// Above it, adjacent integers are the same float.
 const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
+
+type Rounding = fn(f64) -> f64;
 
 const BOUND_KEYWORDS: [&str; 11] = [
     "exclusiveMaximum", "exclusiveMinimum", "maxItems", "maxLength", "maxProperties", "maximum",
@@ -21,44 +24,34 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
     if !state.contains_any_keyword(&BOUND_KEYWORDS) {
         return Ok(());
     }
-    state.visit_top_down(|schema, cursor| {
-        let Value::Object(members) = schema else {
-            return;
-        };
-        match single_type(members) {
-            Some("integer") => normalise_integer_bounds(members, cursor),
-            Some("string") => {
-                remove_if(members, "minLength", is_zero);
-                normalise_count(members, "minLength");
-                normalise_count(members, "maxLength");
+    state.visit_top_down(|members, cursor| match members.text("type") {
+        Some("integer") => normalise_integer_bounds(members, cursor),
+        Some("string") => normalise_counts(members, "minLength", "maxLength"),
+        Some("array") => {
+            normalise_counts(members, "minItems", "maxItems");
+            if members.is_false("uniqueItems") {
+                members.remove_keyword("uniqueItems");
             }
-            Some("array") => {
-                remove_if(members, "minItems", is_zero);
-                remove_if(members, "uniqueItems", |value| *value == Value::Bool(false));
-                normalise_count(members, "minItems");
-                normalise_count(members, "maxItems");
-            }
-            Some("object") => {
-                remove_if(members, "minProperties", is_zero);
-                normalise_count(members, "minProperties");
-                normalise_count(members, "maxProperties");
-            }
-            _ => {}
         }
+        Some("object") => normalise_counts(members, "minProperties", "maxProperties"),
+        _ => {}
     });
     state.note_added_keywords(KeywordSet::from_keywords(&["maximum", "minimum"]));
     Ok(())
 }
 
-/// Writes `2.0` as `2`.
-fn normalise_count(members: &mut Map<String, Value>, keyword: &str) {
-    if let Some(value) = members.keyword_mut(keyword)
-        && value.is_f64()
-        && let Some(whole) = value
-            .as_f64()
-            .filter(|value| value.fract() == 0.0 && (0.0..MAX_EXACT_INTEGER).contains(value))
-    {
-        *value = Value::from(whole as u64);
+/// Drops a minimum of 0, and writes `2.0` as `2`.
+fn normalise_counts(members: &mut JsonObject, min: &str, max: &str) {
+    if members.keyword(min).and_then(Value::as_f64) == Some(0.0) {
+        members.remove_keyword(min);
+    }
+    for keyword in [min, max] {
+        if let Some(value) = members.keyword_mut(keyword)
+            && value.is_f64()
+            && let Some(count) = as_count(value).filter(|count| *count < MAX_EXACT_INTEGER as u64)
+        {
+            *value = Value::from(count);
+        }
     }
 }
 
@@ -67,10 +60,7 @@ pub(crate) fn limit_min_items_to_one(state: &mut LoweringState) -> Result<(), Lo
     if !state.contains_any_keyword(&["minItems"]) {
         return Ok(());
     }
-    state.visit_top_down(|schema, cursor| {
-        let Value::Object(members) = schema else {
-            return;
-        };
+    state.visit_top_down(|members, cursor| {
         let Some(min) = members.keyword("minItems").and_then(Value::as_f64) else {
             return;
         };
@@ -84,82 +74,62 @@ pub(crate) fn limit_min_items_to_one(state: &mut LoweringState) -> Result<(), Lo
     Ok(())
 }
 
-fn normalise_integer_bounds(members: &mut Map<String, Value>, cursor: &SchemaCursor<'_>) {
-    // Greater than 2.5 and greater than 2 both mean at least 3.
-    let above = |value: &Value| round_to_integer(value, f64::floor)?.checked_add(1);
-    let below = |value: &Value| round_to_integer(value, f64::ceil)?.checked_sub(1);
+fn normalise_integer_bounds(members: &mut JsonObject, cursor: &SchemaCursor<'_>) {
     if !cursor.rules.allows_keyword("exclusiveMinimum") {
-        make_inclusive(members, "exclusiveMinimum", "minimum", above, |old, new| old < new);
+        make_inclusive(members, "exclusiveMinimum", "minimum", 1, (f64::floor, f64::ceil));
     }
     if !cursor.rules.allows_keyword("exclusiveMaximum") {
-        make_inclusive(members, "exclusiveMaximum", "maximum", below, |old, new| old > new);
+        make_inclusive(members, "exclusiveMaximum", "maximum", -1, (f64::ceil, f64::floor));
     }
     round_bound(members, "minimum", f64::ceil);
     round_bound(members, "maximum", f64::floor);
 }
 
-/// Replaces an exclusive bound by an inclusive one, unless the schema has a tighter one.
+/// Replaces an exclusive bound by the integer that is one `step` further, unless the schema has a tighter bound.
 fn make_inclusive(
-    members: &mut Map<String, Value>,
+    members: &mut JsonObject,
     exclusive: &str,
     inclusive: &str,
-    step: impl Fn(&Value) -> Option<i128>,
-    looser: impl Fn(i128, i128) -> bool,
+    step: i128,
+    (outward, inward): (Rounding, Rounding),
 ) {
-    let Some(new) = members.keyword(exclusive).and_then(step) else {
+    // Greater than 2.5 and greater than 2 both mean at least 3.
+    let next = |value: &Value| round_to_integer(value, outward)?.checked_add(step);
+    let Some(new) = members.keyword(exclusive).and_then(next) else {
         return;
     };
-    let tighter = match members.keyword(inclusive) {
+    let old = members.keyword(inclusive).map(|old| round_to_integer(old, inward));
+    let tighter = match old {
         None => true,
-        Some(old) => {
-            let toward = if inclusive == "minimum" { f64::ceil } else { f64::floor };
-            match round_to_integer(old, toward) {
-                Some(old) => looser(old, new),
-                None => return,
-            }
-        }
+        Some(Some(old)) => (new - old) * step > 0,
+        Some(None) => return,
     };
     if tighter {
-        let Some(number) = integer_to_number(new) else {
+        let Some(number) = integer_to_value(new) else {
             return;
         };
-        members.set_keyword(inclusive, Value::Number(number));
+        members.set_keyword(inclusive, number);
     }
     members.remove_keyword(exclusive);
 }
 
 /// Rounds a bound with a fraction.
-fn round_bound(members: &mut Map<String, Value>, bound: &str, toward: fn(f64) -> f64) {
+fn round_bound(members: &mut JsonObject, bound: &str, toward: Rounding) {
     if let Some(value) = members.keyword_mut(bound)
         && value.as_f64().is_some_and(|number| number.fract() != 0.0)
-        && let Some(number) = round_to_integer(value, toward).and_then(integer_to_number)
+        && let Some(number) = round_to_integer(value, toward).and_then(integer_to_value)
     {
-        *value = Value::Number(number);
+        *value = number;
     }
 }
 
-fn round_to_integer(value: &Value, toward: fn(f64) -> f64) -> Option<i128> {
-    let number = value.as_number()?;
-    if let Some(number) = number.as_i64() {
-        return Some(number.into());
-    }
-    if let Some(number) = number.as_u64() {
-        return Some(number.into());
-    }
-    let number = toward(number.as_f64()?);
-    (number.abs() < MAX_EXACT_INTEGER).then_some(number as i128)
+fn round_to_integer(value: &Value, toward: Rounding) -> Option<i128> {
+    as_integer(value).or_else(|| {
+        let number = toward(value.as_f64()?);
+        (number.abs() < MAX_EXACT_INTEGER).then_some(number as i128)
+    })
 }
 
-fn integer_to_number(whole: i128) -> Option<Number> {
-    i64::try_from(whole).map(Number::from).or_else(|_| u64::try_from(whole).map(Number::from)).ok()
-}
-
-fn is_zero(value: &Value) -> bool {
-    value.as_f64() == Some(0.0)
-}
-
-fn remove_if(members: &mut Map<String, Value>, keyword: &str, nothing: fn(&Value) -> bool) {
-    if members.keyword(keyword).is_some_and(nothing) {
-        members.remove_keyword(keyword);
-    }
+fn integer_to_value(whole: i128) -> Option<Value> {
+    i64::try_from(whole).map(Value::from).or_else(|_| u64::try_from(whole).map(Value::from)).ok()
 }

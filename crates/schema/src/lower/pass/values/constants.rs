@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 
 use jsonschema::json::cmp;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::booleans::never_valid_error;
 use crate::lower::pass::applies_to::is_assertion;
-use crate::lower::{KeywordLookup, KeywordLookupMut, KeywordSet, LowerError, LoweringState};
+use crate::lower::{JsonObject, KeywordLookup, KeywordSet, LowerError, LoweringState};
 use crate::type_set::TypeSet;
 
 /// Shorter lists are compared pairwise.
@@ -18,10 +18,7 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
         return Ok(());
     }
     let mut possible = true;
-    state.visit_top_down(|schema, cursor| {
-        let Value::Object(members) = schema else {
-            return;
-        };
+    state.visit_top_down(|members, cursor| {
         let mut keywords = members.keys();
         if keywords.any(|keyword| keyword == "const" || keyword == "enum")
             && !simplify_enum(members)
@@ -36,7 +33,7 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
 }
 
 /// Simplifies `const` and `enum` of one schema; returns true if any value is left.
-pub(crate) fn simplify_enum(members: &mut Map<String, Value>) -> bool {
+pub(crate) fn simplify_enum(members: &mut JsonObject) -> bool {
     let only = members.remove_keyword("const");
     let listed = match members.keyword_mut("enum") {
         Some(Value::Array(values)) => Some(std::mem::take(values)),
@@ -73,7 +70,7 @@ pub(crate) fn simplify_enum(members: &mut Map<String, Value>) -> bool {
 }
 
 /// Leaves only annotations and the fact that no value is valid.
-pub(crate) fn make_unsatisfiable(members: &mut Map<String, Value>) {
+pub(crate) fn make_unsatisfiable(members: &mut JsonObject) {
     members.retain(|keyword, _| !is_assertion(keyword));
     members.set_keyword("not", json!({}));
 }

@@ -1,31 +1,22 @@
-//! Reduces enums to the types of value that the dialect supports; numbers and booleans become strings.
+//! Reduces enums to scalars, or to strings, where numbers and booleans become text.
 
 use std::collections::HashSet;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::json_text::single_type;
-use crate::dialect::EnumValues;
 use crate::lower::pass::describe::describe_enum;
 use crate::lower::{
-    KeywordLookup, KeywordLookupMut, LIFT_KEYWORD, LiftMark, LowerError, LoweringState,
-    PathSegment, SchemaCursor, add_lift_mark,
+    JsonObject, KeywordLookup, LIFT_KEYWORD, LiftMark, LowerError, LoweringState, PathSegment,
+    SchemaCursor, add_lift_mark,
 };
 use crate::{Schema, Tape};
 
 pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
-    let only_strings = match state.rules.enum_values {
-        EnumValues::Any => return Ok(()),
-        EnumValues::Primitives => false,
-        EnumValues::StringsOnly => true,
-    };
+    let only_strings = state.rules.enums_of_strings_only;
     if !state.contains_any_keyword(&["enum"]) {
         return Ok(());
     }
-    state.visit_top_down(|schema, cursor| {
-        let Value::Object(members) = schema else {
-            return;
-        };
+    state.visit_top_down(|members, cursor| {
         if members.has_keyword("enum") {
             rewrite_enum(members, only_strings, cursor);
         } else if only_strings && let Some(Value::Array(branches)) = members.keyword_mut("anyOf") {
@@ -35,12 +26,8 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
     Ok(())
 }
 
-fn rewrite_enum(
-    members: &mut Map<String, Value>,
-    only_strings: bool,
-    cursor: &mut SchemaCursor<'_>,
-) {
-    match single_type(members) {
+fn rewrite_enum(members: &mut JsonObject, only_strings: bool, cursor: &mut SchemaCursor<'_>) {
+    match members.text("type") {
         Some("array" | "object") => move_enum_to_description(members, cursor),
         Some("boolean" | "integer" | "number") if only_strings => {
             enum_to_strings(members, &UsedStrings::default(), cursor);
@@ -58,14 +45,14 @@ fn rewrite_enum(
 /// In a union a string must stand for one value only.
 fn rewrite_union_enums(branches: &mut [Value], cursor: &mut SchemaCursor<'_>) {
     let mut texts = UsedStrings::default();
-    let strings = |members: &&Map<String, Value>| single_type(members) == Some("string");
+    let strings = |members: &&JsonObject| members.text("type") == Some("string");
     for branch in branches.iter().filter_map(Value::as_object).filter(strings) {
         texts.add(branch);
     }
     for (at, branch) in branches.iter_mut().enumerate() {
         if let Value::Object(members) = branch
             && members.has_keyword("enum")
-            && matches!(single_type(members), Some("boolean" | "integer" | "number"))
+            && matches!(members.text("type"), Some("boolean" | "integer" | "number"))
         {
             enum_to_strings(members, &texts, &mut cursor.child("anyOf", PathSegment::Index(at)));
             texts.add(members);
@@ -81,8 +68,8 @@ struct UsedStrings {
 }
 
 impl UsedStrings {
-    fn add(&mut self, schema: &Map<String, Value>) {
-        if single_type(schema) != Some("string") {
+    fn add(&mut self, schema: &JsonObject) {
+        if schema.text("type") != Some("string") {
             return;
         }
         match schema.keyword("enum") {
@@ -100,15 +87,11 @@ impl UsedStrings {
 }
 
 /// Replaces an enum of numbers or booleans by their text.
-fn enum_to_strings(
-    members: &mut Map<String, Value>,
-    taken: &UsedStrings,
-    cursor: &mut SchemaCursor<'_>,
-) {
+fn enum_to_strings(members: &mut JsonObject, taken: &UsedStrings, cursor: &mut SchemaCursor<'_>) {
     let Some((values, texts)) = admitted_values(members) else {
         return;
     };
-    if single_type(members) == Some("boolean") && values.len() == 2 {
+    if members.text("type") == Some("boolean") && values.len() == 2 {
         members.remove_keyword("enum");
         return;
     }
@@ -123,10 +106,8 @@ fn enum_to_strings(
 }
 
 /// The values of an enum that the rest of the schema accepts, without duplicates, and their texts.
-fn admitted_values(members: &Map<String, Value>) -> Option<(Vec<Value>, Vec<String>)> {
-    let Some(Value::Array(listed)) = members.keyword("enum") else {
-        return None;
-    };
+fn admitted_values(members: &JsonObject) -> Option<(Vec<Value>, Vec<String>)> {
+    let listed = members.list("enum")?;
     let rest = (!members.keys().all(|keyword| is_annotation(keyword))).then(|| {
         let mut rest = members.clone();
         rest.retain(|keyword, _| keyword != "enum" && keyword != LIFT_KEYWORD);
@@ -137,30 +118,20 @@ fn admitted_values(members: &Map<String, Value>) -> Option<(Vec<Value>, Vec<Stri
         rest.is_none_or(|rest| rest.is_valid(Tape::from_value(value).root()))
     };
     let mut seen = HashSet::new();
-    Some(
-        listed
-            .iter()
-            .filter(admits)
-            .map(|value| (value.clone(), value.to_string()))
-            .filter(|(_, text)| seen.insert(text.clone()))
-            .unzip(),
-    )
+    let admitted = listed.iter().filter(admits).map(|value| (value.clone(), value.to_string()));
+    Some(admitted.filter(|(_, text)| seen.insert(text.clone())).unzip())
 }
 
 fn is_annotation(keyword: &str) -> bool {
     matches!(keyword, "description" | "enum" | "type" | LIFT_KEYWORD)
 }
 
-fn has_empty_string(members: &Map<String, Value>) -> bool {
-    let values = members.keyword("enum").and_then(Value::as_array);
-    values.is_some_and(|values| values.iter().any(|value| value == ""))
+fn has_empty_string(members: &JsonObject) -> bool {
+    members.list("enum").is_some_and(|values| values.iter().any(|value| value == ""))
 }
 
 /// Replaces an enum by its description.
-pub(crate) fn move_enum_to_description(
-    members: &mut Map<String, Value>,
-    cursor: &mut SchemaCursor<'_>,
-) {
+pub(crate) fn move_enum_to_description(members: &mut JsonObject, cursor: &mut SchemaCursor<'_>) {
     if let Some(Value::Array(values)) = members.remove_keyword("enum") {
         cursor.move_to_description(members, "enum", describe_enum(&values));
     }

@@ -1,12 +1,19 @@
 //! Moves formats and patterns that a dialect does not support into the description.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::lower::pass::describe::describe_keyword;
 use crate::lower::{
-    KeywordLookup, KeywordLookupMut, LowerError, LoweringState, SchemaCursor, Severity,
+    JsonObject, KeywordLookup, LowerError, LoweringState, SchemaCursor, Severity,
     append_to_description,
 };
+
+/// The formats that the validator checks.
+const VALIDATED_FORMATS: [&str; 19] = [
+    "date", "date-time", "duration", "email", "hostname", "idn-email", "idn-hostname", "ipv4",
+    "ipv6", "iri", "iri-reference", "json-pointer", "regex", "relative-json-pointer", "time",
+    "uri", "uri-reference", "uri-template", "uuid",
+];
 
 pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
     if !state.contains_any_keyword(&["format", "pattern"]) {
@@ -14,10 +21,7 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
     }
     let rules = state.rules;
     let reads_patterns = rules.keywords.is_some() && rules.allows_keyword("pattern");
-    state.visit_top_down(|schema, cursor| {
-        let Value::Object(members) = schema else {
-            return;
-        };
+    state.visit_top_down(|members, cursor| {
         if let Some(supported) = rules.formats
             && members.has_keyword("format")
             && !is_supported(members, supported)
@@ -37,16 +41,15 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
     Ok(())
 }
 
-fn is_supported(schema: &Map<String, Value>, supported: &[&str]) -> bool {
-    let Some(Value::String(format)) = schema.keyword("format") else {
-        return false;
-    };
-    let fits = match schema.keyword("type").and_then(Value::as_str) {
-        Some("string") => !is_numeric_format(format),
-        Some("integer" | "number") => is_numeric_format(format),
-        _ => true,
-    };
-    fits && supported.contains(&format.as_str())
+fn is_supported(schema: &JsonObject, supported: &[&str]) -> bool {
+    schema.text("format").is_some_and(|format| {
+        let fits = match schema.text("type") {
+            Some("string") => !is_numeric_format(format),
+            Some("integer" | "number") => is_numeric_format(format),
+            _ => true,
+        };
+        fits && supported.contains(&format)
+    })
 }
 
 /// Describes a format that was removed from a schema.
@@ -54,99 +57,45 @@ fn is_supported(schema: &Map<String, Value>, supported: &[&str]) -> bool {
 /// Not a loss if no validator checks the format. Formats of numbers are not even described, because schemars writes them
 /// beside the bounds that they imply.
 pub(crate) fn move_format_to_description(
-    schema: &mut Map<String, Value>,
+    schema: &mut JsonObject,
     format: &Value,
     cursor: &mut SchemaCursor<'_>,
 ) {
     let Some(name) = format.as_str() else {
         return;
     };
-    let is_text =
-        !matches!(schema.keyword("type"), Some(Value::String(json_type)) if json_type != "string");
+    let is_text = schema.text("type").is_none_or(|json_type| json_type == "string");
     if !is_text || is_numeric_format(name) {
         return;
     }
-    let Some(words) = describe_keyword("format", format) else {
-        return;
-    };
-    if is_validated_format(name) {
-        cursor.move_to_description(schema, "format", words);
-    } else {
+    if let Some(words) = describe_keyword("format", format) {
         append_to_description(schema, &words);
-        cursor.report_loss("format", Severity::Note, Some(words));
+        let validated = VALIDATED_FORMATS.contains(&name);
+        let severity = if validated { Severity::Wider } else { Severity::Note };
+        cursor.report_loss("format", severity, Some(words));
     }
 }
 
 fn is_numeric_format(format: &str) -> bool {
-    matches!(
-        format,
-        "double"
-            | "float"
-            | "int"
-            | "int8"
-            | "int16"
-            | "int32"
-            | "int64"
-            | "int128"
-            | "uint"
-            | "uint8"
-            | "uint16"
-            | "uint32"
-            | "uint64"
-            | "uint128"
-    )
-}
-
-/// Returns true if the validator checks this format.
-fn is_validated_format(format: &str) -> bool {
-    matches!(
-        format,
-        "date"
-            | "date-time"
-            | "duration"
-            | "email"
-            | "hostname"
-            | "idn-email"
-            | "idn-hostname"
-            | "ipv4"
-            | "ipv6"
-            | "iri"
-            | "iri-reference"
-            | "json-pointer"
-            | "regex"
-            | "relative-json-pointer"
-            | "time"
-            | "uri"
-            | "uri-reference"
-            | "uri-template"
-            | "uuid"
-    )
+    let integer = format.strip_prefix('u').unwrap_or(format).strip_prefix("int");
+    matches!(format, "double" | "float")
+        || matches!(integer, Some("" | "8" | "16" | "32" | "64" | "128"))
 }
 
 /// Returns true if a pattern needs backtracking: look-around, or a back-reference.
 pub(crate) fn needs_backtracking(pattern: &str) -> bool {
-    let mut rest = pattern;
+    let mut letters = pattern.chars();
     let mut within_class = false;
-    while let Some(letter) = rest.chars().next() {
-        rest = rest.get(letter.len_utf8()..).unwrap_or_default();
+    while let Some(letter) = letters.next() {
+        let follows = |starts: &[&str]| {
+            !within_class && starts.iter().any(|start| letters.as_str().starts_with(start))
+        };
         match letter {
-            '\\' => {
-                let Some(escaped) = rest.chars().next() else {
-                    return false;
-                };
-                if !within_class && (('1'..='9').contains(&escaped) || rest.starts_with("k<")) {
-                    return true;
-                }
-                rest = rest.get(escaped.len_utf8()..).unwrap_or_default();
-            }
+            '\\' if follows(&["1", "2", "3", "4", "5", "6", "7", "8", "9", "k<"]) => return true,
+            '\\' => drop(letters.next()),
             '[' => within_class = true,
             ']' => within_class = false,
-            '(' if !within_class => {
-                let ahead = ["?=", "?!", "?<=", "?<!"];
-                if ahead.iter().any(|start| rest.starts_with(start)) {
-                    return true;
-                }
-            }
+            '(' if follows(&["?=", "?!", "?<=", "?<!"]) => return true,
             _ => {}
         }
     }

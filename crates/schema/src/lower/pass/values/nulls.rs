@@ -1,13 +1,13 @@
 //! Gives null the form that the dialect has for it.
 
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
-use super::json_text::single_type;
+use super::json_text::replace_by_constant;
 use crate::dialect::NullStyle;
 use crate::lower::pass::unions::{is_null_schema, unwrap_single_branch};
 use crate::lower::{
-    KeywordLookup, KeywordLookupMut, KeywordSet, LIFT_KEYWORD, LiftMark, LowerError, LoweringState,
-    PathSegment, SchemaCursor, Severity, add_lift_mark, append_to_description,
+    JsonObject, KeywordLookup, KeywordSet, LiftMark, LowerError, LoweringState, PathSegment,
+    SchemaCursor, Severity, add_lift_mark, append_to_description,
 };
 
 pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
@@ -15,21 +15,14 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
         return Ok(());
     }
     match state.rules.null_style {
-        NullStyle::TypeList => state.visit_top_down(|schema, _| {
-            if let Value::Object(members) = schema {
-                null_to_type_list(members);
-            }
-        }),
+        NullStyle::TypeList => state.visit_top_down(|members, _| null_to_type_list(members)),
         NullStyle::AnyOfBranch => {}
-        NullStyle::NullableKeyword => state.visit_top_down(|schema, _| {
-            let Value::Object(members) = schema else {
-                return;
-            };
+        NullStyle::NullableKeyword => state.visit_top_down(|members, _| {
             if let Some(null) = take_null_branch(members) {
                 members.set_keyword("nullable", Value::Bool(true));
                 keep_null_description(members, &null);
-            } else if single_type(members) == Some("null") {
-                null_to_string(members);
+            } else if members.text("type") == Some("null") {
+                replace_by_constant(members, Value::Null);
             }
         }),
         NullStyle::Unsupported => state.visit_top_down(remove_null),
@@ -39,13 +32,12 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
 }
 
 /// Makes a union of a scalar and null one schema with two types.
-fn null_to_type_list(members: &mut Map<String, Value>) {
-    let Some(Value::Array(branches)) = members.keyword("anyOf") else {
+fn null_to_type_list(members: &mut JsonObject) {
+    let Some(branches) = members.list("anyOf") else {
         return;
     };
     let scalar = |branch: &Value| {
-        let json_type = branch.keyword("type").and_then(Value::as_str);
-        matches!(json_type, Some("boolean" | "integer" | "number" | "string"))
+        matches!(branch.text("type"), Some("boolean" | "integer" | "number" | "string"))
     };
     if branches.len() != 2 || !branches.iter().any(is_null_schema) || !branches.iter().any(scalar) {
         return;
@@ -63,7 +55,7 @@ fn null_to_type_list(members: &mut Map<String, Value>) {
 }
 
 /// Removes null from a union with other branches.
-fn take_null_branch(members: &mut Map<String, Value>) -> Option<Value> {
+fn take_null_branch(members: &mut JsonObject) -> Option<Value> {
     let Some(Value::Array(branches)) = members.keyword_mut("anyOf") else {
         return None;
     };
@@ -80,37 +72,23 @@ fn take_null_branch(members: &mut Map<String, Value>) -> Option<Value> {
 }
 
 /// Keeps the description of null.
-fn keep_null_description(members: &mut Map<String, Value>, null: &Value) {
-    if let Some(description) = null.keyword("description").and_then(Value::as_str)
-        && !description.trim().is_empty()
-    {
+fn keep_null_description(members: &mut JsonObject, null: &Value) {
+    if let Some(description) = null.text("description").filter(|text| !text.trim().is_empty()) {
         append_to_description(members, &format!("null: {description}"));
     }
 }
 
-/// Null alone, in a dialect without the type, becomes a fixed string.
-fn null_to_string(members: &mut Map<String, Value>) {
-    members.retain(|keyword, _| matches!(keyword.as_str(), "description" | LIFT_KEYWORD));
-    members.set_keyword("type", json!("string"));
-    members.set_keyword("enum", json!(["null"]));
-    add_lift_mark(members, LiftMark::EnumAsText(vec![Value::Null]));
-}
-
 /// For dialects without null: a property is absent instead, if it is optional.
-fn remove_null(schema: &mut Value, cursor: &mut SchemaCursor<'_>) {
-    let Value::Object(members) = schema else {
-        return;
-    };
+fn remove_null(members: &mut JsonObject, cursor: &mut SchemaCursor<'_>) {
     if take_null_branch(members).is_some() {
         cursor.report_loss("null", Severity::Narrower, None);
-    } else if single_type(members) == Some("null") {
-        null_to_string(members);
+    } else if members.text("type") == Some("null") {
+        replace_by_constant(members, Value::Null);
     }
     if !members.has_keyword("properties") {
         return;
     }
-    let required = members.keyword("required").cloned().unwrap_or_default();
-    let required = required.as_array().map(Vec::as_slice).unwrap_or_default();
+    let required = members.list("required").unwrap_or_default().to_vec();
     if let Some(Value::Object(properties)) = members.keyword_mut("properties") {
         for (name, subschema) in properties {
             if let Value::Object(subschema) = subschema

@@ -1,19 +1,19 @@
 //! Gives every schema one type, or makes it a union of schemas with one type each.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use crate::lower::pass::all_of::{Conflict, SchemaMerger, with_annotations};
-use crate::lower::pass::applies_to::{
-    AppliesTo, applies_to, has_no_assertions, is_assertion, type_names,
-};
-use crate::lower::pass::describe::drop_keyword;
+use crate::lower::pass::all_of::{SchemaMerger, with_annotations};
+use crate::lower::pass::applies_to::{applies_to, has_no_assertions, is_assertion};
 use crate::lower::{
-    KeywordLookup, KeywordLookupMut, LowerError, LoweringState, PathSegment, SchemaCursor, Severity,
+    JsonObject, KeywordLookup, LowerError, LoweringState, PathSegment, SchemaCursor, Severity,
+    any_object, visit_bottom_up,
 };
 use crate::type_set::TypeSet;
 
 /// How many times references inside a union are inlined, and in how many unions of one schema.
 const MAX_REF_EXPANSIONS: (usize, usize) = (2, 256);
+
+const TYPES: [&str; 7] = ["string", "integer", "number", "boolean", "array", "object", "null"];
 
 /// The definitions, and how many references may still be inlined.
 struct RefExpansionBudget<'d> {
@@ -30,17 +30,13 @@ pub(crate) fn run(state: &mut LoweringState) -> Result<(), LowerError> {
     };
     let mut opening =
         RefExpansionBudget { definitions: &definitions, depth: 0, remaining: MAX_REF_EXPANSIONS.1 };
-    state.visit_bottom_up(|schema, cursor| {
-        if let Value::Object(members) = schema {
-            normalise_schema(members, cursor, &mut opening);
-        }
-    });
+    state.visit_bottom_up(|members, cursor| normalise_schema(members, cursor, &mut opening));
     state.check_size()
 }
 
 /// Converts one schema to normal form; its subschemas are in normal form already.
 fn normalise_schema(
-    schema: &mut Map<String, Value>,
+    schema: &mut JsonObject,
     cursor: &mut SchemaCursor<'_>,
     opening: &mut RefExpansionBudget<'_>,
 ) {
@@ -51,20 +47,20 @@ fn normalise_schema(
     }
 }
 
-fn split_types(schema: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) {
-    let named = match schema.keyword("type") {
+fn split_types(schema: &mut JsonObject, cursor: &mut SchemaCursor<'_>) {
+    let mut names: Vec<String> = match schema.keyword("type") {
         // The usual case.
-        Some(Value::String(json_type)) => match known_type(json_type) {
-            Some(json_type) => return retain_type_keywords(schema, json_type),
-            None => return retain_type_keywords(schema, &json_type.clone()),
-        },
+        Some(Value::String(json_type)) => {
+            let known = TYPES.into_iter().find(|name| name == json_type);
+            // No keyword applies to an unknown type.
+            return retain_type_keywords(schema, known.unwrap_or_default());
+        }
         Some(Value::Array(names)) => {
             names.iter().filter_map(Value::as_str).map(str::to_owned).collect()
         }
         _ if has_no_assertions(schema) => return,
         _ => infer_types(schema, cursor),
     };
-    let mut names: Vec<String> = named;
     if names.is_empty() {
         return;
     }
@@ -87,23 +83,18 @@ fn split_types(schema: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) {
             let mut branch = assertions.clone();
             branch.set_keyword("type", json!(name));
             retain_type_keywords(&mut branch, name);
-            let empty = branch.keyword("enum").and_then(Value::as_array).is_some_and(Vec::is_empty);
+            let empty = branch.list("enum").is_some_and(<[Value]>::is_empty);
             (!empty).then_some(Value::Object(branch))
         })
         .collect();
     set_branches(schema, branches, cursor);
 }
 
-fn known_type(json_type: &str) -> Option<&'static str> {
-    const TYPES: [&str; 7] = ["string", "integer", "number", "boolean", "array", "object", "null"];
-    TYPES.into_iter().find(|name| *name == json_type)
-}
-
 /// The types that keywords apply to, if there is no `type`; values of other types are no longer accepted.
-fn infer_types(schema: &Map<String, Value>, cursor: &mut SchemaCursor<'_>) -> Vec<String> {
+fn infer_types(schema: &JsonObject, cursor: &mut SchemaCursor<'_>) -> Vec<String> {
     let mut names: Vec<&str> = Vec::new();
     for keyword in schema.keys() {
-        for name in type_names(applies_to(keyword)) {
+        for name in applies_to(keyword).into_iter().flatten() {
             if !names.contains(name) {
                 names.push(name);
             }
@@ -117,14 +108,12 @@ fn infer_types(schema: &Map<String, Value>, cursor: &mut SchemaCursor<'_>) -> Ve
 }
 
 /// Removes keywords that do not apply to this type.
-fn retain_type_keywords(schema: &mut Map<String, Value>, json_type: &str) {
+fn retain_type_keywords(schema: &mut JsonObject, json_type: &str) {
     let applies = |keyword: &str| match applies_to(keyword) {
-        AppliesTo::AllTypes | AppliesTo::NoValue => true,
+        None | Some([]) => true,
         // For numbers it is only an annotation.
-        AppliesTo::Strings if keyword == "format" => {
-            matches!(json_type, "string" | "integer" | "number")
-        }
-        subject => type_names(subject).contains(&json_type),
+        Some(_) if keyword == "format" => matches!(json_type, "string" | "integer" | "number"),
+        Some(types) => types.contains(&json_type),
     };
     if !schema.keys().all(|keyword| applies(keyword)) {
         schema.retain(|keyword, _| applies(keyword));
@@ -144,7 +133,7 @@ fn matches_type(value: &Value, json_type: &str) -> bool {
 }
 
 fn normalise_union(
-    schema: &mut Map<String, Value>,
+    schema: &mut JsonObject,
     cursor: &mut SchemaCursor<'_>,
     opening: &mut RefExpansionBudget<'_>,
 ) {
@@ -172,9 +161,7 @@ fn normalise_union(
             opening.depth += 1;
             normalise_deep(&mut branch, cursor, opening);
             opening.depth -= 1;
-            for Conflict { keyword, value } in merge.conflicts {
-                drop_keyword(&mut branch, cursor, &keyword, &value);
-            }
+            merge.drop_conflicts(&mut branch, cursor);
         }
         flatten_branch(branch, &mut all);
     }
@@ -199,31 +186,24 @@ impl<'d> RefExpansionBudget<'d> {
 
 /// Merging may have combined types at any depth.
 fn normalise_deep(
-    schema: &mut Map<String, Value>,
+    schema: &mut JsonObject,
     cursor: &mut SchemaCursor<'_>,
     opening: &mut RefExpansionBudget<'_>,
 ) {
-    let mut whole = Value::Object(std::mem::take(schema));
-    crate::lower::visit_bottom_up(&mut whole, cursor, &mut |subschema, cursor| {
-        if let Value::Object(members) = subschema {
-            remove_unsatisfiable_properties(members, cursor);
-            normalise_schema(members, cursor, opening);
-        }
+    visit_bottom_up(schema, cursor, &mut |members, cursor| {
+        remove_unsatisfiable_properties(members, cursor);
+        normalise_schema(members, cursor, opening);
     });
-    if let Value::Object(members) = whole {
-        *schema = members;
-    }
 }
 
-fn admits_nothing(schema: &Map<String, Value>) -> bool {
+fn admits_nothing(schema: &JsonObject) -> bool {
     schema.keyword("not").is_some_and(|not| *not == json!({}))
 }
 
 /// Removes the properties that are never valid after merging.
-fn remove_unsatisfiable_properties(schema: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) {
-    let closed = schema.keyword("additionalProperties") == Some(&Value::Bool(false));
-    let required =
-        schema.keyword("required").and_then(Value::as_array).cloned().unwrap_or_default();
+fn remove_unsatisfiable_properties(schema: &mut JsonObject, cursor: &mut SchemaCursor<'_>) {
+    let closed = schema.is_false("additionalProperties");
+    let required = schema.list("required").unwrap_or_default().to_vec();
     let Some(Value::Object(properties)) = schema.keyword_mut("properties") else {
         return;
     };
@@ -240,21 +220,21 @@ fn remove_unsatisfiable_properties(schema: &mut Map<String, Value>, cursor: &mut
 }
 
 /// Adds a branch, or the branches of a union.
-fn flatten_branch(mut branch: Map<String, Value>, all: &mut Vec<Value>) {
+fn flatten_branch(mut branch: JsonObject, all: &mut Vec<Value>) {
     match branch.remove_keyword("anyOf") {
         Some(Value::Array(inner)) => {
             for subschema in inner {
                 let Value::Object(subschema) = subschema else {
                     continue;
                 };
-                let annotations = branch
-                    .clone()
-                    .into_iter()
-                    .filter(|(keyword, _)| !subschema.contains_key(keyword));
-                flatten_branch(
-                    without_annotations_on_ref(subschema.clone(), annotations.collect()),
-                    all,
-                );
+                // A branch that is a reference may have no siblings.
+                if subschema.has_keyword("$ref") {
+                    flatten_branch(subschema, all);
+                    continue;
+                }
+                let mut annotations = branch.clone();
+                annotations.retain(|keyword, _| !subschema.contains_key(keyword));
+                flatten_branch(with_annotations(subschema, annotations), all);
             }
         }
         _ => {
@@ -266,34 +246,18 @@ fn flatten_branch(mut branch: Map<String, Value>, all: &mut Vec<Value>) {
     }
 }
 
-/// A branch that is a reference may have no siblings: the annotations are dropped.
-fn without_annotations_on_ref(
-    subschema: Map<String, Value>,
-    annotations: Map<String, Value>,
-) -> Map<String, Value> {
-    if subschema.has_keyword("$ref") {
-        return subschema;
-    }
-    with_annotations(subschema, annotations)
-}
-
 /// Returns true if a union has other assertions beside it, which must be merged with it.
 fn has_constrained_union(value: &Value) -> bool {
-    match value {
-        Value::Array(elements) => elements.iter().any(has_constrained_union),
-        Value::Object(members) => {
-            members.has_keyword("anyOf")
-                && members.keys().any(|keyword| keyword != "anyOf" && is_assertion(keyword))
-                || members.values().any(has_constrained_union)
-        }
-        _ => false,
-    }
+    any_object(value, &mut |members| {
+        members.has_keyword("anyOf")
+            && members.keys().any(|keyword| keyword != "anyOf" && is_assertion(keyword))
+    })
 }
 
 /// Removes the assertions from a schema and returns them.
-fn take_assertions(schema: &mut Map<String, Value>) -> Map<String, Value> {
+fn take_assertions(schema: &mut JsonObject) -> JsonObject {
     if has_no_assertions(schema) {
-        return Map::new();
+        return JsonObject::new();
     }
     let (assertions, annotations) =
         std::mem::take(schema).into_iter().partition(|(keyword, _)| is_assertion(keyword));
@@ -302,11 +266,7 @@ fn take_assertions(schema: &mut Map<String, Value>) -> Map<String, Value> {
 }
 
 /// Makes a schema of annotations the union of these branches; a single branch is merged into it.
-fn set_branches(
-    schema: &mut Map<String, Value>,
-    mut branches: Vec<Value>,
-    cursor: &mut SchemaCursor<'_>,
-) {
+fn set_branches(schema: &mut JsonObject, mut branches: Vec<Value>, cursor: &mut SchemaCursor<'_>) {
     match branches.len() {
         // No dialect can express a schema that is never valid.
         0 => cursor.report_loss("not", Severity::Wider, None),

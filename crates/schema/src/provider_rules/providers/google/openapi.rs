@@ -2,107 +2,69 @@
 
 use serde_json::Value;
 
-use super::require_known_property_ordering;
+use super::{NO_RULES, ProviderRules, require_known_property_ordering};
 use crate::provider_rules::{
-    Rejection, keywords, object_properties,
-    report::{RejectionReport, excerpt},
+    keywords, object_properties,
+    report::{Report, excerpt},
     root,
-    subschemas::{Subschema, SubschemaList},
+    subschemas::Subschema,
     value_types,
 };
 
-/// The type of value that a field holds.
-#[derive(Clone, Copy)]
-enum FieldType {
-    String,
-    StringList,
-    Boolean,
-    Number,
-    Integer,
-    Object,
-    SchemaMap,
-    Any,
-}
-
 /// Every field that the parser knows.
-const FIELDS: [(&str, FieldType); 22] = [
-    ("type", FieldType::String),
-    ("title", FieldType::String),
-    ("description", FieldType::String),
-    ("format", FieldType::String),
-    ("pattern", FieldType::String),
-    ("enum", FieldType::StringList),
-    ("required", FieldType::StringList),
-    ("propertyOrdering", FieldType::StringList),
-    ("nullable", FieldType::Boolean),
-    ("minimum", FieldType::Number),
-    ("maximum", FieldType::Number),
-    ("minItems", FieldType::Integer),
-    ("maxItems", FieldType::Integer),
-    ("minLength", FieldType::Integer),
-    ("maxLength", FieldType::Integer),
-    ("minProperties", FieldType::Integer),
-    ("maxProperties", FieldType::Integer),
-    ("properties", FieldType::Object),
-    ("items", FieldType::Object),
-    ("anyOf", FieldType::SchemaMap),
-    ("default", FieldType::Any),
-    ("example", FieldType::Any),
+const FIELDS: [&str; 22] = [
+    "type", "title", "description", "format", "pattern", "enum", "required", "propertyOrdering",
+    "nullable", "minimum", "maximum", "minItems", "maxItems", "minLength", "maxLength",
+    "minProperties", "maxProperties", "properties", "items", "anyOf", "default", "example",
 ];
 
-const TYPES: [&str; 6] = ["string", "number", "integer", "boolean", "array", "object"];
+/// `parameters`: every field must be known and hold the type of value that the parser expects.
+pub(crate) const OPENAPI: ProviderRules = ProviderRules {
+    whole: &[require_object_type, root::forbid_composed_root],
+    keywords: Some(&FIELDS),
+    each: &[
+        require_field_types,
+        |subschema, report| value_types::require_type(subschema, &["anyOf"], report),
+        value_types::require_known_type,
+        require_consistent_type_case,
+        value_types::require_any_of_alone,
+        value_types::require_string_enum,
+        value_types::require_items,
+        object_properties::require_nonempty,
+        object_properties::require_declared_required,
+        object_properties::require_identifier_names,
+        require_known_property_ordering,
+        require_supported_format,
+    ],
+    ..NO_RULES
+};
 
-/// `parameters`.
-pub(crate) fn openapi(schema: &Value) -> Vec<Rejection> {
-    let accepted = FIELDS.map(|(field, _)| field);
-    let subschemas = SubschemaList::under_keywords(schema, &accepted);
-    let mut report = RejectionReport::new(&subschemas);
-    let upper = match schema.get("type").and_then(Value::as_str) {
-        Some("object") => false,
-        Some("OBJECT") => true,
-        _ => {
-            report.reject_root("the root must have `type: \"object\"`");
-            false
-        }
-    };
-    root::forbid_composed_root(&mut report);
-    for subschema in subschemas.entries() {
-        keywords::require_object_schema(subschema, &mut report);
-        keywords::allow_only(subschema, &accepted, &mut report);
-        require_field_types(subschema, &mut report);
-        value_types::require_type(subschema, &["anyOf"], &mut report);
-        value_types::require_known_type(subschema, &TYPES, &mut report);
-        require_consistent_type_case(subschema, upper, &mut report);
-        value_types::require_any_of_alone(subschema, &mut report);
-        value_types::require_string_enum(subschema, &mut report);
-        value_types::require_items(subschema, &mut report);
-        object_properties::require_nonempty(subschema, &mut report);
-        object_properties::require_declared_required(subschema, &mut report);
-        object_properties::require_identifier_names(subschema, &mut report);
-        require_known_property_ordering(subschema, &mut report);
-        require_supported_format(subschema, &mut report);
+/// The root must be an object; the types may be in upper case.
+fn require_object_type(report: &mut Report<'_>) {
+    let root_type = report.subschemas().root().get("type").and_then(Value::as_str);
+    if !matches!(root_type, Some("object" | "OBJECT")) {
+        report.reject_root("the root must have `type: \"object\"`");
     }
-    report.into_rejections()
 }
 
-fn require_field_types<'a>(subschema: &Subschema<'a>, report: &mut RejectionReport<'_, 'a>) {
-    for (field, holds) in FIELDS {
+/// Every field must hold the type of value that the parser expects.
+fn require_field_types(subschema: &Subschema<'_>, report: &mut Report<'_>) {
+    for field in FIELDS {
         let Some(value) = subschema.get(field) else {
             continue;
         };
-        let all =
-            |test: fn(&Value) -> bool| value.as_array().is_some_and(|list| list.iter().all(test));
-        let (fits, what) = match holds {
-            FieldType::String => (value.is_string(), "text"),
-            FieldType::StringList => (all(Value::is_string), "a list of strings"),
-            FieldType::Boolean => (value.is_boolean(), "`true` or `false`"),
-            FieldType::Number => (value.is_number(), "a number"),
-            FieldType::Integer => (value.is_u64(), "a whole number"),
-            FieldType::Object => (value.is_object(), "an object"),
-            FieldType::SchemaMap => {
-                (value.as_array().is_some_and(|list| !list.is_empty()), "a list that is not empty")
+        let list = value.as_array();
+        let (fits, what) = match field {
+            "type" | "title" | "description" | "format" | "pattern" => (value.is_string(), "text"),
+            "enum" | "required" | "propertyOrdering" => {
+                (list.is_some_and(|list| list.iter().all(Value::is_string)), "a list of strings")
             }
-            FieldType::Any => continue,
+            "nullable" => (value.is_boolean(), "`true` or `false`"),
+            "minimum" | "maximum" => (value.is_number(), "a number"),
+            "properties" | "items" => (value.is_object(), "an object"),
+            "anyOf" => (list.is_some_and(|list| !list.is_empty()), "a list that is not empty"),
+            "default" | "example" => continue,
+            _ => (value.is_u64(), "a whole number"),
         };
         if !fits {
             report.reject(subschema, format!("`{field}` must be {what}"));
@@ -111,11 +73,8 @@ fn require_field_types<'a>(subschema: &Subschema<'a>, report: &mut RejectionRepo
 }
 
 /// All types must be in upper case if the root's is, otherwise in lower case.
-fn require_consistent_type_case<'a>(
-    subschema: &Subschema<'a>,
-    upper: bool,
-    report: &mut RejectionReport<'_, 'a>,
-) {
+fn require_consistent_type_case(subschema: &Subschema<'_>, report: &mut Report<'_>) {
+    let upper = report.subschemas().root().get("type").is_some_and(|name| name == "OBJECT");
     let name = subschema.get("type").and_then(Value::as_str).unwrap_or_default();
     if name.chars().any(|letter| letter.is_ascii_uppercase() != upper) {
         report.reject(
@@ -126,12 +85,11 @@ fn require_consistent_type_case<'a>(
 }
 
 /// Only the few formats that are known to be accepted.
-fn require_supported_format<'a>(subschema: &Subschema<'a>, report: &mut RejectionReport<'_, 'a>) {
-    let of_numbers =
-        value_types::has_type(subschema, "integer") || value_types::has_type(subschema, "number");
-    let safe: &[&str] = match of_numbers {
+fn require_supported_format(subschema: &Subschema<'_>, report: &mut Report<'_>) {
+    let has_type = |json_type| value_types::has_type(subschema, json_type);
+    let safe: &[&str] = match has_type("integer") || has_type("number") {
         true => &["int32", "int64"],
-        false if value_types::has_type(subschema, "string") => &["date-time", "enum"],
+        false if has_type("string") => &["date-time", "enum"],
         false => &[],
     };
     keywords::allow_formats(subschema, safe, report);

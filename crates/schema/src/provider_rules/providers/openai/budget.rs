@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::provider_rules::{
-    report::RejectionReport,
+    report::Report,
     subschemas::{PathSegment, Subschema},
     value_types,
 };
@@ -17,8 +17,8 @@ const MAX_ENUM_VALUES: usize = 1_000;
 const LONG_ENUM_THRESHOLD: usize = 250;
 const MAX_LONG_ENUM_CHARACTERS: usize = 15_000;
 
-pub(crate) fn is_kept(report: &mut RejectionReport<'_, '_>) {
-    check_depth(report);
+/// Counts properties, enum values and characters.
+pub(super) fn check_totals(report: &mut Report<'_>) {
     let (mut properties, mut values, mut characters) = (0, 0, 0);
     for subschema in report.subschemas().entries() {
         properties += subschema.properties().map_or(0, |properties| properties.len());
@@ -29,24 +29,18 @@ pub(crate) fn is_kept(report: &mut RejectionReport<'_, '_>) {
         characters += listed.iter().map(value_characters).sum::<usize>();
         check_long_enum(subschema, listed, report);
     }
-    let budgets = [
-        (properties, MAX_PROPERTIES, "properties"),
-        (values, MAX_ENUM_VALUES, "enum values"),
-        (characters, MAX_CHARACTERS, "characters of names, enum values and constants"),
-    ];
-    for (spent, budget, what) in budgets {
-        if spent > budget {
-            report.reject_root(format!("{spent} {what}, and at most {budget} are accepted"));
-        }
-    }
+    report.reject_above(MAX_PROPERTIES, properties, "properties");
+    report.reject_above(MAX_ENUM_VALUES, values, "enum values");
+    let what = "characters of names, enum values and constants";
+    report.reject_above(MAX_CHARACTERS, characters, what);
 }
 
 /// Counts the nesting of objects and arrays; each definition starts at 0, and references are not followed.
-fn check_depth(report: &mut RejectionReport<'_, '_>) {
+pub(super) fn check_depth(report: &mut Report<'_>) {
     let subschemas = report.subschemas().entries();
     let mut levels: Vec<usize> = Vec::with_capacity(subschemas.len());
     for subschema in subschemas {
-        let outer = match (subschema.segment, subschema.parent_index()) {
+        let outer = match (subschema.segment, subschema.parent_index) {
             (PathSegment::Name("$defs", _), _) | (_, None) => 0,
             (_, Some(parent)) => levels.get(parent).copied().unwrap_or_default(),
         };
@@ -55,20 +49,14 @@ fn check_depth(report: &mut RejectionReport<'_, '_>) {
             .any(|json_type| value_types::has_type(subschema, json_type));
         let level = outer + usize::from(nests);
         if level > MAX_DEPTH && outer <= MAX_DEPTH {
-            report.reject(
-                subschema,
-                format!("objects and arrays may nest no deeper than {MAX_DEPTH} levels"),
-            );
+            let rule = format!("objects and arrays may nest no deeper than {MAX_DEPTH} levels");
+            report.reject(subschema, rule);
         }
         levels.push(level);
     }
 }
 
-fn check_long_enum<'a>(
-    subschema: &Subschema<'a>,
-    listed: &[Value],
-    report: &mut RejectionReport<'_, 'a>,
-) {
+fn check_long_enum(subschema: &Subschema<'_>, listed: &[Value], report: &mut Report<'_>) {
     let texts = || listed.iter().filter(|value| value.is_string());
     if texts().count() > LONG_ENUM_THRESHOLD {
         let characters: usize = texts().map(value_characters).sum();

@@ -3,26 +3,18 @@
 mod keyword;
 mod subschemas;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use self::keyword::KeywordMerge;
-use crate::lower::pass::applies_to::is_assertion;
-use crate::lower::{KeywordLookup, KeywordLookupMut};
+use crate::lower::pass::{applies_to::is_assertion, describe::drop_keyword};
+use crate::lower::{JsonObject, KeywordLookup, SchemaCursor};
 
 /// How many references may be inlined within each other.
 const MAX_NESTED_REFS: usize = 2;
 
-/// An assertion of the second schema that could not be merged into the first.
-pub(crate) struct Conflict {
-    pub(crate) keyword: String,
-    pub(crate) value: Value,
-}
-
 /// The schema that is never valid.
-pub(crate) fn never_schema() -> Map<String, Value> {
-    let mut nothing = Map::new();
-    nothing.set_keyword("not", json!({}));
-    nothing
+pub(crate) fn never_schema() -> JsonObject {
+    JsonObject::from_iter([("not".to_owned(), json!({}))])
 }
 
 /// Keywords that are only meaningful together.
@@ -30,7 +22,7 @@ const INTERDEPENDENT_KEYWORDS: [&[&str]; 2] =
     [&["if", "then", "else"], &["contains", "minContains", "maxContains"]];
 
 /// Keywords that depend on the other keywords of their own schema.
-const UNEVALUATED_KEYWORDS: [&str; 2] = ["unevaluatedProperties", "unevaluatedItems"];
+pub(crate) const UNEVALUATED_KEYWORDS: [&str; 2] = ["unevaluatedProperties", "unevaluatedItems"];
 
 /// Merges schemas and collects the conflicts.
 pub(crate) struct SchemaMerger<'d> {
@@ -38,7 +30,8 @@ pub(crate) struct SchemaMerger<'d> {
     definitions: &'d Value,
     /// How many references have been inlined around the current schemas.
     open_refs: usize,
-    pub(crate) conflicts: Vec<Conflict>,
+    /// The assertions of the second schema that could not be merged into the first.
+    pub(crate) conflicts: Vec<(String, Value)>,
 }
 
 impl<'d> SchemaMerger<'d> {
@@ -52,16 +45,28 @@ impl<'d> SchemaMerger<'d> {
     }
 
     fn add_conflict(&mut self, keyword: &str, value: Value) {
-        self.conflicts.push(Conflict { keyword: keyword.to_owned(), value });
+        self.conflicts.push((keyword.to_owned(), value));
+    }
+
+    /// Moves keywords of a schema to the conflicts.
+    fn take_conflicts(&mut self, schema: &mut JsonObject, keywords: &[&str]) {
+        for keyword in keywords {
+            if let Some(value) = schema.remove_keyword(keyword) {
+                self.add_conflict(keyword, value);
+            }
+        }
+    }
+
+    /// Reports the conflicts as keywords that were dropped from the merged schema.
+    pub(crate) fn drop_conflicts(self, merged: &mut JsonObject, cursor: &mut SchemaCursor<'_>) {
+        for (keyword, value) in self.conflicts {
+            drop_keyword(merged, cursor, &keyword, &value);
+        }
     }
 
     /// Merges two schemas; a keyword that cannot be merged is dropped from the second.
-    pub(crate) fn merge(
-        &mut self,
-        one: Map<String, Value>,
-        other: Map<String, Value>,
-    ) -> Map<String, Value> {
-        let refers = |schema: &Map<String, Value>| schema.has_keyword("$ref");
+    pub(crate) fn merge(&mut self, one: JsonObject, other: JsonObject) -> JsonObject {
+        let refers = |schema: &JsonObject| schema.has_keyword("$ref");
         if one == other || !refers(&one) && !refers(&other) {
             return self.merge_keywords(one, other);
         }
@@ -78,47 +83,28 @@ impl<'d> SchemaMerger<'d> {
     }
 
     /// Resolves a schema that is a reference.
-    fn resolve_ref(&mut self, schema: Map<String, Value>) -> Map<String, Value> {
-        let mut schema = schema;
+    fn resolve_ref(&mut self, mut schema: JsonObject) -> JsonObject {
         // A definition may itself be only a reference; one that cannot be resolved is left unchanged.
         for _ in 0..8 {
             let target = schema
-                .keyword("$ref")
-                .and_then(Value::as_str)
+                .text("$ref")
                 .and_then(|name| self.definitions.get(name.strip_prefix("#/$defs/")?))
                 .and_then(Value::as_object);
             let Some(target) = target else { break };
             schema = target.clone();
         }
-        if let Some(reference) = schema.remove_keyword("$ref") {
-            self.add_conflict("$ref", reference);
-        }
+        self.take_conflicts(&mut schema, &["$ref"]);
         schema
     }
 
-    fn merge_keywords(
-        &mut self,
-        mut one: Map<String, Value>,
-        mut other: Map<String, Value>,
-    ) -> Map<String, Value> {
+    fn merge_keywords(&mut self, mut one: JsonObject, mut other: JsonObject) -> JsonObject {
         for side in [&mut one, &mut other] {
             super::resolve_unevaluated(side);
-            for keyword in UNEVALUATED_KEYWORDS {
-                if let Some(value) = side.remove_keyword(keyword) {
-                    self.add_conflict(keyword, value);
-                }
-            }
+            self.take_conflicts(side, &UNEVALUATED_KEYWORDS);
         }
         for group in INTERDEPENDENT_KEYWORDS {
-            let has_keywords = |schema: &Map<String, Value>| {
-                group.iter().any(|keyword| schema.has_keyword(keyword))
-            };
-            if has_keywords(&one) && has_keywords(&other) {
-                for keyword in group {
-                    if let Some(value) = other.remove_keyword(keyword) {
-                        self.add_conflict(keyword, value);
-                    }
-                }
+            if one.has_any_keyword(group) && other.has_any_keyword(group) {
+                self.take_conflicts(&mut other, group);
             }
         }
         self.merge_properties(&mut one, &mut other);

@@ -1,40 +1,15 @@
 //! Conditions on the elements of arrays.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::sentences::{describe_rest, describe_value};
+use super::sentences::describe_value;
 use super::{
     admits_anything, admits_nothing, as_count, lower_maximum, raise_minimum, take_unsupported,
 };
-use crate::lower::{KeywordLookup, KeywordLookupMut, SchemaCursor};
-
-/// Keywords whose subschemas may evaluate elements.
-const EVALUATING_KEYWORDS: [&str; 10] = [
-    "$dynamicRef", "$ref", "allOf", "anyOf", "contains", "dependentSchemas", "else", "if", "oneOf",
-    "then",
-];
-
-/// Replaces `unevaluatedItems` by `items` where nothing else evaluates elements.
-pub(super) fn resolve_unevaluated_items(
-    members: &mut Map<String, Value>,
-    cursor: &mut SchemaCursor<'_>,
-) {
-    let Some(rest) = take_unsupported(members, cursor, "unevaluatedItems") else {
-        return;
-    };
-    if admits_anything(&rest) || members.has_keyword("items") {
-        return;
-    }
-    if !EVALUATING_KEYWORDS.iter().any(|keyword| members.has_keyword(keyword)) {
-        members.set_keyword("items", rest);
-    } else {
-        let text = describe_rest(&rest, "item", "items");
-        cursor.move_to_description(members, "unevaluatedItems", text);
-    }
-}
+use crate::lower::{JsonObject, KeywordLookup, SchemaCursor};
 
 /// Ends an array before an element that is never valid.
-pub(super) fn end_before_unsatisfiable(members: &mut Map<String, Value>) {
+pub(super) fn end_before_unsatisfiable(members: &mut JsonObject) {
     let Some(Value::Array(first)) = members.keyword_mut("prefixItems") else {
         return;
     };
@@ -50,7 +25,7 @@ pub(super) fn end_before_unsatisfiable(members: &mut Map<String, Value>) {
 }
 
 /// `contains`, `minContains` and `maxContains`.
-pub(super) fn describe_contains(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) {
+pub(super) fn describe_contains(members: &mut JsonObject, cursor: &mut SchemaCursor<'_>) {
     let [contained, min, max] = ["contains", "minContains", "maxContains"]
         .map(|keyword| take_unsupported(members, cursor, keyword));
     let Some(contained) = contained else {
@@ -83,10 +58,7 @@ pub(super) fn describe_contains(members: &mut Map<String, Value>, cursor: &mut S
     cursor.move_to_description(members, "contains", words);
 }
 
-pub(super) fn describe_unique_items(
-    members: &mut Map<String, Value>,
-    cursor: &mut SchemaCursor<'_>,
-) {
+pub(super) fn describe_unique_items(members: &mut JsonObject, cursor: &mut SchemaCursor<'_>) {
     let Some(Value::Bool(true)) = take_unsupported(members, cursor, "uniqueItems") else {
         return;
     };

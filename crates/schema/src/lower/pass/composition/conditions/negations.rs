@@ -3,15 +3,15 @@
 use std::collections::HashSet;
 
 use jsonschema::json::cmp;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::sentences::{
     describe_condition, describe_requirement, describe_value, describe_values, join_names,
 };
-use super::{admits_anything, admits_nothing, describe_loss, required_names, take_unsupported};
+use super::{admits_anything, admits_nothing, describe_loss, take_unsupported};
 use crate::lower::pass::applies_to::is_assertion;
 use crate::lower::pass::constants::simplify_enum;
-use crate::lower::{KeywordLookup, KeywordLookupMut, SchemaCursor};
+use crate::lower::{JsonObject, KeywordLookup, SchemaCursor};
 use crate::type_set::TypeSet;
 
 /// Longer lists are not compared value by value.
@@ -19,16 +19,16 @@ const MAX_COMPARISONS: usize = 1 << 20;
 
 /// Removes properties that are never valid.
 pub(super) fn remove_unsatisfiable_properties(
-    members: &mut Map<String, Value>,
+    members: &mut JsonObject,
     cursor: &mut SchemaCursor<'_>,
 ) {
-    let subschemas = members.keyword("properties").and_then(Value::as_object);
+    let subschemas = members.object("properties");
     if !subschemas.is_some_and(|subschemas| subschemas.values().any(admits_nothing)) {
         return;
     }
-    let needed: HashSet<String> = required_names(members).map(str::to_owned).collect();
-    let closed = members.keyword("additionalProperties") == Some(&Value::Bool(false))
-        && !members.has_keyword("patternProperties");
+    let needed: HashSet<String> = members.required_names().map(str::to_owned).collect();
+    let closed =
+        members.is_false("additionalProperties") && !members.has_keyword("patternProperties");
     let mut forbidden = Vec::new();
     if let Some(Value::Object(properties)) = members.keyword_mut("properties") {
         properties.retain(|name, subschema| {
@@ -45,13 +45,13 @@ pub(super) fn remove_unsatisfiable_properties(
 }
 
 /// Narrows the type or the enum where that expresses all of a `not`.
-pub(super) fn rewrite_not(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) {
+pub(super) fn rewrite_not(members: &mut JsonObject, cursor: &mut SchemaCursor<'_>) {
     let Some(not) = take_unsupported(members, cursor, "not") else {
         return;
     };
     let single = std::slice::from_ref(&not);
     let each = match asserted_keywords(&not).as_slice() {
-        ["anyOf"] => not.keyword("anyOf").and_then(Value::as_array).map_or(single, Vec::as_slice),
+        ["anyOf"] => not.list("anyOf").unwrap_or(single),
         _ => single,
     };
     for excluded in each {
@@ -79,31 +79,22 @@ pub(super) fn rewrite_not(members: &mut Map<String, Value>, cursor: &mut SchemaC
 
 /// The keywords of a schema that are assertions.
 fn asserted_keywords(schema: &Value) -> Vec<&str> {
-    let keywords = schema.as_object().into_iter().flat_map(Map::keys);
+    let keywords = schema.as_object().into_iter().flat_map(JsonObject::keys);
     keywords.map(String::as_str).filter(|keyword| is_assertion(keyword)).collect()
 }
 
 /// Excludes types; returns true if any value remains valid.
-fn exclude_type(
-    members: &mut Map<String, Value>,
-    cursor: &mut SchemaCursor<'_>,
-    excluded: &Value,
-) -> bool {
+fn exclude_type(members: &mut JsonObject, cursor: &mut SchemaCursor<'_>, excluded: &Value) -> bool {
     let types = excluded.keyword("type").map_or(TypeSet::NONE, TypeSet::from_type_keyword);
     if let Some(Value::Array(values)) = members.keyword_mut("enum") {
         values.retain(|value| !types.intersects(TypeSet::type_of(value)));
         return simplify_enum(members);
     }
-    let remaining = members.keyword("type").map(|json_type| {
-        (
-            TypeSet::from_type_keyword(json_type),
-            TypeSet::from_type_keyword(json_type).difference(types),
-        )
-    });
-    match remaining {
-        Some((before, remaining)) if before == remaining => {}
-        Some((_, remaining)) if remaining.is_empty() => return false,
-        Some((_, remaining)) if let Some(json_type) = remaining.to_type_keyword() => {
+    let before = members.keyword("type").map(TypeSet::from_type_keyword);
+    match before.map(|before| before.difference(types)) {
+        remaining if remaining == before && before.is_some() => {}
+        Some(remaining) if remaining.is_empty() => return false,
+        Some(remaining) if let Some(json_type) = remaining.to_type_keyword() => {
             members.set_keyword("type", json_type);
         }
         _ => cursor.move_to_description(members, "not", describe_negation(excluded)),
@@ -113,7 +104,7 @@ fn exclude_type(
 
 /// Excludes values; returns true if any other remains valid.
 fn exclude_values(
-    members: &mut Map<String, Value>,
+    members: &mut JsonObject,
     cursor: &mut SchemaCursor<'_>,
     excluded: &Value,
 ) -> bool {
@@ -155,12 +146,10 @@ fn exclude_values(
 }
 
 fn describe_negation(excluded: &Value) -> String {
-    let list = excluded.keyword("required").and_then(Value::as_array);
-    match (asserted_keywords(excluded).as_slice(), list.map(Vec::as_slice)) {
+    match (asserted_keywords(excluded).as_slice(), excluded.list("required")) {
         (["required"], Some([Value::String(name)])) => format!("`{name}` must not be given"),
-        (["required"], Some(several)) => {
-            let several = several.iter().filter_map(Value::as_str);
-            format!("not {} together", join_names(several))
+        (["required"], Some(_)) => {
+            format!("not {} together", join_names(excluded.required_names()))
         }
         (keywords, _) if keywords.contains(&"properties") || keywords.contains(&"required") => {
             format!("never so that {}", describe_condition(excluded))
@@ -170,10 +159,7 @@ fn describe_negation(excluded: &Value) -> String {
 }
 
 /// `if` … `then` … `else`.
-pub(super) fn describe_if_then_else(
-    members: &mut Map<String, Value>,
-    cursor: &mut SchemaCursor<'_>,
-) {
+pub(super) fn describe_if_then_else(members: &mut JsonObject, cursor: &mut SchemaCursor<'_>) {
     let [test, then, other] =
         ["if", "then", "else"].map(|keyword| take_unsupported(members, cursor, keyword));
     let Some(test) = test else {
@@ -202,10 +188,7 @@ pub(super) fn describe_if_then_else(
 }
 
 /// A `oneOf` that could not be merged with the `anyOf` beside it.
-pub(super) fn describe_second_union(
-    members: &mut Map<String, Value>,
-    cursor: &mut SchemaCursor<'_>,
-) {
+pub(super) fn describe_second_union(members: &mut JsonObject, cursor: &mut SchemaCursor<'_>) {
     if let Some(branches) = take_unsupported(members, cursor, "oneOf") {
         let words = format!("exactly one of: {}", describe_value(&json!({"anyOf": branches})));
         cursor.move_to_description(members, "oneOf", words);

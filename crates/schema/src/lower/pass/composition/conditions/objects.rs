@@ -2,77 +2,16 @@
 
 use std::collections::{HashMap, HashSet};
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::sentences::{self, describe_value};
-use super::{
-    admits_anything, admits_nothing, as_count, describe_loss, required_names, take_unsupported,
-};
+use super::{admits_anything, admits_nothing, as_count, describe_loss, take_unsupported};
 use crate::lower::pass::applies_to::is_assertion;
 use crate::lower::pass::describe::drop_keyword;
-use crate::lower::{KeywordLookup, KeywordLookupMut, SchemaCursor};
+use crate::lower::{JsonObject, KeywordLookup, SchemaCursor};
 
 /// More names are not written as properties, and more alternatives not as a union.
 const MAX_NAMES: usize = 64;
-
-/// Keywords whose subschemas apply to the same value.
-const SAME_VALUE_KEYWORDS: [&str; 10] = [
-    "$dynamicRef", "$recursiveRef", "$ref", "allOf", "anyOf", "dependentSchemas", "else", "if",
-    "oneOf", "then",
-];
-
-/// Replaces `unevaluatedProperties` by `additionalProperties` where nothing else evaluates properties.
-pub(super) fn resolve_unevaluated_properties(
-    members: &mut Map<String, Value>,
-    cursor: &mut SchemaCursor<'_>,
-) {
-    let Some(rest) = take_unsupported(members, cursor, "unevaluatedProperties") else {
-        return;
-    };
-    if admits_anything(&rest) || members.has_keyword("additionalProperties") {
-        return;
-    }
-    let elsewhere = SAME_VALUE_KEYWORDS.iter().any(|keyword| {
-        let subschema = members.keyword(keyword);
-        subschema.is_some_and(|subschema| subschema_names_properties(keyword, subschema))
-    });
-    if !elsewhere {
-        members.set_keyword("additionalProperties", rest);
-    } else {
-        let text = sentences::describe_rest(&rest, "property", "properties");
-        cursor.move_to_description(members, "unevaluatedProperties", text);
-    }
-}
-
-fn subschema_names_properties(keyword: &str, subschema: &Value) -> bool {
-    match (keyword, subschema) {
-        ("dependentSchemas", Value::Object(subschemas)) => {
-            subschemas.values().any(names_properties)
-        }
-        (_, Value::Array(subschemas)) => subschemas.iter().any(names_properties),
-        (_, subschema) => names_properties(subschema),
-    }
-}
-
-/// Returns true if a schema declares properties, directly or in a subschema.
-fn names_properties(schema: &Value) -> bool {
-    match schema {
-        Value::Object(members) => {
-            members.iter().any(|(keyword, subschema)| match keyword.as_str() {
-                "additionalProperties"
-                | "patternProperties"
-                | "properties"
-                | "unevaluatedProperties" => true,
-                keyword => {
-                    SAME_VALUE_KEYWORDS.contains(&keyword)
-                        && subschema_names_properties(keyword, subschema)
-                }
-            })
-        }
-        // A boolean evaluates nothing; the target of a reference is unknown here.
-        other => !other.is_boolean(),
-    }
-}
 
 /// What must hold if a property is present.
 enum Dependency {
@@ -82,7 +21,7 @@ enum Dependency {
 
 impl Dependency {
     fn from_value(value: Value) -> Self {
-        let only_names = |schema: &Map<String, Value>| {
+        let only_names = |schema: &JsonObject| {
             schema.keys().all(|keyword| keyword == "required" || !is_assertion(keyword))
         };
         let list = match &value {
@@ -121,12 +60,10 @@ impl Dependency {
 }
 
 /// `dependentRequired`, `dependentSchemas`, and `dependencies`, which is either.
-pub(super) fn rewrite_dependencies(
-    members: &mut Map<String, Value>,
-    cursor: &mut SchemaCursor<'_>,
-) {
+pub(super) fn rewrite_dependencies(members: &mut JsonObject, cursor: &mut SchemaCursor<'_>) {
+    const KEYWORDS: [&str; 3] = ["dependentRequired", "dependentSchemas", "dependencies"];
     let mut dependencies: Vec<(&str, String, Dependency)> = Vec::new();
-    for keyword in ["dependentRequired", "dependentSchemas", "dependencies"] {
+    for keyword in KEYWORDS {
         if let Some(Value::Object(given)) = take_unsupported(members, cursor, keyword) {
             let given = given.into_iter();
             dependencies
@@ -137,7 +74,7 @@ pub(super) fn rewrite_dependencies(
         return;
     }
     let required = require_dependencies(members, &dependencies);
-    for keyword in ["dependentRequired", "dependentSchemas", "dependencies"] {
+    for keyword in KEYWORDS {
         let sentences = dependencies.iter().filter(|(from, ..)| *from == keyword);
         let sentences =
             sentences.filter_map(|(_, name, dependency)| dependency.describe(name, &required));
@@ -147,7 +84,7 @@ pub(super) fn rewrite_dependencies(
 
 /// Adds the dependencies of required properties to `required`, transitively; returns all required names.
 fn require_dependencies(
-    members: &mut Map<String, Value>,
+    members: &mut JsonObject,
     dependencies: &[(&str, String, Dependency)],
 ) -> HashSet<String> {
     let mut asked: HashMap<&str, Vec<&String>> = HashMap::new();
@@ -156,8 +93,8 @@ fn require_dependencies(
             asked.entry(name).or_default().extend(names);
         }
     }
-    let mut required: HashSet<String> = required_names(members).map(str::to_owned).collect();
-    let mut next: Vec<String> = required_names(members).map(str::to_owned).collect();
+    let mut next: Vec<String> = members.required_names().map(str::to_owned).collect();
+    let mut required: HashSet<String> = next.iter().cloned().collect();
     let mut added = Vec::new();
     while let Some(name) = next.pop() {
         for other in asked.remove(name.as_str()).into_iter().flatten() {
@@ -175,7 +112,7 @@ fn require_dependencies(
 
 /// `propertyNames`; returns true if a schema was copied to several names.
 pub(super) fn rewrite_property_names(
-    members: &mut Map<String, Value>,
+    members: &mut JsonObject,
     cursor: &mut SchemaCursor<'_>,
 ) -> bool {
     let Some(rule) = take_unsupported(members, cursor, "propertyNames") else {
@@ -213,16 +150,11 @@ pub(super) fn rewrite_property_names(
 }
 
 /// Closes an object to the allowed names, each with the schema that it had.
-fn close_to_names(members: &mut Map<String, Value>, allowed: &[&str]) {
+fn close_to_names(members: &mut JsonObject, allowed: &[&str]) {
     let rest = members.set_keyword("additionalProperties", Value::Bool(false));
-    let mut old = match members.remove_keyword("properties") {
-        Some(Value::Object(properties)) => properties,
-        _ => Map::new(),
-    };
-    let mut properties = Map::new();
+    let mut properties = members.take_object("properties");
     // Declared names keep their order.
-    old.retain(|name, _| allowed.contains(&name.as_str()));
-    properties.append(&mut old);
+    properties.retain(|name, _| allowed.contains(&name.as_str()));
     if rest != Some(Value::Bool(false)) {
         let rest = rest.unwrap_or_else(|| json!({}));
         for name in allowed {
@@ -233,10 +165,7 @@ fn close_to_names(members: &mut Map<String, Value>, allowed: &[&str]) {
 }
 
 /// `patternProperties`: where other properties are limited, matching properties must stay valid.
-pub(super) fn rewrite_pattern_properties(
-    members: &mut Map<String, Value>,
-    cursor: &mut SchemaCursor<'_>,
-) {
+pub(super) fn rewrite_pattern_properties(members: &mut JsonObject, cursor: &mut SchemaCursor<'_>) {
     let Some(Value::Object(patterns)) = take_unsupported(members, cursor, "patternProperties")
     else {
         return;
@@ -248,11 +177,9 @@ pub(super) fn rewrite_pattern_properties(
     {
         // No name remains that would be additional.
         members.remove_keyword("additionalProperties");
-        members.extend(
-            patterns
-                .into_iter()
-                .map(|(_, subschema)| ("additionalProperties".to_owned(), subschema)),
-        );
+        for (_, subschema) in patterns {
+            members.set_keyword("additionalProperties", subschema);
+        }
         return;
     }
     let rest =
@@ -280,9 +207,8 @@ pub(super) fn rewrite_pattern_properties(
         if !closed {
             sentences.push(format!("each other property is {}", describe_value(&rest)));
         }
-        match any_of(
-            std::iter::once(rest).chain(patterns.into_iter().map(|(_, subschema)| subschema)),
-        ) {
+        let allowed = [rest].into_iter().chain(patterns.into_iter().map(|(_, allowed)| allowed));
+        match any_of(allowed) {
             Some(rest) => members.set_keyword("additionalProperties", rest),
             None => members.remove_keyword("additionalProperties"),
         };
@@ -291,7 +217,7 @@ pub(super) fn rewrite_pattern_properties(
 }
 
 /// The union of several schemas; `None` if any value is valid.
-fn any_of(subschemas: impl Iterator<Item = Value>) -> Option<Value> {
+pub(crate) fn any_of(subschemas: impl Iterator<Item = Value>) -> Option<Value> {
     let mut distinct: Vec<Value> = Vec::new();
     for subschema in subschemas.filter(|subschema| !admits_nothing(subschema)) {
         if admits_anything(&subschema) {
@@ -312,15 +238,11 @@ fn any_of(subschemas: impl Iterator<Item = Value>) -> Option<Value> {
 }
 
 /// `minProperties` and `maxProperties`, unless other keywords imply them.
-pub(super) fn describe_property_counts(
-    members: &mut Map<String, Value>,
-    cursor: &mut SchemaCursor<'_>,
-) {
-    let closed = members.keyword("additionalProperties") == Some(&Value::Bool(false))
-        && !members.has_keyword("patternProperties");
-    let properties = members.keyword("properties").and_then(Value::as_object);
-    let max = properties.map_or(0, Map::len) as u64;
-    let min = required_names(members).count() as u64;
+pub(super) fn describe_property_counts(members: &mut JsonObject, cursor: &mut SchemaCursor<'_>) {
+    let closed =
+        members.is_false("additionalProperties") && !members.has_keyword("patternProperties");
+    let max = members.object("properties").map_or(0, JsonObject::len) as u64;
+    let min = members.required_names().count() as u64;
     for keyword in ["minProperties", "maxProperties"] {
         let Some(value) = take_unsupported(members, cursor, keyword) else {
             continue;

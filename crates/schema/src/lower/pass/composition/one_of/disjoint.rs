@@ -7,10 +7,10 @@ use std::cmp::Ordering;
 use std::collections::HashSet;
 
 use jsonschema::json::cmp;
-use serde_json::{Map, Number, Value};
+use serde_json::{Number, Value};
 
-use crate::lower::KeywordLookup;
 use crate::lower::pass::conditions::{admits_nothing, as_count};
+use crate::lower::{JsonObject, KeywordLookup};
 use crate::type_set::TypeSet;
 
 /// How many comparisons are made per lowered schema.
@@ -25,8 +25,6 @@ const MAX_ELEMENTS: u64 = 8;
 /// How many required properties of two objects are compared.
 const MAX_NAMES: usize = 32;
 
-type Members = Map<String, Value>;
-
 /// Searches for a proof within a limited number of steps.
 pub(super) struct DisjointnessProver<'s> {
     /// The definitions of the references that were kept.
@@ -40,7 +38,7 @@ impl<'s> DisjointnessProver<'s> {
     }
 
     /// Returns true if no value is valid for two of the branches; `parent` is the schema that contains them.
-    pub(super) fn all_disjoint(&mut self, branches: &[Value], parent: &Members) -> bool {
+    pub(super) fn all_disjoint(&mut self, branches: &[Value], parent: &JsonObject) -> bool {
         if are_distinct_string_constants(branches) {
             return true;
         }
@@ -75,7 +73,7 @@ fn are_distinct_string_constants(branches: &[Value]) -> bool {
 
 struct PairProver<'s> {
     definitions: &'s Value,
-    parent: &'s Members,
+    parent: &'s JsonObject,
     remaining_steps: usize,
 }
 
@@ -107,28 +105,25 @@ impl PairProver<'_> {
     /// By the subschemas of one of the two.
     fn disjoint_by_subschemas(
         &mut self,
-        members: &Members,
+        members: &JsonObject,
         other: &Value,
         same_value: bool,
     ) -> bool {
         let definitions = self.definitions;
-        let target = members
-            .keyword("$ref")
-            .and_then(Value::as_str)
-            .and_then(|name| definitions.get(name.strip_prefix("#/$defs/")?));
+        let target =
+            members.text("$ref").and_then(|name| definitions.get(name.strip_prefix("#/$defs/")?));
         if target.is_some_and(|target| self.are_disjoint(target, other, same_value)) {
             return true;
         }
-        let list = |keyword: &str| members.keyword(keyword).and_then(Value::as_array);
-        ["anyOf", "oneOf"].into_iter().filter_map(list).any(|branches| {
+        ["anyOf", "oneOf"].into_iter().filter_map(|union| members.list(union)).any(|branches| {
             !branches.is_empty()
                 && branches.iter().all(|branch| self.are_disjoint(branch, other, same_value))
-        }) || list("allOf").is_some_and(|subschemas| {
+        }) || members.list("allOf").is_some_and(|subschemas| {
             subschemas.iter().any(|subschema| self.are_disjoint(subschema, other, same_value))
         })
     }
 
-    fn disjoint_by_keywords(&mut self, a: &Members, b: &Members, same_value: bool) -> bool {
+    fn disjoint_by_keywords(&mut self, a: &JsonObject, b: &JsonObject, same_value: bool) -> bool {
         let mut shared = possible_types(a).intersection(possible_types(b));
         if same_value {
             shared = shared.intersection(possible_types(self.parent));
@@ -143,7 +138,9 @@ impl PairProver<'_> {
         !shared.intersects(TypeSet::NULL.union(TypeSet::BOOLEAN))
             && (!shared.intersects(TypeSet::STRING)
                 || size_ranges_disjoint(a, b, "minLength", "maxLength"))
-            && (!shared.intersects(TypeSet::NUMBER) || number_ranges_disjoint(a, b))
+            && (!shared.intersects(TypeSet::NUMBER)
+                || range_ends_before(a, b)
+                || range_ends_before(b, a))
             && (!shared.intersects(TypeSet::ARRAY)
                 || size_ranges_disjoint(a, b, "minItems", "maxItems")
                 || self.disjoint_by_elements(a, b))
@@ -153,34 +150,33 @@ impl PairProver<'_> {
     }
 
     /// A property that one requires, and whose schemas are disjoint.
-    fn disjoint_by_properties(&mut self, a: &Members, b: &Members, same_value: bool) -> bool {
-        let of_parent = if same_value { required_names(self.parent) } else { &[] };
-        let names = required_names(a).iter().chain(required_names(b)).chain(of_parent);
-        let names = names.filter_map(Value::as_str).take(MAX_NAMES);
-        names.into_iter().any(|name| {
-            let (one, other) = (property_schema(a, name), property_schema(b, name));
-            one.is_some_and(admits_nothing)
-                || other.is_some_and(admits_nothing)
-                || matches!((one, other), (Some(one), Some(other)) if self.are_disjoint(one, other, false))
-        })
+    fn disjoint_by_properties(&mut self, a: &JsonObject, b: &JsonObject, same_value: bool) -> bool {
+        let parent = Some(self.parent).filter(|_| same_value);
+        let schemas = [a, b].into_iter().chain(parent);
+        let names = schemas.flat_map(|schema| schema.required_names());
+        names
+            .take(MAX_NAMES)
+            .any(|name| self.cannot_both_have(property_schema(a, name), property_schema(b, name)))
+    }
+
+    /// Returns true if no value inside can be valid for the schemas that both have for it.
+    fn cannot_both_have(&mut self, one: Option<&Value>, other: Option<&Value>) -> bool {
+        one.is_some_and(admits_nothing)
+            || other.is_some_and(admits_nothing)
+            || one.zip(other).is_some_and(|(one, other)| self.are_disjoint(one, other, false))
     }
 
     /// An element that arrays of one must have, and whose schemas are disjoint.
-    fn disjoint_by_elements(&mut self, a: &Members, b: &Members) -> bool {
+    fn disjoint_by_elements(&mut self, a: &JsonObject, b: &JsonObject) -> bool {
         let min_items =
-            |members: &Members| members.keyword("minItems").and_then(as_count).unwrap_or(0);
+            |members: &JsonObject| members.keyword("minItems").and_then(as_count).unwrap_or(0);
         let count = min_items(a).max(min_items(b)).min(MAX_ELEMENTS) as usize;
-        (0..count).any(|at| {
-            let (one, other) = (element_schema(a, at), element_schema(b, at));
-            one.is_some_and(admits_nothing)
-                || other.is_some_and(admits_nothing)
-                || matches!((one, other), (Some(one), Some(other)) if self.are_disjoint(one, other, false))
-        })
+        (0..count).any(|at| self.cannot_both_have(element_schema(a, at), element_schema(b, at)))
     }
 }
 
 /// The types that a schema may accept.
-fn possible_types(members: &Members) -> TypeSet {
+fn possible_types(members: &JsonObject) -> TypeSet {
     let by_type = members.keyword("type").map_or(TypeSet::ALL, TypeSet::from_type_keyword);
     match enum_values(members) {
         Some(values) => values
@@ -193,20 +189,15 @@ fn possible_types(members: &Members) -> TypeSet {
 }
 
 /// The values of `enum` or `const`.
-fn enum_values(members: &Members) -> Option<&[Value]> {
+fn enum_values(members: &JsonObject) -> Option<&[Value]> {
     match members.keyword("const") {
         Some(only) => Some(std::slice::from_ref(only)),
-        None => Some(members.keyword("enum")?.as_array()?),
+        None => members.list("enum"),
     }
 }
 
-fn required_names(members: &Members) -> &[Value] {
-    let names = members.keyword("required").and_then(Value::as_array);
-    names.map(Vec::as_slice).unwrap_or_default()
-}
-
 /// The schema of a property.
-fn property_schema<'s>(members: &'s Members, name: &str) -> Option<&'s Value> {
+fn property_schema<'s>(members: &'s JsonObject, name: &str) -> Option<&'s Value> {
     let own = members.keyword("properties").and_then(|properties| properties.get(name));
     let others = || match members.keyword("patternProperties") {
         Some(_) => None,
@@ -216,43 +207,33 @@ fn property_schema<'s>(members: &'s Members, name: &str) -> Option<&'s Value> {
 }
 
 /// The schema of an element.
-fn element_schema(members: &Members, at: usize) -> Option<&Value> {
-    let places = |keyword: &str| members.keyword(keyword).and_then(Value::as_array);
-    match (places("prefixItems"), places("items")) {
+fn element_schema(members: &JsonObject, at: usize) -> Option<&Value> {
+    match (members.list("prefixItems"), members.list("items")) {
         (_, Some(places)) => places.get(at).or_else(|| members.keyword("additionalItems")),
         (Some(places), None) => places.get(at).or_else(|| members.keyword("items")),
         (None, None) => members.keyword("items"),
     }
 }
 
-fn size_ranges_disjoint(a: &Members, b: &Members, min: &str, max: &str) -> bool {
-    let size = |members: &Members, keyword: &str| members.keyword(keyword).and_then(as_count);
-    let below = |a: &Members, b: &Members| {
+fn size_ranges_disjoint(a: &JsonObject, b: &JsonObject, min: &str, max: &str) -> bool {
+    let size = |members: &JsonObject, keyword: &str| members.keyword(keyword).and_then(as_count);
+    let below = |a: &JsonObject, b: &JsonObject| {
         let ends = (size(a, max), size(b, min));
         matches!(ends, (Some(max), Some(min_items)) if max < min_items)
     };
     below(a, b) || below(b, a)
 }
 
-fn number_ranges_disjoint(a: &Members, b: &Members) -> bool {
-    range_ends_before(a, b) || range_ends_before(b, a)
-}
-
 /// Returns true if the numbers of one end before those of the other begin.
-fn range_ends_before(a: &Members, b: &Members) -> bool {
-    let ends = ["maximum", "exclusiveMaximum"].map(|keyword| (keyword, a.keyword(keyword)));
-    let starts = ["minimum", "exclusiveMinimum"].map(|keyword| (keyword, b.keyword(keyword)));
-    ends.iter().any(|(at_end, end)| {
-        starts.iter().any(|(at_start, start)| {
-            let excluded = *at_end == "exclusiveMaximum" || *at_start == "exclusiveMinimum";
-            match (end, start) {
-                (Some(Value::Number(end)), Some(Value::Number(start))) => {
-                    match compare_numbers(end, start) {
-                        Some(Ordering::Less) => true,
-                        Some(Ordering::Equal) => excluded,
-                        _ => false,
-                    }
-                }
+fn range_ends_before(a: &JsonObject, b: &JsonObject) -> bool {
+    let number = |members: &'_ JsonObject, keyword| members.keyword(keyword)?.as_number().cloned();
+    ["maximum", "exclusiveMaximum"].into_iter().any(|end| {
+        ["minimum", "exclusiveMinimum"].into_iter().any(|start| {
+            let excluded = end == "exclusiveMaximum" || start == "exclusiveMinimum";
+            let order = number(a, end).zip(number(b, start));
+            match order.and_then(|(end, start)| compare_numbers(&end, &start)) {
+                Some(Ordering::Less) => true,
+                Some(Ordering::Equal) => excluded,
                 _ => false,
             }
         })

@@ -1,14 +1,14 @@
 //! Rewrites objects without declared properties: a map becomes an array of pairs, anything else JSON text.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::AdditionalProperties;
 use crate::lower::pass::applies_to::is_assertion;
-use crate::lower::pass::describe::{describe_schema, drop_keyword};
+use crate::lower::pass::describe::drop_keyword;
 use crate::lower::pass::json_text;
 use crate::lower::pass::unsupported_keywords::constrains;
 use crate::lower::{
-    KeywordLookup, KeywordLookupMut, LIFT_KEYWORD, LiftMark, SchemaCursor, Severity, add_lift_mark,
+    JsonObject, KeywordLookup, LIFT_KEYWORD, LiftMark, SchemaCursor, add_lift_mark,
 };
 
 /// The other types that the same value may have.
@@ -48,7 +48,7 @@ fn may_have_type(branch: &Value, wanted: &str) -> bool {
 }
 
 pub(super) fn rewrite_undeclared(
-    members: &mut Map<String, Value>,
+    members: &mut JsonObject,
     cursor: &mut SchemaCursor<'_>,
     rest: &AdditionalProperties,
     siblings: SiblingTypes,
@@ -56,23 +56,13 @@ pub(super) fn rewrite_undeclared(
     match rest {
         AdditionalProperties::Forbidden => rewrite_empty_object(members, cursor, siblings),
         AdditionalProperties::Constrained if !siblings.has_array => map_to_pairs(members, cursor),
-        _ => object_to_json_text(members, cursor),
+        _ => json_text::describe_as_json_text(members, cursor),
     }
-}
-
-fn object_to_json_text(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) {
-    let original = Value::Object(std::mem::take(members));
-    let text = format!("{}, as JSON text", describe_schema(&original));
-    if let Value::Object(original) = original {
-        *members = original;
-    }
-    json_text::replace_by_json_text(members, &text);
-    cursor.report_loss("type", Severity::Wider, Some(text));
 }
 
 /// The object without properties.
 fn rewrite_empty_object(
-    members: &mut Map<String, Value>,
+    members: &mut JsonObject,
     cursor: &mut SchemaCursor<'_>,
     siblings: SiblingTypes,
 ) {
@@ -81,32 +71,25 @@ fn rewrite_empty_object(
     }
     describe_other_keywords(members, cursor);
     if siblings.has_string {
-        return object_to_json_text(members, cursor);
+        return json_text::describe_as_json_text(members, cursor);
     }
-    members.retain(|keyword, _| matches!(keyword.as_str(), "description" | LIFT_KEYWORD));
-    members.set_keyword("type", json!("string"));
-    members.set_keyword("enum", json!(["{}"]));
-    add_lift_mark(members, LiftMark::EnumAsText(vec![json!({})]));
+    json_text::replace_by_constant(members, json!({}));
 }
 
 /// A map as `[{"key": …, "value": …}]`.
-fn map_to_pairs(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) {
+fn map_to_pairs(members: &mut JsonObject, cursor: &mut SchemaCursor<'_>) {
     let value = members.remove_keyword("additionalProperties");
     let min = members.remove_keyword("minProperties");
     let max = members.remove_keyword("maxProperties");
     describe_other_keywords(members, cursor);
     members.retain(|keyword, _| matches!(keyword.as_str(), "description" | LIFT_KEYWORD));
     members.set_keyword("type", json!("array"));
-    let mut items = json!({
+    let items = json!({
         "type": "object",
-        "properties": {},
+        "properties": {"key": {"type": "string"}, "value": value},
         "required": ["key", "value"],
         "additionalProperties": false,
     });
-    if let Some(Value::Object(properties)) = items.keyword_mut("properties") {
-        properties.set_keyword("key", json!({"type": "string"}));
-        properties.set_keyword("value", value.unwrap_or_default());
-    }
     members.set_keyword("items", items);
     if let Some(min) = min.filter(|min| min.as_f64() != Some(0.0)) {
         members.set_keyword("minItems", min);
@@ -121,19 +104,15 @@ fn map_to_pairs(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>)
 }
 
 /// Describes all other assertions of the schema.
-fn describe_other_keywords(members: &mut Map<String, Value>, cursor: &mut SchemaCursor<'_>) {
+fn describe_other_keywords(members: &mut JsonObject, cursor: &mut SchemaCursor<'_>) {
     let handled = ["type", "properties", "additionalProperties"];
-    let others: Vec<(String, Value)> = members
-        .iter()
-        .filter(|(keyword, value)| {
-            !handled.contains(&keyword.as_str())
-                && is_assertion(keyword)
-                && constrains(keyword, value)
-        })
-        .map(|(keyword, value)| (keyword.clone(), value.clone()))
-        .collect();
-    for (keyword, value) in others {
-        members.remove_keyword(&keyword);
-        drop_keyword(members, cursor, &keyword, &value);
+    let is_other = |keyword: &str, value: &Value| {
+        !handled.contains(&keyword) && is_assertion(keyword) && constrains(keyword, value)
+    };
+    for (keyword, value) in members.clone() {
+        if is_other(&keyword, &value) {
+            members.remove_keyword(&keyword);
+            drop_keyword(members, cursor, &keyword, &value);
+        }
     }
 }

@@ -3,11 +3,12 @@
 use std::cmp::Ordering;
 
 use jsonschema::json::cmp;
-use serde_json::{Number, Value, json};
+use serde_json::{Value, json};
 
 use super::SchemaMerger;
 use crate::lower::KeywordLookup;
 use crate::lower::pass::applies_to::is_assertion;
+use crate::type_set::as_integer;
 
 /// How many branches the product of two unions may have.
 const MAX_BRANCHES: usize = 32;
@@ -19,6 +20,13 @@ pub(super) enum KeywordMerge {
     Unsatisfiable,
     /// One keyword cannot express both.
     Inexpressible,
+}
+
+impl KeywordMerge {
+    /// A list of values or alternatives; an empty one accepts nothing.
+    fn unless_empty(list: Vec<Value>) -> Self {
+        if list.is_empty() { Self::Unsatisfiable } else { Self::Merged(Value::Array(list)) }
+    }
 }
 
 impl SchemaMerger<'_> {
@@ -41,18 +49,9 @@ impl SchemaMerger<'_> {
                 several => KeywordMerge::Merged(json!(several)),
             },
             "enum" => {
-                let theirs = theirs.as_array().map(Vec::as_slice).unwrap_or_default();
-                let both: Vec<&Value> = ours
-                    .as_array()
-                    .into_iter()
-                    .flatten()
-                    .filter(|value| theirs.iter().any(|other| cmp::equal(other, value)))
-                    .collect();
-                if both.is_empty() {
-                    KeywordMerge::Unsatisfiable
-                } else {
-                    KeywordMerge::Merged(json!(both))
-                }
+                let listed =
+                    |value: &&Value| elements(theirs).any(|other| cmp::equal(other, value));
+                KeywordMerge::unless_empty(elements(ours).filter(listed).cloned().collect())
             }
             "const" if cmp::equal(ours, theirs) => KeywordMerge::Merged(ours.clone()),
             "const" => KeywordMerge::Unsatisfiable,
@@ -63,13 +62,11 @@ impl SchemaMerger<'_> {
                 tighter(Ordering::Less)
             }
             "multipleOf" => least_common_multiple(ours, theirs)
-                .map_or(KeywordMerge::Inexpressible, |value| {
-                    KeywordMerge::Merged(Value::Number(value))
-                }),
+                .map_or(KeywordMerge::Inexpressible, KeywordMerge::Merged),
             "uniqueItems" => KeywordMerge::Merged(Value::Bool(true)),
             "required" => {
-                let mut names: Vec<&Value> = ours.as_array().into_iter().flatten().collect();
-                for name in theirs.as_array().into_iter().flatten() {
+                let mut names: Vec<&Value> = elements(ours).collect();
+                for name in elements(theirs) {
                     if !names.contains(&name) {
                         names.push(name);
                     }
@@ -113,12 +110,13 @@ impl SchemaMerger<'_> {
                 }
             }
         }
-        if pairs.is_empty() {
-            KeywordMerge::Unsatisfiable
-        } else {
-            KeywordMerge::Merged(Value::Array(pairs))
-        }
+        KeywordMerge::unless_empty(pairs)
     }
+}
+
+/// The elements of a list.
+fn elements(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
 }
 
 fn compare_numbers(one: &Value, other: &Value) -> Option<Ordering> {
@@ -126,10 +124,6 @@ fn compare_numbers(one: &Value, other: &Value) -> Option<Ordering> {
         (Some(one), Some(other)) => Some(one.cmp(&other)),
         _ => one.as_f64()?.partial_cmp(&other.as_f64()?),
     }
-}
-
-fn as_integer(value: &Value) -> Option<i128> {
-    value.as_i64().map(i128::from).or(value.as_u64().map(i128::from))
 }
 
 fn merge_descriptions(ours: &Value, theirs: &Value) -> Value {
@@ -165,11 +159,11 @@ fn common_types<'s>(one: &'s Value, other: &'s Value) -> Vec<&'s str> {
 }
 
 /// The least common multiple of two integers.
-fn least_common_multiple(one: &Value, other: &Value) -> Option<Number> {
+fn least_common_multiple(one: &Value, other: &Value) -> Option<Value> {
     let (a, b) = (one.as_u64().filter(|n| *n > 0)?, other.as_u64().filter(|n| *n > 0)?);
     let (mut x, mut y) = (a, b);
     while y != 0 {
         (x, y) = (y, x.checked_rem(y)?);
     }
-    Some(Number::from(a.checked_div(x)?.checked_mul(b)?))
+    Some(Value::from(a.checked_div(x)?.checked_mul(b)?))
 }

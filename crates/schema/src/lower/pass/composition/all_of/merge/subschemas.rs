@@ -1,21 +1,15 @@
 //! Merges the properties and items of two schemas.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::{SchemaMerger, never_schema};
-use crate::lower::{KeywordLookup, KeywordLookupMut};
+use crate::lower::{JsonObject, KeywordLookup};
 
 impl SchemaMerger<'_> {
     /// Merges the properties of two schemas.
-    pub(super) fn merge_properties(
-        &mut self,
-        one: &mut Map<String, Value>,
-        other: &mut Map<String, Value>,
-    ) {
+    pub(super) fn merge_properties(&mut self, one: &mut JsonObject, other: &mut JsonObject) {
         const OURS: [&str; 3] = ["properties", "patternProperties", "additionalProperties"];
-        let has_keywords =
-            |schema: &Map<String, Value>| OURS.iter().any(|keyword| schema.has_keyword(keyword));
-        if !has_keywords(one) || !has_keywords(other) {
+        if !one.has_any_keyword(&OURS) || !other.has_any_keyword(&OURS) {
             return;
         }
         let patterned =
@@ -27,20 +21,15 @@ impl SchemaMerger<'_> {
             && OURS.iter().any(|keyword| one.keyword(keyword) != other.keyword(keyword))
         {
             // It is unknown which pattern matches which name.
-            for keyword in OURS {
-                if let Some(value) = other.remove_keyword(keyword) {
-                    self.add_conflict(keyword, value);
-                }
-            }
-            return;
+            return self.take_conflicts(other, &OURS);
         }
         let (rest_one, rest_other) = (
             one.remove_keyword("additionalProperties"),
             other.remove_keyword("additionalProperties"),
         );
-        let ours = into_object(one.remove_keyword("properties"));
-        let theirs = into_object(other.remove_keyword("properties"));
-        let mut all = Map::new();
+        let ours = one.take_object("properties");
+        let theirs = other.take_object("properties");
+        let mut all = JsonObject::new();
         for (name, value) in &ours {
             let theirs = theirs.get(name).or(rest_other.as_ref());
             all.insert(name.clone(), self.merge_optional(value, theirs));
@@ -53,13 +42,7 @@ impl SchemaMerger<'_> {
         if !all.is_empty() {
             one.set_keyword("properties", Value::Object(all));
         }
-        let rest = match (rest_one, rest_other) {
-            (Some(one), Some(other)) => Some(self.merge_values(&one, &other)),
-            (one, other) => one.or(other),
-        };
-        if let Some(rest) = rest {
-            one.set_keyword("additionalProperties", rest);
-        }
+        self.set_merged_rest(one, "additionalProperties", rest_one, rest_other);
         if let (Some(Value::Object(ours)), Some(Value::Object(theirs))) =
             (one.keyword_mut("patternProperties"), other.keyword("patternProperties"))
         {
@@ -81,20 +64,14 @@ impl SchemaMerger<'_> {
     }
 
     /// Merges the items of two schemas.
-    pub(super) fn merge_items(
-        &mut self,
-        one: &mut Map<String, Value>,
-        other: &mut Map<String, Value>,
-    ) {
-        const OURS: [&str; 2] = ["prefixItems", "items"];
-        let has_keywords =
-            |schema: &Map<String, Value>| OURS.iter().any(|keyword| schema.has_keyword(keyword));
-        let older =
-            |schema: &Map<String, Value>| schema.keyword("items").is_some_and(Value::is_array);
-        if !has_keywords(one) || !has_keywords(other) || older(one) || older(other) {
+    pub(super) fn merge_items(&mut self, one: &mut JsonObject, other: &mut JsonObject) {
+        let mergeable = |schema: &JsonObject| {
+            schema.has_any_keyword(&["prefixItems", "items"]) && schema.list("items").is_none()
+        };
+        if !mergeable(one) || !mergeable(other) {
             return;
         }
-        let list = |schema: &mut Map<String, Value>| match schema.remove_keyword("prefixItems") {
+        let list = |schema: &mut JsonObject| match schema.remove_keyword("prefixItems") {
             Some(Value::Array(list)) => list,
             _ => Vec::new(),
         };
@@ -115,19 +92,23 @@ impl SchemaMerger<'_> {
         if !first.is_empty() {
             one.set_keyword("prefixItems", Value::Array(first));
         }
-        let rest = match (rest_one, rest_other) {
+        self.set_merged_rest(one, "items", rest_one, rest_other);
+    }
+
+    /// Sets the keyword for the properties or items that no other keyword covers.
+    fn set_merged_rest(
+        &mut self,
+        merged: &mut JsonObject,
+        keyword: &str,
+        one: Option<Value>,
+        other: Option<Value>,
+    ) {
+        let rest = match (one, other) {
             (Some(one), Some(other)) => Some(self.merge_values(&one, &other)),
             (one, other) => one.or(other),
         };
         if let Some(rest) = rest {
-            one.set_keyword("items", rest);
+            merged.set_keyword(keyword, rest);
         }
-    }
-}
-
-fn into_object(value: Option<Value>) -> Map<String, Value> {
-    match value {
-        Some(Value::Object(members)) => members,
-        _ => Map::new(),
     }
 }
