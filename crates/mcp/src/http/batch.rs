@@ -9,10 +9,11 @@ use futures::future::{BoxFuture, join_all};
 use serde_json::value::RawValue;
 use toolwright_auth::Principal;
 
-use super::post::{PostRequest, handle_notification};
+use super::post::PostRequest;
 use super::responses::{accepted, json, rpc_error};
-use crate::server::rpc::response::RpcResponse;
-use crate::server::{Dispatch, McpServer, MessageKind, RpcError, RpcMessage, Session};
+use crate::server::{
+    Dispatch, McpServer, MessageKind, RequestContext, RpcError, RpcMessage, RpcResponse, Session,
+};
 
 impl McpServer {
     pub(super) async fn post_batch(&self, incoming: PostRequest<'_>, bytes: &[u8]) -> Response {
@@ -40,7 +41,7 @@ impl McpServer {
                 }
                 Ok(message) => match message.kind() {
                     MessageKind::Response => session.handle_response(&message),
-                    MessageKind::Notification => handle_notification(&session, &message),
+                    MessageKind::Notification => session.in_flight.handle_notification(&message),
                     MessageKind::Request if message.method() == "initialize" => {
                         let error = RpcError::invalid_request("the handshake comes alone");
                         let response = RpcResponse::error(message.id(), &error);
@@ -69,12 +70,13 @@ impl McpServer {
         message: &RpcMessage<'_>,
         principal: &Principal,
     ) -> BoxFuture<'static, RpcResponse> {
-        let mut context = self.session_context(session, message).with_principal(principal.clone());
+        let context = RequestContext::in_session(session).with_progress(message);
+        let mut context = context.with_principal(principal.clone());
         context.can_stream = false;
         let context = Arc::new(context);
         match self.dispatch(message, &context) {
             Dispatch::Response(response) => Box::pin(ready(response)),
-            Dispatch::Operation(operation) => Box::pin(operation.run(self.clone(), context)),
+            Dispatch::Operation(operation) => operation,
         }
     }
 }

@@ -14,9 +14,9 @@ use toolwright_auth::Principal;
 use super::headers::{self, AcceptedTypes, SESSION_HEADER, VERSION_HEADER};
 use super::responses::{self, rpc_error};
 use super::sse;
-use crate::server::rpc::response::RpcResponse;
 use crate::server::{
-    Dispatch, McpServer, MessageKind, ResponseStream, RpcError, RpcMessage, Session, StreamItem,
+    Dispatch, McpServer, MessageKind, RequestContext, ResponseStream, RpcError, RpcMessage,
+    RpcResponse, StreamItem,
 };
 
 /// The parts of a POST request that its handlers need.
@@ -118,38 +118,11 @@ impl McpServer {
                 return rpc_error(StatusCode::BAD_REQUEST, -32600, message);
             }
         }
-        let principal = incoming.principal;
-        let checked =
-            headers::check_headers_match_body(self, incoming.headers, version, message, &principal);
-        let context =
-            checked.and_then(|()| self.stateless_context(message, principal.caller().clone()));
-        let mut context = match context {
-            Ok(context) => context.with_principal(principal),
-            Err(error) => return responses::from_rpc(RpcResponse::error(message.id(), &error)),
-        };
-        context.can_stream = incoming.accepted_types.event_stream;
-        let context = Arc::new(context);
-        let operation = match self.dispatch(message, &context) {
-            Dispatch::Response(response) => return responses::from_rpc(response),
-            Dispatch::Operation(operation) => operation,
-        };
-        let permit = match message.method() {
-            // A subscription lasts: it must not hold a permit that other requests need.
-            "subscriptions/listen" => match self.stream_permit() {
-                Ok(permit) => permit,
-                Err(response) => return response,
-            },
-            _ => incoming.permit,
-        };
-        let operation = operation.run(self.clone(), Arc::clone(&context));
-        let mut stream = ResponseStream::new(operation, context, None);
-        match self.first_item(&mut stream, incoming.accepted_types.event_stream).await {
-            Some(StreamItem::Response(response)) => responses::from_rpc(response),
-            Some(StreamItem::Cancelled) => responses::accepted(),
-            Some(StreamItem::Message(first)) => {
-                sse::stream_request(self, Some(first), stream, permit)
-            }
-            None => sse::stream_request(self, None, stream, permit),
+        let PostRequest { headers, principal, .. } = &incoming;
+        let checked = headers::check_headers_match_body(self, headers, version, message, principal);
+        match checked.and_then(|()| self.stateless_context(message)) {
+            Ok(context) => self.answer_request(incoming, context, message).await,
+            Err(error) => responses::from_rpc(RpcResponse::error(message.id(), &error)),
         }
     }
 
@@ -167,40 +140,60 @@ impl McpServer {
         };
         match message.kind() {
             MessageKind::Response => session.handle_response(message),
-            MessageKind::Notification => handle_notification(&session, message),
+            MessageKind::Notification => session.in_flight.handle_notification(message),
             MessageKind::Request => {
-                return self.request_in_session(incoming, &session, message).await;
+                let context = RequestContext::in_session(&session).with_progress(message);
+                return self.answer_request(incoming, context, message).await;
             }
         }
         responses::accepted()
     }
 
-    async fn request_in_session(
+    /// Answers a request with JSON or, if there are messages before the response, with an event stream.
+    async fn answer_request(
         &self,
         incoming: PostRequest<'_>,
-        session: &Arc<Session>,
+        context: RequestContext,
         message: &RpcMessage<'_>,
     ) -> Response {
-        let mut context = self.session_context(session, message).with_principal(incoming.principal);
+        let mut context = context.with_principal(incoming.principal);
         context.can_stream = incoming.accepted_types.event_stream;
+        let session = context.session.clone();
         let context = Arc::new(context);
+        let respond = match session {
+            Some(_) => responses::from_rpc_with_ok_status,
+            None => responses::from_rpc,
+        };
         let operation = match self.dispatch(message, &context) {
-            Dispatch::Response(response) => return responses::from_rpc_with_ok_status(response),
+            Dispatch::Response(response) => return respond(response),
             Dispatch::Operation(operation) => operation,
         };
-        let Some(in_flight) = session.in_flight.start(message.id(), &session.ended) else {
-            let error = RpcError::id_in_use();
-            return responses::from_rpc_with_ok_status(RpcResponse::error(message.id(), &error));
+        let in_flight = session.as_ref().map(|session| {
+            let in_flight = session.in_flight.start(message.id(), &session.ended);
+            in_flight.ok_or_else(|| RpcResponse::error(message.id(), &RpcError::id_in_use()))
+        });
+        let in_flight = match in_flight.transpose() {
+            Ok(in_flight) => in_flight,
+            Err(response) => return respond(response),
         };
-        let operation = operation.run(self.clone(), Arc::clone(&context));
-        let mut stream = ResponseStream::new(operation, context, Some(in_flight));
-        match self.first_item(&mut stream, incoming.accepted_types.event_stream).await {
-            Some(StreamItem::Response(response)) => responses::from_rpc_with_ok_status(response),
-            Some(StreamItem::Cancelled) => responses::accepted(),
-            Some(StreamItem::Message(first)) => {
-                sse::stream_resumable(self, session, Some(first), stream, incoming.permit)
-            }
-            None => sse::stream_resumable(self, session, None, stream, incoming.permit),
+        let permit = match message.method() {
+            // A subscription lasts: it must not hold a permit that other requests need.
+            "subscriptions/listen" => match self.stream_permit() {
+                Ok(permit) => permit,
+                Err(response) => return response,
+            },
+            _ => incoming.permit,
+        };
+        let mut stream = ResponseStream::new(operation, context, in_flight);
+        let first = match self.first_item(&mut stream, incoming.accepted_types.event_stream).await {
+            Some(StreamItem::Response(response)) => return respond(response),
+            Some(StreamItem::Cancelled) => return responses::accepted(),
+            Some(StreamItem::Message(first)) => Some(first),
+            None => None,
+        };
+        match session {
+            Some(session) => sse::stream_resumable(self, &session, first, stream, permit),
+            None => sse::stream_request(self, first, stream, permit),
         }
     }
 
@@ -227,10 +220,8 @@ impl McpServer {
             match self.initialize(message, incoming.principal.caller().clone()) {
                 Ok(initialized) => initialized,
                 Err(error) => {
-                    return responses::from_rpc_with_ok_status(RpcResponse::error(
-                        message.id(),
-                        &error,
-                    ));
+                    let response = RpcResponse::error(message.id(), &error);
+                    return responses::from_rpc_with_ok_status(response);
                 }
             };
         let Ok(id) = session.id.as_str().parse() else {
@@ -242,14 +233,5 @@ impl McpServer {
         let mut response = responses::from_rpc_with_ok_status(response);
         response.headers_mut().insert(SESSION_HEADER, id);
         response
-    }
-}
-
-/// Handles `notifications/cancelled`; other notifications are ignored.
-pub(super) fn handle_notification(session: &Session, message: &RpcMessage<'_>) {
-    if message.method() == "notifications/cancelled"
-        && let Some(id) = message.params.request_id
-    {
-        session.in_flight.cancel(id.get());
     }
 }

@@ -6,8 +6,7 @@ use axum::response::Response;
 use toolwright_auth::AccessDenied;
 
 use super::empty_response;
-use crate::server::RpcError;
-use crate::server::rpc::response::RpcResponse;
+use crate::server::{RpcError, RpcResponse};
 
 /// The HTTP response with the status of the JSON-RPC response.
 pub(super) fn from_rpc(response: RpcResponse) -> Response {

@@ -9,9 +9,7 @@ use toolwright_auth::Principal;
 use super::headers::{self, AcceptedTypes, SESSION_HEADER, VERSION_HEADER};
 use super::responses::{self, rpc_error};
 use super::{empty_response, sse};
-use crate::server::{
-    McpServer, RequestContext, ResponseStream, Revision, Session, SubscriptionFilter,
-};
+use crate::server::{McpServer, Revision, Session};
 
 impl McpServer {
     /// Finds the session of a request; only its own caller may use it.
@@ -65,21 +63,9 @@ impl McpServer {
         }) {
             return sse::stream_replay(self, buffer, index, false, permit);
         }
-        let caller = session.caller.clone();
-        let context = RequestContext::new(session.revision, session.capabilities, caller);
-        let mut context = context.with_principal(principal);
-        context.session = Some(Arc::clone(&session));
-        let context = Arc::new(context);
-        let subscription = SubscriptionFilter::list_changes().subscribe(self, &context);
-        let (server, run_context) = (self.clone(), Arc::clone(&context));
-        let operation = async move { subscription.run("null", &server, &run_context).await };
-        // Not JSON, so no request of the client has this id.
-        let id = format!("listening {:p}", Arc::as_ptr(&context));
-        let in_flight = session.in_flight.start(&id, &session.ended);
-        if let Some(in_flight) = &in_flight {
-            session.replay_buffers.replace_standalone(in_flight.token.clone());
-        }
-        let stream = ResponseStream::new(operation, context, in_flight);
+        let ended = session.ended.child_token();
+        session.replay_buffers.replace_standalone(ended.clone());
+        let stream = self.session_notifications(&session, Some(principal), &ended);
         sse::stream_notifications(self, stream, permit)
     }
 

@@ -7,12 +7,9 @@ use tokio::sync::broadcast;
 use toolwright_auth::{Authenticator, AuthenticatorBuilder, ResourceServer};
 use toolwright_core::{CancellationToken, Invoker, Registry, Secret, Tool};
 
-use super::error::McpBuildError;
-use super::limits::McpLimits;
-use super::{McpServer, ServerState};
-use crate::server::methods::served_resource::ServedResource;
-use crate::server::request::request_state::RequestStateSigner;
-use crate::server::rpc::revision::Revision;
+use crate::server::{
+    McpBuildError, McpLimits, McpServer, RequestStateSigner, Revision, ServedResource, ServerState,
+};
 
 /// The number of resource updates that a slow subscriber may be behind; older ones are lost.
 const UPDATE_CAPACITY: usize = 256;

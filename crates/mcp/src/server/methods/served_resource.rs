@@ -2,7 +2,7 @@
 
 use toolwright_core::{Tool, ToolName};
 
-use crate::server::error::McpBuildError;
+use crate::server::McpBuildError;
 
 /// A resource that clients read by its address: a tool returns its content.
 ///

@@ -5,8 +5,7 @@ use serde_json::json;
 use toolwright_core::{ApprovalDecision, ApprovalRequest, Approver};
 
 use crate::elicit_response::ElicitResponse;
-use crate::server::McpServer;
-use crate::server::request::client_peer::ClientPeer;
+use crate::server::{ClientPeer, McpServer};
 
 /// The key of the elicitation across the rounds of a call.
 const APPROVAL_KEY: &str = "toolwright/approval";

@@ -11,12 +11,10 @@ use toolwright_auth::Principal;
 use toolwright_core::{CallEvent, Caller};
 
 use crate::lock::lock;
-use crate::server::request::request_state::{InputRound, VerifiedState};
-use crate::server::rpc::capability::{ClientCapabilities, ClientCapability};
-use crate::server::rpc::log_level::LogLevel;
-use crate::server::rpc::response::{notification_json, set_field};
-use crate::server::rpc::revision::Revision;
-use crate::server::session::Session;
+use crate::server::{
+    ClientCapabilities, ClientCapability, InputRound, LogLevel, Revision, RpcMessage, Session,
+    VerifiedState, notification_json, set_field,
+};
 
 /// While more messages than this wait for a slow reader, progress and log messages are dropped.
 const MAX_QUEUED_MESSAGES: usize = 1024;
@@ -80,15 +78,11 @@ impl InputRequest {
 }
 
 impl RequestContext {
-    pub(crate) fn new(
-        revision: Revision,
-        capabilities: ClientCapabilities,
-        caller: Caller,
-    ) -> Self {
+    pub(crate) fn new(revision: Revision, capabilities: ClientCapabilities) -> Self {
         Self {
             revision,
             capabilities,
-            caller,
+            caller: Caller::default(),
             principal: None,
             session: None,
             log_level: None,
@@ -96,6 +90,20 @@ impl RequestContext {
             can_stream: true,
             state: Mutex::default(),
         }
+    }
+
+    pub(crate) fn in_session(session: &Arc<Session>) -> Self {
+        Self {
+            caller: session.caller.clone(),
+            session: Some(Arc::clone(session)),
+            ..Self::new(session.revision, session.capabilities)
+        }
+    }
+
+    /// Reports progress under the token of this message, if it has one.
+    pub(crate) fn with_progress(mut self, message: &RpcMessage<'_>) -> Self {
+        self.progress_token = message.params.meta.progress_token.map(|raw| raw.get().into());
+        self
     }
 
     pub(crate) fn with_principal(mut self, principal: Principal) -> Self {

@@ -8,8 +8,7 @@ use serde::Deserialize;
 use serde::de::{self, Deserializer, IgnoredAny, Visitor};
 use serde_json::value::RawValue;
 
-use crate::server::error::RpcError;
-use crate::server::rpc::capability::ClientCapabilities;
+use crate::server::{ClientCapabilities, RpcError};
 
 /// A string that is copied only if it contains escapes.
 ///
@@ -164,6 +163,12 @@ impl<'a> RpcMessage<'a> {
 
     pub(crate) fn method(&self) -> &str {
         self.method.as_deref().unwrap_or_default()
+    }
+
+    /// Returns the parameter `uri`.
+    pub(crate) fn uri(&self) -> Result<&str, RpcError> {
+        let uri = self.params.uri.as_deref();
+        uri.ok_or_else(|| RpcError::invalid_params("`uri` is missing"))
     }
 
     /// Returns the required value of the header `Mcp-Name`: `None` for methods without it, `Some(None)` if the body lacks it.
