@@ -16,21 +16,23 @@ use crate::server::{
 };
 
 impl McpServer {
-    pub(super) async fn post_batch(&self, incoming: PostRequest<'_>, bytes: &[u8]) -> Response {
+    pub(super) async fn post_batch(
+        &self,
+        incoming: PostRequest<'_>,
+        bytes: &[u8],
+    ) -> Result<Response, Response> {
         let reject = |message: &str| rpc_error(StatusCode::BAD_REQUEST, -32600, message);
-        let session = match self.find_session(incoming.headers, &incoming.principal) {
-            Ok(session) => session,
-            Err(_) => return reject("send one message at a time"),
-        };
+        let session = self
+            .find_session(incoming.headers, &incoming.principal)
+            .map_err(|_| reject("send one message at a time"))?;
         if !session.revision.has_batches() {
-            return reject("send one message at a time: this revision has no batches");
+            return Err(reject("send one message at a time: this revision has no batches"));
         }
-        let Ok(parts) = serde_json::from_slice::<Vec<&RawValue>>(bytes) else {
-            return rpc_error(StatusCode::BAD_REQUEST, -32700, "not JSON");
-        };
-        if parts.is_empty() || parts.len() > self.0.limits.max_batch {
-            let max_batch = self.0.limits.max_batch;
-            return reject(&format!("a batch has 1 to {max_batch} messages"));
+        let parts: Vec<&RawValue> = serde_json::from_slice(bytes)
+            .map_err(|_| rpc_error(StatusCode::BAD_REQUEST, -32700, "not JSON"))?;
+        let max_batch = self.0.limits.max_batch;
+        if parts.is_empty() || parts.len() > max_batch {
+            return Err(reject(&format!("a batch has 1 to {max_batch} messages")));
         }
         let mut responses: Vec<BoxFuture<'static, RpcResponse>> = Vec::new();
         for part in parts {
@@ -54,14 +56,14 @@ impl McpServer {
             }
         }
         if responses.is_empty() {
-            return accepted();
+            return Ok(accepted());
         }
         let responses = join_all(responses).await.into_iter();
         let bodies: Vec<Vec<u8>> = responses.map(|response| response.body).collect();
         let mut body = vec![b'['];
         body.extend(bodies.join(&b','));
         body.push(b']');
-        json(StatusCode::OK, body)
+        Ok(json(StatusCode::OK, body))
     }
 
     fn run_batch_item(

@@ -8,7 +8,7 @@ use toolwright_auth::Principal;
 
 use super::headers::{self, AcceptedTypes, SESSION_HEADER, VERSION_HEADER};
 use super::responses::{self, rpc_error};
-use super::{empty_response, sse};
+use super::sse;
 use crate::server::{McpServer, Revision, Session};
 
 impl McpServer {
@@ -40,45 +40,43 @@ impl McpServer {
         })
     }
 
-    pub(super) fn get_session_stream(&self, headers: &HeaderMap, principal: Principal) -> Response {
+    pub(super) fn get_session_stream(
+        &self,
+        headers: &HeaderMap,
+        principal: Principal,
+    ) -> Result<Response, Response> {
         if !headers.contains_key(SESSION_HEADER) {
-            return responses::method_not_allowed();
+            return Err(responses::method_not_allowed());
         }
-        let session = match self.find_session(headers, &principal) {
-            Ok(session) => session,
-            Err(response) => return response,
-        };
+        let session = self.find_session(headers, &principal)?;
         if !AcceptedTypes::from_headers(headers).event_stream {
             let message = "send `Accept: text/event-stream`";
-            return rpc_error(StatusCode::NOT_ACCEPTABLE, -32600, message);
+            return Err(rpc_error(StatusCode::NOT_ACCEPTABLE, -32600, message));
         }
-        let permit = match self.stream_permit() {
-            Ok(permit) => permit,
-            Err(response) => return response,
-        };
+        let permit = self.stream_permit()?;
         let last_event = headers.get("last-event-id");
         let last_event = last_event.and_then(|id| id.to_str().ok());
         if let Some((buffer, index)) = last_event.and_then(|last_event| {
             session.replay_buffers.resume_after(last_event, principal.scoped_tools())
         }) {
-            return sse::stream_replay(self, buffer, index, false, permit);
+            return Ok(sse::stream_replay(self, buffer, index, false, permit));
         }
         let ended = session.ended.child_token();
         session.replay_buffers.replace_standalone(ended.clone());
         let stream = self.session_notifications(&session, Some(principal), &ended);
-        sse::stream_notifications(self, stream, permit)
+        // The session has sent no request for these notifications, so they end without a response.
+        Ok(sse::stream_items(self, Some(sse::KEEP_ALIVE), stream, permit, false))
     }
 
-    pub(super) fn delete_session(&self, headers: &HeaderMap, principal: &Principal) -> Response {
+    pub(super) fn delete_session(
+        &self,
+        headers: &HeaderMap,
+        principal: &Principal,
+    ) -> Result<Response, Response> {
         if !headers.contains_key(SESSION_HEADER) {
-            return responses::method_not_allowed();
+            return Err(responses::method_not_allowed());
         }
-        match self.find_session(headers, principal) {
-            Ok(session) => {
-                self.0.http.sessions.end(&session);
-                empty_response(StatusCode::NO_CONTENT)
-            }
-            Err(response) => response,
-        }
+        self.0.http.sessions.end(&*self.find_session(headers, principal)?);
+        Ok(responses::empty(StatusCode::NO_CONTENT))
     }
 }

@@ -45,7 +45,7 @@ impl Request {
             }
             CompletionReference::Resource { uri } => {
                 let mut granted = self.granted_resources();
-                let resource = granted.find(|resource| resource.uri() == uri);
+                let resource = granted.find(|resource| resource.uri == uri);
                 let missing = || RpcError::invalid_params(format!("there is no resource `{uri}`"));
                 resource.ok_or_else(missing)?.tool.spec().input.clone()
             }

@@ -38,7 +38,7 @@ impl Request {
                 not_granted = not_granted.or(Some(resource));
                 return None;
             }
-            Some((index, ToolCall::new(resource.name(), arguments)))
+            Some((index, ToolCall::new(resource.tool.name(), arguments)))
         });
         if let (None, Some(resource)) = (&found, not_granted) {
             self.check_scope(resource.tool.spec())?;
@@ -70,7 +70,7 @@ impl Request {
             return Err(RpcError::internal(result.text()));
         }
         let resource = self.server.0.resources.get(index);
-        let mime_type = resource.and_then(ServedResource::declared_mime_type);
+        let mime_type = resource.and_then(|resource| resource.mime_type.as_deref());
         let contents = result.content.iter();
         let contents: Vec<Value> =
             contents.map(|item| export::content::resource_contents(item, uri, mime_type)).collect();
@@ -81,14 +81,14 @@ impl Request {
 fn resource_entry(resource: &ServedResource, address: &str, revision: Revision) -> Value {
     let spec = resource.tool.spec();
     let mut entry = json!({
-        address: resource.uri(),
+        address: resource.uri,
         "name": spec.name,
         "description": spec.description,
     });
     if let Some(title) = spec.title.as_deref().filter(|_| revision.has_structured_content()) {
         set_field(&mut entry, "title", title);
     }
-    if let Some(mime_type) = resource.declared_mime_type() {
+    if let Some(mime_type) = resource.mime_type.as_deref() {
         set_field(&mut entry, "mimeType", mime_type);
     }
     entry

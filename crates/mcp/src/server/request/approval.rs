@@ -23,7 +23,7 @@ impl ElicitingApprover {
 
     /// Returns true if this approval was not used before: without sessions, a client could send it again.
     fn is_first_use(&self) -> bool {
-        let round = self.client.input_round();
+        let round = self.client.0.input_round();
         let is_first = round.map(|round| self.server.0.request_states.consume_round(&round));
         is_first.unwrap_or(!self.client.revision().is_stateless())
     }

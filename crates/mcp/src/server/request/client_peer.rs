@@ -9,8 +9,8 @@ use toolwright_core::{CallContext, Param, ToolError};
 
 use crate::elicit_response::ElicitResponse;
 use crate::server::{
-    ClientCapability, InputRequest, InputRound, LogLevel, RequestContext, Revision,
-    notification_json, set_field,
+    ClientCapability, InputRequest, LogLevel, RequestContext, Revision, notification_json,
+    set_field,
 };
 
 /// The client that sent a call: an extractor for tools that request input from it.
@@ -38,7 +38,7 @@ use crate::server::{
 /// }
 /// ```
 #[derive(Clone)]
-pub struct ClientPeer(Arc<RequestContext>);
+pub struct ClientPeer(pub(crate) Arc<RequestContext>);
 
 impl Param for ClientPeer {
     fn from_call(cx: &CallContext<'_>) -> Result<Self, ToolError> {
@@ -170,11 +170,6 @@ impl ClientPeer {
     /// When the client does not support roots.
     pub async fn list_roots(&self, key: &str) -> Result<Value, ToolError> {
         self.request_input(ClientCapability::Roots, key, "roots/list", json!({})).await
-    }
-
-    /// Returns the round of input that the request answers, in revisions without sessions.
-    pub(crate) fn input_round(&self) -> Option<InputRound> {
-        self.0.input_round()
     }
 
     async fn request_input(

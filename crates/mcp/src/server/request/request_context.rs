@@ -127,7 +127,7 @@ impl RequestContext {
         state.input_round = verified.input_round;
     }
 
-    /// Returns the round of input that this request answers.
+    /// Returns the round of input that this request answers, in revisions without sessions.
     pub(crate) fn input_round(&self) -> Option<InputRound> {
         lock(&self.state).input_round.clone()
     }
