@@ -1,7 +1,6 @@
 //! Digests of a definition and of each of its parts.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -56,12 +55,7 @@ impl Fingerprint {
 }
 
 fn digest(value: &Value) -> String {
-    let digest = Sha256::digest(canonical_json(value));
-    digest.iter().fold(String::new(), |mut hex, byte| {
-        // Writing to a `String` cannot fail.
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
+    format!("{:x}", Sha256::digest(canonical_json(value)))
 }
 
 #[cfg(test)]

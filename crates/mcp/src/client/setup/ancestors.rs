@@ -54,7 +54,7 @@ fn program_id(config: &Config) -> String {
     let program = env::current_exe().and_then(fs::canonicalize);
     let settings = config.file().map(fs::canonicalize);
     let paths = format!("{:?} {:?}", program.ok(), settings.and_then(Result::ok));
-    let digest = Sha256::digest(paths.as_bytes());
-    let digest = digest.iter().take(8);
-    digest.map(|byte| format!("{byte:02x}")).collect()
+    let mut digest = format!("{:x}", Sha256::digest(paths.as_bytes()));
+    digest.truncate(16);
+    digest
 }

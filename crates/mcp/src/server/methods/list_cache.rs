@@ -33,13 +33,10 @@ pub(crate) struct ListCaches {
 
 /// The lists of all principals with the same tools.
 #[derive(Default)]
-struct ListCache {
-    tools: CachedLists,
-    prompts: CachedLists,
-}
+struct ListCache(Mutex<HashMap<ListKey, CachedList>>);
 
-type CachedLists = Mutex<HashMap<(Revision, CallerName), CachedList>>;
-type CallerName = Option<Box<str>>;
+/// The kind, the revision, and the name of the caller.
+type ListKey = (ListKind, Revision, Option<Box<str>>);
 
 /// The list of one caller, and when it was last checked what the caller may see.
 struct CachedList {
@@ -58,7 +55,7 @@ pub(crate) struct RenderedList {
     pages: Mutex<HashMap<usize, Arc<str>>>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum ListKind {
     Tools,
     Prompts,
@@ -106,15 +103,10 @@ impl ListCache {
         revision: Revision,
         caller: &Caller,
     ) -> Result<Arc<RenderedList>, RegistryError> {
-        let cache = match kind {
-            ListKind::Tools => &self.tools,
-            ListKind::Prompts => &self.prompts,
-        };
-        let cache = || lock(cache);
         let snapshot = invoker.snapshot()?;
-        let key = (revision, caller.name().map(Box::from));
+        let key = (kind, revision, caller.name().map(Box::from));
         let is_current = |cached: &&CachedList| Arc::ptr_eq(&cached.list.snapshot, &snapshot);
-        if let Some(cached) = cache().get(&key).filter(is_current)
+        if let Some(cached) = lock(&self.0).get(&key).filter(is_current)
             && cached.checked_at.elapsed() < MAX_AGE
         {
             return Ok(Arc::clone(&cached.list));
@@ -122,9 +114,11 @@ impl ListCache {
         let items = visible_items(kind, invoker, caller)?;
         let addresses: Vec<usize> =
             items.iter().map(|item| std::ptr::from_ref(item.spec()).addr()).collect();
-        let same = cache()
+        let same = lock(&self.0)
             .iter()
-            .filter(|((other, _), cached)| *other == revision && is_current(cached))
+            .filter(|((kind, revision, _), cached)| {
+                (*kind, *revision) == (key.0, key.1) && is_current(cached)
+            })
             .find(|(_, cached)| cached.list.spec_addresses == addresses)
             .map(|(_, cached)| Arc::clone(&cached.list));
         let list = same.unwrap_or_else(|| {
@@ -132,7 +126,7 @@ impl ListCache {
             Arc::new(list)
         });
         let entry = CachedList { list: Arc::clone(&list), checked_at: Instant::now() };
-        let mut cache = cache();
+        let mut cache = lock(&self.0);
         // Lists of older snapshots are never requested again.
         cache.retain(|_, cached| is_current(&&*cached));
         if cache.len() >= MAX_CALLERS {

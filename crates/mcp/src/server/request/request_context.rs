@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 
 use serde_json::{Map, Value, json};
+use tokio::sync::Notify;
 use toolwright_auth::Principal;
 use toolwright_core::{CallEvent, Caller};
 
@@ -35,6 +36,8 @@ pub(crate) struct RequestContext {
     /// Whether messages can be sent before the response.
     pub(crate) can_stream: bool,
     state: Mutex<ContextState>,
+    /// Notified when a task receives answers.
+    answered: Notify,
 }
 
 #[derive(Default)]
@@ -50,8 +53,6 @@ struct ContextState {
     detachable: bool,
     /// Whether it does: requests for input wait for their answers instead of ending the round.
     detached: bool,
-    /// The tasks that wait for answers.
-    answer_wakers: Vec<Waker>,
 }
 
 /// Why an operation ends without a response of its own.
@@ -89,6 +90,7 @@ impl RequestContext {
             progress_token: None,
             can_stream: true,
             state: Mutex::default(),
+            answered: Notify::new(),
         }
     }
 
@@ -273,17 +275,13 @@ impl RequestContext {
 
     /// Waits for the answer to a request of a task.
     pub(crate) async fn wait_for_answer(&self, key: &str) -> Value {
-        poll_fn(|cx| {
-            let mut state = lock(&self.state);
-            match state.answers.get(key) {
-                Some(answer) if answer.is_object() => Poll::Ready(answer.clone()),
-                _ => {
-                    state.answer_wakers.push(cx.waker().clone());
-                    Poll::Pending
-                }
+        loop {
+            let answered = self.answered.notified();
+            if let Some(answer) = self.answer(key) {
+                return answer;
             }
-        })
-        .await
+            answered.await;
+        }
     }
 
     /// Adds answers to requests of a task; others are dropped.
@@ -295,9 +293,7 @@ impl RequestContext {
                 state.answers.insert(key, answer);
             }
         }
-        for waker in std::mem::take(&mut state.answer_wakers) {
-            waker.wake();
-        }
+        self.answered.notify_waiters();
     }
 
     /// Returns the unanswered requests of a task as JSON, by key.
