@@ -11,7 +11,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use toolwright_core::{Caller, Invoker};
 
 use crate::access_denied::AccessDenied;
-use crate::oauth::{OAuthAuthenticator, bearer_token};
+use crate::oauth::OAuthAuthenticator;
 use crate::principal::Principal;
 use crate::scoped_tools::ScopedTools;
 
@@ -116,7 +116,7 @@ impl Authenticator {
         uri: &Uri,
     ) -> Result<Principal, AccessDenied> {
         if let Some(oauth) = &self.0.oauth {
-            return bearer_token::authenticate(oauth, headers, uri).await;
+            return oauth.authenticate_request(headers, uri).await;
         }
         let authorization = headers.get(header::AUTHORIZATION);
         let found = self.0.tokens.authenticate(authorization.map(HeaderValue::as_bytes));
@@ -129,19 +129,6 @@ impl Authenticator {
             })
         })?;
         Ok(Principal::unrestricted(caller, is_personal, &self.0.all_tools))
-    }
-
-    /// Checks that the host is one of this server, and that no page of another origin has sent the request.
-    ///
-    /// # Errors
-    ///
-    /// 403 for another host or origin, 400 where one of these headers comes twice.
-    pub fn check_host_and_origin(
-        &self,
-        headers: &HeaderMap,
-        uri: &Uri,
-    ) -> Result<(), AccessDenied> {
-        host_check::check_host_and_origin(&self.0, headers, uri)
     }
 
     /// Returns the operator of the server, who may use all tools: the principal of what the program itself does.
@@ -177,8 +164,7 @@ impl Authenticator {
             })?;
             return Ok(Principal::unrestricted(caller, true, &self.0.all_tools));
         };
-        let restored = oauth.restore(subject.to_owned(), scopes, expires_at);
-        restored.map_err(|error| bearer_token::access_denied(oauth, error))
+        oauth.restore(subject.to_owned(), scopes, expires_at)
     }
 
     /// Returns true if no credential is required, so that only requests of this machine are accepted.

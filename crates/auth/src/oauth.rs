@@ -12,7 +12,7 @@ use std::time::Duration;
 use crate::scope_rules::{ScopeRule, ScopeRules};
 use crate::verify::TokenVerifier;
 
-pub(crate) mod bearer_token;
+mod bearer_token;
 mod config;
 mod oauth_authenticator;
 pub(crate) mod secure_url;
@@ -41,6 +41,7 @@ const DEFAULT_CLOCK_SKEW: Duration = Duration::from_secs(60);
 /// let auth = Authenticator::builder(invoker).oauth(oauth).build()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[must_use = "no token is accepted before it is given to `.oauth(…)`"]
 pub struct ResourceServer {
     resource: String,
     audiences: Vec<String>,
@@ -66,28 +67,24 @@ impl ResourceServer {
     }
 
     /// Adds an authorization server that clients get tokens from, where the verifier has no [`issuer`](TokenVerifier::issuer).
-    #[must_use]
     pub fn authorization_server(mut self, issuer: impl Into<String>) -> Self {
         self.issuers.push(issuer.into());
         self
     }
 
     /// Accepts tokens for this audience too: the authorization server's name of this server, where that is not its address.
-    #[must_use]
     pub fn audience(mut self, audience: impl Into<String>) -> Self {
         self.audiences.push(audience.into());
         self
     }
 
     /// Defines what a scope grants; a tool that no scope grants is neither listed nor callable.
-    #[must_use]
     pub fn scope(mut self, scope: impl Into<String>, rule: ScopeRule) -> Self {
         self.rules.by_scope.push((scope.into(), rule));
         self
     }
 
     /// Makes a scope include others: a token that has it is treated as if it had these as well.
-    #[must_use]
     pub fn implies<S: Into<String>>(
         mut self,
         scope: impl Into<String>,
@@ -99,7 +96,6 @@ impl ResourceServer {
     }
 
     /// Sets the scopes that every request needs; clients request these first.
-    #[must_use]
     pub fn required_scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
         self.rules.required_scopes.extend(scopes.into_iter().map(Into::into));
         self
@@ -107,7 +103,6 @@ impl ResourceServer {
 
     /// Sets the tolerated difference between the clocks of this machine and of the authorization server: a minute by default,
     /// five at most.
-    #[must_use]
     pub fn clock_skew(mut self, skew: Duration) -> Self {
         self.clock_skew = skew;
         self

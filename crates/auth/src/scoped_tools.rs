@@ -22,20 +22,6 @@ impl ScopedTools {
         Self { invoker, granted: None }
     }
 
-    fn for_scopes(
-        all_tools: &Invoker,
-        rules: &Arc<ScopeRules>,
-        scopes: BTreeSet<String>,
-    ) -> Result<Self, InvokerError> {
-        if rules.is_empty() {
-            return Ok(Self::unrestricted(all_tools.clone()));
-        }
-        let (filter, granted) = (Arc::clone(rules), scopes.clone());
-        let invoker =
-            all_tools.with_view(|view| view.filter(move |spec| filter.grants(&granted, spec)))?;
-        Ok(Self { invoker, granted: Some((Arc::clone(rules), scopes)) })
-    }
-
     /// Returns the invoker of these tools.
     pub fn invoker(&self) -> &Invoker {
         &self.invoker
@@ -96,7 +82,14 @@ impl ScopedToolsCache {
         if let Some(tools) = cache.get(&scopes) {
             return Ok(Arc::clone(tools));
         }
-        let tools = Arc::new(ScopedTools::for_scopes(all_tools, rules, scopes.clone())?);
+        let mut tools = ScopedTools::unrestricted(all_tools.clone());
+        if !rules.is_empty() {
+            let (filter, granted) = (Arc::clone(rules), scopes.clone());
+            tools.invoker = all_tools
+                .with_view(|view| view.filter(move |spec| filter.grants(&granted, spec)))?;
+            tools.granted = Some((Arc::clone(rules), scopes.clone()));
+        }
+        let tools = Arc::new(tools);
         if cache.len() >= MAX_SCOPE_SETS {
             cache.clear();
         }

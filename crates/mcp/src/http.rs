@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use axum::body::{Body, Bytes, HttpBody};
+use axum::body::{Bytes, HttpBody};
 use axum::extract::{Request, State};
-use axum::http::{Method, StatusCode, header};
+use axum::http::{Method, header};
 use axum::response::Response;
 use axum::routing::any;
 use axum::{BoxError, Router};
@@ -79,20 +79,12 @@ impl McpServer {
             Err(denied) => return responses::access_denied(&denied),
         };
         let request = axum::http::Request::from_parts(head, body);
-        match *request.method() {
+        let response = match *request.method() {
             Method::POST => self.post(request, principal).await,
             Method::GET => self.get_session_stream(request.headers(), principal),
             Method::DELETE => self.delete_session(request.headers(), &principal),
-            _ => responses::method_not_allowed(),
-        }
+            _ => Err(responses::method_not_allowed()),
+        };
+        response.unwrap_or_else(|rejection| rejection)
     }
-}
-
-fn empty_response(status: StatusCode) -> Response {
-    let mut response = Response::new(Body::empty());
-    *response.status_mut() = status;
-    response
-        .headers_mut()
-        .insert(header::CACHE_CONTROL, header::HeaderValue::from_static("no-store"));
-    response
 }

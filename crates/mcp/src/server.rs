@@ -11,27 +11,35 @@ mod error;
 mod limits;
 mod methods;
 mod request;
-pub(crate) mod rpc;
+mod rpc;
 mod session;
 
 pub use builder::McpServerBuilder;
 pub(crate) use error::RpcError;
 pub use error::{McpBuildError, McpServeError};
 pub use limits::McpLimits;
+pub(crate) use methods::list_cache::ListKind;
 pub use methods::served_resource::ServedResource;
 pub(crate) use methods::subscriptions::SubscriptionFilter;
+pub(crate) use request::Request;
+pub(crate) use request::approval::ElicitingApprover;
 pub use request::client_peer::ClientPeer;
-pub(crate) use request::dispatch::Dispatch;
-pub(crate) use request::header_arguments::decode_header;
-pub(crate) use request::request_context::RequestContext;
+pub(crate) use request::dispatch::{Dispatch, Operation};
+pub(crate) use request::header_arguments::{HeaderArguments, decode_header};
+pub(crate) use request::request_context::{InputRequest, Pause, RequestContext};
+pub(crate) use request::request_state::{
+    InputRound, RequestStateSigner, VerifiedState, request_digest,
+};
 pub(crate) use request::response_stream::{ResponseStream, StreamItem};
+pub(crate) use rpc::capability::ClientCapabilities;
 pub use rpc::capability::ClientCapability;
 pub use rpc::log_level::LogLevel;
 pub(crate) use rpc::message::{MessageKind, RpcMessage};
+pub(crate) use rpc::response::{RpcResponse, notification_json, set_field, write_json};
 pub use rpc::revision::Revision;
 pub(crate) use session::Session;
-pub(crate) use session::in_flight::InFlightRequests;
-pub(crate) use session::replay_buffer::ReplayBuffer;
+pub(crate) use session::in_flight::{InFlightGuard, InFlightRequests};
+pub(crate) use session::replay_buffer::{ReplayBuffer, ReplayBuffers};
 
 /// An MCP server of one invoker's tools and prompts; cheap to clone, all clones are one server.
 ///
@@ -73,8 +81,8 @@ pub(crate) struct ServerState {
     pub(crate) version: String,
     pub(crate) instructions: Option<String>,
     pub(crate) limits: McpLimits,
-    pub(crate) header_arguments: request::header_arguments::HeaderArguments,
-    pub(crate) request_states: request::request_state::RequestStateSigner,
+    pub(crate) header_arguments: HeaderArguments,
+    pub(crate) request_states: RequestStateSigner,
     pub(crate) tasks: methods::tasks::TaskStore,
     /// Publishes the addresses of resources that have changed.
     pub(crate) resource_updates: broadcast::Sender<Arc<str>>,

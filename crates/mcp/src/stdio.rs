@@ -9,10 +9,9 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use toolwright_core::{Caller, CancellationToken};
 
-use crate::server::rpc::response::RpcResponse;
 use crate::server::{
     Dispatch, InFlightRequests, McpServeError, McpServer, MessageKind, RequestContext,
-    ResponseStream, RpcError, RpcMessage, Session, StreamItem, SubscriptionFilter,
+    ResponseStream, RpcError, RpcMessage, RpcResponse, Session, StreamItem,
 };
 
 mod lines;
@@ -153,11 +152,7 @@ impl StdioConnection {
     async fn handle_message(&mut self, message: &RpcMessage<'_>) -> Option<RpcResponse> {
         match message.kind() {
             MessageKind::Notification => {
-                if let ("notifications/cancelled", Some(id)) =
-                    (message.method(), message.params.request_id)
-                {
-                    self.in_flight.cancel(id.get());
-                }
+                self.in_flight.handle_notification(message);
                 None
             }
             MessageKind::Response => {
@@ -178,12 +173,12 @@ impl StdioConnection {
         message: &RpcMessage<'_>,
     ) -> Result<Option<RpcResponse>, RpcError> {
         let context = if message.params.meta.protocol_version.is_some() {
-            self.server.stateless_context(message, Caller::default())?
+            self.server.stateless_context(message)?
         } else if message.method() == "initialize" {
             return self.initialize_session(message).map(Some);
         } else {
             match &self.session {
-                Some(session) => self.server.session_context(session, message),
+                Some(session) => RequestContext::in_session(session).with_progress(message),
                 None => {
                     return Err(RpcError::invalid_params(
                         "send `initialize` first, or the `_meta` of 2026-07-28",
@@ -202,13 +197,12 @@ impl StdioConnection {
         };
         let in_flight = self.in_flight.start(message.id(), parent);
         let in_flight = in_flight.ok_or_else(RpcError::id_in_use)?;
-        let operation = operation.run(self.server.clone(), Arc::clone(&context));
         let stream = ResponseStream::new(operation, context, Some(in_flight));
         // Without a permit nothing more is read, so that the client slows down.
         let permit = Arc::clone(&self.request_permits).acquire_owned().await.ok();
         let outgoing = self.outgoing.clone();
         self.tasks.spawn(async move {
-            forward_stream(stream, outgoing).await;
+            forward_stream(stream, outgoing, true).await;
             drop(permit);
         });
         Ok(None)
@@ -218,32 +212,12 @@ impl StdioConnection {
     fn initialize_session(&mut self, message: &RpcMessage<'_>) -> Result<RpcResponse, RpcError> {
         let (response, session) = self.server.initialize(message, Caller::default())?;
         let session = Arc::new(session);
-        let caller = session.caller.clone();
-        let mut context = RequestContext::new(session.revision, session.capabilities, caller);
-        context.session = Some(Arc::clone(&session));
-        self.session = Some(session);
         self.subscription_token.cancel();
         self.subscription_token = CancellationToken::new();
-        let (server, context) = (self.server.clone(), Arc::new(context));
-        let subscription = SubscriptionFilter::list_changes().subscribe(&server, &context);
-        let run_context = Arc::clone(&context);
-        let operation = async move { subscription.run("null", &server, &run_context).await };
-        let mut stream = ResponseStream::new(operation, context, None);
-        let (outgoing, ended) = (self.outgoing.clone(), self.subscription_token.clone());
-        self.tasks.spawn(async move {
-            let forward = async {
-                // The session has sent no request for these notifications, so they end without a response.
-                while let StreamItem::Message(message) = stream.next().await {
-                    if outgoing.send(message.into()).await.is_err() {
-                        break;
-                    }
-                }
-            };
-            tokio::select! {
-                () = forward => {}
-                () = ended.cancelled() => {}
-            }
-        });
+        let stream = self.server.session_notifications(&session, None, &self.subscription_token);
+        self.session = Some(session);
+        // The session has sent no request for these notifications, so they end without a response.
+        self.tasks.spawn(forward_stream(stream, self.outgoing.clone(), false));
         Ok(response)
     }
 
@@ -253,12 +227,16 @@ impl StdioConnection {
     }
 }
 
-async fn forward_stream(mut stream: ResponseStream, outgoing: mpsc::Sender<Vec<u8>>) {
+async fn forward_stream(
+    mut stream: ResponseStream,
+    outgoing: mpsc::Sender<Vec<u8>>,
+    with_response: bool,
+) {
     loop {
         let (line, is_last) = match stream.next().await {
             StreamItem::Message(message) => (message.into_bytes(), false),
-            StreamItem::Response(response) => (response.body, true),
-            StreamItem::Cancelled => return,
+            StreamItem::Response(response) if with_response => (response.body, true),
+            StreamItem::Response(_) | StreamItem::Cancelled => return,
         };
         if outgoing.send(line).await.is_err() || is_last {
             return;

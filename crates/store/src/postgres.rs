@@ -83,13 +83,7 @@ impl Store for PostgresStore {
         Box::pin(async move {
             let texts = codec::encode_entries(entries)?;
             let append = self.with_retry(|| self.append_entries(lease, entries, &texts));
-            match self.load.measure(append).await? {
-                true => {
-                    self.load.record_write();
-                    Ok(())
-                }
-                false => Err(StoreError::leased_elsewhere(lease)),
-            }
+            self.load.append(lease, append).await
         })
     }
 
@@ -132,8 +126,7 @@ impl Store for PostgresStore {
     fn signing_key(&self) -> BoxFuture<'_, Result<Secret, StoreError>> {
         Box::pin(async move {
             let new_key = random_hex(32)?;
-            let key = self.with_retry(|| self.load_or_insert_key(&new_key)).await?;
-            Ok(Secret::new(key))
+            self.with_retry(|| self.load_or_insert_key(&new_key)).await.map(Secret::new)
         })
     }
 

@@ -100,6 +100,14 @@ impl SqliteStore {
     fn store_error(&self, error: sqlx::Error) -> StoreError {
         error::store_error(&self.path, error)
     }
+
+    /// Runs an operation, and converts its error.
+    async fn run<T>(
+        &self,
+        operation: impl Future<Output = Result<T, sqlx::Error>>,
+    ) -> Result<T, StoreError> {
+        operation.await.map_err(|error| self.store_error(error))
+    }
 }
 
 fn pool(max_connections: u32) -> PoolOptions<Sqlite> {
@@ -125,17 +133,11 @@ impl Store for SqliteStore {
         lease: &'a Lease,
         duration: Duration,
     ) -> BoxFuture<'a, Result<bool, StoreError>> {
-        Box::pin(async move {
-            let acquired = self.load.measure(self.acquire_lease(lease, duration)).await;
-            acquired.map_err(|error| self.store_error(error))
-        })
+        Box::pin(self.load.measure(self.run(self.acquire_lease(lease, duration))))
     }
 
     fn release<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
-        Box::pin(async move {
-            let released = self.load.measure(self.release_lease(lease)).await;
-            released.map_err(|error| self.store_error(error))
-        })
+        Box::pin(self.load.measure(self.run(self.release_lease(lease))))
     }
 
     fn append<'a>(
@@ -145,14 +147,8 @@ impl Store for SqliteStore {
     ) -> BoxFuture<'a, Result<(), StoreError>> {
         Box::pin(async move {
             let texts = codec::encode_entries(entries)?;
-            match self.load.measure(self.append_entries(lease, entries, &texts)).await {
-                Ok(true) => {
-                    self.load.record_write();
-                    Ok(())
-                }
-                Ok(false) => Err(StoreError::leased_elsewhere(lease)),
-                Err(error) => Err(self.store_error(error)),
-            }
+            let append = self.run(self.append_entries(lease, entries, &texts));
+            self.load.append(lease, append).await
         })
     }
 
@@ -163,8 +159,7 @@ impl Store for SqliteStore {
         limit: usize,
     ) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
         Box::pin(async move {
-            let rows = self.entry_rows(conversation, before, limit).await;
-            let rows = rows.map_err(|error| self.store_error(error))?;
+            let rows = self.run(self.entry_rows(conversation, before, limit)).await?;
             let entries = rows.iter().rev().map(|row| {
                 let text = row.try_get(0).map_err(|error| self.store_error(error))?;
                 codec::decode_entry(conversation, text)
@@ -174,10 +169,7 @@ impl Store for SqliteStore {
     }
 
     fn list(&self, limit: usize) -> BoxFuture<'_, Result<Vec<ConversationSummary>, StoreError>> {
-        Box::pin(async move {
-            let summaries = self.summaries(None, limit).await;
-            summaries.map_err(|error| self.store_error(error))
-        })
+        Box::pin(self.run(self.summaries(None, limit)))
     }
 
     fn list_by_owner<'a>(
@@ -185,32 +177,27 @@ impl Store for SqliteStore {
         owner: &'a Owner,
         limit: usize,
     ) -> BoxFuture<'a, Result<Vec<ConversationSummary>, StoreError>> {
-        Box::pin(async move {
-            let summaries = self.summaries(Some(owner), limit).await;
-            summaries.map_err(|error| self.store_error(error))
-        })
+        Box::pin(self.run(self.summaries(Some(owner), limit)))
     }
 
     fn delete<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, StoreError>> {
         Box::pin(async move {
-            let deleted = self.load.measure(self.delete_conversation(lease)).await;
-            let deleted = deleted.map_err(|error| self.store_error(error))?;
+            let deleted = self.load.measure(self.run(self.delete_conversation(lease))).await?;
             deleted.ok_or_else(|| StoreError::leased_elsewhere(lease))
         })
     }
 
     fn signing_key(&self) -> BoxFuture<'_, Result<Secret, StoreError>> {
         Box::pin(async move {
-            let key = self.load_or_insert_key(&random_hex(32)?).await;
-            key.map(Secret::new).map_err(|error| self.store_error(error))
+            let new_key = random_hex(32)?;
+            self.run(self.load_or_insert_key(&new_key)).await.map(Secret::new)
         })
     }
 
     fn check_writable(&self) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
-            let probe = async { self.probe().await.map_err(|error| self.store_error(error)) };
             let label = || format!("`{}`", self.path.display());
-            self.load.check(label, probe).await
+            self.load.check(label, self.run(self.probe())).await
         })
     }
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use toolwright_chat::StoreError;
+use toolwright_chat::{Lease, StoreError};
 
 /// How long a new write may have to wait before new work is refused: a third of the default duration of a lease. A lease is
 /// renewed after another third, so a renewal is in time even if it waits in the longest queue.
@@ -52,8 +52,21 @@ impl WriteLoad {
         result
     }
 
+    /// Runs an append and measures it; false means that the lease is not held.
+    pub(crate) async fn append(
+        &self,
+        lease: &Lease,
+        append: impl Future<Output = Result<bool, StoreError>>,
+    ) -> Result<(), StoreError> {
+        if !self.measure(append).await? {
+            return Err(StoreError::leased_elsewhere(lease));
+        }
+        self.record_write();
+        Ok(())
+    }
+
     /// Records that a write was committed.
-    pub(crate) fn record_write(&self) {
+    fn record_write(&self) {
         let mut measured = self.measured();
         measured.written = Some(Instant::now());
         measured.failed = None;

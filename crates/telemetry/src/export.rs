@@ -1,4 +1,4 @@
-//! Sends batches of spans as HTTP requests, and counts those that are lost.
+//! Sends batches of spans to a collector over OTLP, as HTTP requests, and counts those that are lost.
 
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,7 +19,7 @@ use crate::settings::TelemetrySettings;
 #[derive(Debug)]
 pub(crate) struct Exporter {
     inner: SpanExporter,
-    lost_spans: Arc<LostSpans>,
+    pub(crate) lost_spans: Arc<LostSpans>,
 }
 
 impl Exporter {
@@ -41,10 +41,6 @@ impl Exporter {
             .build()
             .map_err(TelemetryError::setup)?;
         Ok(Self { inner, lost_spans: Arc::default() })
-    }
-
-    pub(crate) fn lost_spans(&self) -> Arc<LostSpans> {
-        Arc::clone(&self.lost_spans)
     }
 }
 

@@ -102,7 +102,7 @@ where
         return Ok((None, TelemetryGuard(None)));
     };
     let exporter = Exporter::new(endpoint, &settings)?;
-    let lost_spans = exporter.lost_spans();
+    let lost_spans = Arc::clone(&exporter.lost_spans);
     let provider = SdkTracerProvider::builder()
         .with_resource(resource(settings.service))
         .with_batch_exporter(exporter)

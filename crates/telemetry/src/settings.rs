@@ -19,6 +19,7 @@ const DEFAULT_CLOSE_TIMEOUT: Duration = Duration::from_secs(3);
 ///
 /// Headers and attributes of the `OTEL_…` variables are added to those that are set here.
 #[derive(Clone)]
+#[must_use = "nothing is exported before it is given to `layer` or `install_with`"]
 pub struct TelemetrySettings {
     pub(crate) endpoint: Option<String>,
     pub(crate) headers: HashMap<String, String>,
@@ -103,25 +104,15 @@ impl TelemetrySettings {
             return Err(TelemetryError::Variable { variable, value, possible: "`http/protobuf`" });
         }
         let timeout = first(["OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT"]);
-        let timeout = match timeout {
-            None => DEFAULT_REQUEST_TIMEOUT,
-            Some((variable, value)) => match value.parse() {
-                Ok(milliseconds) => Duration::from_millis(milliseconds),
-                Err(_) => {
-                    return Err(TelemetryError::Variable {
-                        variable,
-                        value,
-                        possible: "a number of milliseconds",
-                    });
-                }
-            },
-        };
-        Ok(Self {
-            endpoint,
-            service: read("OTEL_SERVICE_NAME"),
-            request_timeout: timeout,
-            ..Self::new()
-        })
+        let mut settings = Self { endpoint, service: read("OTEL_SERVICE_NAME"), ..Self::new() };
+        if let Some((variable, value)) = timeout {
+            let possible = "a number of milliseconds";
+            let milliseconds = value.parse();
+            let milliseconds =
+                milliseconds.map_err(|_| TelemetryError::Variable { variable, value, possible })?;
+            settings.request_timeout = Duration::from_millis(milliseconds);
+        }
+        Ok(settings)
     }
 
     /// Returns the URL that spans are sent to, if any.
@@ -130,42 +121,36 @@ impl TelemetrySettings {
     }
 
     /// Sets the URL that spans are sent to, e.g. `http://localhost:4318/v1/traces`.
-    #[must_use]
     pub fn endpoint(mut self, url: impl Into<String>) -> Self {
         self.endpoint = Some(url.into());
         self
     }
 
     /// Adds a header to every request.
-    #[must_use]
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.insert(name.into(), value.into());
         self
     }
 
     /// Sets the name of the service; `toolwright` by default.
-    #[must_use]
     pub fn service(mut self, name: impl Into<String>) -> Self {
         self.service = Some(name.into());
         self
     }
 
     /// Selects the spans to export; by default those of Toolwright at INFO and above.
-    #[must_use]
     pub fn spans(mut self, spans: Targets) -> Self {
         self.spans = spans;
         self
     }
 
     /// Sets the timeout of one request; ten seconds by default.
-    #[must_use]
     pub fn request_timeout(mut self, timeout: Duration) -> Self {
         self.request_timeout = timeout;
         self
     }
 
     /// Sets how long closing waits for the last spans to be sent; three seconds by default.
-    #[must_use]
     pub fn close_timeout(mut self, timeout: Duration) -> Self {
         self.close_timeout = timeout;
         self

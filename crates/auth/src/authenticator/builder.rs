@@ -11,6 +11,7 @@ use crate::oauth::{OAuthAuthenticator, ResourceServer};
 use crate::scoped_tools::ScopedTools;
 
 /// Builds an [`Authenticator`]; [`build`](AuthenticatorBuilder::build) reports invalid settings.
+#[must_use = "nothing is authenticated before `.build()`"]
 pub struct AuthenticatorBuilder {
     invoker: Invoker,
     /// Each with the name of its caller; without a name, several people share it.
@@ -32,14 +33,12 @@ impl AuthenticatorBuilder {
     }
 
     /// Accepts this token. Several people may share it: all of them are the caller named `token`.
-    #[must_use]
     pub fn token(mut self, token: Secret) -> Self {
         self.tokens.push((None, token));
         self
     }
 
     /// Accepts this token as the caller of this name; can be repeated for other callers.
-    #[must_use]
     pub fn token_for(mut self, caller: impl Into<String>, token: Secret) -> Self {
         self.tokens.push((Some(caller.into()), token));
         self
@@ -49,21 +48,18 @@ impl AuthenticatorBuilder {
     ///
     /// Scopes filter the view that the invoker was built from: an invoker that was `adjusted` afterwards is rejected, and one
     /// that was `pinned` follows the registry again.
-    #[must_use]
     pub fn oauth(mut self, oauth: ResourceServer) -> Self {
         self.oauth = Some(oauth);
         self
     }
 
     /// Names hosts that the server is reached by beside this machine's: `tools.example.com`, no port.
-    #[must_use]
     pub fn allowed_hosts<H: Into<String>>(mut self, hosts: impl IntoIterator<Item = H>) -> Self {
         self.allowed_hosts.extend(hosts.into_iter().map(Into::into));
         self
     }
 
     /// Names other origins whose pages may call the server: `https://app.example.com`.
-    #[must_use]
     pub fn allowed_origins<O: Into<String>>(
         mut self,
         origins: impl IntoIterator<Item = O>,

@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 
 use axum::http::{HeaderMap, HeaderName, StatusCode, Uri, header};
 
-use super::Inner;
+use super::{Authenticator, Inner};
 use crate::access_denied::AccessDenied;
 
 /// Headers that a proxy adds, beside those that begin with [`FORWARDED_PREFIX`]: a request with one of them may come from
@@ -23,25 +23,32 @@ const PROXY_HEADERS: &[&str] = &[
 ];
 const FORWARDED_PREFIX: &str = "x-forwarded-";
 
-pub(super) fn check_host_and_origin(
-    auth: &Inner,
-    headers: &HeaderMap,
-    uri: &Uri,
-) -> Result<(), AccessDenied> {
-    let host = single_header(headers, &header::HOST)?;
-    let host = host.or_else(|| uri.authority().map(|authority| authority.as_str().as_bytes()));
-    let host = host.and_then(|host| std::str::from_utf8(host).ok());
-    let Some(host) = host.filter(|host| is_allowed_host(auth, host)) else {
-        let message = "this server does not answer for that host: name it with `allowed_hosts`";
-        return Err(AccessDenied::new(StatusCode::FORBIDDEN, message));
-    };
-    if let Some(origin) = single_header(headers, &header::ORIGIN)?
-        && !is_allowed_origin(auth, headers, origin, host)
-    {
-        let message = "pages of that origin may not call this server: name it with `--origin`, or `allowed_origins`";
-        return Err(AccessDenied::new(StatusCode::FORBIDDEN, message));
+impl Authenticator {
+    /// Checks that the host is one of this server, and that no page of another origin has sent the request.
+    ///
+    /// # Errors
+    ///
+    /// 403 for another host or origin, 400 where one of these headers comes twice.
+    pub fn check_host_and_origin(
+        &self,
+        headers: &HeaderMap,
+        uri: &Uri,
+    ) -> Result<(), AccessDenied> {
+        let host = single_header(headers, &header::HOST)?;
+        let host = host.or_else(|| uri.authority().map(|authority| authority.as_str().as_bytes()));
+        let host = host.and_then(|host| std::str::from_utf8(host).ok());
+        let Some(host) = host.filter(|host| is_allowed_host(&self.0, host)) else {
+            let message = "this server does not answer for that host: name it with `allowed_hosts`";
+            return Err(AccessDenied::new(StatusCode::FORBIDDEN, message));
+        };
+        if let Some(origin) = single_header(headers, &header::ORIGIN)?
+            && !is_allowed_origin(&self.0, headers, origin, host)
+        {
+            let message = "pages of that origin may not call this server: name it with `--origin`, or `allowed_origins`";
+            return Err(AccessDenied::new(StatusCode::FORBIDDEN, message));
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Checks that a request without credentials was made on this machine.

@@ -4,12 +4,14 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use axum::http::StatusCode;
 use serde::Serialize;
 use tokio::time::{Instant, timeout};
 use toolwright_core::{Caller, Invoker, Secret};
 use url::Url;
 
 use super::{ResourceServer, secure_url};
+use crate::access_denied::AccessDenied;
 use crate::authenticator::Authenticator;
 use crate::error::AuthBuildError;
 use crate::principal::{Expiry, Principal};
@@ -53,15 +55,6 @@ struct ResourceMetadata<'a> {
     scopes_supported: BTreeSet<&'a str>,
 }
 
-/// Why a token is rejected.
-pub(crate) enum AuthError {
-    InvalidToken(String),
-    /// The token is valid, but lacks one of these scopes, which every request needs.
-    InsufficientScope(String),
-    /// Tokens cannot be verified now.
-    Unavailable,
-}
-
 impl OAuthAuthenticator {
     pub(crate) fn new(server: ResourceServer, invoker: &Invoker) -> Result<Self, AuthBuildError> {
         let invalid = |message: String| AuthBuildError::OAuth { message };
@@ -103,17 +96,15 @@ impl OAuthAuthenticator {
     }
 
     /// Authenticates the bearer of a token that is valid, issued for this server, and has the required scopes.
-    pub(super) async fn authenticate(&self, token: &Secret) -> Result<Principal, AuthError> {
+    pub(super) async fn authenticate(&self, token: &Secret) -> Result<Principal, AccessDenied> {
         let verified = timeout(VERIFY_TIMEOUT, self.verifier.verify(token)).await;
         let timed_out = || Err(VerifyError::unavailable("the verifier took too long"));
         let claims = match verified.unwrap_or_else(|_| timed_out()) {
             Ok(claims) => claims,
-            Err(VerifyError::InvalidToken { reason }) => {
-                return Err(AuthError::InvalidToken(reason));
-            }
+            Err(VerifyError::InvalidToken { reason }) => return Err(self.invalid_token(&reason)),
             Err(VerifyError::Unavailable { reason }) => {
                 tracing::error!(reason, "tokens cannot be verified");
-                return Err(AuthError::Unavailable);
+                return Err(unavailable());
             }
         };
         let expiry = self.check_claims(&claims, SystemTime::now())?;
@@ -126,8 +117,8 @@ impl OAuthAuthenticator {
         subject: String,
         scopes: BTreeSet<String>,
         expires_at: Option<SystemTime>,
-    ) -> Result<Principal, AuthError> {
-        let expiry = expires_at.map(|at| Self::check_expiry(at, SystemTime::now()));
+    ) -> Result<Principal, AccessDenied> {
+        let expiry = expires_at.map(|at| self.check_expiry(at, SystemTime::now()));
         let expiry = expiry.transpose()?;
         self.principal(subject, scopes, expiry)
     }
@@ -137,15 +128,17 @@ impl OAuthAuthenticator {
         subject: String,
         scopes: BTreeSet<String>,
         expiry: Option<Expiry>,
-    ) -> Result<Principal, AuthError> {
+    ) -> Result<Principal, AccessDenied> {
         let scopes = self.rules.expand_implied(scopes);
         if !self.rules.required_scopes.is_subset(&scopes) {
-            return Err(AuthError::InsufficientScope(self.required_scopes()));
+            let reason = "the token lacks a scope that every request needs";
+            let scopes = self.required_scopes();
+            return Err(self.denied(StatusCode::FORBIDDEN, "insufficient_scope", reason, &scopes));
         }
         let tools = self.scoped_tools.get_or_build(&self.invoker, &self.rules, &scopes);
         let scoped_tools = tools.map_err(|error| {
             tracing::error!(%error, "the tools cannot be listed");
-            AuthError::Unavailable
+            unavailable()
         })?;
         Ok(Principal {
             caller: Caller::new(subject),
@@ -157,8 +150,12 @@ impl OAuthAuthenticator {
     }
 
     /// Checks subject, audience and times of a token, and returns its expiry.
-    fn check_claims(&self, claims: &Claims, now: SystemTime) -> Result<Option<Expiry>, AuthError> {
-        let reject = |reason: &str| Err(AuthError::InvalidToken(reason.to_owned()));
+    fn check_claims(
+        &self,
+        claims: &Claims,
+        now: SystemTime,
+    ) -> Result<Option<Expiry>, AccessDenied> {
+        let reject = |reason: &str| Err(self.invalid_token(reason));
         if claims.subject.is_empty() || claims.subject.len() > MAX_SUBJECT_BYTES {
             return reject("the token does not say who brings it");
         }
@@ -172,16 +169,16 @@ impl OAuthAuthenticator {
             return Ok(None);
         };
         let end = expires.checked_add(self.clock_skew).unwrap_or(expires);
-        Self::check_expiry(end, now).map(Some)
+        self.check_expiry(end, now).map(Some)
     }
 
     /// Checks that a time is in the future.
-    fn check_expiry(at: SystemTime, now: SystemTime) -> Result<Expiry, AuthError> {
+    fn check_expiry(&self, at: SystemTime, now: SystemTime) -> Result<Expiry, AccessDenied> {
         match at.duration_since(now) {
             Ok(left) if !left.is_zero() => {
                 Ok(Expiry { wall_clock: at, deadline: Instant::now() + left.min(MAX_TIMER) })
             }
-            _ => Err(AuthError::InvalidToken("the token has expired".to_owned())),
+            _ => Err(self.invalid_token("the token has expired")),
         }
     }
 
@@ -200,6 +197,23 @@ impl OAuthAuthenticator {
     pub(crate) fn metadata_at(&self, path: &str) -> Option<&[u8]> {
         (path == Authenticator::METADATA_PATH || path == self.metadata_url.path())
             .then_some(&self.metadata)
+    }
+
+    fn invalid_token(&self, reason: &str) -> AccessDenied {
+        let scopes = self.required_scopes();
+        self.denied(StatusCode::UNAUTHORIZED, "invalid_token", reason, &scopes)
+    }
+
+    /// The error with a challenge that names the OAuth error, the reason and the scopes to request.
+    pub(super) fn denied(
+        &self,
+        status: StatusCode,
+        error: &str,
+        reason: &str,
+        scopes: &str,
+    ) -> AccessDenied {
+        let challenge = self.challenge(Some((error, reason)), scopes);
+        AccessDenied::new(status, reason).with_challenge(&challenge)
     }
 
     /// Writes a `WWW-Authenticate` header, from which clients learn where to get a token and for which scopes.
@@ -223,6 +237,11 @@ impl OAuthAuthenticator {
         let description = "the token lacks a scope for this";
         self.challenge(Some(("insufficient_scope", description)), &join_scopes(&scopes))
     }
+}
+
+fn unavailable() -> AccessDenied {
+    let message = "tokens cannot be verified now: try again";
+    AccessDenied::new(StatusCode::SERVICE_UNAVAILABLE, message)
 }
 
 fn join_scopes(scopes: &BTreeSet<String>) -> String {

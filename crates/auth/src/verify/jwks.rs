@@ -106,7 +106,7 @@ impl Jwks {
     /// Returns the cached keys; fetches them first if there are none or the token's is not among them.
     async fn keys_for(&self, token: &SignedToken<'_>) -> Result<Arc<KeySet>, VerifyError> {
         let now = Instant::now();
-        let cached = self.key_cache().keys.clone();
+        let cached = self.0.key_cache().keys.clone();
         let is_stale =
             |at: Instant| self.0.source.is_some() && now.duration_since(at) >= REFRESH_AFTER;
         let is_unknown_key = match &cached {
@@ -122,7 +122,7 @@ impl Jwks {
         {
             fetching.await;
         }
-        let cache = self.key_cache();
+        let cache = self.0.key_cache();
         match &cache.keys {
             Some((keys, at)) if self.0.source.is_none() || at.elapsed() < MAX_KEY_AGE => {
                 Ok(Arc::clone(keys))
@@ -140,7 +140,7 @@ impl Jwks {
         now: Instant,
         is_unknown_key: bool,
     ) -> Option<Shared<BoxFuture<'static, ()>>> {
-        let mut cache = self.key_cache();
+        let mut cache = self.0.key_cache();
         let fetching = cache.fetching.as_ref();
         if let Some(fetching) = fetching.filter(|fetching| fetching.peek().is_none()) {
             return Some(fetching.clone());
@@ -154,10 +154,6 @@ impl Jwks {
         let fetching = task.map(drop).boxed().shared();
         cache.fetching = Some(fetching.clone());
         Some(fetching)
-    }
-
-    fn key_cache(&self) -> MutexGuard<'_, KeyCache> {
-        self.0.key_cache()
     }
 }
 

@@ -28,7 +28,7 @@ pub(crate) async fn connect(
             Err(_) => last = io::ErrorKind::TimedOut.into(),
         }
     }
-    Err(FetchError::Unreachable { host: target.name().to_owned(), source: last })
+    Err(FetchError::Unreachable { host: target.name.clone(), source: last })
 }
 
 #[cfg(feature = "https")]
@@ -68,8 +68,8 @@ mod tls {
             stream: TcpStream,
             target: &Target,
         ) -> Result<TlsStream<TcpStream>, FetchError> {
-            let insecure = |source| FetchError::Insecure { host: target.name().to_owned(), source };
-            let name = server_name(target.host()).map_err(insecure)?;
+            let insecure = |source| FetchError::Insecure { host: target.name.clone(), source };
+            let name = server_name(&target.host).map_err(insecure)?;
             let stream = self.0.connect(name, stream).await;
             stream.map_err(|error| insecure(error.into()))
         }

@@ -111,7 +111,7 @@ async fn read_response(
     let compressed = header_value(&head.headers, header::CONTENT_ENCODING)
         .is_some_and(|encoding| !encoding.trim().eq_ignore_ascii_case("identity"));
     if compressed && method != Method::HEAD {
-        return Err(FetchError::Compressed { host: target.name().to_owned() });
+        return Err(FetchError::Compressed { host: target.name.clone() });
     }
     let mut body = Vec::new();
     let mut truncated = false;
@@ -146,5 +146,5 @@ fn header_value(headers: &HeaderMap, name: HeaderName) -> Option<Cow<'_, str>> {
 }
 
 fn response_error(target: &Target, error: hyper::Error) -> FetchError {
-    FetchError::Response { host: target.name().to_owned(), source: error.into() }
+    FetchError::Response { host: target.name.clone(), source: error.into() }
 }

@@ -51,23 +51,15 @@ impl Pattern {
 pub(crate) struct Target {
     url: Url,
     /// Without the trailing dot of a fully qualified name.
-    host: Host<String>,
+    pub(crate) host: Host<String>,
     /// The host as text, an IPv6 address in brackets.
-    name: String,
+    pub(crate) name: String,
     port: u16,
 }
 
 impl Target {
     pub(crate) fn is_https(&self) -> bool {
         self.url.scheme() == "https"
-    }
-
-    pub(crate) fn host(&self) -> &Host<String> {
-        &self.host
-    }
-
-    pub(crate) fn name(&self) -> &str {
-        &self.name
     }
 
     /// The `Host` header: the port only where it is not the scheme's own.

@@ -61,7 +61,7 @@ pub(crate) async fn checked_addresses(
     policy: &Policy,
     target: &Target,
 ) -> Result<Vec<SocketAddr>, FetchError> {
-    let found = match target.host() {
+    let found = match &target.host {
         Host::Ipv4(address) => vec![IpAddr::from(*address)],
         Host::Ipv6(address) => vec![IpAddr::from(*address)],
         Host::Domain(name) => resolve_host(resolver, name).await?,

@@ -135,16 +135,13 @@ impl AttachedServer {
     pub fn accept_change(&self, name: &str) -> Result<(), AttachError> {
         let attachment = &self.attachment;
         let server = || attachment.config.name.to_string();
-        let (hidden, listing) = {
-            let catalogue = attachment.catalogue();
-            let hidden: Vec<String> = catalogue
-                .items()
-                .filter(|item| item.hidden.is_some())
-                .filter(|item| item.name == name || item.remote_name == name)
-                .map(|item| pin_name(&item.remote_name, item.is_prompt))
-                .collect();
-            (hidden, catalogue.listing.clone())
-        };
+        let hidden: Vec<String> = attachment
+            .catalogue()
+            .items()
+            .filter(|item| item.hidden.is_some())
+            .filter(|item| item.name == name || item.remote_name == name)
+            .map(|item| pin_name(&item.remote_name, item.is_prompt))
+            .collect();
         if hidden.is_empty() {
             return Err(AttachError::NotChanged { server: server(), name: name.to_owned() });
         }
@@ -152,9 +149,7 @@ impl AttachedServer {
             let accepted = attachment.config.pins.accept(&attachment.config.name, &definition);
             accepted.map_err(|source| AttachError::Pins { server: server(), source })?;
         }
-        attachment.sync_registry(listing)?;
-        attachment.link.notify_subscribers();
-        Ok(())
+        self.recheck_pins()
     }
 
     /// Compares the last listed definitions with the pins again: another process may have accepted a change.

@@ -9,9 +9,9 @@ use toolwright_core::wire::wire_names;
 use toolwright_core::{BundleItem, Registry};
 
 use crate::client::catalogue::listing::Listing;
-use crate::client::catalogue::proxy_tool::RemoteDefinition;
 use crate::client::connection::shared_connection::SharedConnection;
 use crate::client::setup::validated_server::ValidatedServer;
+use crate::import::{RemoteDefinition, parse_prompt, parse_tool};
 use crate::pin::{Fingerprint, PinError, PinStatus};
 
 pub(crate) mod listing;
@@ -83,8 +83,8 @@ impl Catalogue {
         let fingerprints: Vec<(String, Fingerprint)> = definitions
             .iter()
             .map(|definition| {
-                let name = pin_name(definition.name(), definition.is_prompt());
-                (name, definition.fingerprint().clone())
+                let name = pin_name(&definition.name, definition.is_prompt);
+                (name, definition.fingerprint.clone())
             })
             .collect();
         let statuses = config.pins.check(&config.name, &fingerprints)?;
@@ -99,13 +99,13 @@ impl Catalogue {
             let entry = CatalogueEntry {
                 item: RemoteItem {
                     name,
-                    remote_name: definition.name().to_owned(),
-                    is_prompt: definition.is_prompt(),
+                    remote_name: definition.name.clone(),
+                    is_prompt: definition.is_prompt,
                     hidden,
                 },
-                fingerprint: definition.fingerprint().clone(),
+                fingerprint: definition.fingerprint.clone(),
             };
-            if entry.item.hidden.is_none() && !self.contains(&entry) {
+            if entry.item.hidden.is_none() && !is_registered(&self.entries, &entry) {
                 match definition.into_bundle_item(config, link, &entry.item.name) {
                     Ok(item) => added.push(item),
                     Err(error) => {
@@ -155,10 +155,6 @@ impl Catalogue {
         hidden.cloned().collect()
     }
 
-    fn contains(&self, entry: &CatalogueEntry) -> bool {
-        is_registered(&self.entries, entry)
-    }
-
     /// Returns the names `prefix_name` of the definitions, different from all other names in the registry.
     fn registry_names(
         &self,
@@ -175,10 +171,9 @@ impl Catalogue {
             taken.filter(|name| name.starts_with(&config.prefix)).map(str::to_owned).collect();
         let rule = Dialect::OPENAI.tool_name();
         let names = |is_prompt: bool| {
-            let of_kind =
-                definitions.iter().filter(|definition| definition.is_prompt() == is_prompt);
+            let of_kind = definitions.iter().filter(|definition| definition.is_prompt == is_prompt);
             let names: Vec<String> = of_kind
-                .map(|definition| format!("{}_{}", config.prefix, definition.name()))
+                .map(|definition| format!("{}_{}", config.prefix, definition.name))
                 .collect();
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
             wire_names(&names, rule, &taken)
@@ -241,21 +236,20 @@ fn drift_note(name: &str, changed: &[String]) -> String {
 
 /// Parses a listing; of two definitions with one name, the first counts.
 fn parse_listing(listing: &Listing, notes: &mut Vec<String>) -> Vec<RemoteDefinition> {
-    let tools = listing.tools.iter().map(RemoteDefinition::parse_tool);
-    let prompts = listing.prompts.iter().map(RemoteDefinition::parse_prompt);
+    let tools = listing.tools.iter().map(parse_tool);
+    let prompts = listing.prompts.iter().map(parse_prompt);
     let mut names = HashSet::new();
     let mut definitions = Vec::new();
     for parsed in tools.chain(prompts) {
         match parsed {
-            Ok(other) if !names.insert((other.name().to_owned(), other.is_prompt())) => {
-                notes.push(format!("`{}` is listed twice: only the first counts", other.name()));
+            Ok(definition) if names.insert((definition.name.clone(), definition.is_prompt)) => {
+                let name = &definition.name;
+                notes.extend(definition.notes.iter().map(|note| format!("`{name}`: {note}")));
+                definitions.push(definition);
             }
-            Ok(RemoteDefinition::Tool(tool)) => {
-                let tool_notes = tool.notes.iter();
-                notes.extend(tool_notes.map(|note| format!("`{}`: {note}", tool.name)));
-                definitions.push(RemoteDefinition::Tool(tool));
+            Ok(other) => {
+                notes.push(format!("`{}` is listed twice: only the first counts", other.name));
             }
-            Ok(prompt) => definitions.push(prompt),
             Err(note) => notes.push(note),
         }
     }

@@ -8,13 +8,12 @@ use futures::future::{BoxFuture, Shared};
 use rmcp::RoleClient;
 use rmcp::model::{ProtocolVersion, ServerPeerInfo};
 use rmcp::service::{
-    ClientInitializeError, ClientLifecycleMode, Peer, RunningService,
-    serve_client_with_lifecycle_and_ct,
+    ClientInitializeError, ClientLifecycleMode, Peer, serve_client_with_lifecycle_and_ct,
 };
-use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::common::client_side_sse::ExponentialBackoff;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::transport::{IntoTransport, StreamableHttpClientTransport};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
@@ -72,8 +71,6 @@ impl RemotePeer {
     }
 }
 
-type ClientService = RunningService<RoleClient, McpClientHandler>;
-
 impl Connection {
     /// Connects; the caller sets the timeout. `diagnostics` receives those of the process as soon as it is started.
     pub(super) async fn open(
@@ -81,65 +78,42 @@ impl Connection {
         list_changed: &Arc<Notify>,
         diagnostics: &mut ProcessDiagnostics,
     ) -> Result<Self, AttachError> {
-        match &config.target {
+        let lifecycle = lifecycle_mode(config);
+        let (url, wire) = match &config.target {
+            TransportConfig::Http { url, wire } => (url, wire),
             TransportConfig::Process(program) => {
-                match Self::open_process(
-                    config,
-                    program,
-                    lifecycle_mode(config),
-                    list_changed,
-                    diagnostics,
-                )
-                .await
-                {
+                let opened =
+                    Self::open_process(config, program, lifecycle, list_changed, diagnostics);
+                return match opened.await {
                     // Some older servers exit on `server/discover`: those are started again with `initialize`.
                     Err(AttachError::Connect { .. }) if config.revision.is_none() => {
                         let legacy = ClientLifecycleMode::Initialize;
                         Self::open_process(config, program, legacy, list_changed, diagnostics).await
                     }
                     result => result,
-                }
+                };
             }
-            TransportConfig::Http { url, wire } => {
-                for _ in 0..MAX_AUTHORIZATIONS {
-                    let mut http = StreamableHttpClientTransportConfig::with_uri(Arc::clone(url))
-                        .max_sse_event_size(config.limits.max_message_bytes);
-                    http.retry_config = Arc::new(sse_retry_policy());
-                    let transport = StreamableHttpClientTransport::with_client(wire.clone(), http);
-                    let handler_state = new_handler_state(config, list_changed);
-                    let cancel = CancellationToken::new();
-                    let handshake = serve_client_with_lifecycle_and_ct(
-                        McpClientHandler(Arc::clone(&handler_state)),
-                        transport,
-                        lifecycle_mode(config),
-                        cancel.clone(),
-                    );
-                    match (handshake.await, &wire.token_source) {
-                        (Ok(service), _) => {
-                            return Self::from_service(
-                                config,
-                                service,
-                                handler_state,
-                                cancel,
-                                ProcessDiagnostics::default(),
-                                None,
-                            );
-                        }
-                        (Err(error), Some(tokens)) if error.auth_challenge().is_some() => {
-                            let challenge = error.auth_challenge().unwrap_or_default();
-                            let challenge = Challenge::from_header(challenge);
-                            let token = tokens.token().await;
-                            let authorized =
-                                tokens.respond_to_challenge(&challenge, token.as_deref()).await;
-                            authorized.map_err(|message| unauthorized_error(config, message))?;
-                        }
-                        (Err(error), _) => return Err(connect_error(config, &error, "")),
-                    }
+        };
+        for _ in 0..MAX_AUTHORIZATIONS {
+            let mut http = StreamableHttpClientTransportConfig::with_uri(Arc::clone(url));
+            http.retry_config = Arc::new(sse_retry_policy());
+            let transport = StreamableHttpClientTransport::with_client(wire.clone(), http);
+            let handshake = Self::handshake(config, transport, lifecycle.clone(), list_changed);
+            match (handshake.await, &wire.token_source) {
+                (Ok(connection), _) => return connection,
+                (Err(error), Some(tokens)) if error.auth_challenge().is_some() => {
+                    let challenge = error.auth_challenge().unwrap_or_default();
+                    let challenge = Challenge::from_header(challenge);
+                    let token = tokens.token().await;
+                    let authorized =
+                        tokens.respond_to_challenge(&challenge, token.as_deref()).await;
+                    authorized.map_err(|message| unauthorized_error(config, message))?;
                 }
-                let message = "it was given, and refused again and again".to_owned();
-                Err(unauthorized_error(config, message))
+                (Err(error), _) => return Err(connect_error(config, &error, "")),
             }
         }
+        let message = "it was given, and refused again and again".to_owned();
+        Err(unauthorized_error(config, message))
     }
 
     async fn open_process(
@@ -159,23 +133,8 @@ impl Connection {
         let (process, stdout, stdin, diagnostics) = started;
         *reported = diagnostics.clone();
         let transport = AsyncRwTransport::new_client(stdout, stdin).with_max_line_length(max_bytes);
-        let handler_state = new_handler_state(config, list_changed);
-        let cancel = CancellationToken::new();
-        let handshake = serve_client_with_lifecycle_and_ct(
-            McpClientHandler(Arc::clone(&handler_state)),
-            transport,
-            lifecycle,
-            cancel.clone(),
-        );
-        match handshake.await {
-            Ok(service) => Self::from_service(
-                config,
-                service,
-                handler_state,
-                cancel,
-                diagnostics,
-                Some(process),
-            ),
+        match Self::handshake(config, transport, lifecycle, list_changed).await {
+            Ok(connection) => Ok(Self { diagnostics, process: Some(process), ..connection? }),
             Err(error) => {
                 // The reason is on stderr, which is complete when the process has ended.
                 process.stop_and_drain_stderr().await;
@@ -190,30 +149,40 @@ impl Connection {
         }
     }
 
-    fn from_service(
+    /// Makes the connection of a transport; the inner error is that of a server which does not report its revision.
+    async fn handshake<T, E, A>(
         config: &ValidatedServer,
-        service: ClientService,
-        handler_state: Arc<HandlerState>,
-        cancel: CancellationToken,
-        diagnostics: ProcessDiagnostics,
-        process: Option<ServerProcess>,
-    ) -> Result<Self, AttachError> {
+        transport: T,
+        lifecycle: ClientLifecycleMode,
+        list_changed: &Arc<Notify>,
+    ) -> Result<Result<Self, AttachError>, ClientInitializeError>
+    where
+        T: IntoTransport<RoleClient, E, A>,
+        E: std::error::Error + Send + Sync + 'static,
+    {
+        let handler_state = HandlerState::new(config, list_changed);
+        let cancel = CancellationToken::new();
+        let service = serve_client_with_lifecycle_and_ct(
+            McpClientHandler(Arc::clone(&handler_state)),
+            transport,
+            lifecycle,
+            cancel.clone(),
+        )
+        .await?;
         let peer = service.peer().clone();
-        let info = peer.peer_info().ok_or_else(|| AttachError::Connect {
-            server: config.name.to_string(),
-            message: "it does not say which revision it speaks".to_owned(),
-        })?;
-        let ended = async move {
-            let _ = service.waiting().await;
+        let Some(info) = peer.peer_info() else {
+            return Ok(Err(AttachError::Connect {
+                server: config.name.to_string(),
+                message: "it does not say which revision it speaks".to_owned(),
+            }));
         };
-        let ended = ended.boxed().shared();
-        Ok(Self {
+        Ok(Ok(Self {
             remote: Arc::new(RemotePeer { peer, handler_state, info }),
-            diagnostics,
+            diagnostics: ProcessDiagnostics::default(),
             cancel,
-            ended,
-            process,
-        })
+            ended: service.waiting().map(drop).boxed().shared(),
+            process: None,
+        }))
     }
 
     /// Waits until the connection is closed, and returns the reason as far as it is known.
@@ -235,17 +204,6 @@ impl Connection {
         };
         let _ = tokio::time::timeout(CLOSE_TIMEOUT, closing).await;
     }
-}
-
-fn new_handler_state(config: &ValidatedServer, list_changed: &Arc<Notify>) -> Arc<HandlerState> {
-    let newest = ProtocolVersion::LATEST_WITH_INITIALIZE;
-    let revision = config.revision.clone().unwrap_or(newest);
-    HandlerState::new(
-        Arc::clone(&config.name),
-        config.elicit.clone(),
-        Arc::clone(list_changed),
-        revision,
-    )
 }
 
 /// The handshake of the configured revision, or of the newest one that both sides know.

@@ -79,20 +79,13 @@ pub(super) async fn answer_elicitation(
     let response = match params {
         ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } => {
             let schema = serde_json::to_value(requested_schema).unwrap_or_default();
-            let request = ElicitRequest {
-                server,
-                message: &sanitize(&message, MAX_MESSAGE_BYTES),
-                input: ElicitInput::Form(&schema),
-            };
+            let message = &sanitize(&message, MAX_MESSAGE_BYTES);
+            let request = ElicitRequest { server, message, input: ElicitInput::Form(&schema) };
             complete_form(handler.elicit(request).await, schema)
         }
         ElicitRequestParams::UrlElicitationParams { message, url, .. } if is_web_url(&url) => {
-            let request = ElicitRequest {
-                server,
-                message: &sanitize(&message, MAX_MESSAGE_BYTES),
-                input: ElicitInput::Url(&url),
-            };
-            handler.elicit(request).await
+            let message = &sanitize(&message, MAX_MESSAGE_BYTES);
+            handler.elicit(ElicitRequest { server, message, input: ElicitInput::Url(&url) }).await
         }
         _ => ElicitResponse::Decline,
     };

@@ -36,6 +36,7 @@ pub trait UserAuthorizer: Send + Sync {
 
 /// The OAuth 2.1 client for servers that require authorization.
 #[derive(Clone)]
+#[must_use = "nothing is authorized before it is given to `.oauth(…)`"]
 pub struct OAuthClient {
     grant: GrantType,
     name: String,
@@ -72,28 +73,24 @@ impl OAuthClient {
     }
 
     /// Sets the client name that the user sees; `Toolwright` by default.
-    #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
     }
 
     /// Sets the address of the client metadata document, for authorization servers that support these.
-    #[must_use]
     pub fn client_metadata_url(mut self, url: impl Into<String>) -> Self {
         self.client_metadata_url = Some(url.into());
         self
     }
 
     /// Uses a client id, and perhaps a secret, that was registered before.
-    #[must_use]
     pub fn registered_client(mut self, id: impl Into<String>, secret: Option<Secret>) -> Self {
         self.registered_client = Some((id.into(), secret));
         self
     }
 
     /// Sets the scopes to request first; by default those that the server names.
-    #[must_use]
     pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
         self.scopes = scopes.into_iter().map(Into::into).collect();
         self
@@ -110,7 +107,7 @@ impl std::fmt::Debug for OAuthClient {
 }
 
 /// The tokens for one server.
-pub(super) struct TokenSource {
+pub(crate) struct TokenSource {
     url: String,
     oauth: OAuthClient,
     /// Locked during an authorization, so that concurrent calls show one page and not one each.
@@ -236,19 +233,15 @@ impl TokenState {
 
     async fn authorize_client(&mut self, url: &str, oauth: &OAuthClient) -> Result<(), String> {
         let describe = |error| error_chain(&error);
-        let (id, secret) = oauth.registered_client.clone().unzip();
+        let (client_id, secret) = oauth.registered_client.clone().unwrap_or_default();
         let config = ClientCredentialsConfig::ClientSecret {
-            client_id: id.unwrap_or_default(),
-            client_secret: secret
-                .flatten()
-                .map(|secret| secret.expose().to_owned())
-                .unwrap_or_default(),
+            client_id,
+            client_secret: secret.map_or_else(String::new, |secret| secret.expose().to_owned()),
             scopes: oauth.scopes.clone(),
             resource: Some(url.to_owned()),
         };
         let mut state = OAuthState::new(url, None).await.map_err(describe)?;
-        let authenticated = state.authenticate_client_credentials(config).await;
-        authenticated.map_err(describe)?;
+        state.authenticate_client_credentials(config).await.map_err(describe)?;
         self.manager = state.into_authorization_manager();
         Ok(())
     }
@@ -256,11 +249,9 @@ impl TokenState {
 
 /// The scopes in the query of an authorization page.
 fn scopes_in_url(page: &str) -> Vec<String> {
-    let Ok(page) = Url::parse(page) else {
-        return Vec::new();
-    };
-    let scopes = page.query_pairs().filter(|(name, _)| name == "scope");
-    scopes
-        .flat_map(|(_, scopes)| scopes.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
-        .collect()
+    let page = Url::parse(page).ok();
+    let pairs = page.iter().flat_map(Url::query_pairs);
+    let scopes: Vec<_> = pairs.filter(|(name, _)| name == "scope").collect();
+    let words = scopes.iter().flat_map(|(_, scopes)| scopes.split_whitespace());
+    words.map(str::to_owned).collect()
 }

@@ -3,8 +3,7 @@
 use serde_json::{Value, json};
 use toolwright_core::Content;
 
-use crate::server::Revision;
-use crate::server::rpc::response::write_json;
+use crate::server::{Revision, write_json};
 
 /// Writes one item; kinds that the revision lacks become a resource or text.
 pub(crate) fn write_content(body: &mut Vec<u8>, item: &Content, revision: Revision) {

@@ -4,8 +4,7 @@ use serde_json::{Value, json};
 use toolwright_core::{Prompt, RenderedPrompt};
 
 use super::content;
-use crate::server::Revision;
-use crate::server::rpc::response::{set_field, write_json};
+use crate::server::{Revision, set_field, write_json};
 
 /// Returns the JSON of a prompt in `prompts/list`.
 pub(crate) fn prompt_entry(prompt: &Prompt, revision: Revision) -> String {

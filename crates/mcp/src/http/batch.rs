@@ -9,27 +9,30 @@ use futures::future::{BoxFuture, join_all};
 use serde_json::value::RawValue;
 use toolwright_auth::Principal;
 
-use super::post::{PostRequest, handle_notification};
+use super::post::PostRequest;
 use super::responses::{accepted, json, rpc_error};
-use crate::server::rpc::response::RpcResponse;
-use crate::server::{Dispatch, McpServer, MessageKind, RpcError, RpcMessage, Session};
+use crate::server::{
+    Dispatch, McpServer, MessageKind, RequestContext, RpcError, RpcMessage, RpcResponse, Session,
+};
 
 impl McpServer {
-    pub(super) async fn post_batch(&self, incoming: PostRequest<'_>, bytes: &[u8]) -> Response {
+    pub(super) async fn post_batch(
+        &self,
+        incoming: PostRequest<'_>,
+        bytes: &[u8],
+    ) -> Result<Response, Response> {
         let reject = |message: &str| rpc_error(StatusCode::BAD_REQUEST, -32600, message);
-        let session = match self.find_session(incoming.headers, &incoming.principal) {
-            Ok(session) => session,
-            Err(_) => return reject("send one message at a time"),
-        };
+        let session = self
+            .find_session(incoming.headers, &incoming.principal)
+            .map_err(|_| reject("send one message at a time"))?;
         if !session.revision.has_batches() {
-            return reject("send one message at a time: this revision has no batches");
+            return Err(reject("send one message at a time: this revision has no batches"));
         }
-        let Ok(parts) = serde_json::from_slice::<Vec<&RawValue>>(bytes) else {
-            return rpc_error(StatusCode::BAD_REQUEST, -32700, "not JSON");
-        };
-        if parts.is_empty() || parts.len() > self.0.limits.max_batch {
-            let max_batch = self.0.limits.max_batch;
-            return reject(&format!("a batch has 1 to {max_batch} messages"));
+        let parts: Vec<&RawValue> = serde_json::from_slice(bytes)
+            .map_err(|_| rpc_error(StatusCode::BAD_REQUEST, -32700, "not JSON"))?;
+        let max_batch = self.0.limits.max_batch;
+        if parts.is_empty() || parts.len() > max_batch {
+            return Err(reject(&format!("a batch has 1 to {max_batch} messages")));
         }
         let mut responses: Vec<BoxFuture<'static, RpcResponse>> = Vec::new();
         for part in parts {
@@ -40,7 +43,7 @@ impl McpServer {
                 }
                 Ok(message) => match message.kind() {
                     MessageKind::Response => session.handle_response(&message),
-                    MessageKind::Notification => handle_notification(&session, &message),
+                    MessageKind::Notification => session.in_flight.handle_notification(&message),
                     MessageKind::Request if message.method() == "initialize" => {
                         let error = RpcError::invalid_request("the handshake comes alone");
                         let response = RpcResponse::error(message.id(), &error);
@@ -53,14 +56,14 @@ impl McpServer {
             }
         }
         if responses.is_empty() {
-            return accepted();
+            return Ok(accepted());
         }
         let responses = join_all(responses).await.into_iter();
         let bodies: Vec<Vec<u8>> = responses.map(|response| response.body).collect();
         let mut body = vec![b'['];
         body.extend(bodies.join(&b','));
         body.push(b']');
-        json(StatusCode::OK, body)
+        Ok(json(StatusCode::OK, body))
     }
 
     fn run_batch_item(
@@ -69,12 +72,13 @@ impl McpServer {
         message: &RpcMessage<'_>,
         principal: &Principal,
     ) -> BoxFuture<'static, RpcResponse> {
-        let mut context = self.session_context(session, message).with_principal(principal.clone());
+        let context = RequestContext::in_session(session).with_progress(message);
+        let mut context = context.with_principal(principal.clone());
         context.can_stream = false;
         let context = Arc::new(context);
         match self.dispatch(message, &context) {
             Dispatch::Response(response) => Box::pin(ready(response)),
-            Dispatch::Operation(operation) => Box::pin(operation.run(self.clone(), context)),
+            Dispatch::Operation(operation) => operation,
         }
     }
 }

@@ -16,10 +16,10 @@ pub(super) struct AcceptedTypes {
 
 impl AcceptedTypes {
     pub(super) fn from_headers(headers: &HeaderMap) -> Self {
-        let mut accepted = Self { json: false, event_stream: false };
-        let mut has_header = false;
+        // Without the header, the client accepts everything.
+        let is_missing = !headers.contains_key(header::ACCEPT);
+        let mut accepted = Self { json: is_missing, event_stream: is_missing };
         for value in headers.get_all(header::ACCEPT) {
-            has_header = true;
             let value = value.to_str().unwrap_or_default();
             for kind in value.split(',') {
                 let kind = kind.split(';').next().unwrap_or_default().trim();
@@ -30,9 +30,6 @@ impl AcceptedTypes {
                     _ => {}
                 }
             }
-        }
-        if !has_header {
-            (accepted.json, accepted.event_stream) = (true, true);
         }
         accepted
     }
@@ -77,14 +74,14 @@ pub(super) fn check_headers_match_body(
     message: &RpcMessage<'_>,
     principal: &Principal,
 ) -> Result<(), RpcError> {
+    let mismatch = |message: &str| Err(RpcError::header_mismatch(message));
     let Some(version) = version else {
-        return Err(RpcError::header_mismatch(format!("header `{VERSION_HEADER}` is missing")));
+        return mismatch(&format!("header `{VERSION_HEADER}` is missing"));
     };
     match message.params.meta.protocol_version.as_deref() {
         Some(in_body) if in_body.as_bytes() != version => {
-            let message =
-                format!("header `{VERSION_HEADER}` does not repeat the version in `_meta`");
-            return Err(RpcError::header_mismatch(message));
+            let header = format!("header `{VERSION_HEADER}`");
+            return mismatch(&format!("{header} does not repeat the version in `_meta`"));
         }
         Some(_) => {}
         None => {
@@ -95,8 +92,7 @@ pub(super) fn check_headers_match_body(
         }
     }
     if single_header(headers, "mcp-method")? != Some(message.method().as_bytes()) {
-        let message = "header `mcp-method` does not repeat the method";
-        return Err(RpcError::header_mismatch(message));
+        return mismatch("header `mcp-method` does not repeat the method");
     }
     if let Some(name) = message.name_header_value() {
         let header = single_header(headers, "mcp-name")?.map(decode_header);
@@ -107,8 +103,7 @@ pub(super) fn check_headers_match_body(
             _ => false,
         };
         if !is_equal {
-            let message = "header `mcp-name` does not repeat the name or address";
-            return Err(RpcError::header_mismatch(message));
+            return mismatch("header `mcp-name` does not repeat the name or address");
         }
     }
     if message.method() == "tools/call"

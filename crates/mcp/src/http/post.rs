@@ -1,4 +1,4 @@
-//! POST: a message in, its response out, as JSON or as the end of an event stream.
+//! POST: a message in, its response out, as JSON or as the end of an event stream. A rejected request is an `Err`.
 
 use std::sync::Arc;
 
@@ -14,9 +14,9 @@ use toolwright_auth::Principal;
 use super::headers::{self, AcceptedTypes, SESSION_HEADER, VERSION_HEADER};
 use super::responses::{self, rpc_error};
 use super::sse;
-use crate::server::rpc::response::RpcResponse;
 use crate::server::{
-    Dispatch, McpServer, MessageKind, ResponseStream, RpcError, RpcMessage, Session, StreamItem,
+    Dispatch, McpServer, MessageKind, RequestContext, ResponseStream, RpcError, RpcMessage,
+    RpcResponse, StreamItem,
 };
 
 /// The parts of a POST request that its handlers need.
@@ -28,49 +28,44 @@ pub(super) struct PostRequest<'a> {
 }
 
 impl McpServer {
-    pub(super) async fn post<B>(&self, request: Request<B>, principal: Principal) -> Response
+    pub(super) async fn post<B>(
+        &self,
+        request: Request<B>,
+        principal: Principal,
+    ) -> Result<Response, Response>
     where
         B: HttpBody<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
     {
         if self.0.shutdown.is_cancelled() {
-            return responses::service_unavailable("the server is shutting down");
+            return Err(responses::service_unavailable("the server is shutting down"));
         }
-        let Ok(permit) = Arc::clone(&self.0.http.request_permits).try_acquire_owned() else {
-            return responses::service_unavailable("too many requests at once: try again");
-        };
+        let permit = Arc::clone(&self.0.http.request_permits).try_acquire_owned();
+        let permit = permit
+            .map_err(|_| responses::service_unavailable("too many requests at once: try again"))?;
         let (parts, body) = request.into_parts();
         if !headers::has_json_body(&parts.headers) {
             let message = "send `Content-Type: application/json`";
-            return rpc_error(StatusCode::UNSUPPORTED_MEDIA_TYPE, -32600, message);
+            return Err(rpc_error(StatusCode::UNSUPPORTED_MEDIA_TYPE, -32600, message));
         }
         let accepted_types = AcceptedTypes::from_headers(&parts.headers);
         if !accepted_types.json {
             let message = "send `Accept: application/json, text/event-stream`";
-            return rpc_error(StatusCode::NOT_ACCEPTABLE, -32600, message);
+            return Err(rpc_error(StatusCode::NOT_ACCEPTABLE, -32600, message));
         }
-        let bytes = match self.read_body(&parts.headers, body).await {
-            Ok(bytes) => bytes,
-            Err(response) => return response,
-        };
+        let bytes = self.read_body(&parts.headers, body).await?;
         let incoming = PostRequest { headers: &parts.headers, accepted_types, principal, permit };
         if bytes.trim_ascii_start().first() == Some(&b'[') {
             return self.post_batch(incoming, &bytes).await;
         }
-        let message = match RpcMessage::parse(&bytes) {
-            Ok(message) => message,
-            Err(invalid) => {
-                let body = RpcResponse::error(invalid.id(), &invalid.error).body;
-                return responses::json(StatusCode::BAD_REQUEST, body);
-            }
-        };
-        let version = match headers::single_header(&parts.headers, VERSION_HEADER) {
-            Ok(version) => version,
-            Err(error) => return responses::from_rpc(RpcResponse::error(message.id(), &error)),
-        };
-        if headers::is_stateless_request(version, &message) {
-            self.post_stateless(incoming, version, &message).await
-        } else {
-            self.post_in_session(incoming, &message).await
+        let message = RpcMessage::parse(&bytes).map_err(|invalid| {
+            let body = RpcResponse::error(invalid.id(), &invalid.error).body;
+            responses::json(StatusCode::BAD_REQUEST, body)
+        })?;
+        let version = headers::single_header(&parts.headers, VERSION_HEADER)
+            .map_err(|error| responses::from_rpc(RpcResponse::error(message.id(), &error)))?;
+        match headers::is_stateless_request(version, &message) {
+            true => self.post_stateless(incoming, version, &message).await,
+            false => self.post_in_session(incoming, &message).await,
         }
     }
 
@@ -109,111 +104,91 @@ impl McpServer {
         incoming: PostRequest<'_>,
         version: Option<&[u8]>,
         message: &RpcMessage<'_>,
-    ) -> Response {
+    ) -> Result<Response, Response> {
         match message.kind() {
             MessageKind::Request => {}
-            MessageKind::Notification => return responses::accepted(),
+            MessageKind::Notification => return Ok(responses::accepted()),
             MessageKind::Response => {
                 let message = "without a session the server sends no requests, so there is nothing to respond to";
-                return rpc_error(StatusCode::BAD_REQUEST, -32600, message);
+                return Err(rpc_error(StatusCode::BAD_REQUEST, -32600, message));
             }
         }
-        let principal = incoming.principal;
-        let checked =
-            headers::check_headers_match_body(self, incoming.headers, version, message, &principal);
-        let context =
-            checked.and_then(|()| self.stateless_context(message, principal.caller().clone()));
-        let mut context = match context {
-            Ok(context) => context.with_principal(principal),
-            Err(error) => return responses::from_rpc(RpcResponse::error(message.id(), &error)),
-        };
-        context.can_stream = incoming.accepted_types.event_stream;
-        let context = Arc::new(context);
-        let operation = match self.dispatch(message, &context) {
-            Dispatch::Response(response) => return responses::from_rpc(response),
-            Dispatch::Operation(operation) => operation,
-        };
-        let permit = match message.method() {
-            // A subscription lasts: it must not hold a permit that other requests need.
-            "subscriptions/listen" => match self.stream_permit() {
-                Ok(permit) => permit,
-                Err(response) => return response,
-            },
-            _ => incoming.permit,
-        };
-        let operation = operation.run(self.clone(), Arc::clone(&context));
-        let mut stream = ResponseStream::new(operation, context, None);
-        match self.first_item(&mut stream, incoming.accepted_types.event_stream).await {
-            Some(StreamItem::Response(response)) => responses::from_rpc(response),
-            Some(StreamItem::Cancelled) => responses::accepted(),
-            Some(StreamItem::Message(first)) => {
-                sse::stream_request(self, Some(first), stream, permit)
-            }
-            None => sse::stream_request(self, None, stream, permit),
-        }
+        let PostRequest { headers, principal, .. } = &incoming;
+        let checked = headers::check_headers_match_body(self, headers, version, message, principal);
+        let context = checked
+            .and_then(|()| self.stateless_context(message))
+            .map_err(|error| responses::from_rpc(RpcResponse::error(message.id(), &error)))?;
+        self.answer_request(incoming, context, message).await
     }
 
     async fn post_in_session(
         &self,
         incoming: PostRequest<'_>,
         message: &RpcMessage<'_>,
-    ) -> Response {
+    ) -> Result<Response, Response> {
         if message.method() == "initialize" && message.kind() == MessageKind::Request {
             return self.create_session(incoming, message);
         }
-        let session = match self.find_session(incoming.headers, &incoming.principal) {
-            Ok(session) => session,
-            Err(response) => return response,
-        };
+        let session = self.find_session(incoming.headers, &incoming.principal)?;
         match message.kind() {
             MessageKind::Response => session.handle_response(message),
-            MessageKind::Notification => handle_notification(&session, message),
+            MessageKind::Notification => session.in_flight.handle_notification(message),
             MessageKind::Request => {
-                return self.request_in_session(incoming, &session, message).await;
+                let context = RequestContext::in_session(&session).with_progress(message);
+                return self.answer_request(incoming, context, message).await;
             }
         }
-        responses::accepted()
+        Ok(responses::accepted())
     }
 
-    async fn request_in_session(
+    /// Answers a request with JSON or, if there are messages before the response, with an event stream.
+    async fn answer_request(
         &self,
         incoming: PostRequest<'_>,
-        session: &Arc<Session>,
+        context: RequestContext,
         message: &RpcMessage<'_>,
-    ) -> Response {
-        let mut context = self.session_context(session, message).with_principal(incoming.principal);
+    ) -> Result<Response, Response> {
+        let mut context = context.with_principal(incoming.principal);
         context.can_stream = incoming.accepted_types.event_stream;
+        let session = context.session.clone();
         let context = Arc::new(context);
+        let respond = match session {
+            Some(_) => responses::from_rpc_with_ok_status,
+            None => responses::from_rpc,
+        };
         let operation = match self.dispatch(message, &context) {
-            Dispatch::Response(response) => return responses::from_rpc_with_ok_status(response),
+            Dispatch::Response(response) => return Ok(respond(response)),
             Dispatch::Operation(operation) => operation,
         };
-        let Some(in_flight) = session.in_flight.start(message.id(), &session.ended) else {
-            let error = RpcError::id_in_use();
-            return responses::from_rpc_with_ok_status(RpcResponse::error(message.id(), &error));
+        let in_flight = session.as_ref().map(|session| {
+            let in_flight = session.in_flight.start(message.id(), &session.ended);
+            in_flight
+                .ok_or_else(|| respond(RpcResponse::error(message.id(), &RpcError::id_in_use())))
+        });
+        let in_flight = in_flight.transpose()?;
+        let permit = match message.method() {
+            // A subscription lasts: it must not hold a permit that other requests need.
+            "subscriptions/listen" => self.stream_permit()?,
+            _ => incoming.permit,
         };
-        let operation = operation.run(self.clone(), Arc::clone(&context));
-        let mut stream = ResponseStream::new(operation, context, Some(in_flight));
-        match self.first_item(&mut stream, incoming.accepted_types.event_stream).await {
-            Some(StreamItem::Response(response)) => responses::from_rpc_with_ok_status(response),
-            Some(StreamItem::Cancelled) => responses::accepted(),
-            Some(StreamItem::Message(first)) => {
-                sse::stream_resumable(self, session, Some(first), stream, incoming.permit)
+        let mut stream = ResponseStream::new(operation, context, in_flight);
+        // An event stream keeps the connection open if the first item takes long.
+        let first = match incoming.accepted_types.event_stream {
+            true => timeout(self.0.limits.keep_alive_interval, stream.next()).await.ok(),
+            false => Some(stream.next().await),
+        };
+        let first = match first {
+            Some(StreamItem::Response(response)) => return Ok(respond(response)),
+            Some(StreamItem::Cancelled) => return Ok(responses::accepted()),
+            Some(StreamItem::Message(first)) => Some(first),
+            None => None,
+        };
+        match session {
+            Some(session) => sse::stream_resumable(self, &session, first, stream, permit),
+            None => {
+                let first = first.map(|message| sse::encode_event(None, message.as_bytes()));
+                Ok(sse::stream_items(self, first, stream, permit, true))
             }
-            None => sse::stream_resumable(self, session, None, stream, incoming.permit),
-        }
-    }
-
-    /// Waits for the first item; `None` when it takes so long that an event stream should be opened to keep the connection.
-    async fn first_item(
-        &self,
-        stream: &mut ResponseStream,
-        can_stream: bool,
-    ) -> Option<StreamItem> {
-        if can_stream {
-            timeout(self.0.limits.keep_alive_interval, stream.next()).await.ok()
-        } else {
-            Some(stream.next().await)
         }
     }
 
@@ -222,34 +197,23 @@ impl McpServer {
         permit.map_err(|_| responses::service_unavailable("too many streams at once: try again"))
     }
 
-    fn create_session(&self, incoming: PostRequest<'_>, message: &RpcMessage<'_>) -> Response {
-        let (response, session) =
-            match self.initialize(message, incoming.principal.caller().clone()) {
-                Ok(initialized) => initialized,
-                Err(error) => {
-                    return responses::from_rpc_with_ok_status(RpcResponse::error(
-                        message.id(),
-                        &error,
-                    ));
-                }
-            };
+    fn create_session(
+        &self,
+        incoming: PostRequest<'_>,
+        message: &RpcMessage<'_>,
+    ) -> Result<Response, Response> {
+        let initialized = self.initialize(message, incoming.principal.caller().clone());
+        let (response, session) = initialized.map_err(|error| {
+            responses::from_rpc_with_ok_status(RpcResponse::error(message.id(), &error))
+        })?;
         let Ok(id) = session.id.as_str().parse() else {
-            return responses::service_unavailable("there is no id for a session");
+            return Err(responses::service_unavailable("there is no id for a session"));
         };
         if !self.0.http.sessions.add(self, session) {
-            return responses::service_unavailable("too many sessions at once: try again");
+            return Err(responses::service_unavailable("too many sessions at once: try again"));
         }
         let mut response = responses::from_rpc_with_ok_status(response);
         response.headers_mut().insert(SESSION_HEADER, id);
-        response
-    }
-}
-
-/// Handles `notifications/cancelled`; other notifications are ignored.
-pub(super) fn handle_notification(session: &Session, message: &RpcMessage<'_>) {
-    if message.method() == "notifications/cancelled"
-        && let Some(id) = message.params.request_id
-    {
-        session.in_flight.cancel(id.get());
+        Ok(response)
     }
 }

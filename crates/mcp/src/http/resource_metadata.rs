@@ -2,12 +2,12 @@
 
 use axum::Router;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
-use axum::response::Response;
+use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
+use axum::response::{IntoResponse as _, Response};
 use axum::routing::any;
 use toolwright_auth::Authenticator;
 
-use super::{empty_response, responses};
+use super::responses;
 use crate::server::McpServer;
 
 impl McpServer {
@@ -31,7 +31,7 @@ impl McpServer {
         let handler = async |State(server): State<Self>, request: Request| {
             let response =
                 server.metadata_response(request.method(), request.headers(), request.uri());
-            response.unwrap_or_else(|| empty_response(StatusCode::NOT_FOUND))
+            response.unwrap_or_else(|| responses::empty(StatusCode::NOT_FOUND))
         };
         Router::new()
             .route(path, any(handler))
@@ -51,14 +51,10 @@ impl McpServer {
             return Some(responses::access_denied(&denied));
         }
         if *method != Method::GET && *method != Method::HEAD {
-            let mut response = empty_response(StatusCode::METHOD_NOT_ALLOWED);
-            let allowed = HeaderValue::from_static("GET, HEAD");
-            response.headers_mut().insert(header::ALLOW, allowed);
-            return Some(response);
+            let response = responses::empty(StatusCode::METHOD_NOT_ALLOWED);
+            return Some(([(header::ALLOW, "GET, HEAD")], response).into_response());
         }
-        let mut response = responses::json(StatusCode::OK, metadata.to_vec());
-        let hour = HeaderValue::from_static("max-age=3600");
-        response.headers_mut().insert(header::CACHE_CONTROL, hour);
-        Some(response)
+        let response = responses::json(StatusCode::OK, metadata.to_vec());
+        Some(([(header::CACHE_CONTROL, "max-age=3600")], response).into_response())
     }
 }

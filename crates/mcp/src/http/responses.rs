@@ -2,12 +2,10 @@
 
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use toolwright_auth::AccessDenied;
 
-use super::empty_response;
-use crate::server::RpcError;
-use crate::server::rpc::response::RpcResponse;
+use crate::server::{RpcError, RpcResponse};
 
 /// The HTTP response with the status of the JSON-RPC response.
 pub(super) fn from_rpc(response: RpcResponse) -> Response {
@@ -42,11 +40,7 @@ pub(super) fn from_rpc_with_ok_status(mut response: RpcResponse) -> Response {
 }
 
 pub(super) fn json(status: StatusCode, body: Vec<u8>) -> Response {
-    let mut response = Response::new(Body::from(body));
-    *response.status_mut() = status;
-    let json = HeaderValue::from_static("application/json");
-    response.headers_mut().insert(header::CONTENT_TYPE, json);
-    response
+    (status, [(header::CONTENT_TYPE, "application/json")], body).into_response()
 }
 
 /// A JSON-RPC error without an id.
@@ -55,25 +49,22 @@ pub(super) fn rpc_error(status: StatusCode, code: i32, message: impl Into<String
     json(status, RpcResponse::error("null", &error).body)
 }
 
+pub(super) fn empty(status: StatusCode) -> Response {
+    (status, [(header::CACHE_CONTROL, "no-store")], Body::empty()).into_response()
+}
+
 pub(super) fn accepted() -> Response {
-    empty_response(StatusCode::ACCEPTED)
+    empty(StatusCode::ACCEPTED)
 }
 
 pub(super) fn method_not_allowed() -> Response {
-    let mut response = rpc_error(
-        StatusCode::METHOD_NOT_ALLOWED,
-        -32600,
-        "only POST is answered here; GET and DELETE need a session",
-    );
-    let allowed = HeaderValue::from_static("POST, GET, DELETE");
-    response.headers_mut().insert(header::ALLOW, allowed);
-    response
+    let message = "only POST is answered here; GET and DELETE need a session";
+    let response = rpc_error(StatusCode::METHOD_NOT_ALLOWED, -32600, message);
+    ([(header::ALLOW, "POST, GET, DELETE")], response).into_response()
 }
 
 /// Status 503 with `Retry-After`.
 pub(super) fn service_unavailable(message: &str) -> Response {
-    let mut response = rpc_error(StatusCode::SERVICE_UNAVAILABLE, -32603, message);
-    let seconds = HeaderValue::from_static("1");
-    response.headers_mut().insert(header::RETRY_AFTER, seconds);
-    response
+    let response = rpc_error(StatusCode::SERVICE_UNAVAILABLE, -32603, message);
+    ([(header::RETRY_AFTER, "1")], response).into_response()
 }

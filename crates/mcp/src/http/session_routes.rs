@@ -8,10 +8,8 @@ use toolwright_auth::Principal;
 
 use super::headers::{self, AcceptedTypes, SESSION_HEADER, VERSION_HEADER};
 use super::responses::{self, rpc_error};
-use super::{empty_response, sse};
-use crate::server::{
-    McpServer, RequestContext, ResponseStream, Revision, Session, SubscriptionFilter,
-};
+use super::sse;
+use crate::server::{McpServer, Revision, Session};
 
 impl McpServer {
     /// Finds the session of a request; only its own caller may use it.
@@ -42,57 +40,43 @@ impl McpServer {
         })
     }
 
-    pub(super) fn get_session_stream(&self, headers: &HeaderMap, principal: Principal) -> Response {
+    pub(super) fn get_session_stream(
+        &self,
+        headers: &HeaderMap,
+        principal: Principal,
+    ) -> Result<Response, Response> {
         if !headers.contains_key(SESSION_HEADER) {
-            return responses::method_not_allowed();
+            return Err(responses::method_not_allowed());
         }
-        let session = match self.find_session(headers, &principal) {
-            Ok(session) => session,
-            Err(response) => return response,
-        };
+        let session = self.find_session(headers, &principal)?;
         if !AcceptedTypes::from_headers(headers).event_stream {
             let message = "send `Accept: text/event-stream`";
-            return rpc_error(StatusCode::NOT_ACCEPTABLE, -32600, message);
+            return Err(rpc_error(StatusCode::NOT_ACCEPTABLE, -32600, message));
         }
-        let permit = match self.stream_permit() {
-            Ok(permit) => permit,
-            Err(response) => return response,
-        };
+        let permit = self.stream_permit()?;
         let last_event = headers.get("last-event-id");
         let last_event = last_event.and_then(|id| id.to_str().ok());
         if let Some((buffer, index)) = last_event.and_then(|last_event| {
             session.replay_buffers.resume_after(last_event, principal.scoped_tools())
         }) {
-            return sse::stream_replay(self, buffer, index, false, permit);
+            return Ok(sse::stream_replay(self, buffer, index, false, permit));
         }
-        let caller = session.caller.clone();
-        let context = RequestContext::new(session.revision, session.capabilities, caller);
-        let mut context = context.with_principal(principal);
-        context.session = Some(Arc::clone(&session));
-        let context = Arc::new(context);
-        let subscription = SubscriptionFilter::list_changes().subscribe(self, &context);
-        let (server, run_context) = (self.clone(), Arc::clone(&context));
-        let operation = async move { subscription.run("null", &server, &run_context).await };
-        // Not JSON, so no request of the client has this id.
-        let id = format!("listening {:p}", Arc::as_ptr(&context));
-        let in_flight = session.in_flight.start(&id, &session.ended);
-        if let Some(in_flight) = &in_flight {
-            session.replay_buffers.replace_standalone(in_flight.token.clone());
-        }
-        let stream = ResponseStream::new(operation, context, in_flight);
-        sse::stream_notifications(self, stream, permit)
+        let ended = session.ended.child_token();
+        session.replay_buffers.replace_standalone(ended.clone());
+        let stream = self.session_notifications(&session, Some(principal), &ended);
+        // The session has sent no request for these notifications, so they end without a response.
+        Ok(sse::stream_items(self, Some(sse::KEEP_ALIVE), stream, permit, false))
     }
 
-    pub(super) fn delete_session(&self, headers: &HeaderMap, principal: &Principal) -> Response {
+    pub(super) fn delete_session(
+        &self,
+        headers: &HeaderMap,
+        principal: &Principal,
+    ) -> Result<Response, Response> {
         if !headers.contains_key(SESSION_HEADER) {
-            return responses::method_not_allowed();
+            return Err(responses::method_not_allowed());
         }
-        match self.find_session(headers, principal) {
-            Ok(session) => {
-                self.0.http.sessions.end(&session);
-                empty_response(StatusCode::NO_CONTENT)
-            }
-            Err(response) => response,
-        }
+        self.0.http.sessions.end(&*self.find_session(headers, principal)?);
+        Ok(responses::empty(StatusCode::NO_CONTENT))
     }
 }

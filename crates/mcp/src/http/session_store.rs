@@ -1,27 +1,23 @@
 //! The sessions of a server by id; idle ones end after a timeout.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, Once};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use crate::lock::lock;
 use crate::server::{McpServer, Session};
 
+#[derive(Default)]
 pub(crate) struct SessionStore {
     sessions: Mutex<HashMap<Box<str>, Arc<Session>>>,
-    reaper: Once,
-}
-
-impl Default for SessionStore {
-    fn default() -> Self {
-        Self { sessions: Mutex::default(), reaper: Once::new() }
-    }
+    /// Set when the task that removes idle sessions runs.
+    reaper: OnceLock<()>,
 }
 
 impl SessionStore {
     /// Adds a session; returns false if there are too many.
     pub(super) fn add(&self, server: &McpServer, session: Session) -> bool {
-        self.reaper.call_once(|| spawn_reaper(server));
+        self.reaper.get_or_init(|| spawn_reaper(server));
         let limits = &server.0.limits;
         if lock(&self.sessions).len() >= limits.max_sessions {
             self.remove_idle(limits.session_idle_timeout);

@@ -1,11 +1,10 @@
 //! Response streams in, server-sent events out.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::body::{Body, Bytes};
-use axum::http::{HeaderValue, header};
-use axum::response::Response;
+use axum::http::{HeaderName, header};
+use axum::response::{IntoResponse as _, Response};
 use futures::stream::{self, Stream as Events, StreamExt as _};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
@@ -13,30 +12,7 @@ use tokio::time::timeout;
 use crate::server::{McpServer, ReplayBuffer, ResponseStream, Revision, Session, StreamItem};
 
 /// A comment, which clients ignore; proxies see that the connection is in use.
-const KEEP_ALIVE: &[u8] = b":\n\n";
-
-/// Streams a response that cannot be resumed: when the connection is closed, the request is cancelled.
-pub(super) fn stream_request(
-    server: &McpServer,
-    first: Option<String>,
-    responses: ResponseStream,
-    permit: OwnedSemaphorePermit,
-) -> Response {
-    let first = stream::iter(first.map(|message| encode_event(None, message.as_bytes())));
-    let rest = item_events(responses, permit, server.0.limits.keep_alive_interval, true);
-    event_stream_response(first.chain(rest))
-}
-
-/// Streams notifications that belong to no request, so without a response at the end.
-pub(super) fn stream_notifications(
-    server: &McpServer,
-    responses: ResponseStream,
-    permit: OwnedSemaphorePermit,
-) -> Response {
-    let open = stream::once(async { Bytes::from_static(KEEP_ALIVE) });
-    let rest = item_events(responses, permit, server.0.limits.keep_alive_interval, false);
-    event_stream_response(open.chain(rest))
-}
+pub(super) const KEEP_ALIVE: Bytes = Bytes::from_static(b":\n\n");
 
 /// Streams a response by way of a replay buffer: the request continues when the connection breaks, and the client can resume.
 pub(super) fn stream_resumable(
@@ -45,7 +21,7 @@ pub(super) fn stream_resumable(
     first: Option<String>,
     mut responses: ResponseStream,
     permit: OwnedSemaphorePermit,
-) -> Response {
+) -> Result<Response, Response> {
     let buffer = session.replay_buffers.create(responses.scoped_tools());
     let writer = Arc::clone(&buffer);
     if let Some(first) = first {
@@ -66,10 +42,7 @@ pub(super) fn stream_resumable(
         drop(permit);
     });
     let primed = session.revision >= Revision::V2025_11_25;
-    match server.stream_permit() {
-        Ok(permit) => stream_replay(server, buffer, 0, primed, permit),
-        Err(response) => response,
-    }
+    Ok(stream_replay(server, buffer, 0, primed, server.stream_permit()?))
 }
 
 /// Streams a replay buffer from an index on; `primed` sends an empty event first.
@@ -95,22 +68,25 @@ pub(super) fn stream_replay(
                     Some((event, (buffer, index + 1, permit)))
                 }
                 Ok(None) => None,
-                Err(_) => Some((Bytes::from_static(KEEP_ALIVE), (buffer, index, permit))),
+                Err(_) => Some((KEEP_ALIVE, (buffer, index, permit))),
             }
         });
     event_stream_response(stream::iter(opening).chain(events))
 }
 
-fn item_events(
+/// Streams messages and, if `with_response`, the response; when the connection is closed, the request is cancelled.
+pub(super) fn stream_items(
+    server: &McpServer,
+    first: Option<Bytes>,
     responses: ResponseStream,
     permit: OwnedSemaphorePermit,
-    keep_alive_interval: Duration,
     with_response: bool,
-) -> impl Events<Item = Bytes> + Send + 'static {
+) -> Response {
+    let interval = server.0.limits.keep_alive_interval;
     let state = Some((responses, permit));
-    stream::unfold(state, move |state| async move {
+    let events = stream::unfold(state, move |state| async move {
         let (mut responses, permit) = state?;
-        match timeout(keep_alive_interval, responses.next()).await {
+        match timeout(interval, responses.next()).await {
             Ok(StreamItem::Message(message)) => {
                 Some((encode_event(None, message.as_bytes()), Some((responses, permit))))
             }
@@ -118,13 +94,14 @@ fn item_events(
                 Some((encode_event(None, &response.body), None))
             }
             Ok(StreamItem::Response(_) | StreamItem::Cancelled) => None,
-            Err(_) => Some((Bytes::from_static(KEEP_ALIVE), Some((responses, permit)))),
+            Err(_) => Some((KEEP_ALIVE, Some((responses, permit)))),
         }
-    })
+    });
+    event_stream_response(stream::iter(first).chain(events))
 }
 
 /// Encodes one event. Line breaks become blanks: in JSON they are only white space.
-fn encode_event(id: Option<&str>, message: &[u8]) -> Bytes {
+pub(super) fn encode_event(id: Option<&str>, message: &[u8]) -> Bytes {
     let mut event = Vec::with_capacity(message.len() + 32);
     if let Some(id) = id {
         event.extend_from_slice(b"id: ");
@@ -142,10 +119,10 @@ fn encode_event(id: Option<&str>, message: &[u8]) -> Bytes {
 
 fn event_stream_response(events: impl Events<Item = Bytes> + Send + 'static) -> Response {
     let body = Body::from_stream(events.map(Ok::<_, std::convert::Infallible>));
-    let mut response = Response::new(body);
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
-    response
+    let headers = [
+        (header::CONTENT_TYPE, "text/event-stream"),
+        (header::CACHE_CONTROL, "no-cache"),
+        (HeaderName::from_static("x-accel-buffering"), "no"),
+    ];
+    (headers, body).into_response()
 }

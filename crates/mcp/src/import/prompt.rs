@@ -2,50 +2,33 @@
 
 use rmcp::model::{GetPromptResult, PromptMessage, Role};
 use serde_json::{Map, Value, json};
-use toolwright_core::Content;
+use toolwright_core::{Content, Hints};
 
-use super::result::convert_content;
-use super::untrusted_text::sanitize;
+use super::{MAX_DESCRIPTION_BYTES, MAX_TITLE_BYTES, RemoteDefinition, sanitize};
 use crate::pin::Fingerprint;
-
-const MAX_DESCRIPTION_BYTES: usize = 16 << 10;
-const MAX_TITLE_BYTES: usize = 200;
 
 /// A prompt with more arguments is left out.
 const MAX_ARGUMENTS: usize = 100;
 
-/// The definition of a server's prompt.
-#[derive(Clone, Debug)]
-pub(crate) struct RemotePrompt {
-    /// The server's name of it.
-    pub(crate) name: String,
-    pub(crate) title: Option<String>,
-    pub(crate) description: String,
-    /// The schema of its arguments, which are strings.
-    pub(crate) input: Value,
-    pub(crate) fingerprint: Fingerprint,
-}
-
-impl RemotePrompt {
-    /// Parses a definition; the error is a sentence for the status of the server.
-    pub(crate) fn parse(raw: &Value) -> Result<Self, String> {
-        let Value::Object(members) = raw else {
-            return Err("a prompt that is no object is left out".to_owned());
-        };
-        let name = string_member(members, "name", 1 << 10)
-            .ok_or_else(|| "a prompt without a name is left out".to_owned())?;
-        let input = arguments_schema(members).map_err(|message| {
-            format!("prompt `{}` is left out: {message}", sanitize(&name, 100))
-        })?;
-        Ok(Self {
-            title: string_member(members, "title", MAX_TITLE_BYTES),
-            description: string_member(members, "description", MAX_DESCRIPTION_BYTES)
-                .unwrap_or_default(),
-            input,
-            fingerprint: Fingerprint::of(members),
-            name,
-        })
-    }
+/// Parses the definition of a prompt; the error is a sentence for the status of the server.
+pub(crate) fn parse_prompt(raw: &Value) -> Result<RemoteDefinition, String> {
+    let members = raw.as_object().ok_or("a prompt that is no object is left out")?;
+    let name =
+        string_member(members, "name", 1 << 10).ok_or("a prompt without a name is left out")?;
+    let input = arguments_schema(members)
+        .map_err(|message| format!("prompt `{}` is left out: {message}", sanitize(&name, 100)))?;
+    let description = string_member(members, "description", MAX_DESCRIPTION_BYTES);
+    Ok(RemoteDefinition {
+        is_prompt: true,
+        name,
+        title: string_member(members, "title", MAX_TITLE_BYTES),
+        description: description.unwrap_or_default(),
+        input,
+        output: None,
+        hints: Hints::default(),
+        fingerprint: Fingerprint::of(members),
+        notes: Vec::new(),
+    })
 }
 
 fn string_member(members: &Map<String, Value>, key: &str, max_bytes: usize) -> Option<String> {
@@ -102,14 +85,15 @@ pub(crate) fn prompt_text(prompt: &GetPromptResult) -> String {
 
 /// The text of one message, or the kind of other content in brackets.
 fn message_text(message: &PromptMessage) -> String {
-    match convert_content(&message.content) {
-        Some(Content::Text { text }) => text,
-        Some(Content::Resource { resource }) => match resource.text {
+    let content = serde_json::to_value(&message.content).and_then(serde_json::from_value);
+    match content {
+        Ok(Content::Text { text }) => text,
+        Ok(Content::Resource { resource }) => match resource.text {
             Some(text) => format!("{}:\n{text}", resource.uri),
             None => format!("[resource {}]", resource.uri),
         },
-        Some(Content::Link { uri, .. }) => format!("[resource {uri}]"),
-        Some(Content::Image { mime_type, .. } | Content::Audio { mime_type, .. }) => {
+        Ok(Content::Link { uri, .. }) => format!("[resource {uri}]"),
+        Ok(Content::Image { mime_type, .. } | Content::Audio { mime_type, .. }) => {
             format!("[{mime_type}]")
         }
         _ => "[something else]".to_owned(),
@@ -124,14 +108,14 @@ mod tests {
     fn arguments_become_text_parameters() {
         let raw = json!({"name": "greet", "arguments": [
             {"name": "who", "description": "Whom.", "required": true}, {"name": "how"}]});
-        let prompt = RemotePrompt::parse(&raw).unwrap();
+        let prompt = parse_prompt(&raw).unwrap();
         assert_eq!(
             prompt.input["properties"]["who"],
             json!({"type": "string", "description": "Whom."})
         );
         assert_eq!(prompt.input["required"], json!(["who"]));
-        assert!(RemotePrompt::parse(&json!({"arguments": []})).is_err());
-        assert!(RemotePrompt::parse(&json!({"name": "x", "arguments": {"who": 1}})).is_err());
+        assert!(parse_prompt(&json!({"arguments": []})).is_err());
+        assert!(parse_prompt(&json!({"name": "x", "arguments": {"who": 1}})).is_err());
     }
 
     #[test]

@@ -1,56 +1,24 @@
 //! The result of a server in, a [`ToolResult`] out.
 
-use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::Value;
 use toolwright_core::schema::{Schema, Tape};
 use toolwright_core::{Content, ToolResult};
 
-/// Converts a server's result; `output` is the output schema of the tool.
-pub(crate) fn convert_result(received: CallToolResult, output: Option<&Schema>) -> ToolResult {
-    let mut notes = Vec::new();
-    let content: Vec<Content> = received
-        .content
-        .iter()
-        .filter_map(|block| match convert_content(block) {
-            Some(item) => Some(item),
-            None => {
-                notes.push("an item of a kind we do not know is left out".to_owned());
-                None
-            }
-        })
-        .collect();
-    build_result(
-        content,
-        received.structured_content,
-        received.is_error == Some(true),
-        output,
-        notes,
-    )
-}
-
-/// Converts a result with content of unknown kinds; `None` if it is no result.
-pub(crate) fn convert_raw_result(received: &Value, output: Option<&Schema>) -> Option<ToolResult> {
-    let items = received.get("content")?.as_array()?;
-    let known: Vec<Content> =
-        items.iter().filter_map(|item| serde_json::from_value(item.clone()).ok()).collect();
-    let unknown = items.len() - known.len();
-    let notes = match unknown {
+/// Converts a result, whose content has the same format as ours; `output` is the output schema of the tool. `None` if it is no
+/// result.
+pub(crate) fn convert_result(mut received: Value, output: Option<&Schema>) -> Option<ToolResult> {
+    let Value::Array(items) = received.get_mut("content")?.take() else {
+        return None;
+    };
+    let received_count = items.len();
+    let content = items.into_iter().filter_map(|item| serde_json::from_value(item).ok());
+    let mut content: Vec<Content> = content.collect();
+    let mut notes = match received_count - content.len() {
         0 => Vec::new(),
         unknown => vec![format!("{unknown} items of kinds we do not know are left out")],
     };
-    let structured = received.get("structuredContent").cloned();
     let failed = received.get("isError").and_then(Value::as_bool) == Some(true);
-    Some(build_result(known, structured, failed, output, notes))
-}
-
-fn build_result(
-    mut content: Vec<Content>,
-    structured: Option<Value>,
-    failed: bool,
-    output: Option<&Schema>,
-    mut notes: Vec<String>,
-) -> ToolResult {
-    let structured = structured.filter(|value| {
+    let structured = received.get_mut("structuredContent").map(Value::take).filter(|value| {
         let is_valid =
             output.is_none_or(|output| output.is_valid(Tape::from_value(value).root_lenient()));
         if !is_valid && !failed {
@@ -75,12 +43,7 @@ fn build_result(
         result = result.with_structured(value);
     }
     result.notes = notes;
-    result
-}
-
-/// Converts content by way of JSON: ours has the same format as MCP's. `None` for unknown kinds.
-pub(super) fn convert_content(block: &ContentBlock) -> Option<Content> {
-    serde_json::from_value(serde_json::to_value(block).ok()?).ok()
+    Some(result)
 }
 
 #[cfg(test)]
@@ -92,7 +55,7 @@ mod tests {
 
     fn read(received: Value, output: Option<Value>) -> ToolResult {
         let output = output.map(|schema| Schema::check(schema).unwrap());
-        convert_result(serde_json::from_value(received).unwrap(), output.as_ref())
+        convert_result(received, output.as_ref()).unwrap()
     }
 
     #[test]
@@ -148,8 +111,8 @@ mod tests {
     #[test]
     fn content_of_unknown_kinds_is_left_out_with_a_note() {
         let received = json!({"content": [{"type": "hologram"}, {"type": "text", "text": "x"}]});
-        let result = convert_raw_result(&received, None).unwrap();
+        let result = convert_result(received, None).unwrap();
         assert_eq!((&*result.text(), result.notes.len()), ("x", 1));
-        assert!(convert_raw_result(&json!({"answer": 42}), None).is_none());
+        assert!(convert_result(json!({"answer": 42}), None).is_none());
     }
 }

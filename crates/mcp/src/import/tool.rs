@@ -1,111 +1,75 @@
 //! The definition of a server's tool, with notes on what was repaired.
 
 use serde_json::{Map, Value};
-use toolwright_core::schema::Schema;
 use toolwright_core::{Hints, wire};
 
-use super::untrusted_text::sanitize;
+use super::{MAX_DESCRIPTION_BYTES, MAX_TITLE_BYTES, RemoteDefinition, sanitize};
 use crate::pin::Fingerprint;
 
-/// Longer descriptions and titles are truncated; a tool with a longer name is left out.
-const MAX_DESCRIPTION_BYTES: usize = 16 << 10;
-const MAX_TITLE_BYTES: usize = 200;
+/// A tool with a longer name is left out.
 const MAX_NAME_BYTES: usize = 1 << 10;
 
 /// The fields of a definition that are read.
 const KNOWN_KEYS: [&str; 6] =
     ["name", "title", "description", "inputSchema", "outputSchema", "annotations"];
 
-/// The definition of a server's tool.
-#[derive(Clone, Debug)]
-pub(crate) struct RemoteTool {
-    /// The server's name of it.
-    pub(crate) name: String,
-    pub(crate) title: Option<String>,
-    pub(crate) description: String,
-    pub(crate) input: Schema,
-    pub(crate) output: Option<Schema>,
-    /// As the server declares them.
-    pub(crate) hints: Hints,
-    pub(crate) fingerprint: Fingerprint,
-    pub(crate) notes: Vec<String>,
-}
-
-impl RemoteTool {
-    /// Parses a definition; the error is a sentence for the status of the server.
-    pub(crate) fn parse(raw: &Value) -> Result<Self, String> {
-        let Value::Object(members) = raw else {
-            return Err("a tool that is no object is left out".to_owned());
-        };
-        let fingerprint = Fingerprint::of(members);
-        let mut known: Map<String, Value> = members
-            .iter()
-            .filter(|(key, value)| KNOWN_KEYS.contains(&key.as_str()) && !value.is_null())
-            .map(|(key, value)| (key.clone(), value.clone()))
-            .collect();
-        if let Some(Value::String(name)) = known.get("name")
-            && name.len() > MAX_NAME_BYTES
-        {
-            return Err(format!("a tool with a name of {} bytes is left out", name.len()));
-        }
-        for schema in ["inputSchema", "outputSchema"] {
-            known.get_mut(schema).into_iter().for_each(sanitize_schema);
-        }
-        let mut notes = Vec::new();
-        let mut parsed = parse_definition(&known);
-        if let Err(error) = &parsed
-            && error.pointer.starts_with("/outputSchema")
-        {
-            notes.push(format!("its output schema is left out: {}", error.message));
-            known.shift_remove("outputSchema");
-            parsed = parse_definition(&known);
-        }
-        let definition = parsed.map_err(|error| {
-            let name = error.name.as_deref().unwrap_or("without a name");
-            sanitize(&format!("tool `{name}` is left out: {}", error.message), 600)
-        })?;
-        notes.extend(definition.notes.iter().map(ToString::to_string));
-        if definition.description.len() > MAX_DESCRIPTION_BYTES {
-            notes.push(format!("its description is cut to {MAX_DESCRIPTION_BYTES} bytes"));
-        }
-        Ok(Self {
-            title: definition.title.map(|title| sanitize(&title, MAX_TITLE_BYTES)),
-            description: sanitize(&definition.description, MAX_DESCRIPTION_BYTES),
-            name: definition.name,
-            input: definition.input,
-            output: definition.output,
-            hints: definition.hints,
-            fingerprint,
-            notes,
-        })
+/// Parses the definition of a tool; the error is a sentence for the status of the server.
+pub(crate) fn parse_tool(raw: &Value) -> Result<RemoteDefinition, String> {
+    let members = raw.as_object().ok_or("a tool that is no object is left out")?;
+    let mut known: Map<String, Value> = members
+        .iter()
+        .filter(|(key, value)| KNOWN_KEYS.contains(&key.as_str()) && !value.is_null())
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
+    if let Some(Value::String(name)) = known.get("name")
+        && name.len() > MAX_NAME_BYTES
+    {
+        return Err(format!("a tool with a name of {} bytes is left out", name.len()));
     }
-}
-
-/// Why a definition cannot be used, and the JSON pointer of the invalid part.
-struct DefinitionError {
-    name: Option<String>,
-    pointer: String,
-    message: String,
-}
-
-impl DefinitionError {
-    fn without_location(error: impl ToString) -> Self {
-        Self { name: None, pointer: String::new(), message: error.to_string() }
+    for schema in ["inputSchema", "outputSchema"] {
+        known.get_mut(schema).into_iter().for_each(sanitize_schema);
     }
-}
-
-impl From<wire::RejectedDefinition> for DefinitionError {
-    fn from(rejected: wire::RejectedDefinition) -> Self {
-        Self { message: rejected.to_string(), name: rejected.name, pointer: rejected.pointer }
+    let left_out = |name: Option<&str>, message: &str| {
+        let name = name.unwrap_or("without a name");
+        sanitize(&format!("tool `{name}` is left out: {message}"), 600)
+    };
+    let mut notes = Vec::new();
+    let mut parsed = parse_definition(&known).map_err(|error| left_out(None, &error))?;
+    if let Err(rejected) = &parsed
+        && rejected.pointer.starts_with("/outputSchema")
+    {
+        notes.push(format!("its output schema is left out: {rejected}"));
+        known.shift_remove("outputSchema");
+        parsed = parse_definition(&known).map_err(|error| left_out(None, &error))?;
     }
+    let definition =
+        parsed.map_err(|rejected| left_out(rejected.name.as_deref(), &rejected.to_string()))?;
+    notes.extend(definition.notes.iter().map(ToString::to_string));
+    if definition.description.len() > MAX_DESCRIPTION_BYTES {
+        notes.push(format!("its description is cut to {MAX_DESCRIPTION_BYTES} bytes"));
+    }
+    Ok(RemoteDefinition {
+        is_prompt: false,
+        title: definition.title.map(|title| sanitize(&title, MAX_TITLE_BYTES)),
+        description: sanitize(&definition.description, MAX_DESCRIPTION_BYTES),
+        name: definition.name,
+        input: definition.input.as_value().clone(),
+        output: definition.output,
+        hints: definition.hints,
+        fingerprint: Fingerprint::of(members),
+        notes,
+    })
 }
 
-fn parse_definition(members: &Map<String, Value>) -> Result<wire::ToolDefinition, DefinitionError> {
-    let text = serde_json::to_string(members).map_err(DefinitionError::without_location)?;
-    let mut found = wire::import_definitions(&text).map_err(DefinitionError::without_location)?;
+type Definition = Result<wire::ToolDefinition, wire::RejectedDefinition>;
+
+/// Imports one definition; the outer error is that of something else than one definition.
+fn parse_definition(members: &Map<String, Value>) -> Result<Definition, String> {
+    let text = serde_json::to_string(members).map_err(|error| error.to_string())?;
+    let mut found = wire::import_definitions(&text).map_err(|error| error.to_string())?;
     match found.pop() {
-        Some(definition) if found.is_empty() => Ok(definition?),
-        _ => Err(DefinitionError::without_location("not one definition")),
+        Some(definition) if found.is_empty() => Ok(definition),
+        _ => Err("not one definition".to_owned()),
     }
 }
 
@@ -152,9 +116,9 @@ mod tests {
     fn a_definition_is_read_with_notes_about_what_was_repaired() {
         let raw = json!({"name": "files.read", "inputSchema": {"type": "object",
             "properties": {"path": {"type": "str", "description": "Where.\u{e0041}"}}}, "_meta": {"x": 1}});
-        let tool = RemoteTool::parse(&raw).unwrap();
+        let tool = parse_tool(&raw).unwrap();
         assert_eq!(tool.name, "files.read");
-        let path = &tool.input.as_value()["properties"]["path"];
+        let path = &tool.input["properties"]["path"];
         assert_eq!(path, &json!({"type": "string", "description": "Where."}));
         assert!(tool.notes.iter().any(|note| note.contains("no description")), "{:?}", tool.notes);
         assert!(tool.notes.iter().any(|note| note.contains("\"str\"")), "{:?}", tool.notes);
@@ -163,20 +127,20 @@ mod tests {
     #[test]
     fn the_error_of_an_invalid_schema_has_its_location() {
         let raw = json!({"name": "f", "inputSchema": {"type": "object", "properties": {"a": {"type": "strng"}}}});
-        let error = RemoteTool::parse(&raw).unwrap_err();
+        let error = parse_tool(&raw).unwrap_err();
         assert!(
             error.contains("`f`") && error.contains("/inputSchema/properties/a/type"),
             "{error}"
         );
-        assert!(RemoteTool::parse(&json!({"name": "f", "inputSchema": "all of it"})).is_err());
-        assert!(RemoteTool::parse(&json!({"inputSchema": {}})).is_err());
-        assert!(RemoteTool::parse(&json!("f")).is_err());
+        assert!(parse_tool(&json!({"name": "f", "inputSchema": "all of it"})).is_err());
+        assert!(parse_tool(&json!({"inputSchema": {}})).is_err());
+        assert!(parse_tool(&json!("f")).is_err());
     }
 
     #[test]
     fn an_invalid_output_schema_is_left_out_alone() {
         let raw = json!({"name": "f", "inputSchema": {"type": "object"}, "outputSchema": {"type": "objekt"}});
-        let tool = RemoteTool::parse(&raw).unwrap();
+        let tool = parse_tool(&raw).unwrap();
         assert!(tool.output.is_none());
         assert!(tool.notes[0].contains("output schema"), "{:?}", tool.notes);
     }

@@ -8,17 +8,15 @@ use toolwright_auth::{Authenticator, AuthenticatorBuilder, ResourceServer};
 use toolwright_core::__internal::random_hex;
 use toolwright_core::{CancellationToken, Invoker, Registry, Secret, Tool};
 
-use super::error::McpBuildError;
-use super::limits::McpLimits;
-use super::{McpServer, ServerState};
-use crate::server::methods::served_resource::ServedResource;
-use crate::server::request::request_state::RequestStateSigner;
-use crate::server::rpc::revision::Revision;
+use crate::server::{
+    McpBuildError, McpLimits, McpServer, RequestStateSigner, Revision, ServedResource, ServerState,
+};
 
 /// The number of resource updates that a slow subscriber may be behind; older ones are lost.
 const UPDATE_CAPACITY: usize = 256;
 
 /// Builds an [`McpServer`]; [`build`](McpServerBuilder::build) reports invalid settings.
+#[must_use = "nothing is served before `.build()`"]
 pub struct McpServerBuilder {
     invoker: Invoker,
     name: String,
@@ -48,35 +46,30 @@ impl McpServerBuilder {
     }
 
     /// Sets the name of the server; `toolwright` by default.
-    #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
     }
 
     /// Sets the name that users see.
-    #[must_use]
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
     }
 
     /// Sets the version of the server; that of this crate by default.
-    #[must_use]
     pub fn version(mut self, version: impl Into<String>) -> Self {
         self.version = version.into();
         self
     }
 
     /// Sets the instructions for models that use the server.
-    #[must_use]
     pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
         self.instructions = Some(instructions.into());
         self
     }
 
     /// Adds a resource.
-    #[must_use]
     pub fn resource(mut self, resource: ServedResource) -> Self {
         self.resources.push(resource);
         self
@@ -93,7 +86,6 @@ impl McpServerBuilder {
     ///
     /// let server = McpServer::builder(invoker).limits(|limits| limits.max_message_bytes = 64 << 10).build();
     /// ```
-    #[must_use]
     pub fn limits(mut self, change: impl FnOnce(&mut McpLimits)) -> Self {
         change(&mut self.limits);
         self
@@ -102,7 +94,6 @@ impl McpServerBuilder {
     /// Uses an authenticator that other servers share, and serves the tools of its invoker.
     ///
     /// Tokens, OAuth, hosts and origins are those of the authenticator: [`build`](Self::build) fails if they are set here as well.
-    #[must_use]
     pub fn authenticator(mut self, auth: Authenticator) -> Self {
         self.invoker = auth.all_tools().invoker().clone();
         self.shared_auth = Some(auth);
@@ -110,13 +101,11 @@ impl McpServerBuilder {
     }
 
     /// Accepts this token over HTTP, as [`AuthenticatorBuilder::token`] does.
-    #[must_use]
     pub fn token(self, token: Secret) -> Self {
         self.configure_auth(|auth| auth.token(token))
     }
 
     /// Accepts this token over HTTP as the caller of this name, as [`AuthenticatorBuilder::token_for`] does.
-    #[must_use]
     pub fn token_for(self, caller: impl Into<String>, token: Secret) -> Self {
         self.configure_auth(|auth| auth.token_for(caller, token))
     }
@@ -124,19 +113,16 @@ impl McpServerBuilder {
     /// Accepts tokens of an authorization server over HTTP, as [`AuthenticatorBuilder::oauth`] does.
     ///
     /// A client on the other side of stdio is authenticated by the operating system, and may use all tools.
-    #[must_use]
     pub fn oauth(self, oauth: ResourceServer) -> Self {
         self.configure_auth(|auth| auth.oauth(oauth))
     }
 
     /// Names hosts that the server is reached by beside this machine's: `tools.example.com`, no port.
-    #[must_use]
     pub fn allowed_hosts<H: Into<String>>(self, hosts: impl IntoIterator<Item = H>) -> Self {
         self.configure_auth(|auth| auth.allowed_hosts(hosts))
     }
 
     /// Names other origins whose pages may call the server: `https://app.example.com`.
-    #[must_use]
     pub fn allowed_origins<O: Into<String>>(self, origins: impl IntoIterator<Item = O>) -> Self {
         self.configure_auth(|auth| auth.allowed_origins(origins))
     }

@@ -8,8 +8,7 @@ use serde_json::{Value, json};
 use toolwright_auth::AuthBuildError;
 use toolwright_core::{InvokerError, RegistryError};
 
-use crate::server::rpc::capability::ClientCapability;
-use crate::server::rpc::revision::Revision;
+use crate::server::{ClientCapability, Revision};
 
 /// The protocol extension that defines tasks.
 pub(crate) const TASKS_EXTENSION: &str = "io.modelcontextprotocol/tasks";

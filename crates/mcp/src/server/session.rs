@@ -9,13 +9,10 @@ use tokio::sync::oneshot;
 use toolwright_core::{Caller, CancellationToken, SessionId, ToolError};
 
 use crate::lock::lock;
-use crate::server::request::request_context::RequestContext;
-use crate::server::rpc::capability::ClientCapabilities;
-use crate::server::rpc::log_level::LogLevel;
-use crate::server::rpc::message::RpcMessage;
-use crate::server::rpc::revision::Revision;
-use crate::server::session::in_flight::InFlightRequests;
-use crate::server::session::replay_buffer::ReplayBuffers;
+use crate::server::{
+    ClientCapabilities, InFlightRequests, LogLevel, ReplayBuffers, RequestContext, Revision,
+    RpcMessage,
+};
 
 pub(crate) mod handshake;
 pub(crate) mod in_flight;

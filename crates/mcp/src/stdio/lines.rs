@@ -2,7 +2,7 @@
 
 use std::io;
 
-use tokio::io::{AsyncBufRead, AsyncBufReadExt as _};
+use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncReadExt as _};
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum LineRead {
@@ -20,30 +20,24 @@ pub(super) async fn read_line(
     line: &mut Vec<u8>,
     limit: usize,
 ) -> io::Result<LineRead> {
-    line.clear();
     let mut too_long = false;
     loop {
-        let available = input.fill_buf().await?;
-        if available.is_empty() {
-            // An incomplete last line counts as a line: if it is no message, the client receives an error.
-            return Ok(match (too_long, line.is_empty()) {
-                (true, _) => LineRead::TooLong,
-                (false, true) => LineRead::End,
-                (false, false) => LineRead::Line,
-            });
-        }
-        let end = available.iter().position(|byte| *byte == b'\n');
-        let taken = end.unwrap_or(available.len());
-        if line.len() + taken > limit {
+        line.clear();
+        (&mut *input).take(limit as u64 + 1).read_until(b'\n', line).await?;
+        let has_end = line.pop_if(|byte| *byte == b'\n').is_some();
+        if !has_end && line.len() > limit {
             too_long = true;
-            line.clear();
-        } else if !too_long {
-            line.extend_from_slice(available.get(..taken).unwrap_or_default());
+            continue;
         }
-        input.consume(taken + usize::from(end.is_some()));
-        if end.is_some() {
-            return Ok(if too_long { LineRead::TooLong } else { LineRead::Line });
-        }
+        // An incomplete last line counts as a line: if it is no message, the client receives an error.
+        return Ok(match (too_long, has_end || !line.is_empty()) {
+            (true, _) => {
+                line.clear();
+                LineRead::TooLong
+            }
+            (false, true) => LineRead::Line,
+            (false, false) => LineRead::End,
+        });
     }
 }
 

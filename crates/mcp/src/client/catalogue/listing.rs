@@ -22,28 +22,8 @@ pub(crate) struct Listing {
     pub(crate) prompts: Vec<Value>,
 }
 
-#[derive(Clone, Copy)]
-enum ListKind {
-    Tools,
-    Prompts,
-}
-
-impl ListKind {
-    fn key(self) -> &'static str {
-        match self {
-            Self::Tools => "tools",
-            Self::Prompts => "prompts",
-        }
-    }
-
-    fn request(self, cursor: Option<String>) -> ClientRequest {
-        let page = PaginatedRequestParams::default().with_cursor(cursor);
-        match self {
-            Self::Tools => ListToolsRequest::with_param(page).into(),
-            Self::Prompts => ListPromptsRequest::with_param(page).into(),
-        }
-    }
-}
+/// Makes the request for one page of a list.
+type PageRequest = fn(PaginatedRequestParams) -> ClientRequest;
 
 /// Lists all tools and prompts; the caller sets the timeout.
 pub(crate) async fn list_all(
@@ -54,11 +34,13 @@ pub(crate) async fn list_all(
     let capabilities = &remote.info.capabilities;
     let mut pages = Pager { config, remote, link, bytes_left: config.limits.max_list_bytes };
     let tools = match capabilities.tools.is_some() || capabilities.prompts.is_none() {
-        true => pages.all_pages(ListKind::Tools).await?,
+        true => pages.all_pages("tools", |page| ListToolsRequest::with_param(page).into()).await?,
         false => Vec::new(),
     };
     let prompts = match capabilities.prompts.is_some() {
-        true => pages.all_pages(ListKind::Prompts).await?,
+        true => {
+            pages.all_pages("prompts", |page| ListPromptsRequest::with_param(page).into()).await?
+        }
         false => Vec::new(),
     };
     Ok(Listing { tools, prompts })
@@ -73,14 +55,19 @@ struct Pager<'a> {
 }
 
 impl Pager<'_> {
-    async fn all_pages(&mut self, kind: ListKind) -> Result<Vec<Value>, AttachError> {
+    /// Returns all pages of the list `key`.
+    async fn all_pages(
+        &mut self,
+        key: &'static str,
+        request: PageRequest,
+    ) -> Result<Vec<Value>, AttachError> {
         let limits = &self.config.limits;
         let (mut all, mut cursor) = (Vec::new(), None);
         for _ in 0..limits.max_pages {
-            let (mut page, next) = self.next_page(kind, cursor.clone()).await?;
+            let (mut page, next) = self.next_page(key, request, cursor.clone()).await?;
             all.append(&mut page);
             if all.len() > limits.max_definitions {
-                return Err(self.too_large(kind.key(), limits.max_definitions));
+                return Err(self.too_large(key, limits.max_definitions));
             }
             // A cursor that repeats itself would lead to an endless loop.
             if next.is_none() || next == cursor {
@@ -93,11 +80,13 @@ impl Pager<'_> {
 
     async fn next_page(
         &mut self,
-        kind: ListKind,
+        key: &'static str,
+        request: PageRequest,
         cursor: Option<String>,
     ) -> Result<(Vec<Value>, Option<String>), AttachError> {
         let started = Instant::now();
-        let response = self.remote.peer.send_request(kind.request(cursor)).await;
+        let request = request(PaginatedRequestParams::default().with_cursor(cursor));
+        let response = self.remote.peer.send_request(request).await;
         self.link.record_latency(started.elapsed());
         let response = match response {
             Ok(ServerResult::CustomResult(other)) => other.0,
@@ -109,10 +98,10 @@ impl Pager<'_> {
             Err(error) => return Err(self.list_error(describe_service_error(&error))),
         };
         let Value::Object(mut response) = response else {
-            return Err(self.list_error(format!("its list of {} is no object", kind.key())));
+            return Err(self.list_error(format!("its list of {key} is no object")));
         };
-        let Some(Value::Array(page)) = response.shift_remove(kind.key()) else {
-            return Err(self.list_error(format!("its list of {} is no list", kind.key())));
+        let Some(Value::Array(page)) = response.shift_remove(key) else {
+            return Err(self.list_error(format!("its list of {key} is no list")));
         };
         let bytes: usize = page.iter().map(|item| item.to_string().len()).sum();
         self.bytes_left = match self.bytes_left.checked_sub(bytes) {

@@ -5,18 +5,18 @@ use std::time::{Duration, Instant};
 
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CancelledNotification, CancelledNotificationParam,
-    ClientRequest, ErrorData, GetPromptRequest, GetPromptRequestParams, InputRequest,
-    InputRequiredResult, InputResponses, ProgressToken, RequestId, ServerResult,
+    ClientRequest, GetPromptRequest, GetPromptRequestParams, InputRequest, InputRequiredResult,
+    InputResponses, ProgressToken, RequestId, ServerResult,
 };
 use rmcp::service::{PeerRequestOptions, ServiceError};
 use serde_json::{Map, Value, json};
 use toolwright_core::schema::Schema;
-use toolwright_core::{ErrorKind, HandlerContext, Outcome, Progress, ToolResult};
+use toolwright_core::{HandlerContext, Outcome, Progress, ToolResult};
 
 use crate::client::connection::RemotePeer;
 use crate::client::connection::error_map::{TransportFailure, describe_service_error};
 use crate::client::connection::shared_connection::SharedConnection;
-use crate::import::{convert_raw_result, convert_result, excerpt, prompt_text};
+use crate::import::{convert_result, excerpt, prompt_text};
 
 /// The number of rounds in which a server may request input.
 const MAX_INPUT_ROUNDS: usize = 10;
@@ -29,33 +29,25 @@ const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A call of a server's tool or prompt.
 pub(crate) struct RemoteCall {
-    pub(crate) kind: CallKind,
+    pub(crate) is_prompt: bool,
     /// The server's name of it.
     pub(crate) name: String,
-}
-
-pub(crate) enum CallKind {
-    /// With the output schema.
-    Tool(Option<Schema>),
-    Prompt,
+    /// The output schema of a tool.
+    pub(crate) output: Option<Schema>,
 }
 
 impl RemoteCall {
     fn build_request(&self, arguments: Map<String, Value>, round: InputRound) -> ClientRequest {
-        match self.kind {
-            CallKind::Tool(_) => {
-                let mut params = CallToolRequestParams::new(self.name.clone());
-                params.arguments = Some(arguments);
-                (params.input_responses, params.request_state) = (round.responses, round.state);
-                CallToolRequest::new(params).into()
-            }
-            CallKind::Prompt => {
-                let mut params = GetPromptRequestParams::new(self.name.clone());
-                params.arguments = Some(arguments);
-                (params.input_responses, params.request_state) = (round.responses, round.state);
-                GetPromptRequest::new(params).into()
-            }
+        if self.is_prompt {
+            let mut params = GetPromptRequestParams::new(self.name.clone());
+            params.arguments = Some(arguments);
+            (params.input_responses, params.request_state) = (round.responses, round.state);
+            return GetPromptRequest::new(params).into();
         }
+        let mut params = CallToolRequestParams::new(self.name.clone());
+        params.arguments = Some(arguments);
+        (params.input_responses, params.request_state) = (round.responses, round.state);
+        CallToolRequest::new(params).into()
     }
 
     /// Calls the server, in several rounds if it requests input.
@@ -78,86 +70,74 @@ impl RemoteCall {
                 Ok(ServerResult::InputRequiredResult(required)) => {
                     round = match collect_input_responses(&remote, required).await {
                         Ok(round) => round,
-                        Err(reason) => return self.server_failure(&link, &reason),
+                        Err(reason) => return server_failure(&link, &reason),
                     };
                 }
                 Ok(response) => {
                     link.record_latency(started.elapsed());
                     return self.parse_response(&link, response);
                 }
-                Err(error) => return self.transport_failure(&link, &remote, error),
+                Err(error) => return transport_failure(&link, &remote, error),
             }
         }
-        self.server_failure(&link, &format!("still asks for more after {MAX_INPUT_ROUNDS} rounds"))
+        server_failure(&link, &format!("still asks for more after {MAX_INPUT_ROUNDS} rounds"))
     }
 
     fn parse_response(&self, link: &SharedConnection, response: ServerResult) -> ToolResult {
-        match (&self.kind, response) {
-            (CallKind::Tool(output), ServerResult::CallToolResult(result)) => {
-                convert_result(result, output.as_ref())
+        let output = self.output.as_ref();
+        let result = match (self.is_prompt, response) {
+            (false, ServerResult::CallToolResult(result)) => {
+                serde_json::to_value(result).ok().and_then(|result| convert_result(result, output))
             }
-            (CallKind::Prompt, ServerResult::GetPromptResult(result)) => {
-                ToolResult::success(prompt_text(&result))
-            }
-            (CallKind::Tool(output), ServerResult::CustomResult(result)) => {
-                convert_raw_result(&result.0, output.as_ref()).unwrap_or_else(|| {
-                    self.server_failure(link, "sent something that is no result")
-                })
+            (false, ServerResult::CustomResult(result)) => convert_result(result.0, output),
+            (true, ServerResult::GetPromptResult(result)) => {
+                Some(ToolResult::success(prompt_text(&result)))
             }
             (_, ServerResult::CreateTaskResult(_)) => {
-                self.server_failure(link, "made a task of the call, which it was not asked to")
+                let reason = "made a task of the call, which it was not asked to";
+                return server_failure(link, reason);
             }
-            _ => self.server_failure(link, "sent something that is no result"),
-        }
-    }
-
-    fn server_failure(&self, link: &SharedConnection, reason: &str) -> ToolResult {
-        ToolResult::failure(format!("the MCP server `{}` {reason}", link.server))
-    }
-
-    /// The result of a call without a response; it reports whether the call may have run.
-    fn transport_failure(
-        &self,
-        link: &SharedConnection,
-        remote: &Arc<RemotePeer>,
-        error: ServiceError,
-    ) -> ToolResult {
-        let server = &link.server;
-        match error {
-            ServiceError::McpError(error) => rejected(server, &error),
-            ServiceError::TransportSend(error) => {
-                let failure = TransportFailure::from_error(error.error.as_ref());
-                if failure.is_broken {
-                    link.mark_broken(remote, &failure.message);
-                }
-                let message =
-                    format!("the MCP server `{server}` did not answer: {}", failure.message);
-                match failure.may_have_run {
-                    false => ToolResult::failure(message),
-                    true => outcome_unknown(message),
-                }
-            }
-            ServiceError::TransportClosed => {
-                link.mark_broken(remote, "it closed the connection");
-                outcome_unknown(format!(
-                    "the MCP server `{server}` closed the connection before it answered; whether the call ran is not known"
-                ))
-            }
-            other => self.server_failure(
-                link,
-                &format!("did not answer: {}", describe_service_error(&other)),
-            ),
-        }
+            _ => None,
+        };
+        result.unwrap_or_else(|| server_failure(link, "sent something that is no result"))
     }
 }
 
-fn outcome_unknown(message: String) -> ToolResult {
-    ToolResult::from_outcome(Outcome::OutcomeUnknown, ErrorKind::Failed, message)
+fn server_failure(link: &SharedConnection, reason: &str) -> ToolResult {
+    ToolResult::failure(format!("the MCP server `{}` {reason}", link.server))
 }
 
-fn rejected(server: &str, error: &ErrorData) -> ToolResult {
-    let (code, message) = (error.code.0, excerpt(&error.message));
-    ToolResult::failure(format!("the MCP server `{server}` refused the call: {message} ({code})"))
+/// The result of a call without a response; it reports whether the call may have run.
+fn transport_failure(
+    link: &SharedConnection,
+    remote: &Arc<RemotePeer>,
+    error: ServiceError,
+) -> ToolResult {
+    let (reason, may_have_run) = match error {
+        ServiceError::McpError(error) => {
+            let (code, message) = (error.code.0, excerpt(&error.message));
+            (format!("refused the call: {message} ({code})"), false)
+        }
+        ServiceError::TransportSend(error) => {
+            let failure = TransportFailure::from_error(error.error.as_ref());
+            if failure.is_broken {
+                link.mark_broken(remote, &failure.message);
+            }
+            (format!("did not answer: {}", failure.message), failure.may_have_run)
+        }
+        ServiceError::TransportClosed => {
+            link.mark_broken(remote, "it closed the connection");
+            let reason =
+                "closed the connection before it answered; whether the call ran is not known";
+            (reason.to_owned(), true)
+        }
+        other => (format!("did not answer: {}", describe_service_error(&other)), false),
+    };
+    let mut result = server_failure(link, &reason);
+    if may_have_run {
+        result.outcome = Outcome::OutcomeUnknown;
+    }
+    result
 }
 
 /// The answers of a round, and the state to send back with them.

@@ -14,6 +14,7 @@ use tokio::sync::{Mutex, Notify, Semaphore};
 use toolwright_core::Progress;
 
 use crate::client::elicit::{ElicitHandler, answer_elicitation};
+use crate::client::setup::validated_server::ValidatedServer;
 use crate::import::sanitize;
 
 /// Longer progress messages are truncated.
@@ -33,19 +34,15 @@ pub(crate) struct HandlerState {
 }
 
 impl HandlerState {
-    pub(crate) fn new(
-        server: Arc<str>,
-        elicit: Option<Arc<dyn ElicitHandler>>,
-        list_changed: Arc<Notify>,
-        revision: ProtocolVersion,
-    ) -> Arc<Self> {
+    pub(crate) fn new(config: &ValidatedServer, list_changed: &Arc<Notify>) -> Arc<Self> {
+        let newest = ProtocolVersion::LATEST_WITH_INITIALIZE;
         Arc::new(Self {
-            server,
-            elicit,
+            server: Arc::clone(&config.name),
+            elicit: config.elicit.clone(),
             elicit_permit: Semaphore::new(1),
             progress: Mutex::default(),
-            list_changed,
-            revision,
+            list_changed: Arc::clone(list_changed),
+            revision: config.revision.clone().unwrap_or(newest),
         })
     }
 

@@ -79,7 +79,8 @@ impl HttpTransport {
         max_bytes: usize,
         token_source: Option<Arc<TokenSource>>,
     ) -> Result<Self, String> {
-        install_crypto_provider();
+        // Fails if the process has a default provider already, which is then used.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let http = Client::builder()
             .redirect(Policy::custom(follow_same_origin))
             .connect_timeout(CONNECT_TIMEOUT)
@@ -236,9 +237,4 @@ fn follow_same_origin(attempt: Attempt<'_>) -> reqwest::redirect::Action {
         true => attempt.follow(),
         false => attempt.stop(),
     }
-}
-
-/// Sets the default provider of rustls; fails if the process has one already, which is then used.
-fn install_crypto_provider() {
-    let _ = rustls::crypto::ring::default_provider().install_default();
 }

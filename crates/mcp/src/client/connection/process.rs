@@ -89,10 +89,8 @@ impl ProcessDiagnostics {
                 summary = format!("; it printed `{}` where JSON is expected", excerpt(line));
             }
             let stderr = String::from_utf8_lossy(&state.stderr_tail);
-            let last = stderr.trim().lines().rev().take(3);
-            let last: Vec<&str> = last.collect();
-            if !last.is_empty() {
-                let last: Vec<&str> = last.into_iter().rev().collect();
+            let lines: Vec<&str> = stderr.trim().lines().collect();
+            if let Some(last) = lines.rchunks(3).next() {
                 summary = format!("{summary}; it complained: {}", excerpt(&last.join(" ")));
             }
             summary

@@ -1,6 +1,6 @@
 //! Reserves the prefixes of tool names, so that no two servers of a registry have the same.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use toolwright_core::Registry;
 
@@ -8,7 +8,7 @@ use crate::client::error::AttachError;
 use crate::lock::lock;
 
 /// All prefixes of this process; a registry itself does not know its attached servers.
-static RESERVED_PREFIXES: Mutex<Vec<ReservedPrefix>> = Mutex::new(Vec::new());
+static RESERVED_PREFIXES: Mutex<Vec<Arc<ReservedPrefix>>> = Mutex::new(Vec::new());
 
 struct ReservedPrefix {
     registry: Registry,
@@ -17,10 +17,7 @@ struct ReservedPrefix {
 }
 
 /// Reserves a prefix of a registry until it is dropped.
-pub(crate) struct PrefixReservation {
-    registry: Registry,
-    prefix: String,
-}
+pub(crate) struct PrefixReservation(Arc<ReservedPrefix>);
 
 impl PrefixReservation {
     pub(crate) fn reserve(
@@ -28,30 +25,23 @@ impl PrefixReservation {
         prefix: &str,
         server: &str,
     ) -> Result<Self, AttachError> {
+        let (prefix, server) = (prefix.to_owned(), server.to_owned());
         let mut reserved = lock(&RESERVED_PREFIXES);
-        let other =
-            reserved.iter().find(|other| other.registry.ptr_eq(registry) && other.prefix == prefix);
-        if let Some(other) = other {
-            return Err(AttachError::PrefixTaken {
-                server: server.to_owned(),
-                prefix: prefix.to_owned(),
-                holder: other.server.clone(),
-            });
+        let mut others = reserved.iter();
+        if let Some(other) =
+            others.find(|other| other.registry.ptr_eq(registry) && other.prefix == prefix)
+        {
+            let holder = other.server.clone();
+            return Err(AttachError::PrefixTaken { server, prefix, holder });
         }
-        reserved.push(ReservedPrefix {
-            registry: registry.clone(),
-            prefix: prefix.to_owned(),
-            server: server.to_owned(),
-        });
-        Ok(Self { registry: registry.clone(), prefix: prefix.to_owned() })
+        let reservation = Arc::new(ReservedPrefix { registry: registry.clone(), prefix, server });
+        reserved.push(Arc::clone(&reservation));
+        Ok(Self(reservation))
     }
 }
 
 impl Drop for PrefixReservation {
     fn drop(&mut self) {
-        let mut reserved = lock(&RESERVED_PREFIXES);
-        reserved.retain(|other| {
-            !(other.registry.ptr_eq(&self.registry) && other.prefix == self.prefix)
-        });
+        lock(&RESERVED_PREFIXES).retain(|other| !Arc::ptr_eq(other, &self.0));
     }
 }

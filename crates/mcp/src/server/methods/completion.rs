@@ -5,11 +5,7 @@ use serde_json::json;
 use toolwright_core::CallScope;
 
 use crate::export::enum_values::enum_values;
-use crate::server::McpServer;
-use crate::server::error::RpcError;
-use crate::server::request::request_context::RequestContext;
-use crate::server::rpc::message::RpcMessage;
-use crate::server::rpc::response::{RpcResponse, write_json};
+use crate::server::{Request, RpcError, RpcMessage, RpcResponse, write_json};
 
 /// The limit of the protocol.
 const MAX_VALUES: usize = 100;
@@ -29,13 +25,9 @@ struct CompletionArgument {
     value: String,
 }
 
-impl McpServer {
+impl Request {
     /// Completes an argument that has an enum in the schema.
-    pub(crate) fn complete(
-        &self,
-        message: &RpcMessage<'_>,
-        context: &RequestContext,
-    ) -> Result<RpcResponse, RpcError> {
+    pub(crate) fn complete(&self, message: &RpcMessage<'_>) -> Result<RpcResponse, RpcError> {
         let invalid =
             |field: &str| RpcError::invalid_params(format!("`{field}` is missing or unclear"));
         let (reference, argument) = (message.params.reference, message.params.argument);
@@ -45,22 +37,15 @@ impl McpServer {
         let argument: CompletionArgument = argument.ok_or_else(|| invalid("argument"))?;
         let schema = match reference {
             CompletionReference::Prompt { name } => {
-                let scope = CallScope::new().caller(context.caller.clone());
-                let prompts = self.scoped_tools(context).invoker().list_prompts(&scope)?;
+                let scope = CallScope::new().caller(self.context.caller.clone());
+                let prompts = self.tools().invoker().list_prompts(&scope)?;
                 let prompt = prompts.iter().find(|prompt| prompt.name() == &*name);
-                prompt
-                    .ok_or_else(|| {
-                        RpcError::invalid_params(format!("there is no prompt `{name}`"))
-                    })?
-                    .spec()
-                    .input
-                    .clone()
+                let missing = || RpcError::invalid_params(format!("there is no prompt `{name}`"));
+                prompt.ok_or_else(missing)?.spec().input.clone()
             }
             CompletionReference::Resource { uri } => {
-                let tools = self.scoped_tools(context);
-                let mut granted =
-                    self.0.resources.iter().filter(|resource| tools.allows(resource.tool.spec()));
-                let resource = granted.find(|resource| resource.uri() == uri);
+                let mut granted = self.granted_resources();
+                let resource = granted.find(|resource| resource.uri == uri);
                 let missing = || RpcError::invalid_params(format!("there is no resource `{uri}`"));
                 resource.ok_or_else(missing)?.tool.spec().input.clone()
             }
@@ -75,7 +60,8 @@ impl McpServer {
         Ok(RpcResponse::result(message.id(), |body| {
             body.extend_from_slice(br#"{"completion":"#);
             write_json(body, &completion);
-            body.extend_from_slice(self.result_suffix(context.revision).as_bytes());
+            let suffix = self.server.result_suffix(self.context.revision);
+            body.extend_from_slice(suffix.as_bytes());
             body.push(b'}');
         }))
     }

@@ -14,8 +14,7 @@ use toolwright_core::{
 
 use crate::export;
 use crate::lock::lock;
-use crate::server::error::RpcError;
-use crate::server::rpc::revision::Revision;
+use crate::server::{Request, Revision, RpcError};
 
 /// After this time it is checked again what a caller may see: that can change without a change of the registry.
 const MAX_AGE: Duration = Duration::from_secs(1);
@@ -28,19 +27,16 @@ const MAX_SCOPE_SETS: usize = 64;
 #[derive(Default)]
 pub(crate) struct ListCaches {
     /// Of principals that no scopes limit.
-    unscoped: ListCache,
+    unscoped: Arc<ListCache>,
     by_scopes: Mutex<HashMap<BTreeSet<String>, Arc<ListCache>>>,
 }
 
 /// The lists of all principals with the same tools.
 #[derive(Default)]
-struct ListCache {
-    tools: CachedLists,
-    prompts: CachedLists,
-}
+struct ListCache(Mutex<HashMap<ListKey, CachedList>>);
 
-type CachedLists = Mutex<HashMap<(Revision, CallerName), CachedList>>;
-type CallerName = Option<Box<str>>;
+/// The kind, the revision, and the name of the caller.
+type ListKey = (ListKind, Revision, Option<Box<str>>);
 
 /// The list of one caller, and when it was last checked what the caller may see.
 struct CachedList {
@@ -59,7 +55,7 @@ pub(crate) struct RenderedList {
     pages: Mutex<HashMap<usize, Arc<str>>>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum ListKind {
     Tools,
     Prompts,
@@ -74,32 +70,28 @@ impl ListKind {
     }
 }
 
+impl Request {
+    /// Returns the list of the tools or prompts that the sender may see.
+    pub(crate) fn rendered_list(&self, kind: ListKind) -> Result<Arc<RenderedList>, RegistryError> {
+        let lists = self.server.0.lists.of_scopes(self.tools());
+        let (revision, caller) = (self.context.revision, &self.context.caller);
+        lists.get_or_render(kind, self.tools().invoker(), revision, caller)
+    }
+}
+
 impl ListCaches {
-    /// Returns the list of the tools or prompts that a caller may see.
-    pub(crate) fn get_or_render(
-        &self,
-        kind: ListKind,
-        tools: &ScopedTools,
-        revision: Revision,
-        caller: &Caller,
-    ) -> Result<Arc<RenderedList>, RegistryError> {
-        let invoker = tools.invoker();
+    fn of_scopes(&self, tools: &ScopedTools) -> Arc<ListCache> {
         let Some(scopes) = tools.scopes() else {
-            return self.unscoped.get_or_render(kind, invoker, revision, caller);
+            return Arc::clone(&self.unscoped);
         };
-        let lists = {
-            let mut caches = lock(&self.by_scopes);
-            match caches.get(scopes) {
-                Some(lists) => Arc::clone(lists),
-                None => {
-                    if caches.len() >= MAX_SCOPE_SETS {
-                        caches.clear();
-                    }
-                    Arc::clone(caches.entry(scopes.clone()).or_default())
-                }
-            }
-        };
-        lists.get_or_render(kind, invoker, revision, caller)
+        let mut caches = lock(&self.by_scopes);
+        if let Some(lists) = caches.get(scopes) {
+            return Arc::clone(lists);
+        }
+        if caches.len() >= MAX_SCOPE_SETS {
+            caches.clear();
+        }
+        Arc::clone(caches.entry(scopes.clone()).or_default())
     }
 }
 
@@ -111,24 +103,22 @@ impl ListCache {
         revision: Revision,
         caller: &Caller,
     ) -> Result<Arc<RenderedList>, RegistryError> {
-        let cache = match kind {
-            ListKind::Tools => &self.tools,
-            ListKind::Prompts => &self.prompts,
-        };
-        let cache = || lock(cache);
         let snapshot = invoker.snapshot()?;
-        let key = (revision, caller.name().map(Box::from));
+        let key = (kind, revision, caller.name().map(Box::from));
         let is_current = |cached: &&CachedList| Arc::ptr_eq(&cached.list.snapshot, &snapshot);
-        if let Some(cached) = cache().get(&key).filter(is_current)
+        if let Some(cached) = lock(&self.0).get(&key).filter(is_current)
             && cached.checked_at.elapsed() < MAX_AGE
         {
             return Ok(Arc::clone(&cached.list));
         }
         let items = visible_items(kind, invoker, caller)?;
-        let addresses = items.spec_addresses();
-        let same = cache()
+        let addresses: Vec<usize> =
+            items.iter().map(|item| std::ptr::from_ref(item.spec()).addr()).collect();
+        let same = lock(&self.0)
             .iter()
-            .filter(|((other, _), cached)| *other == revision && is_current(cached))
+            .filter(|((kind, revision, _), cached)| {
+                (*kind, *revision) == (key.0, key.1) && is_current(cached)
+            })
             .find(|(_, cached)| cached.list.spec_addresses == addresses)
             .map(|(_, cached)| Arc::clone(&cached.list));
         let list = same.unwrap_or_else(|| {
@@ -136,7 +126,7 @@ impl ListCache {
             Arc::new(list)
         });
         let entry = CachedList { list: Arc::clone(&list), checked_at: Instant::now() };
-        let mut cache = cache();
+        let mut cache = lock(&self.0);
         // Lists of older snapshots are never requested again.
         cache.retain(|_, cached| is_current(&&*cached));
         if cache.len() >= MAX_CALLERS {
@@ -147,18 +137,24 @@ impl ListCache {
     }
 }
 
-/// The tools or prompts that a caller may see.
-enum VisibleItems {
-    Tools(Vec<RegisteredTool>),
-    Prompts(Vec<Prompt>),
+/// A tool or prompt that a caller may see.
+enum VisibleItem {
+    Tool(RegisteredTool),
+    Prompt(Prompt),
 }
 
-impl VisibleItems {
-    fn spec_addresses(&self) -> Vec<usize> {
-        let address = |spec: &ToolSpec| std::ptr::from_ref(spec).addr();
+impl VisibleItem {
+    fn spec(&self) -> &ToolSpec {
         match self {
-            Self::Tools(tools) => tools.iter().map(|tool| address(tool.spec())).collect(),
-            Self::Prompts(prompts) => prompts.iter().map(|prompt| address(prompt.spec())).collect(),
+            Self::Tool(tool) => tool.spec(),
+            Self::Prompt(prompt) => prompt.spec(),
+        }
+    }
+
+    fn render(&self, revision: Revision) -> String {
+        match self {
+            Self::Tool(tool) => export::tool::tool_entry(tool.spec(), revision),
+            Self::Prompt(prompt) => export::prompt::prompt_entry(prompt, revision),
         }
     }
 }
@@ -167,37 +163,27 @@ fn visible_items(
     kind: ListKind,
     invoker: &Invoker,
     caller: &Caller,
-) -> Result<VisibleItems, RegistryError> {
+) -> Result<Vec<VisibleItem>, RegistryError> {
     let scope = CallScope::new().caller(caller.clone());
-    match kind {
-        ListKind::Tools => invoker.list(&scope).map(VisibleItems::Tools),
-        ListKind::Prompts => invoker.list_prompts(&scope).map(VisibleItems::Prompts),
-    }
+    Ok(match kind {
+        ListKind::Tools => invoker.list(&scope)?.into_iter().map(VisibleItem::Tool).collect(),
+        ListKind::Prompts => {
+            invoker.list_prompts(&scope)?.into_iter().map(VisibleItem::Prompt).collect()
+        }
+    })
 }
 
 impl RenderedList {
     fn new(
-        items: &VisibleItems,
+        items: &[VisibleItem],
         spec_addresses: Vec<usize>,
         snapshot: Arc<Snapshot>,
         revision: Revision,
     ) -> Self {
-        let entries: Vec<(Box<str>, Box<str>)> = match items {
-            VisibleItems::Tools(tools) => tools
-                .iter()
-                .map(|entry| {
-                    let text = export::tool::tool_entry(entry.spec(), revision);
-                    (entry.spec().name.as_str().into(), text.into())
-                })
-                .collect(),
-            VisibleItems::Prompts(prompts) => prompts
-                .iter()
-                .map(|prompt| {
-                    let text = export::prompt::prompt_entry(prompt, revision);
-                    (prompt.name().as_str().into(), text.into())
-                })
-                .collect(),
-        };
+        let entries: Vec<(Box<str>, Box<str>)> = items
+            .iter()
+            .map(|item| (item.spec().name.as_str().into(), item.render(revision).into()))
+            .collect();
         let mut digest = Sha256::new();
         for (_, entry) in &entries {
             digest.update(entry.as_bytes());

@@ -1,8 +1,8 @@
 //! A resource: an address, and the tool that returns its content.
 
-use toolwright_core::{Tool, ToolName};
+use toolwright_core::Tool;
 
-use crate::server::error::McpBuildError;
+use crate::server::McpBuildError;
 
 /// A resource that clients read by its address: a tool returns its content.
 ///
@@ -25,8 +25,8 @@ use crate::server::error::McpBuildError;
 /// ```
 #[derive(Clone, Debug)]
 pub struct ServedResource {
-    uri: String,
-    mime_type: Option<String>,
+    pub(crate) uri: String,
+    pub(crate) mime_type: Option<String>,
     pub(crate) tool: Tool,
 }
 
@@ -41,18 +41,6 @@ impl ServedResource {
     pub fn mime_type(mut self, mime_type: impl Into<String>) -> Self {
         self.mime_type = Some(mime_type.into());
         self
-    }
-
-    pub(crate) fn uri(&self) -> &str {
-        &self.uri
-    }
-
-    pub(crate) fn declared_mime_type(&self) -> Option<&str> {
-        self.mime_type.as_deref()
-    }
-
-    pub(crate) fn name(&self) -> &ToolName {
-        self.tool.name()
     }
 
     pub(crate) fn is_template(&self) -> bool {

@@ -8,12 +8,10 @@ use serde_json::{Value, json};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 
-use crate::server::McpServer;
-use crate::server::error::RpcError;
-use crate::server::methods::list_cache::ListKind;
-use crate::server::request::request_context::RequestContext;
-use crate::server::rpc::message::RpcMessage;
-use crate::server::rpc::response::{RpcResponse, notification_json, set_field, write_json};
+use crate::server::{
+    ListKind, Request, RequestContext, RpcError, RpcMessage, RpcResponse, notification_json,
+    set_field,
+};
 
 /// The key under which every notification names its subscription.
 const SUBSCRIPTION_ID_KEY: &str = "io.modelcontextprotocol/subscriptionId";
@@ -45,11 +43,12 @@ impl SubscriptionFilter {
     }
 
     /// Starts the subscription: changes from now on count, even if [`run`](Subscription::run) is called later.
-    pub(crate) fn subscribe(self, server: &McpServer, context: &RequestContext) -> Subscription {
+    pub(crate) fn subscribe(self, request: &Request) -> Subscription {
+        let server = &request.server.0;
         Subscription {
-            registry_changes: server.0.auth.all_tools().invoker().changes().boxed(),
-            resource_updates: server.0.resource_updates.subscribe(),
-            last_digests: list_digests(server, context),
+            registry_changes: server.auth.all_tools().invoker().changes().boxed(),
+            resource_updates: server.resource_updates.subscribe(),
+            last_digests: list_digests(request),
             filter: self,
         }
     }
@@ -59,7 +58,7 @@ impl SubscriptionFilter {
         in_filter || context.session.as_ref().is_some_and(|session| session.is_subscribed(uri))
     }
 
-    fn acknowledged(&self, server: &McpServer) -> Value {
+    fn acknowledged(&self, has_resources: bool) -> Value {
         let mut accepted = json!({});
         if self.tools_list_changed {
             set_field(&mut accepted, "toolsListChanged", true);
@@ -67,7 +66,7 @@ impl SubscriptionFilter {
         if self.prompts_list_changed {
             set_field(&mut accepted, "promptsListChanged", true);
         }
-        if !self.resource_subscriptions.is_empty() && !server.0.resources.is_empty() {
+        if !self.resource_subscriptions.is_empty() && has_resources {
             set_field(&mut accepted, "resourceSubscriptions", self.resource_subscriptions.clone());
         }
         accepted
@@ -85,16 +84,12 @@ pub(crate) struct Subscription {
 
 impl Subscription {
     /// Sends notifications until the server shuts down or the token expires; dropping it ends the subscription.
-    pub(crate) async fn run(
-        self,
-        id: &str,
-        server: &McpServer,
-        context: &Arc<RequestContext>,
-    ) -> RpcResponse {
+    pub(crate) async fn run(self, request: &Request) -> RpcResponse {
+        let (server, context) = (&request.server.0, &request.context);
         let Self { filter, mut registry_changes, mut resource_updates, mut last_digests } = self;
         let tag: Value = match context.session {
             Some(_) => Value::Null,
-            None => serde_json::from_str(id).unwrap_or_default(),
+            None => serde_json::from_str(&request.id).unwrap_or_default(),
         };
         let send = |method: &str, mut params: Value| {
             if !tag.is_null() {
@@ -103,10 +98,9 @@ impl Subscription {
             context.send(notification_json(method, &params));
         };
         if context.session.is_none() {
-            send(
-                "notifications/subscriptions/acknowledged",
-                json!({ "notifications": filter.acknowledged(server) }),
-            );
+            let accepted = filter.acknowledged(!server.resources.is_empty());
+            let params = json!({ "notifications": accepted });
+            send("notifications/subscriptions/acknowledged", params);
         }
         // When the registry cannot change any more, resources may still be updated.
         let mut is_registry_closed = false;
@@ -114,7 +108,7 @@ impl Subscription {
             tokio::select! {
                 change = registry_changes.next(), if !is_registry_closed => {
                     is_registry_closed = change.is_none();
-                    let now = list_digests(server, context);
+                    let now = list_digests(request);
                     if filter.tools_list_changed && last_digests.0 != now.0 {
                         send("notifications/tools/list_changed", json!({}));
                     }
@@ -124,31 +118,27 @@ impl Subscription {
                     last_digests = now;
                 }
                 update = resource_updates.recv() => match update {
-                    Ok(uri) if filter.includes_resource(&uri, context) && server.is_resource_visible(&uri, context) => {
+                    Ok(uri) if filter.includes_resource(&uri, context) && request.is_resource_visible(&uri) => {
                         send("notifications/resources/updated", json!({ "uri": &*uri }));
                     }
                     Ok(_) | Err(RecvError::Lagged(_)) => {}
                     Err(RecvError::Closed) => break,
                 },
-                () = server.0.shutdown.cancelled() => break,
+                () = server.shutdown.cancelled() => break,
                 // The client subscribes again with a new token.
                 () = context.wait_expired() => break,
             }
         }
-        let result = json!({ "resultType": "complete", "_meta": { SUBSCRIPTION_ID_KEY: tag } });
-        RpcResponse::result(id, |body| write_json(body, &result))
+        request.json_result(
+            &json!({ "resultType": "complete", "_meta": { SUBSCRIPTION_ID_KEY: tag } }),
+        )
     }
 }
 
 /// `None` if the list cannot be rendered.
 type ListDigest = Option<[u8; 32]>;
 
-fn list_digests(server: &McpServer, context: &RequestContext) -> (ListDigest, ListDigest) {
-    let digest = |kind| {
-        let tools = server.scoped_tools(context);
-        let lists = &server.0.lists;
-        let list = lists.get_or_render(kind, tools, context.revision, &context.caller);
-        list.ok().map(|list| list.digest)
-    };
+fn list_digests(request: &Request) -> (ListDigest, ListDigest) {
+    let digest = |kind| request.rendered_list(kind).ok().map(|list| list.digest);
     (digest(ListKind::Tools), digest(ListKind::Prompts))
 }

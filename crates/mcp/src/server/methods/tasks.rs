@@ -12,13 +12,10 @@ use toolwright_core::{CancellationToken, Outcome, ToolResult};
 
 use crate::export;
 use crate::lock::lock;
-use crate::server::McpServer;
-use crate::server::error::RpcError;
 use crate::server::request::execute::{check_fatal, check_missing_capability};
-use crate::server::request::request_context::RequestContext;
-use crate::server::rpc::capability::ClientCapability;
-use crate::server::rpc::message::RpcMessage;
-use crate::server::rpc::response::{RpcResponse, set_field, write_json};
+use crate::server::{
+    ClientCapability, Request, RequestContext, RpcError, RpcMessage, RpcResponse, set_field,
+};
 
 /// The suggested interval between polls.
 const POLL_INTERVAL_MS: u64 = 500;
@@ -46,26 +43,25 @@ enum TaskOutcome {
     Cancelled,
 }
 
-impl McpServer {
+impl Request {
     /// Continues a call as a task, and answers its request with the task.
     pub(crate) fn start_task(
         &self,
-        id: &str,
         call: BoxFuture<'static, ToolResult>,
-        context: &Arc<RequestContext>,
     ) -> Result<RpcResponse, RpcError> {
+        let server = &self.server.0;
         let task_id = random_hex(16)
             .map_err(|_| RpcError::internal("there are no random numbers for a task id"))?;
         let now = SystemTime::now();
         let task = Arc::new(Task {
-            context: Arc::clone(context),
+            context: Arc::clone(&self.context),
             started: (Instant::now(), now),
-            cancel: self.0.shutdown.child_token(),
+            cancel: server.shutdown.child_token(),
             state: Mutex::new(TaskState { updated_at: now, outcome: None }),
         });
         {
-            let mut tasks = lock(&self.0.tasks.0);
-            let ttl = self.0.limits.task_ttl;
+            let mut tasks = lock(&server.tasks.0);
+            let ttl = server.limits.task_ttl;
             tasks.retain(|_, task| {
                 let keep = task.started.0.elapsed() < ttl;
                 if !keep {
@@ -73,41 +69,37 @@ impl McpServer {
                 }
                 keep
             });
-            if tasks.len() >= self.0.limits.max_tasks {
+            if tasks.len() >= server.limits.max_tasks {
                 return Err(RpcError::internal("too many tasks at once: try again"));
             }
             tasks.insert(task_id.clone(), Arc::clone(&task));
         }
         let mut result = self.task_json(&task_id, &task);
         set_field(&mut result, "resultType", "task");
-        let (server, running) = (self.clone(), Arc::clone(&task));
         tokio::spawn(async move {
             tokio::select! {
-                result = call => running.finish(server.task_outcome(&result, &running.context)),
-                () = running.cancel.cancelled() => running.finish(TaskOutcome::Cancelled),
+                result = call => task.finish(task_outcome(&result, &task.context)),
+                () = task.cancel.cancelled() => task.finish(TaskOutcome::Cancelled),
             }
         });
-        Ok(RpcResponse::result(id, |body| write_json(body, &result)))
+        Ok(self.json_result(&result))
     }
 
     /// Handles `tasks/get`, `tasks/update` and `tasks/cancel`.
     pub(crate) fn handle_task_method(
         &self,
         message: &RpcMessage<'_>,
-        context: &RequestContext,
     ) -> Result<RpcResponse, RpcError> {
+        let (server, context) = (&self.server, &self.context);
         if !context.capabilities.has(ClientCapability::Tasks) {
             return Err(RpcError::missing_capability(&[ClientCapability::Tasks]));
         }
         let task_id = message.params.task_id.as_deref().unwrap_or_default();
-        let task = lock(&self.0.tasks.0).get(task_id).cloned();
+        let task = lock(&server.0.tasks.0).get(task_id).cloned();
         // The id alone gives no access: caller and scopes must be those of the task.
         let task = task
             .filter(|task| task.context.caller == context.caller)
-            .filter(|task| {
-                let required = self.scoped_tools(&task.context);
-                self.scoped_tools(context).is_superset_of(required)
-            })
+            .filter(|task| self.tools().is_superset_of(server.scoped_tools(&task.context)))
             .ok_or_else(|| RpcError::invalid_params(format!("there is no task `{task_id}`")))?;
         let mut result = json!({});
         match message.method() {
@@ -127,21 +119,7 @@ impl McpServer {
             }
         }
         set_field(&mut result, "resultType", "complete");
-        Ok(RpcResponse::result(message.id(), |body| write_json(body, &result)))
-    }
-
-    fn task_outcome(&self, result: &ToolResult, context: &RequestContext) -> TaskOutcome {
-        if result.outcome == Outcome::Cancelled {
-            return TaskOutcome::Cancelled;
-        }
-        if let Err(error) =
-            check_missing_capability(result, context).and_then(|()| check_fatal(result))
-        {
-            return TaskOutcome::Failed(json!({ "code": error.code, "message": error.message }));
-        }
-        let mut body = Vec::new();
-        export::result::write_tool_result(&mut body, result, || false, context.revision, "");
-        TaskOutcome::Completed(serde_json::from_slice(&body).unwrap_or_default())
+        Ok(self.json_result(&result))
     }
 
     fn task_json(&self, task_id: &str, task: &Task) -> Value {
@@ -150,7 +128,7 @@ impl McpServer {
             "taskId": task_id,
             "createdAt": format_rfc3339(task.started.1),
             "lastUpdatedAt": format_rfc3339(state.updated_at),
-            "ttlMs": whole_millis(self.0.limits.task_ttl),
+            "ttlMs": whole_millis(self.server.0.limits.task_ttl),
             "pollIntervalMs": POLL_INTERVAL_MS,
         });
         let pending = task.context.pending_input_requests();
@@ -173,6 +151,19 @@ impl McpServer {
         set_field(&mut json, "status", status);
         json
     }
+}
+
+fn task_outcome(result: &ToolResult, context: &RequestContext) -> TaskOutcome {
+    if result.outcome == Outcome::Cancelled {
+        return TaskOutcome::Cancelled;
+    }
+    if let Err(error) = check_missing_capability(result, context).and_then(|()| check_fatal(result))
+    {
+        return TaskOutcome::Failed(json!({ "code": error.code, "message": error.message }));
+    }
+    let mut body = Vec::new();
+    export::result::write_tool_result(&mut body, result, || false, context.revision, "");
+    TaskOutcome::Completed(serde_json::from_slice(&body).unwrap_or_default())
 }
 
 impl Task {

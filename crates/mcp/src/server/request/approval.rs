@@ -5,8 +5,7 @@ use serde_json::json;
 use toolwright_core::{ApprovalDecision, ApprovalRequest, Approver};
 
 use crate::elicit_response::ElicitResponse;
-use crate::server::McpServer;
-use crate::server::request::client_peer::ClientPeer;
+use crate::server::{ClientPeer, McpServer};
 
 /// The key of the elicitation across the rounds of a call.
 const APPROVAL_KEY: &str = "toolwright/approval";
@@ -24,7 +23,7 @@ impl ElicitingApprover {
 
     /// Returns true if this approval was not used before: without sessions, a client could send it again.
     fn is_first_use(&self) -> bool {
-        let round = self.client.input_round();
+        let round = self.client.0.input_round();
         let is_first = round.map(|round| self.server.0.request_states.consume_round(&round));
         is_first.unwrap_or(!self.client.revision().is_stateless())
     }

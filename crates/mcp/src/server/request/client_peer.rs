@@ -8,12 +8,10 @@ use serde_json::{Value, json};
 use toolwright_core::{CallContext, Param, ToolError};
 
 use crate::elicit_response::ElicitResponse;
-use crate::server::request::request_context::{InputRequest, RequestContext};
-use crate::server::request::request_state::InputRound;
-use crate::server::rpc::capability::ClientCapability;
-use crate::server::rpc::log_level::LogLevel;
-use crate::server::rpc::response::{notification_json, set_field};
-use crate::server::rpc::revision::Revision;
+use crate::server::{
+    ClientCapability, InputRequest, LogLevel, RequestContext, Revision, notification_json,
+    set_field,
+};
 
 /// The client that sent a call: an extractor for tools that request input from it.
 ///
@@ -40,13 +38,11 @@ use crate::server::rpc::revision::Revision;
 /// }
 /// ```
 #[derive(Clone)]
-pub struct ClientPeer(Arc<RequestContext>);
+pub struct ClientPeer(pub(crate) Arc<RequestContext>);
 
 impl Param for ClientPeer {
     fn from_call(cx: &CallContext<'_>) -> Result<Self, ToolError> {
-        cx.extension()
-            .map(Self)
-            .ok_or_else(|| ToolError::failed("this tool can only be called over MCP"))
+        Self::from_extension(cx.extension())
     }
 }
 
@@ -61,10 +57,11 @@ impl ClientPeer {
     ///
     /// When the call did not come over MCP.
     pub fn from_context(context: &toolwright_core::HandlerContext) -> Result<Self, ToolError> {
-        context
-            .extension()
-            .map(Self)
-            .ok_or_else(|| ToolError::failed("this tool can only be called over MCP"))
+        Self::from_extension(context.extension())
+    }
+
+    fn from_extension(context: Option<Arc<RequestContext>>) -> Result<Self, ToolError> {
+        context.map(Self).ok_or_else(|| ToolError::failed("this tool can only be called over MCP"))
     }
 
     /// Returns the scopes of the call's token, where the server accepts tokens of an authorization server.
@@ -173,11 +170,6 @@ impl ClientPeer {
     /// When the client does not support roots.
     pub async fn list_roots(&self, key: &str) -> Result<Value, ToolError> {
         self.request_input(ClientCapability::Roots, key, "roots/list", json!({})).await
-    }
-
-    /// Returns the round of input that the request answers, in revisions without sessions.
-    pub(crate) fn input_round(&self) -> Option<InputRound> {
-        self.0.input_round()
     }
 
     async fn request_input(

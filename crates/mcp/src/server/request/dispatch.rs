@@ -4,35 +4,23 @@
 
 use std::sync::Arc;
 
-use toolwright_core::{Invoker, ToolCall};
+use futures::future::BoxFuture;
+use toolwright_core::{Invoker, RegisteredTool, ToolCall};
 
-use crate::server::McpServer;
-use crate::server::error::RpcError;
-use crate::server::methods::list_cache::ListKind;
-use crate::server::methods::subscriptions::SubscriptionFilter;
-use crate::server::request::approval::ElicitingApprover;
-use crate::server::request::client_peer::ClientPeer;
-use crate::server::request::request_context::RequestContext;
-use crate::server::request::request_state::{RequestIdentity, VerifiedState};
-use crate::server::rpc::capability::ClientCapability;
-use crate::server::rpc::message::RpcMessage;
-use crate::server::rpc::response::RpcResponse;
+use crate::server::{
+    ClientCapability, ClientPeer, ElicitingApprover, ListKind, McpServer, Request, RequestContext,
+    RpcError, RpcMessage, RpcResponse, SubscriptionFilter, VerifiedState, request_digest,
+};
 
 /// How a request is answered.
 pub(crate) enum Dispatch {
     /// At once.
     Response(RpcResponse),
     /// By an operation that takes time.
-    Operation(Box<Operation>),
+    Operation(BoxFuture<'static, RpcResponse>),
 }
 
-/// An operation, and the id of its request as raw JSON.
-pub(crate) struct Operation {
-    pub(crate) id: Box<str>,
-    pub(crate) kind: OperationKind,
-}
-
-pub(crate) enum OperationKind {
+pub(crate) enum Operation {
     CallTool(Invoker, ToolCall),
     GetPrompt(ToolCall),
     /// The index of the resource, its address, and the call that reads it.
@@ -47,157 +35,117 @@ impl McpServer {
         message: &RpcMessage<'_>,
         context: &Arc<RequestContext>,
     ) -> Dispatch {
-        let dispatched = self.route_method(message, context);
+        let dispatched = Request::new(self, context, message.id()).dispatch(message);
         dispatched
             .unwrap_or_else(|error| Dispatch::Response(RpcResponse::error(message.id(), &error)))
     }
+}
 
-    fn route_method(
-        &self,
-        message: &RpcMessage<'_>,
-        context: &Arc<RequestContext>,
-    ) -> Result<Dispatch, RpcError> {
-        let stateless = context.revision.is_stateless();
-        let has_resources = !self.0.resources.is_empty();
-        let respond = Dispatch::Response;
-        let run = |kind| {
-            let id = message.id().into();
-            Dispatch::Operation(Box::new(Operation { id, kind }))
-        };
-        match message.method() {
-            "tools/call" => self.prepare_call(message, context).map(run),
-            "tools/list" => self.list_page(ListKind::Tools, message, context).map(respond),
-            "prompts/list" => self.list_page(ListKind::Prompts, message, context).map(respond),
+impl Request {
+    fn dispatch(self, message: &RpcMessage<'_>) -> Result<Dispatch, RpcError> {
+        let stateless = self.context.revision.is_stateless();
+        let has_resources = !self.server.0.resources.is_empty();
+        let operation = match message.method() {
+            "tools/call" => self.prepare_call(message)?,
             "prompts/get" => {
-                let call = ToolCall::new(required_name(message)?, raw_arguments(message));
-                self.check_prompt_scope(call.name.as_str(), context)?;
-                self.restore_request_state(message, context, &call)?;
-                Ok(run(OperationKind::GetPrompt(call)))
-            }
-            "resources/list" if has_resources => {
-                Ok(respond(self.list_resources(message, context, false)))
-            }
-            "resources/templates/list" if has_resources => {
-                Ok(respond(self.list_resources(message, context, true)))
+                let call = tool_call(message)?;
+                let name = call.name.as_str();
+                self.check_named_scope(|all| all.prompt(name).map(|prompt| prompt.spec()))?;
+                self.restore_request_state(message, &call)?;
+                Operation::GetPrompt(call)
             }
             "resources/read" if has_resources => {
-                let uri = message.params.uri.as_deref();
-                let uri = uri.ok_or_else(|| RpcError::invalid_params("`uri` is missing"))?;
-                let (index, call) = self.find_resource(uri, context)?;
-                self.restore_request_state(message, context, &call)?;
-                Ok(run(OperationKind::ReadResource(index, uri.to_owned(), call)))
-            }
-            "completion/complete" if context.revision.has_completions() => {
-                self.complete(message, context).map(respond)
-            }
-            "server/discover" if stateless => Ok(respond(self.discover(message.id()))),
-            "tasks/get" | "tasks/update" | "tasks/cancel" if stateless => {
-                self.handle_task_method(message, context).map(respond)
+                let uri = message.uri()?;
+                let (index, call) = self.find_resource(uri)?;
+                self.restore_request_state(message, &call)?;
+                Operation::ReadResource(index, uri.to_owned(), call)
             }
             "subscriptions/listen" if stateless => {
-                SubscriptionFilter::parse(message).map(OperationKind::Subscribe).map(run)
+                Operation::Subscribe(SubscriptionFilter::parse(message)?)
             }
-            "ping" if !stateless => Ok(respond(empty_result(message.id()))),
-            method => match &context.session {
-                Some(session) => {
-                    self.handle_session_method(method, message, session, context).map(respond)
-                }
+            _ => return self.respond(message).map(Dispatch::Response),
+        };
+        Ok(Dispatch::Operation(Box::pin(self.run(operation))))
+    }
+
+    /// Answers the methods that need no operation.
+    fn respond(&self, message: &RpcMessage<'_>) -> Result<RpcResponse, RpcError> {
+        let revision = self.context.revision;
+        let stateless = revision.is_stateless();
+        let has_resources = !self.server.0.resources.is_empty();
+        match message.method() {
+            "tools/list" => self.list_page(ListKind::Tools, message),
+            "prompts/list" => self.list_page(ListKind::Prompts, message),
+            "resources/list" if has_resources => Ok(self.list_resources(false)),
+            "resources/templates/list" if has_resources => Ok(self.list_resources(true)),
+            "completion/complete" if revision.has_completions() => self.complete(message),
+            "server/discover" if stateless => Ok(self.server.discover(message.id())),
+            "tasks/get" | "tasks/update" | "tasks/cancel" if stateless => {
+                self.handle_task_method(message)
+            }
+            "ping" if !stateless => Ok(self.empty_result()),
+            method => match &self.context.session {
+                Some(session) => self.handle_session_method(message, session),
                 None => Err(RpcError::method_not_found(method)),
             },
         }
     }
 
-    fn list_page(
-        &self,
-        kind: ListKind,
-        message: &RpcMessage<'_>,
-        context: &RequestContext,
-    ) -> Result<RpcResponse, RpcError> {
-        let tools = self.scoped_tools(context);
-        let (revision, caller) = (context.revision, &context.caller);
-        let list = self.0.lists.get_or_render(kind, tools, revision, caller)?;
+    /// The response of a method without a result.
+    pub(crate) fn empty_result(&self) -> RpcResponse {
+        RpcResponse::result(&self.id, |body| body.extend_from_slice(b"{}"))
+    }
+
+    fn list_page(&self, kind: ListKind, message: &RpcMessage<'_>) -> Result<RpcResponse, RpcError> {
+        let list = self.rendered_list(kind)?;
         let cursor = message.params.cursor.as_deref();
-        let page = list.page(cursor, self.0.limits.page_size)?;
-        Ok(RpcResponse::result(message.id(), |body| {
+        let page = list.page(cursor, self.server.0.limits.page_size)?;
+        Ok(self.cacheable_result(kind.as_str(), |body| {
             body.reserve(page.len() + 256);
-            body.extend_from_slice(br#"{""#);
-            body.extend_from_slice(kind.as_str().as_bytes());
-            body.extend_from_slice(br#"":"#);
             body.extend_from_slice(page.as_bytes());
-            self.write_cacheable_end(body, context.revision);
         }))
     }
 
-    fn prepare_call(
-        &self,
-        message: &RpcMessage<'_>,
-        context: &Arc<RequestContext>,
-    ) -> Result<OperationKind, RpcError> {
-        let call = ToolCall::new(required_name(message)?, raw_arguments(message));
-        self.check_tool_scope(call.name.as_str(), context)?;
-        self.restore_request_state(message, context, &call)?;
-        let invoker = self.scoped_tools(context).invoker();
+    fn prepare_call(&self, message: &RpcMessage<'_>) -> Result<Operation, RpcError> {
+        let call = tool_call(message)?;
+        let name = call.name.as_str();
+        self.check_named_scope(|all| all.find(name).map(RegisteredTool::spec))?;
+        self.restore_request_state(message, &call)?;
+        let invoker = self.tools().invoker();
         let snapshot = invoker.snapshot()?;
-        let entry = snapshot.find(call.name.as_str());
-        let needs_approval = entry.is_some_and(toolwright_core::RegisteredTool::needs_approval);
-        let client = ClientPeer::new(context);
+        let needs_approval = snapshot.find(name).is_some_and(RegisteredTool::needs_approval);
+        let client = ClientPeer::new(&self.context);
         let invoker = match needs_approval && client.supports(ClientCapability::Elicitation) {
-            true => invoker.with_approver(ElicitingApprover::new(client, self)),
+            true => invoker.with_approver(ElicitingApprover::new(client, &self.server)),
             false => invoker.clone(),
         };
-        Ok(OperationKind::CallTool(invoker, call))
+        Ok(Operation::CallTool(invoker, call))
     }
 
     /// Verifies the request state that a client sends back, and restores the answers of earlier rounds.
     fn restore_request_state(
         &self,
         message: &RpcMessage<'_>,
-        context: &RequestContext,
         call: &ToolCall,
     ) -> Result<(), RpcError> {
         let answers = message.params.input_responses.map(|raw| raw.get());
         let Some(state) = message.params.request_state.as_deref() else {
             if let Some(answers) = answers {
-                context.restore_answers(VerifiedState::without_state(answers));
+                self.context.restore_answers(VerifiedState::without_state(answers));
             }
             return Ok(());
         };
-        let identity = request_identity(message.method(), call, context);
-        let verified =
-            self.0.request_states.verify(&identity, state, answers).ok_or_else(|| {
-                RpcError::invalid_params(
-                    "`requestState` is not ours, too old, or for another request",
-                )
-            })?;
-        context.restore_answers(verified);
+        let digest = request_digest(message.method(), call, &self.context.caller);
+        let verified = self.server.0.request_states.verify(&digest, state, answers);
+        let invalid = "`requestState` is not ours, too old, or for another request";
+        self.context.restore_answers(verified.ok_or_else(|| RpcError::invalid_params(invalid))?);
         Ok(())
     }
 }
 
-/// The response of a method without a result.
-pub(crate) fn empty_result(id: &str) -> RpcResponse {
-    RpcResponse::result(id, |body| body.extend_from_slice(b"{}"))
-}
-
-fn required_name<'m>(message: &'m RpcMessage<'_>) -> Result<&'m str, RpcError> {
+/// The call of a tool or prompt, with the arguments as the client sent them.
+fn tool_call(message: &RpcMessage<'_>) -> Result<ToolCall, RpcError> {
     let name = message.params.name.as_deref();
-    name.ok_or_else(|| RpcError::invalid_params("`name` is missing"))
-}
-
-/// Returns the arguments as the client sent them.
-fn raw_arguments<'m>(message: &RpcMessage<'m>) -> &'m str {
-    message.params.arguments.map_or("{}", |raw| raw.get())
-}
-
-pub(crate) fn request_identity<'a>(
-    method: &'a str,
-    call: &'a ToolCall,
-    context: &'a RequestContext,
-) -> RequestIdentity<'a> {
-    RequestIdentity {
-        method,
-        name: call.name.as_str(),
-        arguments: call.arguments.as_str(),
-        caller: &context.caller,
-    }
+    let name = name.ok_or_else(|| RpcError::invalid_params("`name` is missing"))?;
+    Ok(ToolCall::new(name, message.params.arguments.map_or("{}", |raw| raw.get())))
 }

@@ -7,81 +7,55 @@ use serde_json::{Map, Value, json};
 use toolwright_core::{CallScope, ErrorKind, Invoker, Outcome, ToolCall, ToolResult, wire};
 
 use crate::export;
-use crate::server::McpServer;
-use crate::server::error::RpcError;
-use crate::server::request::client_peer::ClientPeer;
-use crate::server::request::dispatch::{Operation, OperationKind, request_identity};
-use crate::server::request::request_context::{InputRequest, Pause, RequestContext};
-use crate::server::rpc::capability::ClientCapability;
-use crate::server::rpc::response::{RpcResponse, write_json};
+use crate::server::{
+    ClientCapability, ClientPeer, InputRequest, Operation, Pause, Request, RequestContext,
+    RpcError, RpcResponse, request_digest,
+};
 
-impl Operation {
-    /// Runs it to its response.
-    pub(crate) async fn run(
-        self: Box<Self>,
-        server: McpServer,
-        context: Arc<RequestContext>,
-    ) -> RpcResponse {
-        let Self { id, kind } = *self;
-        let response = match kind {
-            OperationKind::CallTool(invoker, call) => {
-                server.run_call(&id, &invoker, &call, &context).await
+impl Request {
+    /// Runs an operation to its response.
+    pub(crate) async fn run(self, operation: Operation) -> RpcResponse {
+        let response = match operation {
+            Operation::CallTool(invoker, call) => self.run_call(&invoker, &call).await,
+            Operation::GetPrompt(call) => self.run_prompt(&call).await,
+            Operation::ReadResource(index, uri, call) => {
+                self.run_read_resource(index, &uri, &call).await
             }
-            OperationKind::GetPrompt(call) => server.run_prompt(&id, &call, &context).await,
-            OperationKind::ReadResource(index, uri, call) => {
-                server.run_read_resource(&id, index, &uri, &call, &context).await
-            }
-            OperationKind::Subscribe(filter) => {
-                let subscription = filter.subscribe(&server, &context);
-                Ok(subscription.run(&id, &server, &context).await)
-            }
+            Operation::Subscribe(filter) => Ok(filter.subscribe(&self).run(&self).await),
         };
-        response.unwrap_or_else(|error| RpcResponse::error(&id, &error))
+        response.unwrap_or_else(|error| RpcResponse::error(&self.id, &error))
     }
-}
 
-impl McpServer {
-    async fn run_call(
-        &self,
-        id: &str,
-        invoker: &Invoker,
-        call: &ToolCall,
-        context: &Arc<RequestContext>,
-    ) -> Result<RpcResponse, RpcError> {
-        let scope = call_scope(context);
-        let result = if ClientPeer::new(context).supports(ClientCapability::Tasks) {
-            context.allow_detaching();
+    async fn run_call(&self, invoker: &Invoker, call: &ToolCall) -> Result<RpcResponse, RpcError> {
+        let scope = self.call_scope();
+        let result = if ClientPeer::new(&self.context).supports(ClientCapability::Tasks) {
+            self.context.allow_detaching();
             let (invoker, call) = (invoker.clone(), call.clone());
             let mut running: BoxFuture<'static, ToolResult> =
                 Box::pin(async move { invoker.invoke_in(&scope, &call).await });
-            match context.run_until_input_required(&mut running).await {
-                Err(Pause::Detached) => return self.start_task(id, running, context),
+            match self.context.run_until_input_required(&mut running).await {
+                Err(Pause::Detached) => return self.start_task(running),
                 other => other,
             }
         } else {
-            context.run_until_input_required(invoker.invoke_in(&scope, call)).await
+            self.context.run_until_input_required(invoker.invoke_in(&scope, call)).await
         };
-        let result = match result {
-            Ok(result) => result,
-            Err(pause) => {
-                return self.input_required_response(id, "tools/call", call, context, pause);
-            }
-        };
-        self.call_response(id, &result, invoker, call, context)
+        match result {
+            Ok(result) => self.call_response(&result, invoker, call),
+            Err(pause) => self.input_required_response("tools/call", call, pause),
+        }
     }
 
     fn call_response(
         &self,
-        id: &str,
         result: &ToolResult,
         invoker: &Invoker,
         call: &ToolCall,
-        context: &RequestContext,
     ) -> Result<RpcResponse, RpcError> {
         if result.outcome == Outcome::UnknownTool {
             return Err(RpcError::invalid_params(result.text()));
         }
-        check_missing_capability(result, context)?;
+        check_missing_capability(result, &self.context)?;
         check_fatal(result)?;
         let needs_wrapper = || {
             let snapshot = invoker.snapshot().ok();
@@ -89,26 +63,21 @@ impl McpServer {
             let output = entry.and_then(|entry| entry.spec().output.as_ref());
             output.is_some_and(wire::needs_result_wrapper)
         };
-        let (revision, suffix) = (context.revision, self.result_suffix(context.revision));
-        Ok(RpcResponse::result(id, |body| {
+        let revision = self.context.revision;
+        let suffix = self.server.result_suffix(revision);
+        Ok(RpcResponse::result(&self.id, |body| {
             export::result::write_tool_result(body, result, needs_wrapper, revision, suffix);
         }))
     }
 
-    async fn run_prompt(
-        &self,
-        id: &str,
-        call: &ToolCall,
-        context: &Arc<RequestContext>,
-    ) -> Result<RpcResponse, RpcError> {
-        let scope = call_scope(context);
+    async fn run_prompt(&self, call: &ToolCall) -> Result<RpcResponse, RpcError> {
+        let scope = self.call_scope();
         let (name, arguments) = (call.name.clone(), call.arguments.clone());
-        let tools = self.scoped_tools(context);
-        let rendered = tools.invoker().render_prompt_in(&scope, name, arguments);
-        let rendered = match context.run_until_input_required(rendered).await {
+        let rendered = self.tools().invoker().render_prompt_in(&scope, name, arguments);
+        let rendered = match self.context.run_until_input_required(rendered).await {
             Ok(Ok(rendered)) => rendered,
             Ok(Err(failure)) => {
-                check_missing_capability(&failure, context)?;
+                check_missing_capability(&failure, &self.context)?;
                 return Err(match failure.outcome {
                     Outcome::UnknownTool | Outcome::InvalidArguments => {
                         RpcError::invalid_params(failure.text())
@@ -116,38 +85,49 @@ impl McpServer {
                     _ => RpcError::internal(failure.text()),
                 });
             }
-            Err(pause) => {
-                return self.input_required_response(id, "prompts/get", call, context, pause);
-            }
+            Err(pause) => return self.input_required_response("prompts/get", call, pause),
         };
-        let (revision, suffix) = (context.revision, self.result_suffix(context.revision));
-        Ok(RpcResponse::result(id, |body| {
+        let revision = self.context.revision;
+        let suffix = self.server.result_suffix(revision);
+        Ok(RpcResponse::result(&self.id, |body| {
             export::prompt::write_prompt_result(body, &rendered, revision, suffix);
         }))
+    }
+
+    /// The scope of a call: its caller, its session, and the receiver of its progress.
+    pub(crate) fn call_scope(&self) -> CallScope {
+        let context = &self.context;
+        let scope = CallScope::new().caller(context.caller.clone()).extension(Arc::clone(context));
+        let scope = match &context.session {
+            Some(session) => scope.session(session.id.clone()),
+            None => scope,
+        };
+        if context.progress_token.is_none() {
+            return scope;
+        }
+        let context = Arc::clone(context);
+        scope.on_event(move |event| context.report_progress(event))
     }
 
     /// The response that ends a round with requests for input, and the state to send back with the answers.
     pub(crate) fn input_required_response(
         &self,
-        id: &str,
         method: &str,
         call: &ToolCall,
-        context: &RequestContext,
         pause: Pause,
     ) -> Result<RpcResponse, RpcError> {
         let Pause::InputRequired(requests) = pause else {
             return Err(RpcError::internal("only a call can go on as a task"));
         };
         let keys = requests.iter().map(|request| request.key.clone()).collect();
-        let identity = request_identity(method, call, context);
-        let state = self.0.request_states.sign(&identity, context.answers(), keys);
+        let digest = request_digest(method, call, &self.context.caller);
+        let state = self.server.0.request_states.sign(digest, self.context.answers(), keys);
         let requests: Map<String, Value> = requests.iter().map(InputRequest::to_wire).collect();
-        let result = json!({
+        Ok(self.json_result(&json!({
             "resultType": "input_required",
             "inputRequests": requests,
             "requestState": state,
-        });
-        Ok(RpcResponse::result(id, |body| write_json(body, &result)))
+        })))
     }
 }
 
@@ -171,17 +151,4 @@ pub(crate) fn check_fatal(result: &ToolResult) -> Result<(), RpcError> {
         Some(ErrorKind::Fatal) => Err(RpcError::internal(result.text())),
         _ => Ok(()),
     }
-}
-
-/// The scope of a call: its caller, its session, and the receiver of its progress.
-pub(crate) fn call_scope(context: &Arc<RequestContext>) -> CallScope {
-    let mut scope = CallScope::new().caller(context.caller.clone()).extension(Arc::clone(context));
-    if let Some(session) = &context.session {
-        scope = scope.session(session.id.clone());
-    }
-    if context.progress_token.is_some() {
-        let context = Arc::clone(context);
-        scope = scope.on_event(move |event| context.report_progress(event));
-    }
-    scope
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use toolwright_core::Snapshot;
 
 use crate::lock::lock;
-use crate::server::error::RpcError;
+use crate::server::RpcError;
 
 /// The header arguments of all tools, cached for one snapshot.
 #[derive(Default)]

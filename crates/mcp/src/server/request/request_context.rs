@@ -7,16 +7,15 @@ use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 
 use serde_json::{Map, Value, json};
+use tokio::sync::Notify;
 use toolwright_auth::Principal;
 use toolwright_core::{CallEvent, Caller};
 
 use crate::lock::lock;
-use crate::server::request::request_state::{InputRound, VerifiedState};
-use crate::server::rpc::capability::{ClientCapabilities, ClientCapability};
-use crate::server::rpc::log_level::LogLevel;
-use crate::server::rpc::response::{notification_json, set_field};
-use crate::server::rpc::revision::Revision;
-use crate::server::session::Session;
+use crate::server::{
+    ClientCapabilities, ClientCapability, InputRound, LogLevel, Revision, RpcMessage, Session,
+    VerifiedState, notification_json, set_field,
+};
 
 /// While more messages than this wait for a slow reader, progress and log messages are dropped.
 const MAX_QUEUED_MESSAGES: usize = 1024;
@@ -37,6 +36,8 @@ pub(crate) struct RequestContext {
     /// Whether messages can be sent before the response.
     pub(crate) can_stream: bool,
     state: Mutex<ContextState>,
+    /// Notified when a task receives answers.
+    answered: Notify,
 }
 
 #[derive(Default)]
@@ -52,8 +53,6 @@ struct ContextState {
     detachable: bool,
     /// Whether it does: requests for input wait for their answers instead of ending the round.
     detached: bool,
-    /// The tasks that wait for answers.
-    answer_wakers: Vec<Waker>,
 }
 
 /// Why an operation ends without a response of its own.
@@ -80,22 +79,33 @@ impl InputRequest {
 }
 
 impl RequestContext {
-    pub(crate) fn new(
-        revision: Revision,
-        capabilities: ClientCapabilities,
-        caller: Caller,
-    ) -> Self {
+    pub(crate) fn new(revision: Revision, capabilities: ClientCapabilities) -> Self {
         Self {
             revision,
             capabilities,
-            caller,
+            caller: Caller::default(),
             principal: None,
             session: None,
             log_level: None,
             progress_token: None,
             can_stream: true,
             state: Mutex::default(),
+            answered: Notify::new(),
         }
+    }
+
+    pub(crate) fn in_session(session: &Arc<Session>) -> Self {
+        Self {
+            caller: session.caller.clone(),
+            session: Some(Arc::clone(session)),
+            ..Self::new(session.revision, session.capabilities)
+        }
+    }
+
+    /// Reports progress under the token of this message, if it has one.
+    pub(crate) fn with_progress(mut self, message: &RpcMessage<'_>) -> Self {
+        self.progress_token = message.params.meta.progress_token.map(|raw| raw.get().into());
+        self
     }
 
     pub(crate) fn with_principal(mut self, principal: Principal) -> Self {
@@ -119,7 +129,7 @@ impl RequestContext {
         state.input_round = verified.input_round;
     }
 
-    /// Returns the round of input that this request answers.
+    /// Returns the round of input that this request answers, in revisions without sessions.
     pub(crate) fn input_round(&self) -> Option<InputRound> {
         lock(&self.state).input_round.clone()
     }
@@ -265,17 +275,13 @@ impl RequestContext {
 
     /// Waits for the answer to a request of a task.
     pub(crate) async fn wait_for_answer(&self, key: &str) -> Value {
-        poll_fn(|cx| {
-            let mut state = lock(&self.state);
-            match state.answers.get(key) {
-                Some(answer) if answer.is_object() => Poll::Ready(answer.clone()),
-                _ => {
-                    state.answer_wakers.push(cx.waker().clone());
-                    Poll::Pending
-                }
+        loop {
+            let answered = self.answered.notified();
+            if let Some(answer) = self.answer(key) {
+                return answer;
             }
-        })
-        .await
+            answered.await;
+        }
     }
 
     /// Adds answers to requests of a task; others are dropped.
@@ -287,9 +293,7 @@ impl RequestContext {
                 state.answers.insert(key, answer);
             }
         }
-        for waker in std::mem::take(&mut state.answer_wakers) {
-            waker.wake();
-        }
+        self.answered.notify_waiters();
     }
 
     /// Returns the unanswered requests of a task as JSON, by key.

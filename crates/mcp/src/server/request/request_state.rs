@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 use toolwright_core::__internal::{expiry_millis_now, random_hex, whole_millis};
-use toolwright_core::{Caller, Secret};
+use toolwright_core::{Caller, Secret, ToolCall};
 
 use crate::lock::lock;
 
@@ -50,14 +50,6 @@ pub(crate) struct InputRound {
     expires: u64,
 }
 
-/// The parts of a request that its state is bound to.
-pub(crate) struct RequestIdentity<'a> {
-    pub(crate) method: &'a str,
-    pub(crate) name: &'a str,
-    pub(crate) arguments: &'a str,
-    pub(crate) caller: &'a Caller,
-}
-
 #[derive(Serialize, Deserialize)]
 struct SignedState {
     subject: String,
@@ -74,15 +66,15 @@ impl RequestStateSigner {
         Self { key: Secret::new(key), consumed_rounds: Mutex::default() }
     }
 
-    /// Signs the answers so far, and the keys that are requested now.
+    /// Signs the answers so far, and the keys that are requested now; `subject` is the [`request_digest`].
     pub(crate) fn sign(
         &self,
-        identity: &RequestIdentity<'_>,
+        subject: String,
         answers: Map<String, Value>,
         asked: Vec<String>,
     ) -> String {
         let state = SignedState {
-            subject: identity.digest(),
+            subject,
             expires: expiry_millis_now().saturating_add(whole_millis(STATE_TTL)),
             nonce: random_hex(16).unwrap_or_default(),
             asked,
@@ -96,7 +88,7 @@ impl RequestStateSigner {
     /// Verifies a state, and adds the answers to its requests; `None` if it is forged, expired or of another request.
     pub(crate) fn verify(
         &self,
-        identity: &RequestIdentity<'_>,
+        subject: &str,
         state: &str,
         answers: Option<&str>,
     ) -> Option<VerifiedState> {
@@ -105,7 +97,7 @@ impl RequestStateSigner {
         let signature = URL_SAFE_NO_PAD.decode(signature).ok()?;
         self.mac(&text).verify_slice(&signature).ok()?;
         let signed: SignedState = serde_json::from_slice(&text).ok()?;
-        if signed.subject != identity.digest() || signed.expires <= expiry_millis_now() {
+        if signed.subject != subject || signed.expires <= expiry_millis_now() {
             return None;
         }
         let mut all = signed.answers;
@@ -140,17 +132,16 @@ fn parse_answers(answers: &str, asked: &[String]) -> Map<String, Value> {
     answers
 }
 
-impl RequestIdentity<'_> {
-    fn digest(&self) -> String {
-        let mut digest = Sha256::new();
-        let caller = self.caller.name().map_or("-".to_owned(), |name| format!("+{name}"));
-        // A client may format the same arguments differently in the next round.
-        let arguments: Value = serde_json::from_str(self.arguments).unwrap_or_default();
-        let arguments = toolwright_schema::canonical_json(&arguments);
-        for part in [self.method, self.name, &caller, &arguments] {
-            digest.update((part.len() as u64).to_be_bytes());
-            digest.update(part);
-        }
-        URL_SAFE_NO_PAD.encode(digest.finalize())
+/// The digest of the parts of a request that its state is bound to.
+pub(crate) fn request_digest(method: &str, call: &ToolCall, caller: &Caller) -> String {
+    let mut digest = Sha256::new();
+    let caller = caller.name().map_or("-".to_owned(), |name| format!("+{name}"));
+    // A client may format the same arguments differently in the next round.
+    let arguments: Value = serde_json::from_str(call.arguments.as_str()).unwrap_or_default();
+    let arguments = toolwright_schema::canonical_json(&arguments);
+    for part in [method, call.name.as_str(), &caller, &arguments] {
+        digest.update((part.len() as u64).to_be_bytes());
+        digest.update(part);
     }
+    URL_SAFE_NO_PAD.encode(digest.finalize())
 }

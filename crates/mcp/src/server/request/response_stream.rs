@@ -7,9 +7,7 @@ use std::task::Poll;
 use futures::future::BoxFuture;
 use toolwright_auth::ScopedTools;
 
-use crate::server::request::request_context::RequestContext;
-use crate::server::rpc::response::RpcResponse;
-use crate::server::session::in_flight::InFlightGuard;
+use crate::server::{InFlightGuard, RequestContext, RpcResponse};
 
 /// The messages and the response of a request. Dropping it cancels the request.
 pub(crate) struct ResponseStream {
@@ -30,11 +28,11 @@ pub(crate) enum StreamItem {
 
 impl ResponseStream {
     pub(crate) fn new(
-        operation: impl Future<Output = RpcResponse> + Send + 'static,
+        operation: BoxFuture<'static, RpcResponse>,
         context: Arc<RequestContext>,
         in_flight: Option<InFlightGuard>,
     ) -> Self {
-        Self { operation: Box::pin(operation), response: None, context, in_flight }
+        Self { operation, response: None, context, in_flight }
     }
 
     /// Returns the tools of the request's principal.

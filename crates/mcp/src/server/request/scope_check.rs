@@ -3,71 +3,39 @@
 //! The error names the scope that would grant it, so that clients can request it. What no scope grants is answered as if it did
 //! not exist.
 
-use toolwright_core::ToolSpec;
+use toolwright_core::{Snapshot, ToolSpec};
 
-use crate::server::McpServer;
-use crate::server::error::RpcError;
-use crate::server::request::request_context::RequestContext;
+use crate::server::{Request, RpcError};
 
-impl McpServer {
-    /// Checks that a tool is granted, if there is one of this name.
-    pub(crate) fn check_tool_scope(
+impl Request {
+    /// Checks that a tool or prompt is granted, if `find` finds it.
+    pub(crate) fn check_named_scope(
         &self,
-        name: &str,
-        context: &RequestContext,
+        find: impl FnOnce(&Snapshot) -> Option<&ToolSpec>,
     ) -> Result<(), RpcError> {
-        if !self.scoped_tools(context).is_scoped() {
+        if !self.tools().is_scoped() {
             return Ok(());
         }
-        let snapshot = self.0.auth.all_tools().invoker().snapshot()?;
-        match snapshot.find(name) {
-            Some(entry) => self.check_scope(entry.spec(), context),
-            None => Ok(()),
-        }
-    }
-
-    /// Checks that a prompt is granted, if there is one of this name.
-    pub(crate) fn check_prompt_scope(
-        &self,
-        name: &str,
-        context: &RequestContext,
-    ) -> Result<(), RpcError> {
-        if !self.scoped_tools(context).is_scoped() {
-            return Ok(());
-        }
-        let snapshot = self.0.auth.all_tools().invoker().snapshot()?;
-        match snapshot.prompt(name) {
-            Some(prompt) => self.check_scope(prompt.spec(), context),
-            None => Ok(()),
-        }
+        let snapshot = self.server.0.auth.all_tools().invoker().snapshot()?;
+        find(&snapshot).map_or(Ok(()), |spec| self.check_scope(spec))
     }
 
     /// Returns an error if a scope that the principal lacks would grant it.
-    pub(crate) fn check_scope(
-        &self,
-        spec: &ToolSpec,
-        context: &RequestContext,
-    ) -> Result<(), RpcError> {
-        let tools = self.scoped_tools(context);
-        if !tools.is_scoped() {
-            return Ok(());
-        }
-        let snapshot = self.0.auth.all_tools().invoker().snapshot()?;
-        match tools.missing_scope(spec, &snapshot) {
-            Some(scope) => {
-                let challenge = self.0.auth.insufficient_scope(scope);
-                Err(RpcError::insufficient_scope(scope, challenge))
-            }
+    pub(crate) fn check_scope(&self, spec: &ToolSpec) -> Result<(), RpcError> {
+        let auth = &self.server.0.auth;
+        let snapshot = auth.all_tools().invoker().snapshot()?;
+        match self.tools().missing_scope(spec, &snapshot) {
+            Some(scope) => Err(RpcError::insufficient_scope(scope, auth.insufficient_scope(scope))),
             None => Ok(()),
         }
     }
 
     /// Returns true if the resource at an address is granted, or there is none.
-    pub(crate) fn is_resource_visible(&self, uri: &str, context: &RequestContext) -> bool {
-        let tools = self.scoped_tools(context);
-        let resources = self.0.resources.iter();
+    pub(crate) fn is_resource_visible(&self, uri: &str) -> bool {
+        let resources = self.server.0.resources.iter();
         let mut matching =
             resources.filter(|resource| resource.match_uri(uri).is_some()).peekable();
-        matching.peek().is_none() || matching.any(|resource| tools.allows(resource.tool.spec()))
+        matching.peek().is_none()
+            || matching.any(|resource| self.tools().allows(resource.tool.spec()))
     }
 }

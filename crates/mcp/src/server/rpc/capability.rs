@@ -1,15 +1,15 @@
 //! The capabilities that a client declares.
 
 use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny};
+use serde::de::IgnoredAny;
 
-/// The declared capabilities of a client.
+/// The declared capabilities of a client; the presence of a field counts, whatever its value is.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct ClientCapabilities {
     elicitation: Option<Elicitation>,
-    sampling: Option<PresenceFlag>,
-    roots: Option<PresenceFlag>,
+    sampling: Option<IgnoredAny>,
+    roots: Option<IgnoredAny>,
     extensions: Option<Extensions>,
 }
 
@@ -17,24 +17,14 @@ pub(crate) struct ClientCapabilities {
 #[serde(default)]
 struct Extensions {
     #[serde(rename = "io.modelcontextprotocol/tasks")]
-    tasks: Option<PresenceFlag>,
+    tasks: Option<IgnoredAny>,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
 struct Elicitation {
-    form: Option<PresenceFlag>,
-    url: Option<PresenceFlag>,
-}
-
-/// A field whose presence counts, whatever its value is.
-#[derive(Clone, Copy, Debug)]
-struct PresenceFlag;
-
-impl<'de> Deserialize<'de> for PresenceFlag {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        IgnoredAny::deserialize(deserializer).map(|_| Self)
-    }
+    form: Option<IgnoredAny>,
+    url: Option<IgnoredAny>,
 }
 
 /// A capability that not all clients have.

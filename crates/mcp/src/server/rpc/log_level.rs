@@ -24,9 +24,3 @@ pub enum LogLevel {
     /// The system is unusable.
     Emergency,
 }
-
-impl LogLevel {
-    pub(crate) fn from_name(name: &str) -> Option<Self> {
-        serde_json::from_value(name.into()).ok()
-    }
-}

@@ -8,8 +8,7 @@ use serde::Deserialize;
 use serde::de::{self, Deserializer, IgnoredAny, Visitor};
 use serde_json::value::RawValue;
 
-use crate::server::error::RpcError;
-use crate::server::rpc::capability::ClientCapabilities;
+use crate::server::{ClientCapabilities, RpcError};
 
 /// A string that is copied only if it contains escapes.
 ///
@@ -127,24 +126,17 @@ impl<'a> RpcMessage<'a> {
     pub(crate) fn parse(bytes: &'a [u8]) -> Result<Self, InvalidMessage<'a>> {
         let message: Self =
             serde_json::from_slice(bytes).map_err(|error| InvalidMessage::new(bytes, &error))?;
+        let invalid =
+            |id, reason| Err(InvalidMessage { id, error: RpcError::invalid_request(reason) });
         if &*message.jsonrpc != "2.0" {
-            return Err(InvalidMessage {
-                id: message.id,
-                error: RpcError::invalid_request("write \"jsonrpc\": \"2.0\""),
-            });
+            return invalid(message.id, "write \"jsonrpc\": \"2.0\"");
         }
         let is_response = message.result.is_some() || message.error.is_some();
         if message.method.is_none() && !is_response {
-            return Err(InvalidMessage {
-                id: message.id,
-                error: RpcError::invalid_request("a message has a method, a result or an error"),
-            });
+            return invalid(message.id, "a message has a method, a result or an error");
         }
         if message.id.is_some_and(|id| !is_valid_id(id.get())) {
-            return Err(InvalidMessage {
-                id: None,
-                error: RpcError::invalid_request("an id is a text or a number"),
-            });
+            return invalid(None, "an id is a text or a number");
         }
         Ok(message)
     }
@@ -164,6 +156,12 @@ impl<'a> RpcMessage<'a> {
 
     pub(crate) fn method(&self) -> &str {
         self.method.as_deref().unwrap_or_default()
+    }
+
+    /// Returns the parameter `uri`.
+    pub(crate) fn uri(&self) -> Result<&str, RpcError> {
+        let uri = self.params.uri.as_deref();
+        uri.ok_or_else(|| RpcError::invalid_params("`uri` is missing"))
     }
 
     /// Returns the required value of the header `Mcp-Name`: `None` for methods without it, `Some(None)` if the body lacks it.
@@ -195,16 +193,14 @@ impl<'a> InvalidMessage<'a> {
             method: Option<CowStr<'a>>,
         }
         match serde_json::from_slice::<Bare<'_>>(bytes) {
-            Ok(bare) if bare.method.is_some() && bare.id.is_none_or(|id| is_valid_id(id.get())) => {
-                Self {
-                    id: bare.id,
-                    error: RpcError::invalid_params(format!("cannot read the request: {error}")),
-                }
+            Ok(bare) => {
+                let id = bare.id.filter(|id| is_valid_id(id.get()));
+                let error = match bare.method.is_some() && id.is_some() == bare.id.is_some() {
+                    true => RpcError::invalid_params(format!("cannot read the request: {error}")),
+                    false => RpcError::invalid_request(format!("no JSON-RPC message: {error}")),
+                };
+                Self { id, error }
             }
-            Ok(bare) => Self {
-                id: bare.id.filter(|id| is_valid_id(id.get())),
-                error: RpcError::invalid_request(format!("no JSON-RPC message: {error}")),
-            },
             Err(_) if serde_json::from_slice::<IgnoredAny>(bytes).is_ok() => {
                 Self { id: None, error: RpcError::invalid_request("a message is one JSON object") }
             }

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use axum::http::HeaderValue;
 use serde_json::Value;
 
-use crate::server::error::RpcError;
+use crate::server::RpcError;
 
 /// A response, and the status it has over HTTP.
 #[derive(Debug)]

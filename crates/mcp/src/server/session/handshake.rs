@@ -3,18 +3,15 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use toolwright_auth::Principal;
 use toolwright_core::__internal::random_hex;
-use toolwright_core::{Caller, SessionId};
+use toolwright_core::{Caller, CancellationToken, SessionId};
 
-use crate::server::error::{RpcError, TASKS_EXTENSION};
-use crate::server::request::dispatch::empty_result;
-use crate::server::request::request_context::RequestContext;
-use crate::server::rpc::log_level::LogLevel;
-use crate::server::rpc::message::RpcMessage;
-use crate::server::rpc::response::{RpcResponse, set_field, write_json};
-use crate::server::rpc::revision::Revision;
-use crate::server::session::Session;
-use crate::server::{McpServer, ServerState};
+use crate::server::error::TASKS_EXTENSION;
+use crate::server::{
+    LogLevel, McpServer, Request, RequestContext, ResponseStream, Revision, RpcError, RpcMessage,
+    RpcResponse, ServerState, Session, SubscriptionFilter, set_field, write_json,
+};
 
 impl McpServer {
     /// Handles `initialize`: opens a session.
@@ -70,7 +67,6 @@ impl McpServer {
     pub(crate) fn stateless_context(
         &self,
         message: &RpcMessage<'_>,
-        caller: Caller,
     ) -> Result<RequestContext, RpcError> {
         let meta = &message.params.meta;
         let missing = |field: &str| {
@@ -84,57 +80,31 @@ impl McpServer {
             .ok_or_else(|| RpcError::unsupported_version(version))?;
         let capabilities = meta.capabilities;
         let capabilities = capabilities.ok_or_else(|| missing("clientCapabilities"))?;
-        let log_level = match meta.log_level.as_deref() {
-            None => None,
-            Some(name) => Some(LogLevel::from_name(name).ok_or_else(|| unknown_log_level(name))?),
-        };
-        let mut context = RequestContext::new(revision, capabilities, caller);
+        let log_level = meta.log_level.as_deref().map(parse_log_level).transpose()?;
+        let mut context = RequestContext::new(revision, capabilities).with_progress(message);
         context.log_level = log_level;
-        context.progress_token = meta.progress_token.map(|raw| raw.get().into());
         Ok(context)
     }
 
-    /// Makes the context of a request in a session.
-    pub(crate) fn session_context(
+    /// The notifications of a session that belong to no request, until `ended` is cancelled.
+    pub(crate) fn session_notifications(
         &self,
         session: &Arc<Session>,
-        message: &RpcMessage<'_>,
-    ) -> RequestContext {
-        let caller = session.caller.clone();
-        let mut context = RequestContext::new(session.revision, session.capabilities, caller);
-        context.session = Some(Arc::clone(session));
-        context.progress_token = message.params.meta.progress_token.map(|raw| raw.get().into());
-        context
-    }
-
-    /// Handles the methods that only sessions have.
-    pub(crate) fn handle_session_method(
-        &self,
-        method: &str,
-        message: &RpcMessage<'_>,
-        session: &Session,
-        context: &RequestContext,
-    ) -> Result<RpcResponse, RpcError> {
-        let has_resources = !self.0.resources.is_empty();
-        let uri = || {
-            let uri = message.params.uri.as_deref();
-            uri.ok_or_else(|| RpcError::invalid_params("`uri` is missing"))
-        };
-        match method {
-            "logging/setLevel" => {
-                let name = message.params.level.as_deref().unwrap_or_default();
-                session.set_log_level(
-                    LogLevel::from_name(name).ok_or_else(|| unknown_log_level(name))?,
-                );
-            }
-            "resources/subscribe" if has_resources => {
-                self.find_resource(uri()?, context)?;
-                session.subscribe(uri()?);
-            }
-            "resources/unsubscribe" if has_resources => session.unsubscribe(uri()?),
-            method => return Err(RpcError::method_not_found(method)),
+        principal: Option<Principal>,
+        ended: &CancellationToken,
+    ) -> ResponseStream {
+        let mut context = RequestContext::in_session(session);
+        if let Some(principal) = principal {
+            context = context.with_principal(principal);
         }
-        Ok(empty_result(message.id()))
+        let context = Arc::new(context);
+        let request = Request::new(self, &context, "null");
+        let subscription = SubscriptionFilter::list_changes().subscribe(&request);
+        let operation = async move { subscription.run(&request).await };
+        // Not JSON, so no request of the client has this id.
+        let id = format!("listening {:p}", Arc::as_ptr(&context));
+        let in_flight = session.in_flight.start(&id, ended);
+        ResponseStream::new(Box::pin(operation), context, in_flight)
     }
 
     fn server_capabilities(&self, revision: Revision) -> Value {
@@ -156,6 +126,30 @@ impl McpServer {
     }
 }
 
+impl Request {
+    /// Handles the methods that only sessions have.
+    pub(crate) fn handle_session_method(
+        &self,
+        message: &RpcMessage<'_>,
+        session: &Session,
+    ) -> Result<RpcResponse, RpcError> {
+        let has_resources = !self.server.0.resources.is_empty();
+        match message.method() {
+            "logging/setLevel" => {
+                let name = message.params.level.as_deref().unwrap_or_default();
+                session.set_log_level(parse_log_level(name)?);
+            }
+            "resources/subscribe" if has_resources => {
+                self.find_resource(message.uri()?)?;
+                session.subscribe(message.uri()?);
+            }
+            "resources/unsubscribe" if has_resources => session.unsubscribe(message.uri()?),
+            method => return Err(RpcError::method_not_found(method)),
+        }
+        Ok(self.empty_result())
+    }
+}
+
 impl ServerState {
     /// Returns the `serverInfo` object.
     pub(crate) fn server_info(&self, revision: Revision) -> Value {
@@ -167,6 +161,7 @@ impl ServerState {
     }
 }
 
-fn unknown_log_level(name: &str) -> RpcError {
-    RpcError::invalid_params(format!("there is no log level `{name}`"))
+fn parse_log_level(name: &str) -> Result<LogLevel, RpcError> {
+    serde_json::from_value(name.into())
+        .map_err(|_| RpcError::invalid_params(format!("there is no log level `{name}`")))
 }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use toolwright_core::CancellationToken;
 
 use crate::lock::lock;
+use crate::server::RpcMessage;
 
 /// The requests in flight, and the time of the last one.
 pub(crate) struct InFlightRequests(Mutex<InFlightState>);
@@ -39,10 +40,12 @@ impl InFlightRequests {
         Some(InFlightGuard { in_flight: Arc::clone(self), id: id.into(), token })
     }
 
-    /// Cancels a request; does nothing if there is none with this id.
-    pub(crate) fn cancel(&self, id: &str) {
-        let token = lock(&self.0).requests.get(id).cloned();
-        if let Some(token) = token {
+    /// Handles `notifications/cancelled`; other notifications are ignored, and unknown ids.
+    pub(crate) fn handle_notification(&self, message: &RpcMessage<'_>) {
+        if message.method() == "notifications/cancelled"
+            && let Some(id) = message.params.request_id
+            && let Some(token) = { lock(&self.0).requests.get(id.get()).cloned() }
+        {
             token.cancel();
         }
     }

@@ -1,4 +1,4 @@
-//! The authorization challenge of a server.
+//! The authorization challenge of a server: the `WWW-Authenticate` header of a 401 or 403 response.
 
 use reqwest::header::WWW_AUTHENTICATE;
 use reqwest::{Response, StatusCode};
