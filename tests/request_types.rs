@@ -1,12 +1,6 @@
 //! Request bodies for every vendor, checked against the request types of the official SDKs.
 
-#![expect(
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "helpers of tests"
-)]
+#![expect(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::fs;
 use std::sync::Arc;
