@@ -1,7 +1,7 @@
 //! Parses the keys of the attributes, collecting every error.
 
 use proc_macro2::{Span, TokenStream};
-use quote::quote;
+use quote::{ToTokens as _, quote};
 use syn::{Attribute, Expr, Ident, LitStr, Path, Type};
 
 use crate::attribute_keys::{AttributeKey, Diagnostics, parse_keys};
@@ -111,25 +111,13 @@ impl FunctionArgs {
                 self.description = Some(key.string()?);
                 return Ok(());
             }
-            "title" => {
-                let title = key.string()?;
-                quote!(#title)
-            }
-            "icon" if kind == DefinitionKind::Tool => {
-                let url = key.string()?;
-                quote!(#url)
-            }
+            "title" => key.string()?.into_token_stream(),
+            "icon" if kind == DefinitionKind::Tool => key.string()?.into_token_stream(),
             other if kind == DefinitionKind::Prompt => {
                 parse_choice(key, other, &PROMPT_CHOICES, &PROMPT_VALUES)?
             }
-            "timeout" => {
-                let millis = key.duration()?;
-                quote!(#millis)
-            }
-            "concurrency" => {
-                let limit = key.count()?;
-                quote!(#limit)
-            }
+            "timeout" => key.duration()?.into_token_stream(),
+            "concurrency" => key.count()?.into_token_stream(),
             flag if HINTS.contains(&flag) || FLAGS.contains(&flag) => {
                 let yes = key.flag()?;
                 let declared = yes.then(|| key.ident.clone());

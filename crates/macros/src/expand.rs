@@ -5,8 +5,7 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
 use syn::{
-    Attribute, FnArg, Ident, ImplItem, ImplItemFn, Item, ItemFn, ItemImpl, Type, Visibility,
-    parse_quote,
+    Attribute, FnArg, Ident, ImplItem, ImplItemFn, Item, ItemFn, ItemImpl, Type, parse_quote,
 };
 
 use crate::args::{DefinitionKind, ParamArgs, ToolsArgs};
@@ -42,25 +41,21 @@ pub(crate) fn expand_function(
         &mut diagnostics,
     );
     check::check_definition(&definition, None, &mut diagnostics);
-    let (name, vis) = (function.sig.ident.clone(), function.vis.clone());
     if !diagnostics.is_empty() {
-        return fallback::fallback_function(kind, &function, &name, &vis, diagnostics);
+        return fallback::fallback_function(kind, &function, diagnostics);
     }
     function.attrs.push(function_lint_allows(kind));
-    expand_free_function(&function, &name, &vis, &definition)
+    expand_free_function(&function, &definition)
 }
 
-fn expand_free_function(
-    function: &ItemFn,
-    name: &Ident,
-    vis: &Visibility,
-    definition: &Definition,
-) -> TokenStream {
+fn expand_free_function(function: &ItemFn, definition: &Definition) -> TokenStream {
+    let (name, vis) = (&function.sig.ident, &function.vis);
     let cfgs = &definition.cfgs;
     let convention = definition.implement_convention(name, None, &quote!(::core::module_path!()));
     let allows = generated_code_lint_allows();
     let (getter, type_name) = definition.kind.getter_and_type();
     let doc = format!("Returns the {getter} that this function is.");
+    let submit = submit_bundle("", &[], &quote!(#name::#getter()));
     quote! {
         #function
 
@@ -83,17 +78,7 @@ fn expand_free_function(
         #allows
         const _: () = {
             #convention
-            ::toolwright::__private::inventory::submit! {
-                ::toolwright::__private::LinkedBundle {
-                    location: ::toolwright::__private::BundleLocation {
-                        module: ::core::module_path!(),
-                        type_name: "",
-                        line: ::core::line!(),
-                    },
-                    supported_for: &[],
-                    make: || ::toolwright::Bundle::into_items(#name::#getter()),
-                }
-            }
+            #submit
         };
     }
 }
@@ -325,7 +310,7 @@ fn take_definition_attribute(
     Some(DefinitionAttribute { kind, path, tokens })
 }
 
-/// Returns the code that submits the bundle to discovery.
+/// Returns the code that submits a bundle to discovery, unless it is manual.
 fn register_bundle(args: &ToolsArgs, bundle: &Type, bundle_type: &str) -> Option<TokenStream> {
     if args.manual.is_some() {
         return None;
@@ -339,20 +324,24 @@ fn register_bundle(args: &ToolsArgs, bundle: &Type, bundle_type: &str) -> Option
             quote_spanned!(bundle.span()=> <#bundle as ::toolwright::__private::DiscoverableBundle>::default_bundle())
         }
     };
-    let supported_for = &args.supported_for;
-    Some(quote! {
+    Some(submit_bundle(bundle_type, &args.supported_for, &make))
+}
+
+/// Returns the code that submits the bundle that `make` returns to discovery.
+fn submit_bundle(type_name: &str, supported_for: &[Type], make: &TokenStream) -> TokenStream {
+    quote! {
         ::toolwright::__private::inventory::submit! {
             ::toolwright::__private::LinkedBundle {
                 location: ::toolwright::__private::BundleLocation {
                     module: ::core::module_path!(),
-                    type_name: #bundle_type,
+                    type_name: #type_name,
                     line: ::core::line!(),
                 },
                 supported_for: &[#(|| ::core::any::TypeId::of::<#supported_for>()),*],
                 make: || ::toolwright::Bundle::into_items(#make),
             }
         }
-    })
+    }
 }
 
 /// Allows lints of the user's function: it has to own its arguments, and a prompt's placeholders look like those

@@ -3,7 +3,7 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{Ident, ItemFn, ItemImpl, Visibility};
+use syn::{ItemFn, ItemImpl};
 
 use crate::args::DefinitionKind;
 use crate::attribute_keys::Diagnostics;
@@ -11,10 +11,9 @@ use crate::attribute_keys::Diagnostics;
 pub(crate) fn fallback_function(
     kind: DefinitionKind,
     function: &ItemFn,
-    name: &Ident,
-    vis: &Visibility,
     diagnostics: Diagnostics,
 ) -> TokenStream {
+    let (name, vis) = (&function.sig.ident, &function.vis);
     let diagnostics = diagnostics.into_tokens();
     // A method in an `impl` block without `#[tools]`: an enum cannot be defined there.
     if function.sig.receiver().is_some() {

@@ -4,12 +4,13 @@ use proc_macro2::{Group, Ident as Ident2, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt as _;
 use syn::{
-    Attribute, Expr, ExprLit, FnArg, GenericArgument, Ident, Lit, LitStr, Meta, Pat, PathArguments,
-    ReturnType, Signature, Type, TypePath, parse_quote,
+    Attribute, Expr, FnArg, GenericArgument, Ident, LitStr, Pat, PathArguments, ReturnType,
+    Signature, Type, TypePath, parse_quote,
 };
 
 use crate::args::{DefinitionKind, FunctionArgs, ParamArgs};
 use crate::attribute_keys::Diagnostics;
+use crate::default::string_literal;
 
 /// The alias of `Self` in generated code outside the bundle's `impl` block.
 pub(crate) const BUNDLE_ALIAS: &str = "__Bundle";
@@ -79,10 +80,7 @@ impl Definition {
             }
             None => name,
         };
-        let description = match &args.description {
-            Some(description) => description.value(),
-            None => doc_comment(attributes),
-        };
+        let description = describe(args.description.as_ref(), attributes);
         let mut receiver = false;
         let mut params = Vec::new();
         for input in &mut signature.inputs {
@@ -91,10 +89,7 @@ impl Definition {
                 FnArg::Typed(typed) => {
                     let mut args = ParamArgs::take(&mut typed.attrs, diagnostics);
                     args.default = args.default.map(replace_self_type);
-                    let description = match &args.description {
-                        Some(description) => description.value(),
-                        None => doc_comment(&typed.attrs),
-                    };
+                    let description = describe(args.description.as_ref(), &typed.attrs);
                     typed.attrs.retain(|attribute| !attribute.path().is_ident("doc"));
                     if kind == DefinitionKind::Prompt {
                         // It may be used only as `${name}` in the text.
@@ -187,19 +182,17 @@ pub(crate) fn replace_self_type<T: ToTokens + syn::parse::Parse>(code: T) -> T {
     syn::parse2(rename(code.to_token_stream())).unwrap_or(code)
 }
 
-/// Joins the lines of a doc comment, without their leading space.
-fn doc_comment(attributes: &[Attribute]) -> String {
-    let line = |attribute: &Attribute| match &attribute.meta {
-        Meta::NameValue(pair) if pair.path.is_ident("doc") => match strip_parens(&pair.value) {
-            Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => {
-                let text = text.value();
-                Some(text.strip_prefix(' ').map(str::to_owned).unwrap_or(text))
-            }
-            _ => None,
-        },
-        _ => None,
+/// Returns the value of the key `description`, else the lines of the doc comment, without their leading space.
+fn describe(key: Option<&LitStr>, attributes: &[Attribute]) -> String {
+    if let Some(description) = key {
+        return description.value();
+    }
+    let docs = attributes.iter().filter(|attribute| attribute.path().is_ident("doc"));
+    let line = |attribute: &Attribute| {
+        let text = string_literal(&attribute.meta.require_name_value().ok()?.value)?.value();
+        Some(text.strip_prefix(' ').map(str::to_owned).unwrap_or(text))
     };
-    let lines: Vec<String> = attributes.iter().filter_map(line).collect();
+    let lines: Vec<String> = docs.filter_map(line).collect();
     lines.join("\n").trim().to_owned()
 }
 
