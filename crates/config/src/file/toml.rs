@@ -23,6 +23,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<FileSetting>, SyntaxError> {
     Ok(reader.settings)
 }
 
+/// Collects the values of nested tables as settings with dotted keys, each with its line.
 struct TomlFlattener {
     /// The byte offsets of the line breaks.
     line_ends: Vec<usize>,

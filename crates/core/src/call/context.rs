@@ -305,6 +305,7 @@ impl BlockingPermit {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(permit);
     }
 
+    /// Returns the permit to the first call, which moves it to the thread of the tool.
     pub(crate) fn take(&self) -> Option<OwnedSemaphorePermit> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }

@@ -234,7 +234,7 @@ impl<T, E> ReturnValue<PhantomData<Result<T, E>>> {
     }
 }
 
-/// Every return type that is not a `Result`.
+/// Implemented for every return type; used for those that are not a `Result`, which has an inherent method.
 #[doc(hidden)]
 pub trait PlainValue {
     /// The type of the value.

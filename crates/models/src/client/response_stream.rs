@@ -48,6 +48,7 @@ struct EmittedCounts {
     calls: usize,
 }
 
+/// A response whose body is still being read.
 struct OpenResponse {
     parser: Box<dyn ResponseParser>,
     decoder: BodyDecoder,

@@ -85,7 +85,7 @@ pub(super) fn drop_optional_nulls(
     });
 }
 
-/// Returns the text that replaces the placeholder `${name}`.
+/// Returns the text that replaces `${name}` in a default or in a result: that argument of the call.
 pub(in crate::invoker) fn argument_text(
     name: &str,
     arguments: &Map<String, Value>,

@@ -162,6 +162,7 @@ impl RequestContext {
         }
     }
 
+    /// Returns the capabilities that the call needed and the client did not declare.
     pub(crate) fn missing_capabilities(&self) -> Vec<ClientCapability> {
         lock(&self.state).missing_capabilities.clone()
     }

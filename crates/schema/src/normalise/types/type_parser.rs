@@ -75,6 +75,7 @@ enum TypeParseError<'t> {
 
 type ParseResult<'t, T = TypeExpression> = Result<T, TypeParseError<'t>>;
 
+/// A recursive-descent parser of type expressions, such as `list[int]` or `string | null`.
 struct Parser<'p, 't> {
     tokens: &'p [Token<'t>],
     remaining_depth: usize,
