@@ -38,10 +38,8 @@ mod lower;
 mod provider_rules;
 
 mod canonical_json;
-mod english;
 mod json_pointer;
-mod nearest;
-mod redact;
+mod text;
 mod type_set;
 
 /// The members of a JSON object: the keywords of a schema, or its properties by name.
@@ -55,13 +53,13 @@ pub use canonical_json::canonical_json;
 pub use dialect::{Dialect, NameRule, StrictBudget, UnknownDialect};
 pub use json_pointer::escape_pointer_token;
 pub use lower::{Loss, LowerError, Lowered, SchemaCost, Severity};
-pub use nearest::{did_you_mean, fold_name, nearest};
 pub use normalise::{SchemaFix, normalise};
 #[cfg(feature = "provider-rules")]
 pub use provider_rules::{Rejection, validate_for, validate_tools_for};
-pub use redact::{looks_secret_name, looks_secret_value, redact};
 pub use schema::{
     Schema, SchemaError, closed_objects::close_objects, type_coverage::is_enforced_by_type,
     violation::Violation,
 };
 pub use tape::{InputLimits, Node, ParseError, ReadError, Tape};
+pub use text::nearest::{did_you_mean, fold_name, nearest};
+pub use text::redact::{looks_secret_name, looks_secret_value, redact};

@@ -4,7 +4,7 @@ use super::{
     Rejection,
     subschemas::{Subschema, SubschemaList},
 };
-use crate::english::truncated;
+use crate::text::english::truncated;
 
 /// The subschemas of one schema, and what the provider would reject in them.
 pub(super) struct Report<'a> {

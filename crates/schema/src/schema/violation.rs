@@ -9,7 +9,7 @@ use std::fmt;
 use jsonschema::{ValidationError, error::ValidationErrorKind as Kind};
 use serde_json::Value;
 
-use crate::{SchemaError, english::count_noun, json_pointer::write_message_at};
+use crate::{SchemaError, json_pointer::write_message_at, text::english::count_noun};
 use describe::{describe_format, enum_message, type_names};
 pub(crate) use describe::{excerpt, resolve_local_ref};
 

@@ -4,9 +4,9 @@ use jsonschema::{JsonType, error::TypeKind};
 use serde_json::Value;
 
 use crate::{
-    english::{join_words, truncated, with_article},
     escape_pointer_token, nearest,
-    redact::{looks_secret_name, looks_secret_value, redact},
+    text::english::{join_words, truncated, with_article},
+    text::redact::{looks_secret_name, looks_secret_value, redact},
 };
 
 /// Longer text is truncated.

@@ -4,7 +4,7 @@ use jsonschema::ValidationError;
 use serde_json::Value;
 
 use super::{Violation, ViolationCollector, describe, single_value_message};
-use crate::{nearest, redact::looks_secret_value};
+use crate::{nearest, text::redact::looks_secret_value};
 
 /// How many subschemas are visited for a hint: schemas may come from untrusted servers.
 const MAX_VISITED_SUBSCHEMAS: usize = 64;

@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-use crate::english::truncated;
 use crate::lower::pass::applies_to::is_assertion;
 use crate::lower::pass::conditions::{
     admits_anything, admits_nothing, any_of, as_count, describe_value, lower_maximum,
@@ -11,6 +10,7 @@ use crate::lower::{
     JsonObject, KeywordLookup, KeywordSet, LowerError, LoweringState, SchemaCursor, Severity,
     append_to_description,
 };
+use crate::text::english::truncated;
 
 /// More elements are not described.
 const MAX_DESCRIBED_ITEMS: usize = 8;

@@ -6,12 +6,12 @@
 use serde_json::Value;
 
 use super::applies_to::is_assertion;
-use crate::english::truncated;
 use crate::lower::pass::all_of::move_keyword;
 use crate::lower::{
     JsonObject, KeywordLookup, KeywordSet, LIFT_KEYWORD, LowerError, LoweringState, SchemaCursor,
     Severity, append_to_description,
 };
+use crate::text::english::truncated;
 
 /// Removed besides unknown keywords.
 const ANNOTATION_KEYWORDS: [&str; 6] =

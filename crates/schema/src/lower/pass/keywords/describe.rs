@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::applies_to::{has_no_assertions, is_assertion};
-use crate::english::{count_noun, join_words, truncated, with_article};
 use crate::lower::{JsonObject, KeywordLookup, SchemaCursor, Severity};
+use crate::text::english::{count_noun, join_words, truncated, with_article};
 
 /// Longer text is truncated.
 const MAX_CHARS: usize = 200;

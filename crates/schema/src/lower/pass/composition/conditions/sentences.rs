@@ -5,10 +5,10 @@ use serde_json::Value;
 use crate::JsonObject;
 
 use super::{admits_anything, admits_nothing};
-use crate::english::{join_words, truncated};
 use crate::lower::KeywordLookup;
 use crate::lower::pass::applies_to::is_assertion;
 use crate::lower::pass::describe::{describe_enum, describe_schema};
+use crate::text::english::{join_words, truncated};
 
 /// Longer text is truncated.
 const MAX_CHARS: usize = 200;

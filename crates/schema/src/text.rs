@@ -1,0 +1,5 @@
+//! Text for people and models: phrases, suggestions of names, masked secrets.
+
+pub(crate) mod english;
+pub(crate) mod nearest;
+pub(crate) mod redact;
