@@ -20,10 +20,9 @@ fn stops(path: &str) -> Vec<(PathBuf, Vec<&str>)> {
             };
             stop = rest;
         }
-        let Some((file, functions)) = stop.strip_prefix('`').and_then(|stop| stop.split_once("` "))
-        else {
-            panic!("`{stop}` is no file with functions");
-        };
+        // Text that is no stop becomes the name of a file that does not exist.
+        let parsed = stop.strip_prefix('`').and_then(|stop| stop.split_once("` "));
+        let (file, functions) = parsed.unwrap_or((stop, ""));
         stops.push((PathBuf::from(&folder).join(file), functions.split(", ").collect()));
     }
     stops
