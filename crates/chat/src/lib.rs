@@ -16,14 +16,14 @@ pub use chat::stream::ChatStream;
 pub use chat::turn_request::TurnRequest;
 pub use chat::{Chat, ChatBuilder, ToolResolver};
 pub use error::{ChatError, ModelError, ModelErrorKind};
-pub use journal::entry::{ApprovalVerdict, CallMetadata, Entry, EntryBody, TurnEnd};
+pub use journal::entry::{ApprovalVerdict, CallMetadata, Entry, EntryBody, TurnEnd, is_turn_over};
 pub use journal::history::history;
 pub use journal::import::import_journal;
 pub use journal::repair::repair_journal;
 pub use journal::store::owner::{Owner, PrincipalRecord};
 pub use journal::store::{
-    ConversationSummary, Lease, MemoryStore, Store, StoreError, entry_title, random_hex,
-    unique_node_name,
+    ConversationSummary, Lease, MemoryStore, Store, StoreError, entry_title, load_unfinished_turn,
+    random_hex, unique_node_name,
 };
 pub use journal::window::HistoryWindow;
 pub use model::item::{Item, ItemKind, ProviderJson, Step};

@@ -153,6 +153,7 @@ impl Turn {
                 self.set_state(&result.call_id, CallState::Finished { ok, fatal });
             }
             EntryBody::TurnEnded { end } => self.end = Some(end.clone()),
+            EntryBody::Unknown(_) => {}
         }
         self.last_entry_at = entry.at;
         self.entry_count += 1;

@@ -17,9 +17,9 @@ pub(crate) fn encode_entries(entries: &[Entry]) -> Result<Vec<String>, StoreErro
 
 /// Decodes an entry of a conversation.
 pub(crate) fn decode_entry(conversation: &str, text: &str) -> Result<Entry, StoreError> {
-    serde_json::from_str(text).map_err(|error| {
+    Entry::from_json(text).map_err(|error| {
         StoreError::new(format!(
-            "conversation `{conversation}` has an entry that cannot be read: it is damaged, or of a newer Toolwright"
+            "conversation `{conversation}` has an entry that cannot be read: it is damaged"
         ))
         .with_source(error)
     })

@@ -1,9 +1,12 @@
 //! The entries of a journal: everything that happened in a conversation, in order, each once.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
+use serde_json::value::RawValue;
 use toolwright_core::{ApprovalToken, CallId, Content, Role, ToolName, ToolResult};
 
 use crate::journal::store::owner::PrincipalRecord;
@@ -18,7 +21,7 @@ pub struct Entry {
     /// The time, in milliseconds since 1970.
     pub at: u64,
     /// What happened.
-    #[serde(rename = "what")]
+    #[serde(rename = "what", serialize_with = "serialize_body")]
     pub body: EntryBody,
     /// The principal that caused a message or an approval; `None` for the operator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -29,6 +32,20 @@ impl Entry {
     /// Creates an entry without a principal.
     pub fn new(id: impl Into<String>, at: u64, body: EntryBody) -> Self {
         Self { id: id.into(), at, body, principal: None }
+    }
+
+    /// Parses an entry as JSON; one of a kind that this version does not know becomes [`EntryBody::Unknown`].
+    ///
+    /// # Errors
+    ///
+    /// When the text is not JSON, or an entry of a known kind is not as it should be.
+    pub fn from_json(text: &str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str(text).or_else(|error| parse_unknown(text).ok_or(error))
+    }
+
+    /// Returns true if its kind is not known to this version, which skips it.
+    pub fn is_unknown(&self) -> bool {
+        matches!(self.body, EntryBody::Unknown(_))
     }
 
     /// Returns true if it is a user message, or an assistant message that the model did not write.
@@ -42,6 +59,12 @@ impl Entry {
         self.principal = principal;
         self
     }
+}
+
+/// Returns true if these entries end with the end of a turn, except for entries of unknown kinds.
+pub fn is_turn_over(entries: &[Entry]) -> bool {
+    let last = entries.iter().rfind(|entry| !entry.is_unknown());
+    last.is_some_and(|last| matches!(last.body, EntryBody::TurnEnded { .. }))
 }
 
 /// What happened, by kind of entry.
@@ -106,6 +129,39 @@ pub enum EntryBody {
         /// Why the turn ended.
         end: TurnEnd,
     },
+    /// An entry of a newer version: its JSON, which is kept unchanged. Nothing is concluded from it.
+    ///
+    /// Only [`Entry::from_json`] reads it, so that serde does not have to buffer every entry.
+    #[serde(skip)]
+    Unknown(Box<RawValue>),
+}
+
+/// The kinds of entries that this version knows, as they are stored.
+const KINDS: [&str; 8] =
+    ["user", "assistant", "step", "started", "finished", "asked", "decided", "ended"];
+
+fn serialize_body<S: Serializer>(body: &EntryBody, serializer: S) -> Result<S::Ok, S::Error> {
+    match body {
+        EntryBody::Unknown(json) => json.serialize(serializer),
+        known => known.serialize(serializer),
+    }
+}
+
+/// Parses an entry whose kind is not in [`KINDS`].
+fn parse_unknown(text: &str) -> Option<Entry> {
+    #[derive(Deserialize)]
+    struct UnknownEntry {
+        id: String,
+        at: u64,
+        what: Box<RawValue>,
+        #[serde(default)]
+        principal: Option<PrincipalRecord>,
+    }
+    let UnknownEntry { id, at, what, principal } = serde_json::from_str(text).ok()?;
+    let body: HashMap<String, IgnoredAny> = serde_json::from_str(what.get()).ok()?;
+    let is_known = body.keys().any(|kind| KINDS.contains(&kind.as_str()));
+    (body.len() == 1 && !is_known)
+        .then(|| Entry::new(id, at, EntryBody::Unknown(what)).with_principal(principal))
 }
 
 impl EntryBody {
@@ -204,4 +260,33 @@ pub enum TurnEnd {
     },
     /// It was cancelled: by its token, or by a new message.
     Cancelled,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_known_kinds_are_those_that_serde_reads() {
+        let error = serde_json::from_str::<EntryBody>(r#"{"novel":{}}"#).unwrap_err().to_string();
+        let expected: Vec<String> = KINDS.iter().map(|kind| format!("`{kind}`")).collect();
+        let expected = format!("unknown variant `novel`, expected one of {}", expected.join(", "));
+        assert!(error.starts_with(&expected), "{error}");
+    }
+
+    #[test]
+    fn an_entry_of_an_unknown_kind_is_kept_unchanged() {
+        let text = r#"{"id":"a","at":7,"what":{"branched":{"after":"9",  "x":1.50}},"principal":{"subject":"ada"}}"#;
+        let entry = Entry::from_json(text).unwrap();
+        assert!(entry.is_unknown() && !entry.is_message());
+        assert_eq!(serde_json::to_string(&entry).unwrap(), text);
+    }
+
+    #[test]
+    fn a_damaged_entry_of_a_known_kind_is_an_error() {
+        for what in [r#"{"user":{"content":5}}"#, r#"{"user":{},"novel":{}}"#, "{}", "7"] {
+            let text = format!(r#"{{"id":"a","at":7,"what":{what}}}"#);
+            Entry::from_json(&text).unwrap_err();
+        }
+    }
 }

@@ -38,7 +38,8 @@ pub fn history(entries: &[Entry]) -> Vec<Message> {
             EntryBody::CallStarted { .. }
             | EntryBody::ApprovalRequested { .. }
             | EntryBody::ApprovalDecided { .. }
-            | EntryBody::TurnEnded { .. } => {}
+            | EntryBody::TurnEnded { .. }
+            | EntryBody::Unknown(_) => {}
         }
     }
     open.push_results(&mut messages);

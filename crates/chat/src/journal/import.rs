@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use toolwright_core::Outcome;
 
-use crate::journal::entry::{Entry, EntryBody, TurnEnd};
+use crate::journal::entry::{Entry, EntryBody, TurnEnd, is_turn_over};
 use crate::journal::history::{failed_result, unknown_outcome};
 use crate::journal::repair::repair_journal;
 use crate::turn::{Turn, TurnLimits};
@@ -17,9 +17,15 @@ use crate::turn::{Turn, TurnLimits};
 /// A call without a result gets one: its outcome is unknown if it had started, else it is cancelled. No call of an imported
 /// journal runs, even if the journal records its approval.
 pub fn import_journal(entries: Vec<Entry>) -> (Vec<Entry>, Vec<String>) {
+    // A newer version might act on an entry that this one cannot check.
+    let (unknown, entries): (Vec<_>, Vec<_>) = entries.into_iter().partition(Entry::is_unknown);
     let (mut entries, mut remarks) = repair_journal(entries);
+    let unknown = unknown.iter().map(|entry| {
+        format!("entry `{}` is of a kind that only a newer version knows: it is left out", entry.id)
+    });
+    remarks.extend(unknown);
     if let Some(last) = entries.last()
-        && !matches!(last.body, EntryBody::TurnEnded { .. })
+        && !is_turn_over(&entries)
     {
         let closing = closing_entries(&entries, last);
         remarks.push(format!(

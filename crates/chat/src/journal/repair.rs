@@ -61,6 +61,7 @@ impl JournalRepair {
                 };
                 self.open_calls.remove(at);
             }
+            EntryBody::Unknown(_) => {}
             EntryBody::CallStarted { call }
             | EntryBody::ApprovalRequested { call, .. }
             | EntryBody::ApprovalDecided { call, .. } => {

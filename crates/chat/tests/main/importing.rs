@@ -79,3 +79,16 @@ async fn a_call_that_had_started_has_an_unknown_outcome_and_an_import_of_an_impo
     let (again, remarks) = import_journal(imported.clone());
     assert_eq!((again.len(), remarks.len()), (imported.len(), 0));
 }
+
+#[tokio::test]
+async fn an_entry_of_a_newer_version_is_not_imported() {
+    let unknown = r#"{"id":"n","at":1,"what":{"novel":{"call":"c"}}}"#;
+    let user = r#"{"id":"u","at":1,"what":{"user":{"content":[{"type":"text","text":"Hello"}]}}}"#;
+    let ended = r#"{"id":"e","at":1,"what":{"ended":{"end":{"end":"answered"}}}}"#;
+    let entries = [user, unknown, ended].map(|text| Entry::from_json(text).unwrap());
+    let (imported, remarks) = import_journal(entries.into());
+    let ids: Vec<&str> = imported.iter().map(|entry| entry.id.as_str()).collect();
+    assert_eq!(ids, ["u", "e"]);
+    let left_out = "entry `n` is of a kind that only a newer version knows: it is left out";
+    assert_eq!(remarks, [left_out]);
+}

@@ -12,6 +12,7 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 use toolwright_chat::{
     Entry, Model, Owner, PendingApproval, PrincipalRecord, StoreError, TurnRequest, Usage,
+    load_unfinished_turn,
 };
 use toolwright_core::CancellationToken;
 
@@ -232,7 +233,8 @@ impl Room {
             return Ok(true);
         }
         let has_open_turn = self.has_open_turn()
-            || (!*recovered && self.endpoint.load_unfinished_turn(&self.id).await?.is_some());
+            || (!*recovered
+                && load_unfinished_turn(&*self.endpoint.store, &self.id).await?.is_some());
         if !has_open_turn {
             return Ok(false);
         }
@@ -254,7 +256,7 @@ impl Room {
         if *recovered || self.has_open_turn() {
             return Ok(());
         }
-        let Some(entries) = self.endpoint.load_unfinished_turn(&self.id).await? else {
+        let Some(entries) = load_unfinished_turn(&*self.endpoint.store, &self.id).await? else {
             *recovered = true;
             return Ok(());
         };

@@ -260,25 +260,6 @@ impl EndpointRuntime {
         }
     }
 
-    /// Loads the last turn of a conversation, from its message on, if the turn has not ended.
-    pub(crate) async fn load_unfinished_turn(
-        &self,
-        id: &str,
-    ) -> Result<Option<Vec<Entry>>, StoreError> {
-        let mut max = 1;
-        loop {
-            let entries = self.store.tail(id, None, max).await?;
-            let last = entries.last().map(|entry| &entry.body);
-            if matches!(last, None | Some(EntryBody::TurnEnded { .. })) {
-                return Ok(None);
-            }
-            if entries.len() < max || entries.iter().any(Entry::is_message) {
-                return Ok(Some(entries));
-            }
-            max *= 8;
-        }
-    }
-
     /// Appends entries that no [`Chat`] has written; messages record the principal that sent them.
     pub(crate) async fn append_entries(
         &self,

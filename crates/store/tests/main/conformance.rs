@@ -51,6 +51,7 @@ every_store! {
     round_trip:
         json_is_stored_byte_for_byte,
         names_and_ids_may_be_anything,
+        entries_of_a_newer_version_are_kept_and_skipped,
         the_key_stays_the_same,
         numbers_survive_the_round_trip;
     leasing:

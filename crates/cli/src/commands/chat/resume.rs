@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
-use toolwright_chat::{EntryBody, Lease, StoreError};
+use toolwright_chat::{Lease, StoreError, load_unfinished_turn};
 
 use super::chat_factory::ChatFactory;
 use super::event_printer::EventPrinter;
@@ -47,11 +47,12 @@ pub(crate) async fn acquire_conversation(
         }
         sleep(LEASE_RETRY_INTERVAL).await;
     }
-    let last = store.tail(conversation, None, 1).await?;
-    Ok(match last.last().map(|entry| &entry.body) {
-        None => ConversationState::Empty,
-        Some(EntryBody::TurnEnded { .. }) => ConversationState::Idle,
-        Some(_) => ConversationState::Interrupted,
+    if load_unfinished_turn(store, conversation).await?.is_some() {
+        return Ok(ConversationState::Interrupted);
+    }
+    Ok(match store.tail(conversation, None, 1).await?.is_empty() {
+        true => ConversationState::Empty,
+        false => ConversationState::Idle,
     })
 }
 

@@ -62,7 +62,7 @@ pub(crate) fn parse_journal(text: &str) -> Result<ParsedJournal, (usize, String)
     let mut entries = Vec::new();
     for (number, line) in lines {
         let entry: Entry =
-            serde_json::from_str(line).map_err(|error| (number, describe_json_error(&error)))?;
+            Entry::from_json(line).map_err(|error| (number, describe_json_error(&error)))?;
         entries.push(entry);
     }
     match entries.is_empty() {

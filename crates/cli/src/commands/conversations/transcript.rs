@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use toolwright_chat::{ApprovalVerdict, Entry, EntryBody, ItemKind, Step, TurnEnd};
+use toolwright_chat::{ApprovalVerdict, Entry, EntryBody, ItemKind, Step, TurnEnd, is_turn_over};
 use toolwright_core::{CallId, ToolCall, ToolName, ToolResult};
 
 use crate::commands::chat::usage::UsageTotals;
@@ -32,7 +32,7 @@ pub(super) fn format_transcript(id: &str, entries: &[Entry]) -> String {
     for entry in entries {
         transcript.push_entry(&entry.body);
     }
-    if !matches!(entries.last().map(|entry| &entry.body), Some(EntryBody::TurnEnded { .. })) {
+    if !is_turn_over(entries) {
         transcript
             .push_line(&format!("(not finished: `chat --conversation {id}` goes on with it)"));
     }

@@ -26,8 +26,12 @@ export function fromEntries(entries) {
   return conversation;
 }
 
+const KINDS = new Set(["user", "assistant", "step", "asked", "decided", "started", "finished", "ended"]);
+
+/** Applies an entry; one of a newer version, whose kind is unknown, changes nothing. */
 function applyEntry(conversation, { at, what }) {
   const [kind] = Object.keys(what);
+  if (!KINDS.has(kind)) return;
   const body = what[kind];
   if (kind === "user" || kind === "assistant") return void addMessage(conversation, kind, body.content, at);
   const turn = turnOfCall(conversation, body.call ?? body.result?.callId) ?? currentTurn(conversation, at);

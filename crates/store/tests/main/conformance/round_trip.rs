@@ -4,10 +4,12 @@ use serde_json::value::RawValue;
 use toolwright::ToolCall;
 use toolwright::chat::{
     ApprovalVerdict, CallMetadata, Entry, EntryBody, Item, ModelId, Step, StopReason, Usage,
+    load_unfinished_turn, repair_journal,
 };
+use toolwright::testing::ScriptedModel;
 
 use crate::backend::Backend;
-use crate::fixtures::{acquire, append, encode, ids, user_entry};
+use crate::fixtures::{acquire, append, chat, encode, ids, user_entry};
 
 /// JSON that parsing and serializing would change.
 const UNUSUAL_JSON: &[&str] = &[
@@ -126,4 +128,31 @@ pub(crate) async fn numbers_survive_the_round_trip(backend: &Backend) {
     let loaded = backend.open().await.load("room").await.unwrap();
     assert_eq!(encode(&loaded), encode(&entries));
     assert_eq!(store.list(usize::MAX).await.unwrap().len(), 1);
+}
+
+pub(crate) async fn entries_of_a_newer_version_are_kept_and_skipped(backend: &Backend) {
+    let unknown = |id: &str| {
+        let text =
+            format!(r#"{{"id":"{id}","at":1,"what":{{"novel":{{"n":1.50,  "call":"c"}}}}}}"#);
+        Entry::from_json(&text).unwrap()
+    };
+    let store = backend.open().await;
+    append(&store, "room", &[unknown("before"), user_entry("first", 2, "Hello")]).await;
+    append(&store, "room", &[unknown("between")]).await;
+    let model = ScriptedModel::new().replies("Hi.").replies("Again.");
+    let chat = chat(model.clone(), Vec::new(), store.clone());
+    assert_eq!(chat.resume("room").call().await.unwrap().text(), "Hi.");
+    append(&store, "room", &[unknown("after")]).await;
+    // The turn is over, although its end is not the last entry.
+    assert!(load_unfinished_turn(&store, "room").await.unwrap().is_none());
+    chat.message().conversation("room").user("Once more").call().await.unwrap();
+
+    assert_eq!(model.requests()[1].messages.len(), 3);
+    let stored = backend.open().await.load("room").await.unwrap();
+    let (repaired, remarks) = repair_journal(stored.clone());
+    assert_eq!((encode(&repaired), remarks), (encode(&stored), Vec::new()));
+    let unknown_ids: Vec<&str> =
+        stored.iter().filter(|entry| entry.is_unknown()).map(|entry| entry.id.as_str()).collect();
+    assert_eq!(unknown_ids, ["before", "between", "after"]);
+    assert!(encode(&stored)[0].contains(r#"{"n":1.50,  "call":"c"}"#), "{stored:?}");
 }
