@@ -196,8 +196,16 @@ fn normalise_deep(
     });
 }
 
+/// Returns true if no value is valid: merging left `not: {}`, or an `enum` without a value of its types.
 fn admits_nothing(schema: &JsonObject) -> bool {
+    let lacks_value = |values: &[Value]| {
+        let types = schema.keyword("type").map(TypeSet::from_type_keyword);
+        types.is_some_and(|types| {
+            !values.iter().any(|value| types.intersects(TypeSet::type_of(value)))
+        })
+    };
     schema.keyword("not").is_some_and(|not| *not == json!({}))
+        || schema.list("enum").is_some_and(lacks_value)
 }
 
 /// Removes the properties that are never valid after merging.

@@ -303,3 +303,11 @@ fn the_verdict_is_as_reported() {
     ];
     assert_losses_reported(run, Dialect::OPENAI_STRICT, &schemas, &values);
 }
+
+#[test]
+fn an_alternative_whose_values_have_no_allowed_type_is_dropped() {
+    normal(
+        json!({"type": ["string", "null"], "anyOf": [{"enum": [{"a": 1}, [1]]}, {"type": "null"}]}),
+        json!({"type": "null"}),
+    );
+}
