@@ -76,11 +76,17 @@ fn check_output(transcript: &Transcript) -> Result<(), String> {
 fn build_command<'a>(args: &[&'a str]) -> Result<CommandRunner, String> {
     let end = args.iter().position(|arg| *arg == "--");
     let (options, program_args) = args.split_at(end.unwrap_or(args.len()));
-    let options: Vec<&'a str> = options
+    let mut options: Vec<&'a str> = options
         .iter()
         .copied()
         .filter(|option| !matches!(*option, "-q" | "--quiet" | "--locked"))
         .collect();
+    // With `-p`, cargo resolves the features for that package alone, and compiles its dependencies a second time.
+    if options.contains(&"--example")
+        && let Some(at) = options.iter().position(|option| *option == "-p")
+    {
+        options.drain(at..options.len().min(at + 2));
+    }
     cargo_command("build", &["--quiet"]).args(&options).run_inherited()?;
     Ok(cargo_command("run", &["--quiet"]).args(&options).args(program_args))
 }
