@@ -22,10 +22,10 @@ pub use journal::import::import_journal;
 pub use journal::repair::repair_journal;
 pub use journal::store::owner::{Owner, PrincipalRecord};
 pub use journal::store::{
-    ConversationSummary, Lease, MemoryStore, Store, StoreError, entry_title, load_unfinished_turn,
-    random_hex, unique_node_name,
+    ConversationSummary, Lease, MemoryStore, Store, StoreError, entry_title, random_hex,
+    unique_node_name,
 };
-pub use journal::window::HistoryWindow;
+pub use journal::window::{HistoryWindow, load_unfinished_turn};
 pub use model::item::{Item, ItemKind, ProviderJson, Step};
 pub use model::price::{Price, Prices};
 pub use model::usage::{StopReason, Usage};

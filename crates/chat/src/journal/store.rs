@@ -7,7 +7,7 @@ use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use toolwright_core::{Content, Secret};
 
-use crate::journal::entry::{Entry, EntryBody, is_turn_over};
+use crate::journal::entry::{Entry, EntryBody};
 use crate::journal::store::owner::Owner;
 
 pub(crate) mod lease;
@@ -80,28 +80,6 @@ pub trait Store: Send + Sync + 'static {
     /// Returns all entries of a conversation in order; empty if the conversation does not exist.
     fn load<'a>(&'a self, conversation: &'a str) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
         self.tail(conversation, None, usize::MAX)
-    }
-}
-
-/// Loads the last turn of a conversation, from its message on; `None` if it has ended, or there is none.
-///
-/// # Errors
-///
-/// When the store cannot be read.
-pub async fn load_unfinished_turn(
-    store: &dyn Store,
-    conversation: &str,
-) -> Result<Option<Vec<Entry>>, StoreError> {
-    let mut max = 1;
-    loop {
-        let entries = store.tail(conversation, None, max).await?;
-        if entries.is_empty() || is_turn_over(&entries) {
-            return Ok(None);
-        }
-        if entries.len() < max || entries.iter().any(Entry::is_message) {
-            return Ok(Some(entries));
-        }
-        max *= 8;
     }
 }
 

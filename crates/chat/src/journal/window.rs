@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use toolwright_core::{Content, ToolResult};
 
-use crate::journal::entry::{Entry, EntryBody};
+use crate::journal::entry::{Entry, EntryBody, is_turn_over};
 use crate::journal::history::history;
 use crate::journal::store::{Store, StoreError};
 use crate::model::Message;
@@ -133,6 +133,28 @@ impl HistoryWindow {
             from = start;
         }
         (from, current)
+    }
+}
+
+/// Loads the last turn of a conversation, from its message on; `None` if it has ended, or there is none.
+///
+/// # Errors
+///
+/// When the store cannot be read.
+pub async fn load_unfinished_turn(
+    store: &dyn Store,
+    conversation: &str,
+) -> Result<Option<Vec<Entry>>, StoreError> {
+    let mut max = 1;
+    loop {
+        let entries = store.tail(conversation, None, max).await?;
+        if entries.is_empty() || is_turn_over(&entries) {
+            return Ok(None);
+        }
+        if entries.len() < max || entries.iter().any(Entry::is_message) {
+            return Ok(Some(entries));
+        }
+        max *= 8;
     }
 }
 
