@@ -143,10 +143,15 @@ fn select_automatically(config: &Config) -> Result<SelectedModel, CliError> {
         return resolve_model(vendor.name, config, reason).map_err(CliError::failure);
     }
     let mut reason = "no key is set; set OPENAI_API_KEY or pass --model";
-    if let Some(address) = running_ollama(config) {
+    if let Some((address, installed)) = running_ollama(config) {
         let ollama_reason =
             format!("Ollama is there ({address}) and no key is set; --model chooses another");
-        match resolve_model("ollama", config, ollama_reason) {
+        // Without a configured model the first one is the default: named here, so that the list is not requested again.
+        let spec = match (config.origin("models.ollama.model"), installed.first()) {
+            (None, Some(first)) => format!("ollama:{first}"),
+            _ => "ollama".to_owned(),
+        };
+        match resolve_model(&spec, config, ollama_reason) {
             Ok(selected) => return Ok(selected),
             Err(_) => {
                 reason = "no key is set and Ollama has no model; try `ollama pull qwen3`, or pass --model";
@@ -156,12 +161,12 @@ fn select_automatically(config: &Config) -> Result<SelectedModel, CliError> {
     Ok(SelectedModel { model: demo_model(), reason: reason.to_owned() })
 }
 
-/// Host and port of Ollama, if it runs.
-fn running_ollama(config: &Config) -> Option<String> {
+/// Host and port of Ollama, and its models, if it runs.
+fn running_ollama(config: &Config) -> Option<(String, Vec<String>)> {
     let vendor = Vendor::by_name("ollama").ok()?;
     let url = vendor.resolve_base_url(config).ok()?;
-    installed_models(vendor, config)?;
-    Some(format!("{}:{}", url.host_str()?, url.port_or_known_default()?))
+    let address = format!("{}:{}", url.host_str()?, url.port_or_known_default()?);
+    Some((address, installed_models(vendor, config)?))
 }
 
 /// The models of an Ollama server, the last changed first; `None` without a response. Blocks, so not for async functions.
