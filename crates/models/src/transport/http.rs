@@ -20,6 +20,8 @@ pub struct HttpTransport {
     connect_timeout: Duration,
     remote_client: OnceLock<Client>,
     loopback_client: OnceLock<Client>,
+    /// For `http` to this machine: without certificates, whose loading takes most of the time to set up a client.
+    plain_loopback_client: OnceLock<Client>,
 }
 
 impl HttpTransport {
@@ -29,6 +31,7 @@ impl HttpTransport {
             connect_timeout: Duration::from_secs(10),
             remote_client: OnceLock::new(),
             loopback_client: OnceLock::new(),
+            plain_loopback_client: OnceLock::new(),
         }
     }
 
@@ -41,7 +44,13 @@ impl HttpTransport {
 
     fn client_for(&self, request: &WireRequest) -> Result<Client, ModelError> {
         let is_loopback = offline::is_loopback(&request.url);
-        let cell = if is_loopback { &self.loopback_client } else { &self.remote_client };
+        // Redirects are not followed, so a client for `http` never needs TLS.
+        let is_plain = is_loopback && request.url.scheme() == "http";
+        let cell = match (is_loopback, is_plain) {
+            (true, true) => &self.plain_loopback_client,
+            (true, false) => &self.loopback_client,
+            (false, _) => &self.remote_client,
+        };
         if let Some(client) = cell.get() {
             return Ok(client.clone());
         }
@@ -53,6 +62,9 @@ impl HttpTransport {
             .redirect(reqwest::redirect::Policy::none());
         if is_loopback {
             builder = builder.no_proxy();
+        }
+        if is_plain {
+            builder = builder.tls_certs_only([]);
         }
         let client =
             builder.build().map_err(|error| network_error("cannot set up connections", error))?;
