@@ -4,7 +4,6 @@ use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::OnceCell;
 use toolwright_core::{
     ApprovalSigner, Approver, BoxFuture, CallScope, ErrorPolicy, Invoker,
     RegisteredTool as ToolEntry, Snapshot, Tool,
@@ -13,8 +12,8 @@ use toolwright_core::{
 use crate::chat::event::ApprovalResponse;
 use crate::chat::turn_request::TurnRequest;
 use crate::error::ChatError;
-use crate::journal::store::lease::{ConversationQueues, DEFAULT_LEASE_DURATION};
-use crate::journal::store::{Lease, MemoryStore, Store, random_hex};
+use crate::journal::store::lease::{ConversationLocks, DEFAULT_LEASE_DURATION};
+use crate::journal::store::{MemoryStore, Store, random_hex};
 use crate::journal::window::HistoryWindow;
 use crate::model::price::Prices;
 use crate::model::{HostedTool, Model, ModelOptions, ToolChoice};
@@ -68,10 +67,10 @@ pub(crate) struct ChatInner {
     pub(crate) prices: Prices,
     pub(crate) options: TurnOptions,
     approval_timeout: Duration,
-    approval_signer: OnceCell<Arc<ApprovalSigner>>,
+    approval_signer: Mutex<Option<Arc<ApprovalSigner>>>,
     /// The tools of the last snapshot as a request carries them: models cache the `tools` array of a list by its pointer.
     tool_list: Mutex<Option<CachedToolList>>,
-    pub(crate) queues: ConversationQueues,
+    pub(crate) locks: ConversationLocks,
     /// The name under which it holds leases; random, unless [`ChatBuilder::node`] sets it.
     pub(crate) lease_holder: OnceLock<String>,
     pub(crate) lease_duration: Duration,
@@ -141,9 +140,9 @@ impl Chat {
                 manual_calls: false,
             },
             approval_timeout: DEFAULT_APPROVAL_TIMEOUT,
-            approval_signer: OnceCell::new(),
+            approval_signer: Mutex::default(),
             tool_list: Mutex::default(),
-            queues: ConversationQueues::default(),
+            locks: ConversationLocks::default(),
             lease_holder: OnceLock::new(),
             lease_duration: DEFAULT_LEASE_DURATION,
         })
@@ -197,26 +196,32 @@ impl Chat {
         missing.collect()
     }
 
-    pub(crate) async fn approval_signer(&self) -> Result<Arc<ApprovalSigner>, ChatError> {
-        let signer = self.0.approval_signer.get_or_try_init(async || {
-            let key = self.0.store.signing_key().await?;
-            Ok::<_, ChatError>(Arc::new(
-                ApprovalSigner::with_key(key.expose()).lifetime(self.0.approval_timeout),
-            ))
-        });
-        signer.await.cloned()
+    /// Returns the signer with the keys of the store.
+    ///
+    /// A request that starts a turn may use the keys of an earlier one; one that resumes a turn needs those with which another
+    /// process may have signed since.
+    pub(crate) async fn approval_signer(
+        &self,
+        is_resuming: bool,
+    ) -> Result<Arc<ApprovalSigner>, ChatError> {
+        let known = || self.0.approval_signer.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(signer) = known().as_ref().filter(|_| !is_resuming) {
+            return Ok(Arc::clone(signer));
+        }
+        let keys = self.0.store.signing_keys().await?;
+        let signer = ApprovalSigner::with_keys(keys).lifetime(self.0.approval_timeout);
+        let signer = Arc::new(signer);
+        *known() = Some(Arc::clone(&signer));
+        Ok(signer)
     }
 
-    /// Returns the lease of a conversation, with this chat as its holder.
-    pub(crate) fn lease_for(&self, conversation: &str) -> Result<Lease, ChatError> {
-        let holder = match self.0.lease_holder.get() {
-            Some(holder) => holder,
-            None => {
-                let name = random_hex(8)?;
-                self.0.lease_holder.get_or_init(|| name)
-            }
-        };
-        Ok(Lease::new(conversation, holder))
+    /// Returns the name under which this chat holds leases.
+    pub(crate) fn lease_holder(&self) -> Result<&str, ChatError> {
+        if let Some(holder) = self.0.lease_holder.get() {
+            return Ok(holder);
+        }
+        let name = random_hex(8)?;
+        Ok(self.0.lease_holder.get_or_init(|| name))
     }
 
     /// Returns the tools that a caller may see; the same allocation for every request of a snapshot.

@@ -115,6 +115,14 @@ pub enum ChatError {
         /// Known names that are similar to the first of them.
         nearest: Vec<String>,
     },
+    /// A message is to continue after an entry that is not the end of a turn.
+    #[error(
+        "no turn of this conversation ends with the entry `{entry}`: a message can continue only there"
+    )]
+    NoTurnEnd {
+        /// The id of the entry.
+        entry: String,
+    },
     /// A prompt of the registry cannot be rendered.
     #[error("prompt `{name}`: {message}")]
     Prompt {

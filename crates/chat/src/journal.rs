@@ -6,17 +6,22 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde_json::Value;
 use tokio::time::Instant;
 use toolwright_core::__internal::whole_millis;
-use toolwright_core::{ApprovalToken, CallId};
+use toolwright_core::schema::canonical_json;
+use toolwright_core::{ApprovalSigner, ApprovalToken, CallId};
 
 use crate::chat::TurnOptions;
-use crate::journal::entry::{Entry, EntryBody};
+use crate::error::ChatError;
+use crate::journal::entry::{ApprovalVerdict, Entry, EntryBody, is_turn_over};
+use crate::journal::store::inbox::InboxItem;
 use crate::journal::store::owner::PrincipalRecord;
-use crate::journal::store::{Lease, Store, StoreError, random_hex};
-use crate::turn::{Turn, TurnLimits};
+use crate::journal::store::{Append, Lease, Store, StoreError, TurnStatus, random_hex};
+use crate::journal::window::HistoryWindow;
+use crate::turn::{Turn, TurnAction, TurnLimits};
 
 pub(crate) mod entry;
 pub(crate) mod history;
 pub(crate) mod import;
+pub(crate) mod path;
 pub(crate) mod repair;
 pub(crate) mod store;
 pub(crate) mod window;
@@ -25,7 +30,9 @@ pub(crate) mod window;
 pub(crate) struct Journal {
     pub(crate) conversation: String,
     store: Arc<dyn Store>,
-    lease: Lease,
+    signer: Arc<ApprovalSigner>,
+    /// True if the turn pauses at every call, for a caller that runs the calls itself.
+    pauses_at_calls: bool,
     /// Orders the appends of calls that run at the same time. Holds the error of an append that was perhaps not stored: after
     /// it, nothing more is appended.
     append_lock: tokio::sync::Mutex<Option<String>>,
@@ -34,6 +41,7 @@ pub(crate) struct Journal {
 
 /// The entries that were read or appended, and the turn they lead to.
 pub(crate) struct JournalState {
+    lease: Lease,
     pub(crate) entries: Vec<Entry>,
     pub(crate) turn: Turn,
     clock: Clock,
@@ -67,32 +75,86 @@ impl Journal {
         store: Arc<dyn Store>,
         lease: Lease,
         options: &TurnOptions,
+        signer: Arc<ApprovalSigner>,
     ) -> Result<Self, StoreError> {
         let conversation = lease.conversation.clone();
         let entries = options.window.load_entries(&store, &conversation).await?;
-        let mut turn = Turn::new(options.limits.clone());
-        entries.iter().for_each(|entry| turn.apply(entry));
-        Ok(Self {
+        let turn = Turn::new(options.limits.clone());
+        let journal = Self {
             conversation,
             store,
-            lease,
+            signer,
+            pauses_at_calls: options.manual_calls,
             append_lock: tokio::sync::Mutex::default(),
-            state: Mutex::new(JournalState { entries, turn, clock: Clock::start() }),
-        })
+            state: Mutex::new(JournalState {
+                lease,
+                entries: Vec::new(),
+                turn,
+                clock: Clock::start(),
+            }),
+        };
+        journal.replace_entries(entries);
+        Ok(journal)
     }
 
-    /// Appends entries: durable when it returns.
+    /// Continues after the entry of the id `after`, or before the first entry if that is empty.
+    pub(crate) async fn branch_after(
+        &self,
+        after: &str,
+        window: &HistoryWindow,
+    ) -> Result<(), ChatError> {
+        let path = window.load_path(&*self.store, &self.conversation, Some(after)).await?;
+        if !after.is_empty() && !is_turn_over(&path) {
+            return Err(ChatError::NoTurnEnd { entry: after.to_owned() });
+        }
+        self.replace_entries(path);
+        Ok(())
+    }
+
+    /// Replaces the entries by others of the same conversation, and the turn by the one that they lead to.
+    fn replace_entries(&self, entries: Vec<Entry>) {
+        let mut state = self.state();
+        state.turn.reset();
+        let ended = |entry: &Entry| matches!(entry.body, EntryBody::TurnEnded { .. });
+        let open_turn = entries.iter().rposition(ended).map_or(0, |at| at + 1);
+        for (at, entry) in entries.iter().enumerate() {
+            match at < open_turn || self.is_signed(entry, &entries) {
+                true => state.turn.apply(entry),
+                // The turn counts all entries.
+                false => state.turn.apply_ignored(entry),
+            }
+        }
+        state.entries = entries;
+    }
+
+    /// Returns true unless an entry is a decision that was not signed with a key of this store.
+    fn is_signed(&self, entry: &Entry, entries: &[Entry]) -> bool {
+        let EntryBody::ApprovalDecided { call, verdict, mac } = &entry.body else {
+            return true;
+        };
+        let arguments = find_approval_request(entries, call).map(|(arguments, _)| arguments);
+        let approver = entry.principal.as_ref();
+        let text = decision_text(&self.conversation, call, verdict, arguments, approver);
+        let is_signed = mac.as_ref().is_some_and(|mac| self.signer.is_text_signature(&text, mac));
+        if !is_signed {
+            let (conversation, entry) = (&self.conversation, &entry.id);
+            tracing::warn!(conversation, entry, "a decision is not signed: it is ignored");
+        }
+        is_signed
+    }
+
+    /// Appends entries: stored when it returns.
     pub(crate) async fn append(
         &self,
         bodies: impl IntoIterator<Item = EntryBody>,
     ) -> Result<(), StoreError> {
-        self.append_as(None, bodies).await
+        self.append_caused(&Cause::default(), bodies).await
     }
 
-    /// Appends entries that a principal caused: durable when it returns.
-    pub(crate) async fn append_as(
+    /// Appends entries with what caused them: stored when it returns.
+    pub(crate) async fn append_caused(
         &self,
-        principal: Option<&PrincipalRecord>,
+        cause: &Cause<'_>,
         bodies: impl IntoIterator<Item = EntryBody>,
     ) -> Result<(), StoreError> {
         let mut failure = self.append_lock.lock().await;
@@ -100,16 +162,18 @@ impl Journal {
             return Err(StoreError::new(message));
         }
         let now = self.now();
-        let entries: Result<Vec<Entry>, StoreError> = bodies
-            .into_iter()
-            .map(
-                |body| Ok(Entry::new(random_hex(8)?, now, body).with_principal(principal.cloned())),
-            )
-            .collect();
-        let entries = entries?;
+        let entries = self.make_entries(cause, now, bodies)?;
+        let (lease, turn, durable) = {
+            let state = self.state();
+            let turn = self.status_after(&state.turn, &entries, now);
+            let durable = must_be_durable(&state.turn, &entries, cause);
+            (state.lease.clone(), turn, durable)
+        };
+        let taken: Vec<u64> = cause.item.map(|item| item.position).into_iter().collect();
+        let append = Append::new(&entries).taking(&taken).turn(turn).durable(durable);
         // Stays if this future is dropped before the store has answered.
         *failure = Some("an earlier append was cancelled before it was stored".to_owned());
-        let appended = self.store.append(&self.lease, &entries).await;
+        let appended = self.store.append(&lease, append).await;
         *failure = appended.as_ref().err().map(ToString::to_string);
         appended?;
         let mut state = self.state();
@@ -120,9 +184,78 @@ impl Journal {
         Ok(())
     }
 
-    /// Resumes the turn with these limits; the time since its last entry does not count.
-    pub(crate) fn resume(&self, limits: TurnLimits) {
+    /// Makes entries with new ids; the first one that has a cause has the id of its inbox item.
+    fn make_entries(
+        &self,
+        cause: &Cause<'_>,
+        now: u64,
+        bodies: impl IntoIterator<Item = EntryBody>,
+    ) -> Result<Vec<Entry>, StoreError> {
+        let mut item = cause.item;
+        let mut after = cause.after;
+        let entries = bodies.into_iter().map(|mut body| {
+            let mut entry = Entry::new(String::new(), now, EntryBody::User { content: Vec::new() });
+            let is_decision = matches!(body, EntryBody::ApprovalDecided { .. });
+            let is_message = matches!(body, EntryBody::User { .. } | EntryBody::Assistant { .. });
+            if is_decision || is_message {
+                entry.principal = cause.principal.cloned();
+            }
+            if is_message {
+                entry.after = after.take().map(str::to_owned);
+            }
+            entry.id = match item.take_if(|_| is_decision || is_message) {
+                Some(item) => item.id.clone(),
+                None => random_hex(8)?,
+            };
+            if let EntryBody::ApprovalDecided { call, verdict, mac } = &mut body {
+                let arguments = self.approval_request(call).map(|(arguments, _)| arguments);
+                let text = decision_text(
+                    &self.conversation,
+                    call,
+                    verdict,
+                    arguments.as_ref(),
+                    entry.principal.as_ref(),
+                );
+                *mac = Some(self.signer.sign_text(&text));
+            }
+            entry.body = body;
+            Ok(entry)
+        });
+        entries.collect()
+    }
+
+    /// Returns the status of the turn after more entries.
+    fn status_after(&self, turn: &Turn, entries: &[Entry], now: u64) -> TurnStatus {
+        if is_turn_over(entries) {
+            return TurnStatus::Over;
+        }
+        if self.pauses_at_calls {
+            return TurnStatus::Paused;
+        }
+        let asks = |entry: &Entry| matches!(entry.body, EntryBody::ApprovalRequested { .. });
+        if !turn.has_pending_approval() && !entries.iter().any(asks) {
+            return TurnStatus::Running;
+        }
+        let mut turn = turn.clone();
+        entries.iter().for_each(|entry| turn.apply(entry));
+        match turn.next_action(now) {
+            TurnAction::AwaitApproval(_) => TurnStatus::Paused,
+            _ => TurnStatus::Running,
+        }
+    }
+
+    /// Returns the next action of the turn after more entries.
+    pub(crate) fn action_after(&self, bodies: &[EntryBody]) -> TurnAction {
+        let now = self.now();
+        let mut turn = self.state().turn.clone();
+        bodies.iter().for_each(|body| turn.apply(&Entry::new("", now, body.clone())));
+        turn.next_action(now)
+    }
+
+    /// Resumes the turn with this lease and these limits; the time since its last entry does not count.
+    pub(crate) fn resume(&self, lease: Lease, limits: TurnLimits) {
         let mut state = self.state();
+        state.lease = lease;
         state.clock = Clock::start();
         let now = state.clock.now();
         state.turn.resume(limits, now);
@@ -140,18 +273,74 @@ impl Journal {
     /// Returns the arguments and the token of the last approval request for a call.
     pub(crate) fn approval_request(&self, call: &CallId) -> Option<(Value, ApprovalToken)> {
         let state = self.state();
-        let mut newest = state.entries.iter().rev();
-        newest.find_map(|entry| match &entry.body {
-            EntryBody::ApprovalRequested { call: requested, arguments, token }
-                if requested == call =>
-            {
-                Some((arguments.clone(), token.clone()))
-            }
-            _ => None,
-        })
+        let (arguments, token) = find_approval_request(&state.entries, call)?;
+        Some((arguments.clone(), token.clone()))
     }
 
     pub(crate) fn state(&self) -> MutexGuard<'_, JournalState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What caused messages and decisions.
+#[derive(Default)]
+pub(crate) struct Cause<'a> {
+    /// The principal that sent them.
+    pub(crate) principal: Option<&'a PrincipalRecord>,
+    /// The inbox item that they are taken from.
+    pub(crate) item: Option<&'a InboxItem>,
+    /// The id of the entry that the first message follows.
+    pub(crate) after: Option<&'a str>,
+}
+
+/// Returns true if entries must be on the disk before the turn goes on.
+///
+/// Losing the others in a power failure repeats work and has no effect: a step of the model, calls that may run again, and
+/// messages that are still in the inbox then.
+fn must_be_durable(turn: &Turn, entries: &[Entry], cause: &Cause<'_>) -> bool {
+    let new_calls = entries.iter().flat_map(|entry| match &entry.body {
+        EntryBody::Step { calls, .. } => calls.as_slice(),
+        _ => &[],
+    });
+    let can_rerun = |call: &CallId| {
+        let mut known = new_calls.clone().chain(turn.open_calls());
+        known.any(|known| known.call == *call && known.can_rerun())
+    };
+    entries.iter().any(|entry| match &entry.body {
+        EntryBody::User { .. } | EntryBody::Assistant { .. } => cause.item.is_none(),
+        EntryBody::Step { .. } | EntryBody::Unknown(_) => false,
+        EntryBody::CallStarted { call } => !can_rerun(call),
+        EntryBody::CallFinished { result } => !can_rerun(&result.call_id),
+        EntryBody::ApprovalRequested { .. }
+        | EntryBody::ApprovalDecided { .. }
+        | EntryBody::TurnEnded { .. } => true,
+    })
+}
+
+/// Returns the arguments and the token of the last approval request for a call.
+fn find_approval_request<'a>(
+    entries: &'a [Entry],
+    call: &CallId,
+) -> Option<(&'a Value, &'a ApprovalToken)> {
+    let mut newest = entries.iter().rev();
+    newest.find_map(|entry| match &entry.body {
+        EntryBody::ApprovalRequested { call: requested, arguments, token } if requested == call => {
+            Some((arguments, token))
+        }
+        _ => None,
+    })
+}
+
+/// Returns the text that the signature of a decision covers.
+fn decision_text(
+    conversation: &str,
+    call: &CallId,
+    verdict: &ApprovalVerdict,
+    arguments: Option<&Value>,
+    approver: Option<&PrincipalRecord>,
+) -> String {
+    let approver = approver.map(|principal| principal.subject.as_str());
+    let verdict = serde_json::to_value(verdict).unwrap_or_default();
+    let signed = serde_json::json!([conversation, call, verdict, arguments, approver]);
+    canonical_json(&signed).to_string()
 }

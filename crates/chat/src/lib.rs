@@ -19,11 +19,14 @@ pub use error::{ChatError, ModelError, ModelErrorKind};
 pub use journal::entry::{ApprovalVerdict, CallMetadata, Entry, EntryBody, TurnEnd, is_turn_over};
 pub use journal::history::history;
 pub use journal::import::import_journal;
+pub use journal::path::{load_path, newest_path};
 pub use journal::repair::repair_journal;
+pub use journal::store::inbox::{InboxBody, InboxItem, MessagePart};
+pub use journal::store::lease::HeldLease;
 pub use journal::store::owner::{Owner, PrincipalRecord};
 pub use journal::store::{
-    ConversationSummary, Lease, MemoryStore, Store, StoreError, entry_title, random_hex,
-    unique_node_name,
+    Append, ConversationSummary, Lease, MemoryStore, Store, StoreError, StoreFuture, TailEnd,
+    TurnStatus, entry_title, random_hex, unique_node_name,
 };
 pub use journal::window::{HistoryWindow, load_unfinished_turn};
 pub use model::item::{Item, ItemKind, ProviderJson, Step};

@@ -139,7 +139,7 @@ impl Turn {
                 let expires = token.expires();
                 self.set_state(call, CallState::AwaitingApproval { expires });
             }
-            EntryBody::ApprovalDecided { call, verdict } => {
+            EntryBody::ApprovalDecided { call, verdict, .. } => {
                 self.exclude_waiting_time(entry.at);
                 self.record_verdict(call, verdict);
             }
@@ -155,8 +155,18 @@ impl Turn {
             EntryBody::TurnEnded { end } => self.end = Some(end.clone()),
             EntryBody::Unknown(_) => {}
         }
+        self.apply_ignored(entry);
+    }
+
+    /// Counts an entry that has no effect on the turn.
+    pub(crate) fn apply_ignored(&mut self, entry: &Entry) {
         self.last_entry_at = entry.at;
         self.entry_count += 1;
+    }
+
+    /// Goes back to before the first entry.
+    pub(crate) fn reset(&mut self) {
+        *self = Self::new(std::mem::take(&mut self.limits));
     }
 
     fn start(&mut self, at: u64) {
@@ -289,6 +299,12 @@ impl Turn {
         self.unfinished_calls().filter(guarded).map(|it| &it.metadata)
     }
 
+    /// Returns true if a call needs approval and is not decided.
+    pub(crate) fn has_pending_approval(&self) -> bool {
+        let mut calls = self.calls.iter();
+        calls.any(|it| matches!(it.state, CallState::AwaitingApproval { .. }))
+    }
+
     /// Returns the error of a call that failed in a way that ends the turn.
     pub(crate) fn fatal_error(&self) -> Option<&str> {
         self.calls.iter().find_map(TrackedCall::fatal_error)
@@ -330,7 +346,8 @@ impl Turn {
             let calls = self.unfinished_calls().filter(|tracked| matches(tracked));
             calls.map(|tracked| tracked.metadata.call.clone()).collect()
         };
-        let abandoned = ids(&|tracked| tracked.state == CallState::Started && !tracked.can_rerun());
+        let abandoned =
+            ids(&|tracked| tracked.state == CallState::Started && !tracked.metadata.can_rerun());
         if !abandoned.is_empty() {
             return TurnAction::AbandonCalls(abandoned);
         }
@@ -417,10 +434,6 @@ impl TrackedCall {
             }
             _ => self.rejection.clone(),
         }
-    }
-
-    fn can_rerun(&self) -> bool {
-        self.metadata.read_only || self.metadata.idempotent
     }
 
     fn fatal_error(&self) -> Option<&str> {

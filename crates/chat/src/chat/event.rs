@@ -160,7 +160,7 @@ pub struct PendingApproval {
 }
 
 /// The response to a [`PendingApproval`], with its token.
-#[derive(Clone, Debug, Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ApprovalResponse {

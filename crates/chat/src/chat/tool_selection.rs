@@ -1,8 +1,11 @@
 //! Selects the tools of a turn: the invoker of the chat, narrowed and extended as the request asks.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
-use toolwright_core::{ApprovalPolicy, BundleItem, Invoker, ToolName, ToolSelection, ToolSpec};
+use toolwright_core::{
+    ApprovalPolicy, ApprovalSigner, BundleItem, Invoker, ToolName, ToolSelection, ToolSpec,
+};
 
 use crate::chat::turn_request::TurnRequest;
 use crate::error::ChatError;
@@ -13,6 +16,7 @@ use crate::error::ChatError;
 pub(crate) async fn select_tools(
     request: &TurnRequest,
     guarded: &HashSet<ToolName>,
+    signer: Arc<ApprovalSigner>,
 ) -> Result<Invoker, ChatError> {
     let mut invoker = request.chat.0.invoker.clone();
     let is_allowed = request.is_allowed.clone();
@@ -36,8 +40,7 @@ pub(crate) async fn select_tools(
         });
         invoker = adjusted.map_err(ChatError::tools)?;
     }
-    let approvals = request.chat.approval_signer().await?;
-    let invoker = invoker.with_approval_signer(approvals);
+    let invoker = invoker.with_approval_signer(signer);
     invoker.with_fixed_snapshot().map_err(ChatError::tools)
 }
 

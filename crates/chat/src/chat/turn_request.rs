@@ -16,6 +16,8 @@ use crate::chat::{Chat, TurnOptions};
 use crate::error::ChatError;
 use crate::journal::Journal;
 use crate::journal::entry::EntryBody;
+use crate::journal::store::inbox::InboxItem;
+use crate::journal::store::lease::HeldLease;
 use crate::journal::store::owner::PrincipalRecord;
 use crate::journal::window::HistoryWindow;
 use crate::model::{Model, ModelOptions, ResponseFormat, ToolChoice};
@@ -47,6 +49,12 @@ pub struct TurnRequest {
     pub(crate) principal: Option<PrincipalRecord>,
     pub(crate) cancel: CancellationToken,
     pub(crate) response_format: Option<ResponseFormat>,
+    /// The lease of the conversation, if the caller holds it.
+    pub(crate) held_lease: Option<Arc<HeldLease>>,
+    /// The inbox item that the messages or approval responses are taken from.
+    pub(crate) inbox_item: Option<InboxItem>,
+    /// The id of the entry that the messages follow.
+    pub(crate) after: Option<String>,
 }
 
 /// One input of a turn.
@@ -86,6 +94,9 @@ impl TurnRequest {
             principal: None,
             cancel: CancellationToken::new(),
             response_format: None,
+            held_lease: None,
+            inbox_item: None,
+            after: None,
         }
     }
 
@@ -124,6 +135,25 @@ impl TurnRequest {
     /// Sets the name of the stored conversation, which is created if it does not exist; without it, nothing is stored.
     pub fn conversation(mut self, id: impl Into<String>) -> Self {
         self.conversation = Some(id.into());
+        self
+    }
+
+    /// Continues the conversation after the entry of this id, the end of a turn, instead of the newest; an empty id begins
+    /// again before the first one. What follows that entry stays in the journal, as another branch.
+    pub fn after(mut self, entry: impl Into<String>) -> Self {
+        self.after = Some(entry.into());
+        self
+    }
+
+    /// Runs the turn with a lease that the caller holds and renews, instead of acquiring it.
+    pub fn held_lease(mut self, lease: Arc<HeldLease>) -> Self {
+        self.held_lease = Some(lease);
+        self
+    }
+
+    /// Removes this item from the inbox of the conversation when its messages or decisions are appended to the journal.
+    pub fn inbox_item(mut self, item: InboxItem) -> Self {
+        self.inbox_item = Some(item);
         self
     }
 

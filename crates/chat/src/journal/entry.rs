@@ -26,12 +26,19 @@ pub struct Entry {
     /// The principal that caused a message or an approval; `None` for the operator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub principal: Option<PrincipalRecord>,
+    /// The entry of a call made inside another call: the id of that call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<CallId>,
+    /// The first message of a branch: the id of the entry that it follows, or empty if it follows none. Otherwise an entry
+    /// follows the one that was appended before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
 }
 
 impl Entry {
     /// Creates an entry without a principal.
     pub fn new(id: impl Into<String>, at: u64, body: EntryBody) -> Self {
-        Self { id: id.into(), at, body, principal: None }
+        Self { id: id.into(), at, body, principal: None, parent: None, after: None }
     }
 
     /// Parses an entry as JSON; one of a kind that this version does not know becomes [`EntryBody::Unknown`].
@@ -122,6 +129,9 @@ pub enum EntryBody {
         call: CallId,
         /// The decision.
         verdict: ApprovalVerdict,
+        /// The signature of the decision, with the store's key: without it, the decision approves nothing.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        mac: Option<String>,
     },
     /// The turn is over.
     #[serde(rename = "ended")]
@@ -156,12 +166,17 @@ fn parse_unknown(text: &str) -> Option<Entry> {
         what: Box<RawValue>,
         #[serde(default)]
         principal: Option<PrincipalRecord>,
+        #[serde(default)]
+        parent: Option<CallId>,
+        #[serde(default)]
+        after: Option<String>,
     }
-    let UnknownEntry { id, at, what, principal } = serde_json::from_str(text).ok()?;
-    let body: HashMap<String, IgnoredAny> = serde_json::from_str(what.get()).ok()?;
-    let is_known = body.keys().any(|kind| KINDS.contains(&kind.as_str()));
-    (body.len() == 1 && !is_known)
-        .then(|| Entry::new(id, at, EntryBody::Unknown(what)).with_principal(principal))
+    let UnknownEntry { id, at, what, principal, parent, after } =
+        serde_json::from_str(text).ok()?;
+    let kinds: HashMap<String, IgnoredAny> = serde_json::from_str(what.get()).ok()?;
+    let is_known = kinds.keys().any(|kind| KINDS.contains(&kind.as_str()));
+    let body = EntryBody::Unknown(what);
+    (kinds.len() == 1 && !is_known).then_some(Entry { id, at, body, principal, parent, after })
 }
 
 impl EntryBody {
@@ -210,6 +225,11 @@ impl CallMetadata {
             idempotent: false,
             return_direct: false,
         }
+    }
+
+    /// Returns true if the call may run again after it was interrupted.
+    pub fn can_rerun(&self) -> bool {
+        self.read_only || self.idempotent
     }
 }
 

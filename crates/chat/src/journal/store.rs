@@ -7,83 +7,129 @@ use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use toolwright_core::{Content, Secret};
 
-use crate::journal::entry::{Entry, EntryBody};
+use crate::journal::entry::{Entry, EntryBody, is_turn_over};
+use crate::journal::store::inbox::InboxItem;
 use crate::journal::store::owner::Owner;
 
+pub(crate) mod inbox;
 pub(crate) mod lease;
 mod memory;
 pub(crate) mod owner;
 
 pub use memory::MemoryStore;
 
-/// Stores journals: append-only, in order, each entry once.
+/// The future of an operation of a [`Store`].
+pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
+
+/// Stores conversations: a journal of entries, append-only, and an inbox of items that wait to be moved into the journal.
 ///
 /// Appending requires the conversation's [`Lease`], so that only one of many nodes runs its turn. A lease that is not renewed in
 /// time may be acquired by another holder, and appends of the former holder fail from then on; until then, the lease remains
-/// valid.
+/// valid. The inbox needs no lease: what a node accepts from a client is stored there, whichever node holds the lease.
 pub trait Store: Send + Sync + 'static {
-    /// Acquires or renews a conversation's lease for `duration`; returns false if another holder has it.
+    /// Acquires the lease of a conversation for `duration`; `None` if another holder has it.
     ///
-    /// The duration starts when the lease is written, not when this is called.
+    /// A holder that has the lease already acquires it again: so does a process that was restarted under the same name. Every
+    /// acquisition raises the term, and a lease of an earlier term is no longer valid. The duration starts when the lease is
+    /// written, not when this is called.
     fn acquire<'a>(
         &'a self,
-        lease: &'a Lease,
+        conversation: &'a str,
+        holder: &'a str,
         duration: Duration,
-    ) -> BoxFuture<'a, Result<bool, StoreError>>;
+    ) -> StoreFuture<'a, Option<Lease>>;
 
-    /// Releases a lease; does nothing if it is not held.
-    fn release<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>>;
+    /// Renews a lease for `duration`; returns false if it is not valid any more.
+    fn renew<'a>(&'a self, lease: &'a Lease, duration: Duration) -> StoreFuture<'a, bool>;
 
-    /// Appends entries to a conversation, all of them or none; durable when it returns. Requires the conversation's lease.
+    /// Releases a lease; does nothing if it is not valid any more.
+    fn release<'a>(&'a self, lease: &'a Lease) -> StoreFuture<'a, ()>;
+
+    /// Returns the term of the last acquisition of a conversation's lease, or of a conversation of this name that was deleted.
+    fn term<'a>(&'a self, conversation: &'a str) -> StoreFuture<'a, u64>;
+
+    /// Appends entries to a conversation and removes items from its inbox: all of it or nothing. Requires the lease.
     ///
     /// An entry whose id is stored already is not appended again.
-    fn append<'a>(
-        &'a self,
-        lease: &'a Lease,
-        entries: &'a [Entry],
-    ) -> BoxFuture<'a, Result<(), StoreError>>;
+    fn append<'a>(&'a self, lease: &'a Lease, append: Append<'a>) -> StoreFuture<'a, ()>;
 
-    /// Returns the last entries of a conversation in order, at most `limit`, and only those before the entry with the id
-    /// `before`; empty if the conversation does not exist.
+    /// Adds an item to the inbox of a conversation, unless it has `limit` items: then returns `None`. Durable when it returns.
+    ///
+    /// Positions rise from item to item. An item is marked as [resuming](InboxItem::resumes) if it is a decision or a stop, or
+    /// if the turn is paused now. An item that was added before is not added again: returns its position, or 0 if an entry of
+    /// the same id shows that it was taken.
+    fn push_inbox<'a>(
+        &'a self,
+        conversation: &'a str,
+        item: &'a InboxItem,
+        limit: usize,
+    ) -> StoreFuture<'a, Option<u64>>;
+
+    /// Returns the inbox of a conversation in order.
+    fn inbox<'a>(&'a self, conversation: &'a str) -> StoreFuture<'a, Vec<InboxItem>>;
+
+    /// Removes an item from an inbox; returns false if it is not there any more.
+    fn remove_inbox_item<'a>(
+        &'a self,
+        conversation: &'a str,
+        position: u64,
+    ) -> StoreFuture<'a, bool>;
+
+    /// Returns at most `limit` conversations that no holder attends to: their lease is free or has expired, and their turn is
+    /// [running](TurnStatus::Running) or their inbox has items. While a turn is paused, only items that resume it count.
+    fn list_unattended(&self, limit: usize) -> StoreFuture<'_, Vec<String>>;
+
+    /// Returns the last entries of a conversation in order, at most `limit`, up to `end`; empty if the conversation or the
+    /// entry that `end` names does not exist.
     fn tail<'a>(
         &'a self,
         conversation: &'a str,
-        before: Option<&'a str>,
+        end: TailEnd<'a>,
         limit: usize,
-    ) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>>;
+    ) -> StoreFuture<'a, Vec<Entry>>;
 
     /// Returns at most `limit` conversations, the latest first.
-    fn list(&self, limit: usize) -> BoxFuture<'_, Result<Vec<ConversationSummary>, StoreError>>;
+    fn list(&self, limit: usize) -> StoreFuture<'_, Vec<ConversationSummary>>;
 
     /// Returns at most `limit` conversations of one owner, the latest first.
     fn list_by_owner<'a>(
         &'a self,
         owner: &'a Owner,
         limit: usize,
-    ) -> BoxFuture<'a, Result<Vec<ConversationSummary>, StoreError>>;
+    ) -> StoreFuture<'a, Vec<ConversationSummary>>;
 
-    /// Deletes a conversation. Requires its lease; returns false if it did not exist.
-    fn delete<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, StoreError>>;
+    /// Returns at most `limit` conversations whose last entry is older than `time`, in milliseconds since 1970, the oldest
+    /// first.
+    fn list_older_than(&self, time: u64, limit: usize)
+    -> StoreFuture<'_, Vec<ConversationSummary>>;
 
-    /// Returns the key that approval tokens are signed with; created once, and stored as long as the journals.
-    fn signing_key(&self) -> BoxFuture<'_, Result<Secret, StoreError>>;
+    /// Deletes a conversation with its inbox. Requires its lease; returns false if it did not exist.
+    fn delete<'a>(&'a self, lease: &'a Lease) -> StoreFuture<'a, bool>;
+
+    /// Returns the keys that approvals are signed with, the newest first; created once, and stored as long as the journals.
+    ///
+    /// The newest key signs, and all of them verify.
+    fn signing_keys(&self) -> StoreFuture<'_, Vec<Secret>>;
+
+    /// Adds a new signing key, which signs from now on; at most `keep` keys remain.
+    fn rotate_signing_key(&self, keep: usize) -> StoreFuture<'_, ()>;
 
     /// Returns an error if the store cannot accept new work now: it cannot be written, or its backlog is too long.
     ///
     /// A server calls this before it accepts a message, and for its readiness probe. An implementation writes something small
     /// and durable, at most about once a second, and reports a backlog with [`StoreError::overloaded`]. The default is for
     /// stores that can always be written.
-    fn check_writable(&self) -> BoxFuture<'_, Result<(), StoreError>> {
+    fn check_writable(&self) -> StoreFuture<'_, ()> {
         Box::pin(async { Ok(()) })
     }
 
     /// Returns all entries of a conversation in order; empty if the conversation does not exist.
-    fn load<'a>(&'a self, conversation: &'a str) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
-        self.tail(conversation, None, usize::MAX)
+    fn load<'a>(&'a self, conversation: &'a str) -> StoreFuture<'a, Vec<Entry>> {
+        self.tail(conversation, TailEnd::Newest, usize::MAX)
     }
 }
 
-/// The right to append to one conversation.
+/// The right to append to one conversation, from one acquisition to the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Lease {
@@ -91,13 +137,85 @@ pub struct Lease {
     pub conversation: String,
     /// The name of the holder: a node, or another process that appends.
     pub holder: String,
+    /// The number of the acquisition, which rises each time the conversation is acquired.
+    pub term: u64,
 }
 
 impl Lease {
-    /// Creates the lease of a conversation and a holder; [`Store::acquire`] acquires it.
-    pub fn new(conversation: impl Into<String>, holder: impl Into<String>) -> Self {
-        Self { conversation: conversation.into(), holder: holder.into() }
+    /// Creates the lease of one acquisition; for stores, which return it from [`Store::acquire`].
+    pub fn new(conversation: impl Into<String>, holder: impl Into<String>, term: u64) -> Self {
+        Self { conversation: conversation.into(), holder: holder.into(), term }
     }
+}
+
+/// What one [`Store::append`] does.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Append<'a> {
+    /// The entries that are appended.
+    pub entries: &'a [Entry],
+    /// The positions of the inbox items that are removed.
+    pub taken: &'a [u64],
+    /// The status of the turn after these entries.
+    pub turn: TurnStatus,
+    /// True if the append must be on the disk when it returns. Otherwise it may be lost in a power failure, together with all
+    /// later appends and this process.
+    pub durable: bool,
+}
+
+impl<'a> Append<'a> {
+    /// Appends entries durably; the turn is over if they end with its end, and runs otherwise.
+    pub fn new(entries: &'a [Entry]) -> Self {
+        let turn = match is_turn_over(entries) {
+            true => TurnStatus::Over,
+            false => TurnStatus::Running,
+        };
+        Self { entries, taken: &[], turn, durable: true }
+    }
+
+    /// Removes these items from the inbox.
+    #[must_use]
+    pub fn taking(mut self, positions: &'a [u64]) -> Self {
+        self.taken = positions;
+        self
+    }
+
+    /// Sets the status of the turn after these entries.
+    #[must_use]
+    pub fn turn(mut self, turn: TurnStatus) -> Self {
+        self.turn = turn;
+        self
+    }
+
+    /// Sets whether the append must be on the disk when it returns.
+    #[must_use]
+    pub fn durable(mut self, durable: bool) -> Self {
+        self.durable = durable;
+        self
+    }
+}
+
+/// The status of a conversation's last turn, which decides whether it has to be resumed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TurnStatus {
+    /// It has ended, or there is none.
+    #[default]
+    Over,
+    /// It runs: without a holder of its lease, it has to be resumed.
+    Running,
+    /// It waits for a decision, and is resumed by one.
+    Paused,
+}
+
+/// Where the entries that [`Store::tail`] returns end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TailEnd<'a> {
+    /// With the newest entry.
+    Newest,
+    /// With the entry before the one of this id.
+    Before(&'a str),
+    /// With the entry of this id.
+    At(&'a str),
 }
 
 /// A stored conversation in a list.
@@ -160,34 +278,64 @@ pub fn entry_title(entry: &Entry) -> String {
 impl<S: Store + ?Sized> Store for Arc<S> {
     fn acquire<'a>(
         &'a self,
-        lease: &'a Lease,
+        conversation: &'a str,
+        holder: &'a str,
         duration: Duration,
-    ) -> BoxFuture<'a, Result<bool, StoreError>> {
-        (**self).acquire(lease, duration)
+    ) -> StoreFuture<'a, Option<Lease>> {
+        (**self).acquire(conversation, holder, duration)
     }
 
-    fn release<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
+    fn renew<'a>(&'a self, lease: &'a Lease, duration: Duration) -> StoreFuture<'a, bool> {
+        (**self).renew(lease, duration)
+    }
+
+    fn release<'a>(&'a self, lease: &'a Lease) -> StoreFuture<'a, ()> {
         (**self).release(lease)
     }
 
-    fn append<'a>(
+    fn term<'a>(&'a self, conversation: &'a str) -> StoreFuture<'a, u64> {
+        (**self).term(conversation)
+    }
+
+    fn append<'a>(&'a self, lease: &'a Lease, append: Append<'a>) -> StoreFuture<'a, ()> {
+        (**self).append(lease, append)
+    }
+
+    fn push_inbox<'a>(
         &'a self,
-        lease: &'a Lease,
-        entries: &'a [Entry],
-    ) -> BoxFuture<'a, Result<(), StoreError>> {
-        (**self).append(lease, entries)
+        conversation: &'a str,
+        item: &'a InboxItem,
+        limit: usize,
+    ) -> StoreFuture<'a, Option<u64>> {
+        (**self).push_inbox(conversation, item, limit)
+    }
+
+    fn inbox<'a>(&'a self, conversation: &'a str) -> StoreFuture<'a, Vec<InboxItem>> {
+        (**self).inbox(conversation)
+    }
+
+    fn remove_inbox_item<'a>(
+        &'a self,
+        conversation: &'a str,
+        position: u64,
+    ) -> StoreFuture<'a, bool> {
+        (**self).remove_inbox_item(conversation, position)
+    }
+
+    fn list_unattended(&self, limit: usize) -> StoreFuture<'_, Vec<String>> {
+        (**self).list_unattended(limit)
     }
 
     fn tail<'a>(
         &'a self,
         conversation: &'a str,
-        before: Option<&'a str>,
+        end: TailEnd<'a>,
         limit: usize,
-    ) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
-        (**self).tail(conversation, before, limit)
+    ) -> StoreFuture<'a, Vec<Entry>> {
+        (**self).tail(conversation, end, limit)
     }
 
-    fn list(&self, limit: usize) -> BoxFuture<'_, Result<Vec<ConversationSummary>, StoreError>> {
+    fn list(&self, limit: usize) -> StoreFuture<'_, Vec<ConversationSummary>> {
         (**self).list(limit)
     }
 
@@ -195,19 +343,31 @@ impl<S: Store + ?Sized> Store for Arc<S> {
         &'a self,
         owner: &'a Owner,
         limit: usize,
-    ) -> BoxFuture<'a, Result<Vec<ConversationSummary>, StoreError>> {
+    ) -> StoreFuture<'a, Vec<ConversationSummary>> {
         (**self).list_by_owner(owner, limit)
     }
 
-    fn delete<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, StoreError>> {
+    fn list_older_than(
+        &self,
+        time: u64,
+        limit: usize,
+    ) -> StoreFuture<'_, Vec<ConversationSummary>> {
+        (**self).list_older_than(time, limit)
+    }
+
+    fn delete<'a>(&'a self, lease: &'a Lease) -> StoreFuture<'a, bool> {
         (**self).delete(lease)
     }
 
-    fn signing_key(&self) -> BoxFuture<'_, Result<Secret, StoreError>> {
-        (**self).signing_key()
+    fn signing_keys(&self) -> StoreFuture<'_, Vec<Secret>> {
+        (**self).signing_keys()
     }
 
-    fn check_writable(&self) -> BoxFuture<'_, Result<(), StoreError>> {
+    fn rotate_signing_key(&self, keep: usize) -> StoreFuture<'_, ()> {
+        (**self).rotate_signing_key(keep)
+    }
+
+    fn check_writable(&self) -> StoreFuture<'_, ()> {
         (**self).check_writable()
     }
 }
@@ -238,10 +398,9 @@ impl StoreError {
     }
 
     /// Creates the error of a conversation whose lease another holder has.
-    pub fn leased_elsewhere(lease: &Lease) -> Self {
+    pub fn leased_elsewhere(conversation: &str) -> Self {
         Self::new(format!(
-            "conversation `{}` is in the hands of another process; try again when it is done",
-            lease.conversation
+            "conversation `{conversation}` is in the hands of another process; try again when it is done"
         ))
     }
 

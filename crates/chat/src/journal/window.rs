@@ -8,7 +8,8 @@ use toolwright_core::{Content, ToolResult};
 
 use crate::journal::entry::{Entry, EntryBody, is_turn_over};
 use crate::journal::history::history;
-use crate::journal::store::{Store, StoreError};
+use crate::journal::path::PathReader;
+use crate::journal::store::{Store, StoreError, TailEnd};
 use crate::model::Message;
 
 /// How many entries are read at first: more than the default window has.
@@ -75,12 +76,20 @@ impl HistoryWindow {
         store: &dyn Store,
         conversation: &str,
     ) -> Result<Vec<Entry>, StoreError> {
-        let mut entries = store.tail(conversation, None, PAGE_SIZE).await?;
-        let mut more = entries.len() == PAGE_SIZE;
-        while more && !self.is_full(&entries) {
-            let first = entries.first().map(|entry| entry.id.as_str());
-            let mut before = store.tail(conversation, first, entries.len()).await?;
-            more = before.len() == entries.len();
+        self.load_path(store, conversation, None).await
+    }
+
+    /// Reads the last entries up to the newest one, or the one of the id `end`, at least those of the window.
+    pub(crate) async fn load_path(
+        &self,
+        store: &dyn Store,
+        conversation: &str,
+        end: Option<&str>,
+    ) -> Result<Vec<Entry>, StoreError> {
+        let mut reader = PathReader::new(store, conversation, end);
+        let mut entries = reader.read_page(PAGE_SIZE).await?;
+        while reader.has_more() && !self.is_full(&entries) {
+            let mut before = reader.read_page(entries.len().max(PAGE_SIZE)).await?;
             before.append(&mut entries);
             entries = before;
         }
@@ -147,7 +156,7 @@ pub async fn load_unfinished_turn(
 ) -> Result<Option<Vec<Entry>>, StoreError> {
     let mut max = 1;
     loop {
-        let entries = store.tail(conversation, None, max).await?;
+        let entries = store.tail(conversation, TailEnd::Newest, max).await?;
         if entries.is_empty() || is_turn_over(&entries) {
             return Ok(None);
         }

@@ -3,7 +3,7 @@
 //! Nothing is decided here. Each stage is a file; this one is the loop around [`Turn::next_action`](crate::Turn::next_action).
 
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use toolwright_core::schema::nearest;
 use toolwright_core::{
@@ -20,8 +20,8 @@ use crate::error::ChatError;
 use crate::journal::Journal;
 use crate::journal::entry::{CallMetadata, EntryBody, TurnEnd};
 use crate::journal::history::{failed_result, unknown_outcome};
-use crate::journal::store::lease::LeaseGuard;
-use crate::journal::store::{Lease, MemoryStore, Store, random_hex};
+use crate::journal::store::lease::{ACQUIRE_TIMEOUT, HeldLease};
+use crate::journal::store::{Lease, MemoryStore, Store, StoreError, random_hex};
 use crate::model::ToolChoice;
 use crate::model::item::{ItemKind, Step};
 use crate::turn::TurnAction;
@@ -31,6 +31,8 @@ mod input;
 mod model_step;
 mod telemetry;
 mod tool_calls;
+
+use model_step::StepOutcome;
 
 /// Runs a turn until it ends or has to wait, once the conversation is free.
 pub(crate) async fn run_turn(
@@ -42,7 +44,6 @@ pub(crate) async fn run_turn(
         (None, Some(journal)) => journal.conversation.clone(),
         (None, None) => random_hex(8)?,
     };
-    let permit = request.chat.0.queues.acquire(&conversation).await?;
     let journal = request.journal.take().filter(|_| request.conversation.is_none());
     let store: Arc<dyn Store> = match (&request.conversation, &journal) {
         // Another request may have continued it since: the store has the current journal.
@@ -51,12 +52,25 @@ pub(crate) async fn run_turn(
         // Without a name it cannot be resumed later: it lives as long as the response.
         (None, None) => Arc::new(MemoryStore::new()),
     };
-    let lease = request.chat.lease_for(&conversation)?;
-    let duration = request.chat.0.lease_duration;
-    let guard = LeaseGuard::acquire(Arc::clone(&store), lease, duration, permit).await?;
-    let work = run_with_lease(request, journal, store, &guard.lease, events);
-    let response = guard.run_while_renewing(work).await;
-    guard.release().await;
+    if let Some(held) = request.held_lease.take() {
+        return run_with_lease(request, journal, store, held.lease(), events).await;
+    }
+    let chat = request.chat.clone();
+    let _lock = chat.0.locks.lock(&conversation).await;
+    let held = HeldLease::acquire_within(
+        ACQUIRE_TIMEOUT,
+        Arc::clone(&store),
+        &conversation,
+        chat.lease_holder()?,
+        chat.0.lease_duration,
+    );
+    let Some(held) = held.await? else {
+        let reason = StoreError::leased_elsewhere(&conversation).to_string();
+        return Err(ChatError::Busy { reason });
+    };
+    let work = run_with_lease(request, journal, store, held.lease(), events);
+    let response = held.run_while_renewing(work).await;
+    held.release().await;
     response
 }
 
@@ -68,12 +82,18 @@ async fn run_with_lease(
     lease: &Lease,
     events: EventSender,
 ) -> Result<Response, ChatError> {
+    let is_resuming = !request.inputs.iter().any(TurnInput::is_message);
+    let signer = request.chat.approval_signer(is_resuming).await?;
     let journal = match journal {
         Some(journal) => journal,
-        None => Arc::new(Journal::open(store, lease.clone(), &request.options).await?),
+        None => {
+            let signer = Arc::clone(&signer);
+            Arc::new(Journal::open(store, lease.clone(), &request.options, signer).await?)
+        }
     };
-    journal.resume(request.options.limits.clone());
-    let invoker = select_tools(&request, &tools_with_approval(&request, &journal)).await?;
+    journal.resume(lease.clone(), request.options.limits.clone());
+    let guarded = tools_with_approval(&request, &journal);
+    let invoker = select_tools(&request, &guarded, signer).await?;
     let scope = request.scope.clone().session(&*journal.conversation);
     let scope = scope.cancel_on(request.cancel.clone());
     let tools = request.chat.visible_tools(&invoker, &scope)?;
@@ -88,7 +108,8 @@ async fn run_with_lease(
         });
     }
     let inputs = std::mem::take(&mut request.inputs);
-    let runner = TurnRunner { tools, request, invoker, scope, journal, events };
+    let started = Mutex::default();
+    let runner = TurnRunner { tools, request, invoker, scope, journal, events, started };
     runner.apply_inputs(inputs).await?;
     runner.run_loop().await
 }
@@ -114,6 +135,8 @@ struct TurnRunner {
     scope: CallScope,
     journal: Arc<Journal>,
     events: EventSender,
+    /// The calls whose start was appended with their step, and that did not run yet.
+    started: Mutex<HashSet<CallId>>,
 }
 
 impl TurnRunner {
@@ -138,8 +161,10 @@ impl TurnRunner {
             let next = self.journal.state().turn.next_action(now);
             match next {
                 TurnAction::CallModel => match self.call_model().await {
-                    Ok(None) => {}
-                    Ok(Some(end)) => return self.end_turn(end).await,
+                    Ok(StepOutcome::Complete(calls))
+                        if calls.is_empty() || self.request.cancel.is_cancelled() => {}
+                    Ok(StepOutcome::Complete(calls)) => self.run_calls(&calls).await?,
+                    Ok(StepOutcome::TurnEnds(end)) => return self.end_turn(end).await,
                     Err(ChatError::Model(error)) => {
                         let reason = error.to_string();
                         self.close_turn(&TurnEnd::Failed { reason }).await?;
@@ -180,6 +205,10 @@ impl TurnRunner {
                 TurnAction::EndTurn(end) => return self.end_turn(end).await,
             }
         }
+    }
+
+    fn started(&self) -> MutexGuard<'_, HashSet<CallId>> {
+        self.started.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Appends results of calls that did not run here, and then emits them.
@@ -255,12 +284,27 @@ impl TurnRunner {
         end: &TurnEnd,
         why: impl Fn(&CallId) -> (Outcome, &'a str),
     ) -> Result<Vec<ToolResult>, ChatError> {
+        let (results, entries) = self.closing_entries(end, why);
+        if !entries.is_empty() {
+            self.journal.append(entries).await?;
+        }
+        Ok(results)
+    }
+
+    /// Returns the results of the open calls and the entries that end the turn; both are empty if it is over.
+    fn closing_entries<'a>(
+        &self,
+        end: &TurnEnd,
+        why: impl Fn(&CallId) -> (Outcome, &'a str),
+    ) -> (Vec<ToolResult>, Vec<EntryBody>) {
         if self.journal.state().turn.is_over() {
-            return Ok(Vec::new());
+            return (Vec::new(), Vec::new());
         }
         let (open, started): (Vec<CallMetadata>, Vec<CallMetadata>) = {
             let turn = &self.journal.state().turn;
-            (turn.open_calls().cloned().collect(), turn.started_calls().cloned().collect())
+            let not_run = self.started();
+            let started = turn.started_calls().filter(|call| !not_run.contains(&call.call));
+            (turn.open_calls().cloned().collect(), started.cloned().collect())
         };
         let results = open.into_iter().map(|open| {
             if started.contains(&open) {
@@ -273,8 +317,8 @@ impl TurnRunner {
         let finished = results.iter().cloned();
         let finished = finished.map(|result| EntryBody::CallFinished { result });
         let end = EntryBody::TurnEnded { end: end.clone() };
-        self.journal.append(finished.chain([end])).await?;
-        Ok(results)
+        let entries = finished.chain([end]).collect();
+        (results, entries)
     }
 
     async fn end_turn(self, end: TurnEnd) -> Result<Response, ChatError> {

@@ -102,8 +102,11 @@ fn before_a_decision_only_readers_run() {
         .add(approval_requested("pay", u64::MAX));
     assert_eq!(journal.next(), TurnAction::RunCalls(ids(&["look"])));
     assert_eq!(journal.finished("look").next(), TurnAction::AwaitApproval(ids(&["pay"])));
-    journal
-        .add(EntryBody::ApprovalDecided { call: "pay".into(), verdict: ApprovalVerdict::Approve });
+    journal.add(EntryBody::ApprovalDecided {
+        call: "pay".into(),
+        verdict: ApprovalVerdict::Approve,
+        mac: None,
+    });
     assert_eq!(journal.next(), TurnAction::RunCalls(ids(&["pay", "write"])));
 }
 
@@ -227,8 +230,11 @@ fn the_time_of_waiting_does_not_count() {
     journal.step(&[call("pay"), call("by_hand")]);
     journal.add(approval_requested("pay", u64::MAX));
     let hour = 3_600_000;
-    journal
-        .add(EntryBody::ApprovalDecided { call: "pay".into(), verdict: ApprovalVerdict::Approve });
+    journal.add(EntryBody::ApprovalDecided {
+        call: "pay".into(),
+        verdict: ApprovalVerdict::Approve,
+        mac: None,
+    });
     journal.finished("pay").finished("by_hand");
     for (at, entry) in journal.entries.iter_mut().enumerate() {
         entry.at = [0, 0, 0, hour, 2 * hour, 3 * hour][at];
@@ -243,14 +249,21 @@ fn the_time_of_waiting_does_not_count() {
 fn no_entry_after_a_result_changes_it() {
     let mut journal = Journal::with_user_message();
     journal.step(&[call("pay")]).add(approval_requested("pay", u64::MAX));
-    journal
-        .add(EntryBody::ApprovalDecided { call: "pay".into(), verdict: ApprovalVerdict::Approve });
+    journal.add(EntryBody::ApprovalDecided {
+        call: "pay".into(),
+        verdict: ApprovalVerdict::Approve,
+        mac: None,
+    });
     journal.add(EntryBody::CallStarted { call: "pay".into() });
     journal.finished("pay");
     for late in [
         approval_requested("pay", u64::MAX),
         EntryBody::CallStarted { call: "pay".into() },
-        EntryBody::ApprovalDecided { call: "pay".into(), verdict: ApprovalVerdict::Approve },
+        EntryBody::ApprovalDecided {
+            call: "pay".into(),
+            verdict: ApprovalVerdict::Approve,
+            mac: None,
+        },
     ] {
         assert_eq!(journal.add(late).next(), TurnAction::CallModel);
     }

@@ -3,60 +3,110 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use futures::future::{BoxFuture, FutureExt as _, ready};
+use futures::future::{FutureExt as _, ready};
+use tokio::time::Instant;
 use toolwright_core::Secret;
 
-use super::{ConversationSummary, Lease, Store, StoreError, random_hex};
+use super::{
+    Append, ConversationSummary, InboxItem, Lease, Store, StoreError, StoreFuture, TailEnd,
+    TurnStatus, random_hex,
+};
 use crate::journal::entry::Entry;
 use crate::journal::store::owner::Owner;
 
 /// Stores journals in memory, until the process ends.
-#[derive(Default)]
 pub struct MemoryStore {
     state: Mutex<MemoryState>,
 }
 
 #[derive(Default)]
 struct MemoryState {
-    journals: HashMap<String, StoredJournal>,
-    /// The holder and the expiry of each conversation's lease.
-    leases: HashMap<String, (String, Instant)>,
-    key: Option<Secret>,
-}
-
-impl MemoryState {
-    fn summaries(&self, limit: usize, listed: impl Fn(&str) -> bool) -> Vec<ConversationSummary> {
-        let journals = self.journals.iter().filter(|(name, _)| listed(name));
-        let summaries = journals.filter_map(|(conversation, journal)| {
-            let (first, last) = (journal.entries.first()?, journal.entries.last()?);
-            let count = u64::try_from(journal.entries.len()).unwrap_or(u64::MAX);
-            Some(ConversationSummary::new(conversation, first, last.at, count))
-        });
-        let mut summaries: Vec<ConversationSummary> = summaries.collect();
-        summaries.sort_by(|a, b| (b.last, &a.conversation).cmp(&(a.last, &b.conversation)));
-        summaries.truncate(limit);
-        summaries
-    }
-
-    /// Returns true if the lease is held: even when it has expired, as long as no other holder has acquired it.
-    fn is_held(&self, lease: &Lease) -> bool {
-        let held = self.leases.get(&lease.conversation);
-        held.is_some_and(|(holder, _)| *holder == lease.holder)
-    }
+    conversations: HashMap<String, StoredConversation>,
+    /// The highest term of a conversation that was removed: a new one of the same name continues from it.
+    removed_term: u64,
+    /// The newest is the last.
+    keys: Vec<Secret>,
 }
 
 #[derive(Default)]
-struct StoredJournal {
+struct StoredConversation {
     entries: Vec<Entry>,
     ids: HashSet<String>,
+    inbox: Vec<InboxItem>,
+    last_position: u64,
+    turn: TurnStatus,
+    /// The number of the last acquisition.
+    term: u64,
+    /// The holder and the expiry of the lease.
+    lease: Option<(String, Instant)>,
+}
+
+impl StoredConversation {
+    /// Returns true if the lease is valid: even when it has expired, as long as it was not acquired again.
+    fn is_held(&self, lease: &Lease) -> bool {
+        let held = self.lease.as_ref();
+        held.is_some_and(|(holder, _)| *holder == lease.holder) && self.term == lease.term
+    }
+
+    fn is_unattended(&self, now: Instant) -> bool {
+        let is_free = self.lease.as_ref().is_none_or(|(_, until)| *until <= now);
+        is_free
+            && match self.turn {
+                TurnStatus::Running => true,
+                TurnStatus::Over => !self.inbox.is_empty(),
+                TurnStatus::Paused => self.inbox.iter().any(|item| item.resumes),
+            }
+    }
+}
+
+impl MemoryState {
+    fn summaries(&self, listed: impl Fn(&str) -> bool) -> Vec<ConversationSummary> {
+        let stored = self.conversations.iter().filter(|(name, _)| listed(name));
+        let summaries = stored.filter_map(|(name, stored)| {
+            let (first, last) = (stored.entries.first()?, stored.entries.last()?);
+            let count = u64::try_from(stored.entries.len()).unwrap_or(u64::MAX);
+            Some(ConversationSummary::new(name, first, last.at, count))
+        });
+        let mut summaries: Vec<ConversationSummary> = summaries.collect();
+        summaries.sort_by(|a, b| (b.last, &a.conversation).cmp(&(a.last, &b.conversation)));
+        summaries
+    }
+
+    /// Returns the conversation if the lease is valid.
+    fn leased(&mut self, lease: &Lease) -> Result<&mut StoredConversation, StoreError> {
+        let stored = self.conversations.get_mut(&lease.conversation);
+        let stored = stored.filter(|stored| stored.is_held(lease));
+        stored.ok_or_else(|| StoreError::leased_elsewhere(&lease.conversation))
+    }
+
+    /// Returns the conversation, which is created if it does not exist.
+    fn conversation(&mut self, name: &str) -> &mut StoredConversation {
+        let term = self.removed_term;
+        let stored = self.conversations.entry(name.to_owned());
+        stored.or_insert_with(|| StoredConversation { term, ..StoredConversation::default() })
+    }
+
+    /// Removes a conversation that has nothing but a term.
+    fn remove_if_empty(&mut self, name: &str) {
+        let is_empty = |stored: &StoredConversation| {
+            stored.entries.is_empty() && stored.inbox.is_empty() && stored.lease.is_none()
+        };
+        if let Some(stored) = self.conversations.get(name).filter(|stored| is_empty(stored)) {
+            self.removed_term = self.removed_term.max(stored.term);
+            self.conversations.remove(name);
+        }
+    }
 }
 
 impl MemoryStore {
     /// Makes an empty store.
     pub fn new() -> Self {
-        Self::default()
+        // A random first term: event numbers of an earlier process, which clients may still have, are not used again.
+        let random = random_hex(4).ok().and_then(|hex| u64::from_str_radix(&hex, 16).ok());
+        let state = MemoryState { removed_term: random.unwrap_or_default(), ..Default::default() };
+        Self { state: Mutex::new(state) }
     }
 
     fn state(&self) -> MutexGuard<'_, MemoryState> {
@@ -64,111 +114,220 @@ impl MemoryStore {
     }
 }
 
+impl Default for MemoryStore {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+fn done<'a, T: Send + 'a>(result: Result<T, StoreError>) -> StoreFuture<'a, T> {
+    ready(result).boxed()
+}
+
 impl Store for MemoryStore {
     fn acquire<'a>(
         &'a self,
-        lease: &'a Lease,
+        conversation: &'a str,
+        holder: &'a str,
         duration: Duration,
-    ) -> BoxFuture<'a, Result<bool, StoreError>> {
+    ) -> StoreFuture<'a, Option<Lease>> {
         let mut state = self.state();
         let now = Instant::now();
-        let held = state.leases.get(&lease.conversation);
-        let free = held.is_none_or(|(holder, until)| *holder == lease.holder || *until <= now);
-        if free {
-            // A duration that overflows becomes 34 years.
-            let until = now.checked_add(duration).unwrap_or(now + Duration::from_secs(1 << 30));
-            let held = (lease.holder.clone(), until);
-            state.leases.insert(lease.conversation.clone(), held);
+        let stored = state.conversation(conversation);
+        let held = stored.lease.as_ref();
+        if held.is_some_and(|(other, until)| other != holder && *until > now) {
+            return done(Ok(None));
         }
-        ready(Ok(free)).boxed()
+        stored.lease = Some((holder.to_owned(), expiry(now, duration)));
+        stored.term += 1;
+        done(Ok(Some(Lease::new(conversation, holder, stored.term))))
     }
 
-    fn release<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
+    fn renew<'a>(&'a self, lease: &'a Lease, duration: Duration) -> StoreFuture<'a, bool> {
         let mut state = self.state();
-        if state.is_held(lease) {
-            state.leases.remove(&lease.conversation);
-        }
-        ready(Ok(())).boxed()
+        let Ok(stored) = state.leased(lease) else {
+            return done(Ok(false));
+        };
+        stored.lease = Some((lease.holder.clone(), expiry(Instant::now(), duration)));
+        done(Ok(true))
     }
 
-    fn append<'a>(
-        &'a self,
-        lease: &'a Lease,
-        entries: &'a [Entry],
-    ) -> BoxFuture<'a, Result<(), StoreError>> {
+    fn release<'a>(&'a self, lease: &'a Lease) -> StoreFuture<'a, ()> {
         let mut state = self.state();
-        if !state.is_held(lease) {
-            return ready(Err(StoreError::leased_elsewhere(lease))).boxed();
+        if let Ok(stored) = state.leased(lease) {
+            stored.lease = None;
+            state.remove_if_empty(&lease.conversation);
         }
-        if entries.is_empty() {
-            return ready(Ok(())).boxed();
-        }
-        let journal = state.journals.entry(lease.conversation.clone());
-        let journal = journal.or_default();
-        for entry in entries {
-            if journal.ids.insert(entry.id.clone()) {
-                journal.entries.push(entry.clone());
+        done(Ok(()))
+    }
+
+    fn term<'a>(&'a self, conversation: &'a str) -> StoreFuture<'a, u64> {
+        let state = self.state();
+        let stored = state.conversations.get(conversation);
+        done(Ok(stored.map_or(state.removed_term, |stored| stored.term)))
+    }
+
+    fn append<'a>(&'a self, lease: &'a Lease, append: Append<'a>) -> StoreFuture<'a, ()> {
+        let mut state = self.state();
+        let stored = match state.leased(lease) {
+            Ok(stored) => stored,
+            Err(error) => return done(Err(error)),
+        };
+        for entry in append.entries {
+            if stored.ids.insert(entry.id.clone()) {
+                stored.entries.push(entry.clone());
             }
         }
-        ready(Ok(())).boxed()
+        stored.inbox.retain(|item| !append.taken.contains(&item.position));
+        if !append.entries.is_empty() {
+            stored.turn = append.turn;
+        }
+        done(Ok(()))
+    }
+
+    fn push_inbox<'a>(
+        &'a self,
+        conversation: &'a str,
+        item: &'a InboxItem,
+        limit: usize,
+    ) -> StoreFuture<'a, Option<u64>> {
+        let mut state = self.state();
+        let stored = state.conversation(conversation);
+        if stored.ids.contains(&item.id) {
+            return done(Ok(Some(0)));
+        }
+        if let Some(known) = stored.inbox.iter().find(|known| known.id == item.id) {
+            return done(Ok(Some(known.position)));
+        }
+        if stored.inbox.len() >= limit {
+            return done(Ok(None));
+        }
+        stored.last_position += 1;
+        let item = item.clone().stored_at(stored.last_position, stored.turn);
+        stored.inbox.push(item);
+        done(Ok(Some(stored.last_position)))
+    }
+
+    fn inbox<'a>(&'a self, conversation: &'a str) -> StoreFuture<'a, Vec<InboxItem>> {
+        let state = self.state();
+        let stored = state.conversations.get(conversation);
+        done(Ok(stored.map(|stored| stored.inbox.clone()).unwrap_or_default()))
+    }
+
+    fn remove_inbox_item<'a>(
+        &'a self,
+        conversation: &'a str,
+        position: u64,
+    ) -> StoreFuture<'a, bool> {
+        let mut state = self.state();
+        let Some(stored) = state.conversations.get_mut(conversation) else {
+            return done(Ok(false));
+        };
+        let before = stored.inbox.len();
+        stored.inbox.retain(|item| item.position != position);
+        let is_removed = stored.inbox.len() < before;
+        state.remove_if_empty(conversation);
+        done(Ok(is_removed))
+    }
+
+    fn list_unattended(&self, limit: usize) -> StoreFuture<'_, Vec<String>> {
+        let (state, now) = (self.state(), Instant::now());
+        let stored = state.conversations.iter();
+        let names = stored.filter(|(_, stored)| stored.is_unattended(now)).map(|(name, _)| name);
+        done(Ok(names.take(limit).cloned().collect()))
     }
 
     fn tail<'a>(
         &'a self,
         conversation: &'a str,
-        before: Option<&'a str>,
+        end: TailEnd<'a>,
         limit: usize,
-    ) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
+    ) -> StoreFuture<'a, Vec<Entry>> {
         let state = self.state();
-        let journal = state.journals.get(conversation);
-        let entries = journal.map_or(&[][..], |journal| &journal.entries);
-        let end = before.map(|before| entries.iter().rposition(|entry| entry.id == before));
-        // There is nothing before an entry that does not exist.
-        let end = end.map_or(entries.len(), Option::unwrap_or_default);
+        let stored = state.conversations.get(conversation);
+        let entries = stored.map_or(&[][..], |stored| &stored.entries);
+        let position = |id: &str| entries.iter().rposition(|entry| entry.id == id);
+        let end = match end {
+            TailEnd::Newest => entries.len(),
+            TailEnd::Before(id) => position(id).unwrap_or_default(),
+            TailEnd::At(id) => position(id).map_or(0, |at| at + 1),
+        };
         let from = end.saturating_sub(limit);
-        let tail = entries.get(from..end).unwrap_or_default().to_vec();
-        ready(Ok(tail)).boxed()
+        done(Ok(entries.get(from..end).unwrap_or_default().to_vec()))
     }
 
-    fn list(&self, limit: usize) -> BoxFuture<'_, Result<Vec<ConversationSummary>, StoreError>> {
-        ready(Ok(self.state().summaries(limit, |_| true))).boxed()
+    fn list(&self, limit: usize) -> StoreFuture<'_, Vec<ConversationSummary>> {
+        let mut summaries = self.state().summaries(|_| true);
+        summaries.truncate(limit);
+        done(Ok(summaries))
     }
 
     fn list_by_owner<'a>(
         &'a self,
         owner: &'a Owner,
         limit: usize,
-    ) -> BoxFuture<'a, Result<Vec<ConversationSummary>, StoreError>> {
+    ) -> StoreFuture<'a, Vec<ConversationSummary>> {
         let names = owner.stored_name_range();
         let operator = *owner == Owner::Operator;
         let owned = |name: &str| (*names.start <= *name && *name < *names.end) != operator;
-        ready(Ok(self.state().summaries(limit, owned))).boxed()
+        let mut summaries = self.state().summaries(owned);
+        summaries.truncate(limit);
+        done(Ok(summaries))
     }
 
-    fn delete<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, StoreError>> {
-        let mut state = self.state();
-        let existed = match state.is_held(lease) {
-            true => Ok(state.journals.remove(&lease.conversation).is_some()),
-            false => Err(StoreError::leased_elsewhere(lease)),
-        };
-        ready(existed).boxed()
+    fn list_older_than(
+        &self,
+        time: u64,
+        limit: usize,
+    ) -> StoreFuture<'_, Vec<ConversationSummary>> {
+        let summaries = self.state().summaries(|_| true);
+        let older = summaries.into_iter().rev().filter(|summary| summary.last < time);
+        done(Ok(older.take(limit).collect()))
     }
 
-    fn signing_key(&self) -> BoxFuture<'_, Result<Secret, StoreError>> {
+    fn delete<'a>(&'a self, lease: &'a Lease) -> StoreFuture<'a, bool> {
         let mut state = self.state();
-        let key = match &state.key {
-            Some(key) => Ok(key.clone()),
-            None => random_hex(32).map(Secret::new),
-        };
-        if let Ok(key) = &key {
-            state.key = Some(key.clone());
+        let deleted = state.leased(lease).map(|stored| {
+            let empty = StoredConversation {
+                term: stored.term,
+                lease: stored.lease.take(),
+                last_position: stored.last_position,
+                ..StoredConversation::default()
+            };
+            !std::mem::replace(stored, empty).entries.is_empty()
+        });
+        done(deleted)
+    }
+
+    fn signing_keys(&self) -> StoreFuture<'_, Vec<Secret>> {
+        let mut state = self.state();
+        if state.keys.is_empty() {
+            match random_hex(32) {
+                Ok(key) => state.keys.push(Secret::new(key)),
+                Err(error) => return done(Err(error)),
+            }
         }
-        ready(key).boxed()
+        done(Ok(state.keys.iter().rev().cloned().collect()))
     }
+
+    fn rotate_signing_key(&self, keep: usize) -> StoreFuture<'_, ()> {
+        let mut state = self.state();
+        let added = random_hex(32).map(|key| {
+            state.keys.push(Secret::new(key));
+            let excess = state.keys.len().saturating_sub(keep.max(1));
+            state.keys.drain(..excess);
+        });
+        done(added)
+    }
+}
+
+/// The end of a lease; a duration that overflows becomes 34 years.
+fn expiry(now: Instant, duration: Duration) -> Instant {
+    now.checked_add(duration).unwrap_or(now + Duration::from_secs(1 << 30))
 }
 
 impl fmt::Debug for MemoryStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.state().journals.keys()).finish()
+        f.debug_set().entries(self.state().conversations.keys()).finish()
     }
 }

@@ -49,7 +49,11 @@ impl TurnRunner {
         let shown = |call: &&CallId| approvals.iter().any(|shown| shown.call.id == **call);
         let abandoned = calls.iter().filter(|call| !shown(call));
         let denials: Vec<EntryBody> = abandoned
-            .map(|call| EntryBody::ApprovalDecided { call: call.clone(), verdict: tool_changed() })
+            .map(|call| EntryBody::ApprovalDecided {
+                call: call.clone(),
+                verdict: tool_changed(),
+                mac: None,
+            })
             .collect();
         if denials.is_empty() {
             return Ok(approvals);
@@ -88,8 +92,11 @@ impl TurnRunner {
                     }
                 }
             };
-            let decided =
-                EntryBody::ApprovalDecided { call: call.clone(), verdict: verdict.clone() };
+            let decided = EntryBody::ApprovalDecided {
+                call: call.clone(),
+                verdict: verdict.clone(),
+                mac: None,
+            };
             self.journal.append([decided]).await?;
             let call = call.clone();
             self.events.emit(ChatEvent::ApprovalDecided { call, verdict });

@@ -6,6 +6,7 @@ use super::TurnRunner;
 use crate::chat::event::{ApprovalResponse, ChatEvent};
 use crate::chat::turn_request::TurnInput;
 use crate::error::ChatError;
+use crate::journal::Cause;
 use crate::journal::entry::{EntryBody, TurnEnd};
 use crate::journal::store::owner::PrincipalRecord;
 
@@ -23,9 +24,18 @@ impl TurnRunner {
             }
         }
         if !messages.is_empty() {
-            self.cancel_open_turn().await?;
-            let principal = self.request.principal.as_ref();
-            self.journal.append_as(principal, messages).await?;
+            let mut entries = self.cancel_open_turn();
+            let after = self.request.after.as_deref();
+            if let Some(after) = after {
+                // The open turn is one of the branch that is left.
+                if !entries.is_empty() {
+                    self.journal.append(std::mem::take(&mut entries)).await?;
+                }
+                self.journal.branch_after(after, &self.request.options.window).await?;
+            }
+            entries.extend(messages);
+            let cause = Cause { after, ..self.cause() };
+            self.journal.append_caused(&cause, entries).await?;
         }
         match self.journal.state().entries.is_empty() {
             true => Err(ChatError::NoInput),
@@ -58,8 +68,17 @@ impl TurnRunner {
         }
     }
 
-    /// Ends the turn that is still open when a new message arrives.
-    async fn cancel_open_turn(&self) -> Result<(), ChatError> {
+    /// What the messages and approval responses of this request are caused by.
+    fn cause(&self) -> Cause<'_> {
+        Cause {
+            principal: self.request.principal.as_ref(),
+            item: self.request.inbox_item.as_ref(),
+            after: None,
+        }
+    }
+
+    /// Returns the entries that end the turn that is still open when a new message arrives.
+    fn cancel_open_turn(&self) -> Vec<EntryBody> {
         let awaiting = |call: &CallId| self.journal.state().turn.is_awaiting_approval(call);
         let why = |call: &CallId| match awaiting(call) {
             true => (
@@ -72,8 +91,7 @@ impl TurnRunner {
                 "there is no result of the call: the conversation went on without it",
             ),
         };
-        self.append_end(&TurnEnd::Cancelled, why).await?;
-        Ok(())
+        self.closing_entries(&TurnEnd::Cancelled, why).1
     }
 
     /// Appends the results of calls that the caller ran; open calls without one are rejected as not run.
@@ -123,9 +141,9 @@ impl TurnRunner {
         let decided = responses.iter().map(|response| EntryBody::ApprovalDecided {
             call: response.call.clone(),
             verdict: response.verdict.clone(),
+            mac: None,
         });
-        let principal = self.request.principal.as_ref();
-        self.journal.append_as(principal, decided).await?;
+        self.journal.append_caused(&self.cause(), decided).await?;
         for ApprovalResponse { call, verdict, .. } in responses {
             self.events.emit(ChatEvent::ApprovalDecided { call, verdict });
         }

@@ -21,22 +21,24 @@ use crate::journal::entry::{CallMetadata, EntryBody, TurnEnd};
 use crate::model::item::{Item, ItemKind, Step};
 use crate::model::usage::{StopReason, Usage};
 use crate::model::{ModelEvent, ModelRequest, ToolChoice};
+use crate::turn::TurnAction;
 
 impl TurnRunner {
     /// Calls the model once, and appends its answer.
     ///
-    /// Returns why the turn ends, if it ends before the answer is complete.
-    pub(super) async fn call_model(&self) -> Result<Option<TurnEnd>, ChatError> {
+    /// Returns why the turn ends, if it ends before the answer is complete, or else the calls that run next, if their start is
+    /// appended already.
+    pub(super) async fn call_model(&self) -> Result<StepOutcome, ChatError> {
         let span =
             telemetry::model_span(self.request.options.model.id(), &self.journal.conversation);
         let mut step = StepAccumulator::default();
         let ended = self.read_stream(&mut step).instrument(span.clone()).await;
         telemetry::record_outcome(&span, &ended, &step.finished);
         match ended {
-            Ok(None) => self.append_step(step).await.map(|()| None),
+            Ok(None) => self.append_step(step).await.map(StepOutcome::Complete),
             Ok(Some(end)) => {
                 self.append_partial_text(step).await?;
-                Ok(Some(end))
+                Ok(StepOutcome::TurnEnds(end))
             }
             Err(error) => {
                 self.append_partial_text(step).await?;
@@ -111,7 +113,9 @@ impl TurnRunner {
     }
 
     /// Appends a complete answer, and the approvals that its calls need.
-    async fn append_step(&self, step: StepAccumulator) -> Result<(), ChatError> {
+    ///
+    /// Returns the calls that run next, if their start is appended already.
+    async fn append_step(&self, step: StepAccumulator) -> Result<Vec<CallId>, ChatError> {
         let (stop, usage) = step.finished.unwrap_or_default();
         let model = self.request.options.model.id().clone();
         let cost = self.request.chat.0.prices.cost(&model, &usage);
@@ -125,12 +129,44 @@ impl TurnRunner {
         let ids: Vec<CallId> = calls.iter().map(|metadata| metadata.call.clone()).collect();
         let mut entries = vec![EntryBody::Step { step: Arc::clone(&step), calls, cost }];
         entries.extend(self.approval_requests(&step));
+        let following = self.following_action(&entries);
+        let mut calls = Vec::new();
+        match following {
+            Some(TurnAction::RunCalls(runnable)) => {
+                entries.extend(self.first_starts(&runnable, &entries));
+                calls = runnable;
+            }
+            Some(TurnAction::EndTurn(end)) => entries.push(EntryBody::TurnEnded { end }),
+            _ => {}
+        }
         self.journal.append(entries).await?;
         self.events.emit(ChatEvent::Step { stop, usage, cost });
         for approval in self.pending_approvals(&ids) {
             self.events.emit(ChatEvent::ApprovalRequested(approval));
         }
-        Ok(())
+        Ok(calls)
+    }
+
+    /// Returns the action that follows a step without waiting, so that its first entries are appended with the step.
+    fn following_action(&self, entries: &[EntryBody]) -> Option<TurnAction> {
+        let waits = self.request.options.manual_calls || self.request.cancel.is_cancelled();
+        (!waits).then(|| self.journal.action_after(entries))
+    }
+
+    /// Returns the starts of the calls that may run again, and of the first one that may not: the others run after it.
+    fn first_starts(&self, calls: &[CallId], entries: &[EntryBody]) -> Vec<EntryBody> {
+        let metadata = entries.iter().flat_map(|entry| match entry {
+            EntryBody::Step { calls, .. } => calls.as_slice(),
+            _ => &[],
+        });
+        let can_rerun = |call: &&CallId| {
+            metadata.clone().any(|known| known.call == **call && known.can_rerun())
+        };
+        let (rerunnable, others): (Vec<&CallId>, Vec<&CallId>) = calls.iter().partition(can_rerun);
+        let first: Vec<CallId> =
+            rerunnable.into_iter().chain(others.into_iter().take(1)).cloned().collect();
+        self.started().extend(first.iter().cloned());
+        first.into_iter().map(|call| EntryBody::CallStarted { call }).collect()
     }
 
     /// Returns the approval requests for the calls of a step.
@@ -174,6 +210,14 @@ impl TurnRunner {
         }
         metadata
     }
+}
+
+/// How a step of the model ends.
+pub(super) enum StepOutcome {
+    /// It is complete; these calls run next, and the first of them are recorded as started.
+    Complete(Vec<CallId>),
+    /// The turn ends before the step is complete.
+    TurnEnds(TurnEnd),
 }
 
 /// Collects the events of an answer into a step.

@@ -33,8 +33,11 @@ impl TurnRunner {
         let runs =
             !matches!(verdict, Some(ApprovalVerdict::Deny { .. } | ApprovalVerdict::Answer { .. }));
         if runs {
-            let id = call.id.clone();
-            self.journal.append([EntryBody::CallStarted { call: id }]).await?;
+            let is_started = self.started().remove(&call.id);
+            if !is_started {
+                let id = call.id.clone();
+                self.journal.append([EntryBody::CallStarted { call: id }]).await?;
+            }
             self.events.emit(ChatEvent::Running { call: call.id.clone(), tool: call.name.clone() });
         }
         let started = Instant::now();

@@ -41,7 +41,8 @@ impl ApprovalToken {
 
 /// Issues approval tokens and redeems each of them once.
 pub struct ApprovalSigner {
-    key: Secret,
+    /// The first one signs, and all of them verify.
+    keys: Vec<Secret>,
     lifetime: Duration,
     /// The ids of redeemed tokens and when they expire.
     redeemed: Mutex<HashMap<String, u64>>,
@@ -61,7 +62,34 @@ impl ApprovalSigner {
     ///
     /// Each signer has its own list of redeemed tokens. A blank key accepts no token.
     pub fn with_key(key: impl Into<String>) -> Self {
-        Self { key: Secret::new(key), lifetime: DEFAULT_LIFETIME, redeemed: Mutex::default() }
+        Self::with_keys(vec![Secret::new(key)])
+    }
+
+    /// Makes a signer with several shared keys: the first one signs, and all of them verify.
+    ///
+    /// Without a key, or with a blank one, nothing is signed that verifies.
+    pub fn with_keys(keys: Vec<Secret>) -> Self {
+        Self { keys, lifetime: DEFAULT_LIFETIME, redeemed: Mutex::default() }
+    }
+
+    /// Signs a text that is no token.
+    pub fn sign_text(&self, text: &str) -> String {
+        let key = self.keys.first().map_or("", Secret::expose);
+        hex::encode(mac(key, "text", text).finalize().into_bytes())
+    }
+
+    /// Returns true if [`sign_text`](Self::sign_text) has made this signature of the text, with any of the keys.
+    pub fn is_text_signature(&self, text: &str, signature: &str) -> bool {
+        self.is_signature("text", text, signature)
+    }
+
+    fn is_signature(&self, kind: &str, text: &str, signature: &str) -> bool {
+        // Only as it was made, without upper-case digits.
+        let bytes = hex::decode(signature).unwrap_or_default();
+        // With a blank key, anyone could sign.
+        let mut keys = self.keys.iter().map(Secret::expose).filter(|key| !key.trim().is_empty());
+        hex::encode(&bytes) == signature
+            && keys.any(|key| mac(key, kind, text).verify_slice(&bytes).is_ok())
     }
 
     /// Sets the lifetime of a token, which is also the time limit of an approver; 10 minutes by default.
@@ -98,17 +126,8 @@ impl ApprovalSigner {
         arguments: &Value,
         caller: &Caller,
     ) -> Result<(), &'static str> {
-        let signed = self.mac(&token.id, &token.digest, token.expires);
-        // Only as it was issued, without upper-case digits.
-        let signature = hex::decode(&token.signature).unwrap_or_default();
-        let is_canonical = hex::encode(&signature) == token.signature;
-        // With a blank key, anyone could sign.
-        let keyless = self.key.expose().trim().is_empty();
-        if keyless
-            || token.id.is_empty()
-            || !is_canonical
-            || signed.verify_slice(&signature).is_err()
-        {
+        let signed = token_text(&token.id, &token.digest, token.expires);
+        if token.id.is_empty() || !self.is_signature("", &signed, &token.signature) {
             return Err("the approval is not one of ours");
         }
         if token.digest != call_digest(fingerprint, arguments, caller) {
@@ -138,17 +157,27 @@ impl ApprovalSigner {
         }
     }
 
-    fn mac(&self, id: &str, digest: &str, expires: u64) -> Hmac<Sha256> {
-        // HMAC accepts a key of any length; the error exists for other algorithms.
-        let mut mac = Hmac::<Sha256>::new_from_slice(self.key.expose().as_bytes())
-            .unwrap_or_else(|_| Hmac::new(&Default::default()));
-        mac.update(format!("{id}\n{digest}\n{expires}").as_bytes());
-        mac
-    }
-
     fn signature(&self, id: &str, digest: &str, expires: u64) -> String {
-        hex::encode(self.mac(id, digest, expires).finalize().into_bytes())
+        let key = self.keys.first().map_or("", Secret::expose);
+        hex::encode(mac(key, "", &token_text(id, digest, expires)).finalize().into_bytes())
     }
+}
+
+/// The text of a token that its signature covers.
+fn token_text(id: &str, digest: &str, expires: u64) -> String {
+    format!("{id}\n{digest}\n{expires}")
+}
+
+/// Returns the code of a text; a kind other than "" keeps its codes apart from those of tokens, whose ids have no line feed.
+fn mac(key: &str, kind: &str, text: &str) -> Hmac<Sha256> {
+    // HMAC accepts a key of any length; the error exists for other algorithms.
+    let mut mac = Hmac::<Sha256>::new_from_slice(key.as_bytes())
+        .unwrap_or_else(|_| Hmac::new(&Default::default()));
+    if !kind.is_empty() {
+        mac.update(format!("\n{kind}\n").as_bytes());
+    }
+    mac.update(text.as_bytes());
+    mac
 }
 
 impl fmt::Debug for ApprovalSigner {
