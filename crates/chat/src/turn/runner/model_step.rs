@@ -154,13 +154,17 @@ impl TurnRunner {
     }
 
     /// Returns the starts of the calls that may run again, and of the first one that may not: the others run after it.
+    ///
+    /// After a replayable call that waits for the approval of a child call, none with an effect runs.
     fn first_starts(&self, calls: &[CallId], entries: &[EntryBody]) -> Vec<EntryBody> {
         let metadata = entries.iter().flat_map(|entry| match entry {
             EntryBody::Step { calls, .. } => calls.as_slice(),
             _ => &[],
         });
+        let may_wait = metadata.clone().any(|known| known.replayable);
         let can_rerun = |call: &&CallId| {
-            metadata.clone().any(|known| known.call == **call && known.can_rerun())
+            let mut metadata = metadata.clone().filter(|known| known.call == **call);
+            metadata.any(|known| known.read_only || (known.can_rerun() && !may_wait))
         };
         let (rerunnable, others): (Vec<&CallId>, Vec<&CallId>) = calls.iter().partition(can_rerun);
         let first: Vec<CallId> =
@@ -197,7 +201,7 @@ impl TurnRunner {
         }
     }
 
-    fn call_metadata(&self, call: &ToolCall) -> CallMetadata {
+    pub(super) fn call_metadata(&self, call: &ToolCall) -> CallMetadata {
         let snapshot = self.invoker.snapshot().ok();
         let entry = snapshot.as_deref().and_then(|snapshot| snapshot.find(call.name.as_str()));
         let name = entry.map_or(&call.name, |entry| &entry.spec().name);
@@ -207,6 +211,7 @@ impl TurnRunner {
             metadata.read_only = entry.spec().hints.read_only == Some(true);
             metadata.idempotent = entry.spec().hints.idempotent == Some(true);
             metadata.return_direct = entry.policy().return_direct;
+            metadata.replayable = entry.policy().replayable;
         }
         metadata
     }
