@@ -11,7 +11,8 @@ use toolwright::testing::ScriptedModel;
 use toolwright::{Caller, Outcome, Tool};
 
 use crate::support::{
-    Log, assert_complete, builder, logging_tool, pay, read_tool, stored_entries, write,
+    Log, assert_complete, builder, logging_tool, pay, read_tool, store_entries, stored_entries,
+    write,
 };
 
 const ROOM: &str = "room";
@@ -186,13 +187,7 @@ async fn a_token_that_has_expired_is_refused() {
             *held = serde_json::from_value(token.clone()).unwrap();
         }
     }
-    let lease = toolwright::chat::Lease::new(ROOM, "test");
-    let life = std::time::Duration::MAX;
-    let held = toolwright::chat::Store::acquire(&late.store, &lease, life).await;
-    assert!(held.unwrap());
-    toolwright::chat::Store::append(&late.store, &lease, &entries).await.unwrap();
-    let released = toolwright::chat::Store::release(&late.store, &lease).await;
-    released.unwrap();
+    store_entries(&late.store, ROOM, &entries).await;
     let mut decided = paused.pending_approvals()[0].approve();
     decided.token = serde_json::from_value(token).unwrap();
     late.assert_refused(vec![decided], "has expired").await;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt as _;
-use toolwright::chat::{Chat, ChatError, Lease, MemoryStore, Store as _};
+use toolwright::chat::{Chat, ChatError, MemoryStore, Store as _};
 use toolwright::testing::{FnModel, ModelReply};
 use toolwright::{Invoker, Registry};
 
@@ -13,8 +13,7 @@ const HOUR: Duration = Duration::from_secs(60 * 60);
 /// A store in which a process that died holds the lease of a conversation.
 async fn store_with_lease(holder: &str) -> Arc<MemoryStore> {
     let store = Arc::new(MemoryStore::new());
-    let lease = Lease::new("room", holder);
-    assert!(store.acquire(&lease, HOUR).await.unwrap());
+    store.acquire("room", holder, HOUR).await.unwrap().unwrap();
     store
 }
 
@@ -45,9 +44,8 @@ async fn another_node_waits_and_is_refused_in_the_end() {
 fn model_with_rival(store: &Arc<MemoryStore>) -> FnModel {
     let store = Arc::clone(store);
     FnModel::new(move |_| {
-        let rival = Lease::new("room", "rival");
-        let taken = store.acquire(&rival, HOUR).now_or_never();
-        ModelReply::text(format!("{}", taken.unwrap().unwrap()))
+        let taken = store.acquire("room", "rival", HOUR).now_or_never();
+        ModelReply::text(taken.unwrap().unwrap().is_some().to_string())
     })
 }
 

@@ -4,8 +4,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use toolwright::chat::{
-    Entry, EntryBody, HistoryWindow, Lease, MemoryStore, Message, Store as _, history,
-    repair_journal,
+    Entry, EntryBody, HistoryWindow, MemoryStore, Message, history, repair_journal,
 };
 use toolwright::testing::ScriptedModel;
 
@@ -13,7 +12,7 @@ mod journal;
 
 use journal::{Piece, journal, piece, turns};
 
-use crate::support::{builder, constant_tool, unpaired};
+use crate::support::{builder, constant_tool, store_entries, unpaired};
 
 /// More than what is left of a text or a result that was left out.
 const NOTE: usize = 64;
@@ -197,10 +196,8 @@ fn every_repair_has_a_remark() {
 async fn the_entries_of_a_window_are_read_without_the_rest_of_the_journal() {
     let turn = Piece::Turn { calls: 1, size: 9 };
     let entries = journal(&vec![turn; 500]);
-    let (store, lease) = (MemoryStore::new(), Lease::new("room", "me"));
-    let long = std::time::Duration::from_secs(600);
-    assert!(store.acquire(&lease, long).await.unwrap());
-    store.append(&lease, &entries).await.unwrap();
+    let store = MemoryStore::new();
+    store_entries(&store, "room", &entries).await;
     for window in [HistoryWindow::default(), HistoryWindow::all().turns(100), HistoryWindow::all()]
     {
         let read = window.load_entries(&store, "room").await.unwrap();
