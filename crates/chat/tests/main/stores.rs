@@ -1,13 +1,13 @@
 //! Stores, and turns whose store fails.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use toolwright::Content;
 use toolwright::chat::{
-    Append, Chat, ChatError, Entry, EntryBody, Lease, MemoryStore, Response, Store, StoreError,
-    StoreFuture, TailEnd, Turn, TurnLimits,
+    Append, Chat, ChatError, Entry, EntryBody, InboxBody, InboxItem, Lease, MemoryStore, Response,
+    Store, StoreError, StoreFuture, TailEnd, Turn, TurnLimits,
 };
 use toolwright::testing::ScriptedModel;
 
@@ -141,6 +141,55 @@ async fn whenever_a_store_fails_no_unrecorded_call_runs_and_the_turn_resumes_fro
         }
     }
     assert!(failed > 20, "{failed}");
+}
+
+/// A store that records the kinds of the entries of each append, and whether it is durable.
+#[derive(Default)]
+struct Recording {
+    kept: MemoryStore,
+    appends: Mutex<Vec<(String, bool)>>,
+}
+
+impl Store for Recording {
+    fn append<'a>(&'a self, lease: &'a Lease, append: Append<'a>) -> StoreFuture<'a, ()> {
+        let kind = |entry: &Entry| {
+            let entry = serde_json::to_value(entry).unwrap();
+            entry["what"].as_object().unwrap().keys().next().unwrap().clone()
+        };
+        let kinds: Vec<String> = append.entries.iter().map(kind).collect();
+        self.appends.lock().unwrap().push((kinds.join(" "), append.durable));
+        self.kept.append(lease, append)
+    }
+
+    delegate_store!(kept, release, tail);
+}
+
+#[tokio::test]
+async fn an_append_is_durable_where_something_acknowledged_or_an_effect_depends_on_it() {
+    let item = InboxItem::new("message", 0, InboxBody::Stop);
+    for (tool, item, durable) in [
+        ("look", None, [true, false, false, true]),
+        ("write", None, [true, true, true, true]),
+        // The message is still in the inbox if its append is lost.
+        ("look", Some(item), [false, false, false, true]),
+    ] {
+        let log = Log::default();
+        let store = Arc::new(Recording::default());
+        let model = ScriptedModel::new().calls(tool, r#"{"n": 1}"#).replies("Done.");
+        let chat = builder(model, vec![write(&log), read_tool(&log)]);
+        let chat = chat.store(Arc::clone(&store)).build();
+        let mut request = chat.message().conversation("room").user("Go!");
+        if let Some(mut item) = item {
+            item.position = store.push_inbox("room", &item, 1).await.unwrap().unwrap();
+            request = request.inbox_item(item);
+        }
+        request.call().await.unwrap();
+        let kinds = ["user", "step started", "finished", "step ended"];
+        let expected: Vec<(String, bool)> =
+            kinds.map(str::to_owned).into_iter().zip(durable).collect();
+        assert_eq!(*store.appends.lock().unwrap(), expected, "{tool}");
+        assert!(store.inbox("room").await.unwrap().is_empty());
+    }
 }
 
 #[tokio::test]
