@@ -194,8 +194,8 @@ fn turns(name: &str, count: usize, after: Option<&str>) -> Vec<Entry> {
 #[tokio::test]
 async fn a_path_is_read_whole_however_many_pages_its_branches_have() {
     // Pages have 128 and 1,024 entries, two for each turn.
-    for trunk in [1, 63, 64, 65, 511, 512, 513] {
-        for branch in [1, 63, 64, 65, 511, 512, 513] {
+    for trunk in [1, 63, 513] {
+        for branch in [1, 64, 65, 512] {
             let room = Room::default();
             let end = format!("t{} ends", trunk - 1);
             let entries = [

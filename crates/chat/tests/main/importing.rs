@@ -77,6 +77,28 @@ async fn a_call_that_had_started_has_an_unknown_outcome_and_an_import_of_an_impo
 }
 
 #[tokio::test]
+async fn an_imported_decision_has_no_signature() {
+    let store = Arc::new(MemoryStore::new());
+    let log = Log::default();
+    let model = ScriptedModel::new().calls("pay", r#"{"n": 2}"#).replies("Paid.");
+    let chat = builder(model, pay(&log)).store(Arc::clone(&store)).build();
+    let paused = chat.message().conversation("room").user("Pay!").call().await.unwrap();
+    let decided = vec![paused.pending_approvals()[0].approve()];
+    chat.submit_approvals("room", decided).call().await.unwrap();
+    let macs = |entries: &[Entry]| -> Vec<bool> {
+        let macs = entries.iter().filter_map(|entry| match &entry.body {
+            EntryBody::ApprovalDecided { mac, .. } => Some(mac.is_some()),
+            _ => None,
+        });
+        macs.collect()
+    };
+    let entries = stored_entries(&store, "room").await;
+    assert_eq!(macs(&entries), [true]);
+    let (imported, remarks) = import_journal(entries);
+    assert_eq!((macs(&imported), remarks.len()), (vec![false], 0));
+}
+
+#[tokio::test]
 async fn an_entry_of_a_newer_version_is_not_imported() {
     let unknown = r#"{"id":"n","at":1,"what":{"novel":{"call":"c"}}}"#;
     let user = r#"{"id":"u","at":1,"what":{"user":{"content":[{"type":"text","text":"Hello"}]}}}"#;
