@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 
-use crate::journal::entry::Entry;
 use crate::journal::store::inbox::{InboxBody, InboxItem};
 use crate::journal::store::lease::{ACQUIRE_TIMEOUT, HeldLease};
 use crate::journal::store::{Store, StoreError, TurnStatus};
@@ -33,6 +32,11 @@ pub trait InboxHandler: Send + Sync {
         item: InboxItem,
         lease: &'a Arc<HeldLease>,
     ) -> BoxFuture<'a, Option<TurnStatus>>;
+
+    /// Returns true if a paused turn is to be resumed, too, so that its approvals are requested again; then it pauses again.
+    fn resumes_paused(&self) -> bool {
+        false
+    }
 
     /// The inbox is about to be read.
     fn before_read(&self) {}
@@ -89,10 +93,7 @@ async fn take_items(
     lease: &Arc<HeldLease>,
     handler: &dyn InboxHandler,
 ) -> Result<(), StoreError> {
-    let mut turn = match load_unfinished_turn(&**store, conversation).await? {
-        Some(entries) => unfinished_status(&entries),
-        None => TurnStatus::Over,
-    };
+    let mut turn = load_turn_status(&**store, conversation).await?;
     let mut handled = None;
     loop {
         handler.before_read();
@@ -112,6 +113,9 @@ async fn take_items(
                 handled = Some(item.position);
                 handler.handle(item, lease).await
             }
+            None if turn == TurnStatus::Paused && handler.resumes_paused() => {
+                handler.resume(lease).await
+            }
             None if handler.may_finish() => return Ok(()),
             None => Some(turn),
         };
@@ -122,13 +126,23 @@ async fn take_items(
     }
 }
 
-/// Returns the status of a turn that has not ended.
-fn unfinished_status(entries: &[Entry]) -> TurnStatus {
+/// Loads the status of a conversation's last turn.
+///
+/// # Errors
+///
+/// When the store cannot be read.
+pub async fn load_turn_status(
+    store: &dyn Store,
+    conversation: &str,
+) -> Result<TurnStatus, StoreError> {
+    let Some(entries) = load_unfinished_turn(store, conversation).await? else {
+        return Ok(TurnStatus::Over);
+    };
     let mut turn = Turn::new(TurnLimits::default());
     entries.iter().for_each(|entry| turn.apply(entry));
     // An approval that has expired is handled when the turn is resumed.
-    match turn.next_action(0) {
+    Ok(match turn.next_action(0) {
         TurnAction::AwaitApproval(_) => TurnStatus::Paused,
         _ => TurnStatus::Running,
-    }
+    })
 }

@@ -8,6 +8,7 @@ pub(crate) mod room;
 pub(crate) mod room_command;
 pub(crate) mod session;
 pub(crate) mod subscriber;
+mod sweeper;
 pub(crate) mod turn;
 pub(crate) mod turn_error;
 pub(crate) mod unstored;

@@ -20,7 +20,7 @@ pub(crate) mod interceptor;
 pub(crate) mod metering;
 mod path_params;
 pub(crate) mod path_template;
-mod runtime;
+pub(crate) mod runtime;
 pub(crate) mod server_state;
 
 pub(crate) use runtime::{EndpointDefaults, EndpointRuntime, random_id};

@@ -12,7 +12,7 @@ mod protocols;
 mod server;
 
 pub use conversation::event::{ConversationEvent, EndpointEvent, PeerId, SequencedEvent};
-pub use conversation::room_command::{IncomingMessage, MessagePart};
+pub use conversation::room_command::IncomingMessage;
 pub use conversation::session::Session;
 pub use conversation::turn_error::{TurnError, error_kind};
 pub use conversation::usage::ConversationUsage;

@@ -254,6 +254,7 @@ impl ServerBuilder {
                 model_reason: self.model_reason,
             },
             running_turns: TaskTracker::new(),
+            draining: CancellationToken::new(),
             shutdown: CancellationToken::new(),
         });
         let changes = self.configure_chat;

@@ -105,8 +105,9 @@ pub type PeerId = Arc<str>;
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct SequencedEvent {
-    /// Increases by one from event to event; never reused, not even after a restart.
-    pub seq: u64,
+    /// Rises from event to event; never reused, not even after a restart or by another process. `None` for the number of
+    /// clients, and for what is sent outside of a turn: a client that reconnects does not receive these again.
+    pub seq: Option<u64>,
     /// Milliseconds since 1970.
     pub at: u64,
     /// The event.
@@ -119,16 +120,20 @@ pub struct SequencedEvent {
 }
 
 impl SequencedEvent {
-    pub(crate) fn new(seq: u64, event: ConversationEvent, to: Option<PeerId>) -> Self {
+    pub(crate) fn new(seq: Option<u64>, event: ConversationEvent, to: Option<PeerId>) -> Self {
         #[derive(Serialize)]
         struct Wire<'a> {
-            seq: u64,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            seq: Option<u64>,
             at: u64,
             event: &'a ConversationEvent,
         }
         let at = unix_millis_now();
         let wire = Wire { seq, at, event: &event };
-        let mut frame = format!("id: {seq}\ndata: ").into_bytes();
+        let mut frame = match seq {
+            Some(seq) => format!("id: {seq}\ndata: ").into_bytes(),
+            None => b"data: ".to_vec(),
+        };
         let begin = frame.len();
         // Events always serialize; if not, an empty frame is better than a panic that ends the turn.
         let _ = serde_json::to_writer(&mut frame, &wire);

@@ -1,29 +1,37 @@
-//! A conversation in memory: its event log, the running turn, and the queue of commands.
+//! A conversation in memory: its event log, the running turn, and the worker that takes the items of its inbox.
 
-use std::collections::VecDeque;
+use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use serde::Serialize;
 use tokio::sync::watch;
 use tokio::time::timeout;
+use tokio_util::sync::DropGuard;
 use toolwright_chat::{
-    Entry, Model, Owner, PendingApproval, PrincipalRecord, StoreError, TurnRequest, Usage,
-    load_unfinished_turn,
+    Append, Attended, ChatError, Entry, EntryBody, HeldLease, InboxBody, InboxHandler, InboxItem,
+    MessagePart, Model, Owner, PendingApproval, PrincipalRecord, StoreError, TailEnd, TurnRequest,
+    TurnStatus, Usage, attend, load_path, load_turn_status, load_unfinished_turn,
 };
 use toolwright_core::CancellationToken;
 
 use crate::auth::request_context::RequestContext;
-use crate::conversation::event::{ConversationEvent, EndpointEvent, PeerId, SequencedEvent};
+use crate::conversation::event::{
+    ConversationEvent, EndpointEvent, PeerId, SequencedEvent, unix_millis_now,
+};
 use crate::conversation::event_log::{EventLog, PartialStep};
-use crate::conversation::room_command::{CommandKind, MessagePart, RoomCommand};
+use crate::conversation::room_command::{CommandKind, LiveCommand, RoomCommand};
+use crate::conversation::turn::CommandStatus;
+use crate::conversation::turn_error::TurnError;
 use crate::conversation::unstored::UnstoredConversation;
 use crate::conversation::usage::ConversationUsage;
-use crate::endpoint::EndpointRuntime;
 use crate::endpoint::path_template::PathParams;
+use crate::endpoint::runtime::LEASE_DURATION;
+use crate::endpoint::{EndpointRuntime, random_id};
 use crate::http::error_response::ErrorResponse;
 
 /// The maximum number of queued messages.
@@ -45,9 +53,9 @@ pub(crate) struct Room {
     /// The values of the path's parameters.
     pub(crate) params: PathParams,
     event_log: Mutex<EventLog>,
-    /// The sequence number of the newest event; wakes waiting subscribers.
-    newest_seq: watch::Sender<u64>,
-    queue: Mutex<TurnQueue>,
+    /// The position of the next event; wakes waiting subscribers.
+    next_position: watch::Sender<u64>,
+    work: Mutex<RoomWork>,
     /// True once the turn that an earlier process left unfinished was resumed, or there was none.
     recovered: tokio::sync::Mutex<bool>,
     peer_count: AtomicUsize,
@@ -58,13 +66,135 @@ pub(crate) struct Room {
     pub(crate) unstored: Option<Arc<UnstoredConversation>>,
 }
 
+/// What this process does for the conversation.
 #[derive(Default)]
-struct TurnQueue {
-    waiting: VecDeque<RoomCommand>,
+struct RoomWork {
+    /// True while a worker attends to the conversation.
+    is_working: bool,
+    /// True if an item may have been added since the worker has read the inbox.
+    is_woken: bool,
+    lease: Option<Arc<HeldLease>>,
+    /// The id of the inbox item whose turn runs.
+    current_item: Option<String>,
     /// Cancels the running turn.
     running: Option<CancellationToken>,
+    /// What this process knows about inbox items beyond what is stored, by their id.
+    live: HashMap<String, LiveCommand>,
     /// Cancelled when a recovered turn has paused, ended or made progress.
     recovery: Option<CancellationToken>,
+    /// Cancels [`recovery`](Self::recovery) when it is dropped.
+    recovery_guard: Option<DropGuard>,
+    /// The request that had the conversation recovered.
+    recovery_context: Option<RequestContext>,
+}
+
+impl RoomWork {
+    /// The worker ends.
+    fn end(&mut self) {
+        self.is_working = false;
+        self.end_command();
+        self.lease = None;
+        self.recovery_guard = None;
+    }
+
+    fn end_command(&mut self) {
+        self.running = None;
+        self.current_item = None;
+    }
+}
+
+/// Takes the items of a room's inbox.
+struct RoomWorker<'a>(&'a Arc<Room>);
+
+impl RoomWorker<'_> {
+    async fn run(&self, command: RoomCommand, item: Option<InboxItem>) -> Option<TurnStatus> {
+        {
+            let mut work = self.0.work();
+            work.running = Some(command.cancel.clone());
+            work.current_item = item.as_ref().map(|item| item.id.clone());
+        }
+        let status = self.0.run_turn(command, item).await;
+        self.0.work().end_command();
+        status
+    }
+}
+
+impl InboxHandler for RoomWorker<'_> {
+    fn on_acquired(&self, lease: &Arc<HeldLease>) {
+        self.0.event_log().begin_term(lease.lease().term);
+        self.0.work().lease = Some(Arc::clone(lease));
+    }
+
+    fn resume<'a>(&'a self, _lease: &'a Arc<HeldLease>) -> BoxFuture<'a, Option<TurnStatus>> {
+        Box::pin(async {
+            let room = self.0;
+            let entries = load_unfinished_turn(&*room.endpoint.store, &room.id).await.ok()?;
+            let record = PrincipalRecord::of_last_turn(entries.as_deref().unwrap_or_default());
+            let (context, guard) = {
+                let mut work = room.work();
+                (work.recovery_context.clone(), work.recovery_guard.take())
+            };
+            let principal = room.principal_of(record, context.as_ref())?;
+            let mut command = RoomCommand::resume(principal);
+            command.recovery_guard = guard;
+            self.run(command, None).await
+        })
+    }
+
+    fn handle<'a>(
+        &'a self,
+        item: InboxItem,
+        _lease: &'a Arc<HeldLease>,
+    ) -> BoxFuture<'a, Option<TurnStatus>> {
+        Box::pin(async move {
+            let room = self.0;
+            if room.endpoint.server.draining.is_cancelled()
+                && matches!(item.body, InboxBody::Message { .. })
+            {
+                return None;
+            }
+            let (live, context) = {
+                let mut work = room.work();
+                (work.live.remove(&item.id), work.recovery_context.clone())
+            };
+            let live = match live {
+                Some(live) => live,
+                None if item.body == InboxBody::Stop => {
+                    LiveCommand::new(RequestContext::operator(&room.endpoint.server))
+                }
+                None => {
+                    let principal = room.principal_of(item.principal.as_ref(), context.as_ref())?;
+                    LiveCommand::new(principal)
+                }
+            };
+            if item.body == InboxBody::Stop
+                && load_turn_status(&*room.endpoint.store, &room.id).await.ok()? == TurnStatus::Over
+            {
+                return Some(TurnStatus::Over);
+            }
+            let command = RoomCommand::from_inbox_item(&item, live, &room.endpoint);
+            self.run(command, Some(item)).await
+        })
+    }
+
+    fn resumes_paused(&self) -> bool {
+        self.0.work().recovery_guard.is_some()
+    }
+
+    fn before_read(&self) {
+        self.0.work().is_woken = false;
+    }
+
+    fn may_finish(&self) -> bool {
+        let mut work = self.0.work();
+        if work.is_woken {
+            return false;
+        }
+        work.end();
+        drop(work);
+        self.0.event_log().end_term();
+        true
+    }
 }
 
 /// A snapshot of a conversation; events after [`seq`](Self::seq) complete it.
@@ -99,9 +229,9 @@ impl Room {
             name,
             endpoint,
             params,
-            newest_seq: watch::Sender::new(log.newest_seq()),
+            next_position: watch::Sender::new(log.next_position()),
             event_log: Mutex::new(log),
-            queue: Mutex::default(),
+            work: Mutex::default(),
             recovered: tokio::sync::Mutex::default(),
             peer_count: AtomicUsize::new(0),
             chosen_model: Mutex::default(),
@@ -120,8 +250,8 @@ impl Room {
         self.event_log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn queue(&self) -> MutexGuard<'_, TurnQueue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    fn work(&self) -> MutexGuard<'_, RoomWork> {
+        self.work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Publishes an event to all subscribers, or to one peer.
@@ -130,13 +260,16 @@ impl Room {
         event: impl Into<ConversationEvent>,
         to: Option<PeerId>,
     ) -> Arc<SequencedEvent> {
-        let sequenced = self.event_log().append(event.into(), to);
-        self.newest_seq.send_replace(sequenced.seq);
+        let mut log = self.event_log();
+        let sequenced = log.append(event.into(), to);
+        let next = log.next_position();
+        drop(log);
+        self.next_position.send_replace(next);
         sequenced
     }
 
-    pub(crate) fn watch_newest_seq(&self) -> watch::Receiver<u64> {
-        self.newest_seq.subscribe()
+    pub(crate) fn watch_position(&self) -> watch::Receiver<u64> {
+        self.next_position.subscribe()
     }
 
     pub(crate) fn is_turn_running(&self) -> bool {
@@ -145,147 +278,235 @@ impl Room {
 
     /// Returns true if the room can be dropped from memory: no turn runs, no client is connected, and nothing would be lost.
     pub(crate) fn is_evictable(&self) -> bool {
-        let is_running = self.queue().running.is_some();
+        let is_working = self.is_working();
         // Pending approvals are in the journal of a stored conversation, and are requested again from there.
         let kept = self.endpoint.is_persistent() || self.event_log().pending().is_empty();
-        !is_running && self.peer_count() == 0 && kept
+        !is_working && self.peer_count() == 0 && kept
     }
 
-    /// Accepts a command of a client: 503 if a message could not be stored or answered, 429 if the queue is full. Returns
-    /// true if it has to wait for another turn.
+    /// Accepts a command of a client: stored in the inbox when this returns. Returns true if it has to wait for another turn.
     ///
-    /// Decisions belong to a turn that was accepted before, so the limits of the server do not apply to them.
+    /// 503 if a message could not be stored or answered, 429 if the inbox is full. Decisions belong to a turn that was accepted
+    /// before, so the limits of the server do not apply to them. A conversation that is not stored promises nothing.
     pub(crate) async fn admit(
         self: &Arc<Self>,
         command: RoomCommand,
     ) -> Result<bool, ErrorResponse> {
-        if matches!(command.kind, CommandKind::Message(_)) {
+        let is_message = matches!(command.kind, CommandKind::Message(_));
+        if is_message {
             self.endpoint.check_admission(self.unstored.is_none()).await?;
         }
-        self.enqueue(command)
-    }
-
-    /// Queues a command, and starts the queue if it is idle. Returns true if the command has to wait for another turn.
-    pub(crate) fn enqueue(self: &Arc<Self>, command: RoomCommand) -> Result<bool, ErrorResponse> {
-        let mut queue = self.queue();
-        let is_message = matches!(command.kind, CommandKind::Message(_));
-        // Decisions are accepted even if the queue of messages is full.
-        let max = if is_message { MAX_QUEUED_MESSAGES } else { 2 * MAX_QUEUED_MESSAGES };
-        if queue.waiting.len() >= max {
+        if self.unstored.is_some() {
+            let room = Arc::clone(self);
+            self.event_log().begin_term(1);
+            self.endpoint
+                .server
+                .running_turns
+                .spawn(async move { room.run_unstored(command).await });
+            return Ok(false);
+        }
+        let (item, live) = command.into_inbox_item()?;
+        let is_waiting = self.is_working();
+        let id = item.id.clone();
+        self.work().live.insert(id.clone(), live);
+        // Decisions are accepted even if the inbox is full of messages.
+        let limit = if is_message { MAX_QUEUED_MESSAGES } else { 2 * MAX_QUEUED_MESSAGES };
+        let pushed = self.endpoint.store.push_inbox(&self.id, &item, limit).await;
+        if !matches!(pushed, Ok(Some(_))) {
+            self.work().live.remove(&id);
+        }
+        if pushed?.is_none() {
             let message = "too many messages wait for this conversation already";
             return Err(ErrorResponse::too_many_requests(message));
         }
-        let cancel = command.cancel.clone();
-        match is_message {
-            true => queue.waiting.push_back(command),
-            false => queue.waiting.push_front(command),
-        }
-        if queue.running.is_some() {
-            return Ok(true);
-        }
-        queue.running = Some(cancel);
-        drop(queue);
-        let room = Arc::clone(self);
-        self.endpoint.server.running_turns.spawn(async move { room.run_queue().await });
-        Ok(false)
+        self.wake();
+        Ok(is_waiting)
     }
 
-    /// Runs the queued commands one after the other.
-    async fn run_queue(self: Arc<Self>) {
-        let mut awaits_decision = false;
-        loop {
-            let next = {
-                let mut queue = self.queue();
-                let next = queue.waiting.pop_front_if(|command| {
-                    // A message that was sent before the approval was requested does not answer it.
-                    !awaits_decision || !matches!(command.kind, CommandKind::Message(_))
-                });
-                queue.running = next.as_ref().map(|command| command.cancel.clone());
-                next
-            };
-            let Some(command) = next else { return };
-            let to = self.endpoint.event_recipient(command.peer.as_ref());
-            let done = AssertUnwindSafe(crate::conversation::turn::run_command(&self, command))
-                .catch_unwind();
-            let done = tokio::select! {
-                done = done => done,
-                // An unfinished turn is resumed from its journal later.
-                () = self.endpoint.server.shutdown.cancelled() => return,
-            };
-            if done.is_err() {
-                tracing::error!(conversation = self.id, "a handler of the endpoint panicked");
-                let kind = "internal".to_owned();
-                let message = "the endpoint failed; its log has the reason".to_owned();
-                self.publish(EndpointEvent::Error { kind, message }, to);
-            }
-            let mut log = self.event_log();
-            log.end_turn();
-            awaits_decision = !log.pending().is_empty();
+    /// Has the inbox read and an interrupted turn resumed, by a new worker if there is none.
+    pub(crate) fn wake(self: &Arc<Self>) {
+        let mut work = self.work();
+        work.is_woken = true;
+        if std::mem::replace(&mut work.is_working, true) {
+            return;
         }
+        drop(work);
+        let room = Arc::clone(self);
+        self.endpoint.server.running_turns.spawn(async move {
+            tokio::select! {
+                () = room.run_worker() => {}
+                // Unfinished turns and the inbox are attended to later.
+                () = room.endpoint.server.shutdown.cancelled() => {}
+            }
+        });
+    }
+
+    /// Attends to the conversation once: resumes its interrupted turn, and takes the items of its inbox.
+    async fn run_worker(self: &Arc<Self>) {
+        let endpoint = &self.endpoint;
+        let worker = RoomWorker(self);
+        let attended =
+            attend(&endpoint.store, &self.id, &endpoint.server.node, LEASE_DURATION, &worker).await;
+        let live = {
+            let mut work = self.work();
+            work.end();
+            match attended {
+                Ok(Attended::Done) => HashMap::new(),
+                _ => std::mem::take(&mut work.live),
+            }
+        };
+        self.event_log().end_term();
+        if let Err(error) = &attended {
+            tracing::warn!(conversation = self.id, %error, "a conversation cannot be attended to");
+            if self.event_log().turn().running {
+                let error = TurnError::from(StoreError::new(error.to_string()));
+                self.publish(
+                    EndpointEvent::Error { kind: error.kind, message: error.message },
+                    None,
+                );
+            }
+        }
+        let reason = StoreError::leased_elsewhere(&self.name).to_string();
+        for started in live.into_values().filter_map(|live| live.started) {
+            // Their items stay in the inbox; whoever waits for a response is not kept waiting.
+            let _ = started.send(Err(ChatError::Busy { reason: reason.clone() }));
+        }
+    }
+
+    /// Runs the one command of a conversation that is not stored.
+    async fn run_unstored(self: Arc<Self>, command: RoomCommand) {
+        self.work().running = Some(command.cancel.clone());
+        tokio::select! {
+            _ = self.run_turn(command, None) => {}
+            () = self.endpoint.server.shutdown.cancelled() => {}
+        }
+        self.work().end();
+    }
+
+    /// Runs a command; returns the status of the turn afterwards, `None` if the store failed.
+    async fn run_turn(
+        self: &Arc<Self>,
+        command: RoomCommand,
+        item: Option<InboxItem>,
+    ) -> Option<TurnStatus> {
+        let to = self.endpoint.event_recipient(command.peer.as_ref());
+        let turn = crate::conversation::turn::run_command(self, command, item);
+        let status = AssertUnwindSafe(turn).catch_unwind().await;
+        let status = status.unwrap_or_else(|_| {
+            tracing::error!(conversation = self.id, "a handler of the endpoint panicked");
+            let kind = "internal".to_owned();
+            let message = "the endpoint failed; its log has the reason".to_owned();
+            self.publish(EndpointEvent::Error { kind, message }, to);
+            CommandStatus::Unknown
+        });
+        self.event_log().end_turn();
+        let status = match status {
+            CommandStatus::Turn(status) => return Some(status),
+            CommandStatus::StoreFailed => return None,
+            CommandStatus::Unknown if self.unstored.is_some() => return None,
+            CommandStatus::Unknown => load_turn_status(&*self.endpoint.store, &self.id).await,
+        };
+        // A turn that failed and is not over is resumed later, not at once.
+        status.ok().filter(|status| *status != TurnStatus::Running)
     }
 
     /// Stops the running or paused turn, or one that an earlier process left unfinished; returns false if there was none.
+    ///
+    /// The stop is stored when this returns: a process that ends before the turn does is no way around it.
     pub(crate) async fn stop_turn(self: &Arc<Self>) -> Result<bool, StoreError> {
-        let mut recovered = self.recovered.lock().await;
-        let running = self.queue().running.clone();
-        if let Some(running) = running {
-            running.cancel();
-            return Ok(true);
-        }
-        let has_open_turn = self.has_open_turn()
-            || (!*recovered
-                && load_unfinished_turn(&*self.endpoint.store, &self.id).await?.is_some());
+        let running = self.work().running.clone();
+        let store = &self.endpoint.store;
+        let has_open_turn = running.is_some()
+            || !self.event_log().pending().is_empty()
+            || load_turn_status(&**store, &self.id).await? != TurnStatus::Over;
         if !has_open_turn {
             return Ok(false);
         }
-        *recovered = true;
-        // A paused turn ends like a running one: in the journal and as an event.
-        let command = RoomCommand::resume(RequestContext::operator(&self.endpoint.server));
-        command.cancel.cancel();
-        Ok(self.enqueue(command).is_ok())
+        if self.unstored.is_none() {
+            let item = InboxItem::new(random_id()?, unix_millis_now(), InboxBody::Stop);
+            store.push_inbox(&self.id, &item, usize::MAX).await?;
+        }
+        if let Some(running) = running {
+            running.cancel();
+        }
+        self.wake();
+        Ok(true)
     }
 
-    /// Resumes the turn that an earlier process left unfinished, on behalf of the principal that began it.
+    /// Attends to what an earlier process left: an interrupted or paused turn, and items of the inbox.
     ///
-    /// If its credential has expired, the turn waits until that subject sends a request: `context` may be another principal.
+    /// A turn resumes on behalf of the principal that began it. If its credential has expired, the turn waits until that
+    /// subject sends a request: `context` may be another principal.
     pub(crate) async fn recover_unfinished_turn(
         self: &Arc<Self>,
         context: &RequestContext,
     ) -> Result<(), StoreError> {
         let mut recovered = self.recovered.lock().await;
+        if !self.event_log().knows_term() {
+            let term = self.endpoint.store.term(&self.id).await?;
+            self.event_log().set_last_term(term);
+        }
         if *recovered || self.has_open_turn() {
             return Ok(());
         }
-        let Some(entries) = load_unfinished_turn(&*self.endpoint.store, &self.id).await? else {
+        let entries = load_unfinished_turn(&*self.endpoint.store, &self.id).await?;
+        let has_items = !self.endpoint.store.inbox(&self.id).await?.is_empty();
+        if entries.is_none() && !has_items {
             *recovered = true;
             return Ok(());
+        }
+        let principals: Vec<Option<PrincipalRecord>> = match &entries {
+            Some(entries) => vec![PrincipalRecord::of_last_turn(entries).cloned()],
+            None => Vec::new(),
         };
-        let record = PrincipalRecord::of_last_turn(&entries);
-        let began = record.map_or(Owner::Operator, |it| Owner::Subject(it.subject.clone()));
-        let principal = RequestContext::from_record(&self.endpoint.server, record);
-        let principal = principal.or_else(|| (context.owner() == began).then(|| context.clone()));
-        let Some(principal) = principal else {
+        let can_resume = principals
+            .iter()
+            .all(|record| self.principal_of(record.as_ref(), Some(context)).is_some());
+        if !can_resume {
             return Ok(());
-        };
+        }
         *recovered = true;
         let settled = CancellationToken::new();
-        self.queue().recovery = Some(settled.clone());
-        let mut command = RoomCommand::resume(principal);
-        command.recovery_guard = Some(settled.drop_guard());
-        // A full queue means that the conversation runs already.
-        let _ = self.enqueue(command);
+        {
+            let mut work = self.work();
+            work.recovery = Some(settled.clone());
+            work.recovery_guard = Some(settled.drop_guard());
+            work.recovery_context = Some(context.clone());
+        }
+        self.wake();
         Ok(())
+    }
+
+    /// The principal that a journal or an inbox records, with a credential that is valid now: its own, or that of the request
+    /// in `context`, if it is of the same subject.
+    fn principal_of(
+        &self,
+        record: Option<&PrincipalRecord>,
+        context: Option<&RequestContext>,
+    ) -> Option<RequestContext> {
+        let owner = record.map_or(Owner::Operator, |it| Owner::Subject(it.subject.clone()));
+        let restored = RequestContext::from_record(&self.endpoint.server, record);
+        restored.or_else(|| context.filter(|context| context.owner() == owner).cloned())
     }
 
     /// Returns true if this process runs a turn of the conversation, or has a paused one.
     fn has_open_turn(&self) -> bool {
-        self.queue().running.is_some() || !self.event_log().pending().is_empty()
+        self.work().running.is_some() || !self.event_log().pending().is_empty()
+    }
+
+    fn is_working(&self) -> bool {
+        self.work().is_working
+    }
+
+    /// The lease of the conversation, while a worker of this process holds it.
+    pub(crate) fn held_lease(&self) -> Option<Arc<HeldLease>> {
+        self.work().lease.clone()
     }
 
     /// Waits until a recovered turn has requested its approvals again, has ended or made progress; at most
     /// [`RECOVERY_TIMEOUT`].
     pub(crate) async fn wait_until_recovered(&self) {
-        let settled = self.queue().recovery.clone();
+        let settled = self.work().recovery.clone();
         if let Some(settled) = settled {
             // Another process may hold the lease: then the turn is shown as running.
             let _ = timeout(RECOVERY_TIMEOUT, settled.cancelled()).await;
@@ -294,7 +515,7 @@ impl Room {
 
     /// Loads the journal, without principals: scopes are visible to their principal only.
     pub(crate) async fn load_entries(&self) -> Result<Vec<Entry>, StoreError> {
-        let mut entries = self.endpoint.store.load(&self.id).await?;
+        let mut entries = load_path(&*self.endpoint.store, &self.id, None).await?;
         entries.iter_mut().for_each(|entry| entry.principal = None);
         Ok(entries)
     }
@@ -306,7 +527,7 @@ impl Room {
             let mut entries = self.load_entries().await?;
             // Read before the log: if a queued message begins in between, its event is in the log or the snapshot is
             // retried.
-            let queued = self.queued_messages();
+            let queued = self.queued_messages().await?;
             let log = self.event_log();
             // A turn that began meanwhile may have written to the journal already.
             if log.turn().turn_number != turn.turn_number {
@@ -340,17 +561,22 @@ impl Room {
     }
 
     /// The queued messages, except those whose answers are for one peer only.
-    fn queued_messages(&self) -> Vec<Vec<MessagePart>> {
-        let queue = self.queue();
-        let messages = queue.waiting.iter().filter_map(|command| match &command.kind {
-            CommandKind::Message(message)
-                if self.endpoint.event_recipient(command.peer.as_ref()).is_none() =>
-            {
-                Some(message.parts.clone())
+    async fn queued_messages(&self) -> Result<Vec<Vec<MessagePart>>, StoreError> {
+        if self.unstored.is_some() {
+            return Ok(Vec::new());
+        }
+        let inbox = self.endpoint.store.inbox(&self.id).await?;
+        let current = self.work().current_item.clone();
+        let messages = inbox.into_iter().filter_map(|item| {
+            let peer = item.peer.map(PeerId::from);
+            let is_shown = current.as_ref() != Some(&item.id)
+                && self.endpoint.event_recipient(peer.as_ref()).is_none();
+            match item.body {
+                InboxBody::Message { parts, .. } if is_shown => Some(parts),
+                _ => None,
             }
-            _ => None,
         });
-        messages.collect()
+        Ok(messages.collect())
     }
 
     /// Starts a turn in the event log.
@@ -360,10 +586,54 @@ impl Room {
     pub(crate) async fn begin_turn(&self, is_new_answer: bool) -> Result<u64, StoreError> {
         let last = match self.unstored {
             Some(_) => Vec::new(),
-            None => self.endpoint.store.tail(&self.id, None, 1).await?,
+            None => self.endpoint.store.tail(&self.id, TailEnd::Newest, 1).await?,
         };
         let last = last.into_iter().next_back();
         Ok(self.event_log().begin_turn(last.map(|entry| entry.id), is_new_answer))
+    }
+
+    /// Appends entries that no [`Chat`](toolwright_chat::Chat) has written, and removes the item that they are taken from;
+    /// messages record the principal that sent them.
+    pub(crate) async fn append_entries(
+        &self,
+        principal: Option<PrincipalRecord>,
+        item: Option<InboxItem>,
+        bodies: Vec<EntryBody>,
+    ) -> Result<(), StoreError> {
+        let lease = self.held_lease();
+        let lease = lease.ok_or_else(|| StoreError::leased_elsewhere(&self.name))?;
+        let taken: Vec<u64> = item.iter().map(|item| item.position).collect();
+        let mut first_id = item.map(|item| item.id);
+        let mut entries = Vec::new();
+        for body in bodies {
+            let mut entry = Entry::new(random_id()?, unix_millis_now(), body);
+            if entry.is_message() {
+                entry.principal = principal.clone();
+                entry.id = first_id.take().unwrap_or(entry.id);
+            }
+            entries.push(entry);
+        }
+        let append = Append::new(&entries).taking(&taken);
+        self.endpoint.store.append(lease.lease(), append).await
+    }
+
+    /// Deletes the conversation after its turn if the endpoint does not store conversations, and no message waits.
+    pub(crate) async fn delete_if_ephemeral(&self) {
+        let Some(lease) = self.held_lease().filter(|_| !self.endpoint.is_persistent()) else {
+            return;
+        };
+        let current = self.work().current_item.clone();
+        let store = &self.endpoint.store;
+        let deleted = async {
+            let inbox = store.inbox(&self.id).await?;
+            match inbox.iter().all(|item| current.as_ref() == Some(&item.id)) {
+                true => store.delete(lease.lease()).await.map(drop),
+                false => Ok(()),
+            }
+        };
+        if let Err(error) = deleted.await {
+            tracing::warn!(conversation = self.id, "it could not be forgotten: {error}");
+        }
     }
 
     /// Sets the model that the message chose.
@@ -422,15 +692,15 @@ impl Room {
         self.peer_count.fetch_sub(1, Ordering::Relaxed) - 1
     }
 
-    /// Discards the queue and the events of a deleted conversation; subscribers receive a new snapshot.
+    /// Discards the commands and the events of a deleted conversation; subscribers receive a new snapshot.
     pub(crate) async fn reset(&self) {
-        self.queue().waiting.clear();
+        self.work().live.clear();
         self.invalidate_usage().await;
-        let newest = {
+        let next = {
             let mut log = self.event_log();
             log.clear();
-            log.newest_seq()
+            log.next_position()
         };
-        self.newest_seq.send_replace(newest);
+        self.next_position.send_replace(next);
     }
 }

@@ -2,16 +2,20 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
 use tokio::sync::oneshot;
 use tokio_util::sync::DropGuard;
-use toolwright_chat::{ApprovalResponse, ChatError, Model};
+use toolwright_chat::{
+    ApprovalResponse, ChatError, InboxBody, InboxItem, MessagePart, Model, StoreError,
+};
 use toolwright_core::{CancellationToken, Content, Role};
 
 use crate::auth::request_context::RequestContext;
-use crate::conversation::event::PeerId;
+use crate::conversation::event::{PeerId, unix_millis_now};
+use crate::endpoint::server_state::ModelCatalog;
+use crate::endpoint::{EndpointRuntime, random_id};
+use crate::http::error_response::ErrorResponse;
 
-/// A command in the queue of a room.
+/// A command of a room.
 pub(crate) struct RoomCommand {
     pub(crate) kind: CommandKind,
     pub(crate) request_context: RequestContext,
@@ -31,8 +35,23 @@ pub(crate) enum CommandKind {
     Message(IncomingMessage),
     /// Decisions about pending approvals.
     Decisions(Vec<ApprovalResponse>),
-    /// Resume an interrupted turn.
+    /// Resume an interrupted turn, or end it if its token is cancelled.
     Resume,
+}
+
+/// What this process knows about a command beyond what the inbox stores.
+pub(crate) struct LiveCommand {
+    pub(crate) request_context: RequestContext,
+    pub(crate) cancel: CancellationToken,
+    pub(crate) started: StartedSender,
+    /// The model that the message chooses, which may have no name.
+    model: Option<Arc<dyn Model>>,
+}
+
+impl LiveCommand {
+    pub(crate) fn new(request_context: RequestContext) -> Self {
+        Self { request_context, cancel: CancellationToken::new(), started: None, model: None }
+    }
 }
 
 /// A message that a client sends to an endpoint.
@@ -43,15 +62,10 @@ pub struct IncomingMessage {
     pub parts: Vec<MessagePart>,
     /// The model that the message chooses; default: the endpoint's.
     pub model: Option<Arc<dyn Model>>,
-}
-
-/// A part of a message, serialized like [`EndpointEvent::Message`](crate::EndpointEvent::Message).
-#[derive(Clone, Debug, Serialize)]
-pub struct MessagePart {
-    /// The role of the content.
-    pub role: Role,
-    /// The content.
-    pub content: Vec<Content>,
+    /// The name of that model, which is stored with the message.
+    pub(crate) model_name: Option<String>,
+    /// The id of the entry after which the message continues the conversation; default: the newest.
+    pub after: Option<String>,
 }
 
 impl IncomingMessage {
@@ -62,12 +76,23 @@ impl IncomingMessage {
 
     /// A message with content of one role.
     pub fn with_role(role: Role, content: Vec<Content>) -> Self {
-        Self { parts: vec![MessagePart { role, content }], model: None }
+        Self { parts: vec![MessagePart { role, content }], ..Self::empty() }
     }
 
     /// A message without parts, for handlers that are not called with one.
     pub(crate) fn empty() -> Self {
-        Self { parts: Vec::new(), model: None }
+        Self { parts: Vec::new(), model: None, model_name: None, after: None }
+    }
+
+    /// Chooses a model by its name.
+    pub(crate) fn choose_model(
+        &mut self,
+        models: &ModelCatalog,
+        name: Option<&str>,
+    ) -> Result<(), ErrorResponse> {
+        self.model = name.map(|name| models.find(name)).transpose()?;
+        self.model_name = name.map(str::to_owned);
+        Ok(())
     }
 
     /// The text of all parts, joined by newlines.
@@ -103,6 +128,54 @@ impl RoomCommand {
             peer,
             cancel: CancellationToken::new(),
             started: None,
+            recovery_guard: None,
+        }
+    }
+
+    /// Splits the command into what the inbox stores and what only this process knows.
+    pub(crate) fn into_inbox_item(self) -> Result<(InboxItem, LiveCommand), StoreError> {
+        let mut model = None;
+        let body = match self.kind {
+            CommandKind::Message(message) => {
+                model = message.model;
+                let (parts, after) = (message.parts, message.after);
+                InboxBody::Message { parts, model: message.model_name, after }
+            }
+            CommandKind::Decisions(responses) => InboxBody::Decisions { responses },
+            CommandKind::Resume => InboxBody::Stop,
+        };
+        let item = InboxItem::new(random_id()?, unix_millis_now(), body)
+            .with_principal(self.request_context.principal_record())
+            .with_peer(self.peer.as_deref().map(str::to_owned));
+        let (cancel, started) = (self.cancel, self.started);
+        Ok((item, LiveCommand { request_context: self.request_context, cancel, started, model }))
+    }
+
+    /// Joins an item of the inbox with what this process knows about it.
+    pub(crate) fn from_inbox_item(
+        item: &InboxItem,
+        live: LiveCommand,
+        endpoint: &EndpointRuntime,
+    ) -> Self {
+        let kind = match item.body.clone() {
+            InboxBody::Message { parts, model: name, after } => {
+                // A model that is not offered any more is replaced by the endpoint's.
+                let found = name.as_deref().and_then(|name| endpoint.server.models.find(name).ok());
+                let model = live.model.or(found);
+                CommandKind::Message(IncomingMessage { parts, model, model_name: name, after })
+            }
+            InboxBody::Decisions { responses } => CommandKind::Decisions(responses),
+            InboxBody::Stop => {
+                live.cancel.cancel();
+                CommandKind::Resume
+            }
+        };
+        Self {
+            kind,
+            request_context: live.request_context,
+            peer: item.peer.as_deref().map(PeerId::from),
+            cancel: live.cancel,
+            started: live.started,
             recovery_guard: None,
         }
     }

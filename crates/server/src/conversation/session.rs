@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use futures::stream::{Stream, StreamExt as _};
 use serde_json::{Map, Value};
 use tokio_util::sync::DropGuard;
-use toolwright_chat::{ChatError, ChatEvent, ModelId, Response, StoreError, TurnEnd, TurnRequest};
+use toolwright_chat::{
+    ChatError, ChatEvent, InboxItem, ModelId, Response, StoreError, TurnEnd, TurnRequest,
+};
 use toolwright_core::{Caller, CancellationToken};
 
 use crate::auth::request_context::{RequestContext, is_client_tool_call};
@@ -46,6 +48,8 @@ pub(crate) struct TurnState {
     pub(crate) external_transcript: ExternalTranscript,
     /// Dropped when a recovered turn has requested its approvals again, or makes progress.
     pub(crate) recovery_guard: Option<DropGuard>,
+    /// The inbox item of the message or the decisions, until a turn takes it.
+    pub(crate) inbox_item: Option<InboxItem>,
 }
 
 impl Session {
@@ -157,6 +161,10 @@ impl Session {
         for part in message.parts {
             request = request.message_in_role(part.role, part.content);
         }
+        request = self.with_inbox_item(request);
+        if let Some(after) = message.after {
+            request = request.after(after);
+        }
         let model = message.model.map(|model| endpoint.with_guardrails(model));
         if let Some(conversation) = &self.0.room.unstored {
             let model = model.unwrap_or_else(|| Arc::clone(&endpoint.model));
@@ -196,8 +204,20 @@ impl Session {
             Some(conversation) => conversation.apply_to_turn(request),
             None => request.conversation(&*room.id),
         };
+        let request = match room.held_lease() {
+            Some(lease) => request.held_lease(lease),
+            None => request,
+        };
         let request = self.0.request_context.apply_to_turn(request, &room.endpoint);
         request.cancel_on(self.0.cancel.clone())
+    }
+
+    /// Has the inbox item of this session removed when the request's entries are appended; the first request takes it.
+    pub(crate) fn with_inbox_item(&self, request: TurnRequest) -> TurnRequest {
+        match self.turn_state().inbox_item.take() {
+            Some(item) => request.inbox_item(item),
+            None => request,
+        }
     }
 
     /// Runs a turn until it ends or pauses, and publishes its events.

@@ -18,12 +18,12 @@ const BATCH_SIZE: usize = 64;
 /// A subscriber of a conversation.
 pub(crate) struct Subscriber {
     pub(crate) room: Arc<Room>,
-    /// The sequence number of the last event that was read; `None` starts with a snapshot.
-    after: Option<u64>,
+    /// The position of the next event in the log; `None` if a snapshot is needed first.
+    position: Option<u64>,
     peer: Option<PeerId>,
     ignores_recipient: bool,
     buffered: VecDeque<Arc<SequencedEvent>>,
-    newest_seq: watch::Receiver<u64>,
+    next_position: watch::Receiver<u64>,
     ended: bool,
 }
 
@@ -41,9 +41,9 @@ impl Subscriber {
     pub(crate) fn new(room: Arc<Room>, after: Option<u64>, peer: Option<PeerId>) -> Self {
         room.endpoint.server.metrics.subscribers.inc();
         Self {
-            newest_seq: room.watch_newest_seq(),
+            next_position: room.watch_position(),
+            position: after.and_then(|after| room.event_log().position_after(after)),
             room,
-            after,
             peer,
             ignores_recipient: false,
             buffered: VecDeque::new(),
@@ -65,31 +65,34 @@ impl Subscriber {
                 return None;
             }
             if let Some(event) = self.buffered.pop_front() {
-                self.after = Some(event.seq);
                 if self.ignores_recipient || event.is_visible_to(self.peer.as_ref()) {
                     return Some(Delivery::Event(event));
                 }
                 continue;
             }
             // Before reading, so that an event in between is not missed.
-            self.newest_seq.mark_unchanged();
-            let read = match self.after {
-                Some(after) => self.room.event_log().events_after(after, BATCH_SIZE),
+            self.next_position.mark_unchanged();
+            let read = match self.position {
+                Some(position) => self.room.event_log().events_from(position, BATCH_SIZE),
                 None => LogRead::Gap,
             };
             match read {
-                LogRead::Events(events) => self.buffered.extend(events),
+                LogRead::Events(events) => {
+                    let count = u64::try_from(events.len()).unwrap_or(u64::MAX);
+                    self.position = self.position.map(|position| position + count);
+                    self.buffered.extend(events);
+                }
                 LogRead::Gap => {
                     let Ok(snapshot) = self.room.snapshot().await else {
                         self.ended = true;
                         return None;
                     };
-                    self.after = Some(snapshot.seq);
+                    self.position = self.room.event_log().position_after(snapshot.seq);
                     return Some(Delivery::Snapshot(Box::new(snapshot)));
                 }
                 LogRead::UpToDate => {
                     tokio::select! {
-                        moved = self.newest_seq.changed() => self.ended = moved.is_err(),
+                        moved = self.next_position.changed() => self.ended = moved.is_err(),
                         () = self.room.endpoint.server.shutdown.cancelled() => {
                             self.ended = true;
                             return Some(Delivery::Shutdown);

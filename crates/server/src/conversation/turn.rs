@@ -5,22 +5,34 @@ use std::time::Instant;
 
 use serde_json::Map;
 use tokio::time::sleep;
-use toolwright_chat::{ChatEvent, EntryBody, TurnEnd, Usage};
+use toolwright_chat::{ChatEvent, EntryBody, InboxItem, MessagePart, TurnEnd, TurnStatus, Usage};
 use toolwright_core::__internal::whole_millis;
 use toolwright_core::Content;
 
 use crate::conversation::event::EndpointEvent;
 use crate::conversation::external_transcript::ExternalTranscript;
 use crate::conversation::room::Room;
-use crate::conversation::room_command::{
-    CommandKind, IncomingMessage, MessagePart, RoomCommand, StartedSender,
-};
+use crate::conversation::room_command::{CommandKind, IncomingMessage, RoomCommand, StartedSender};
 use crate::conversation::session::Session;
 use crate::conversation::turn_error::TurnError;
 use crate::endpoint::interceptor::{TurnContext, TurnOutcome};
 
-/// Runs a command and publishes its outcome.
-pub(crate) async fn run_command(room: &Arc<Room>, command: RoomCommand) {
+/// What is known about the turn after a command.
+pub(crate) enum CommandStatus {
+    /// The turn has this status.
+    Turn(TurnStatus),
+    /// The journal has to be read.
+    Unknown,
+    /// The store failed: the command is not done.
+    StoreFailed,
+}
+
+/// Runs a command, which is removed from the inbox when its entries are appended, and publishes its outcome.
+pub(crate) async fn run_command(
+    room: &Arc<Room>,
+    command: RoomCommand,
+    item: Option<InboxItem>,
+) -> CommandStatus {
     let expired = command.request_context.is_expired();
     let session = Session::new(room, command.request_context, command.peer, command.cancel);
     if expired && matches!(command.kind, CommandKind::Message(_)) {
@@ -28,9 +40,13 @@ pub(crate) async fn run_command(room: &Arc<Room>, command: RoomCommand) {
         let message = "the credential expired before the message could be answered: sign in and send it again";
         let message = message.to_owned();
         session.publish(EndpointEvent::Error { kind, message });
-        return;
+        return CommandStatus::Unknown;
     }
-    session.turn_state().recovery_guard = command.recovery_guard;
+    {
+        let mut state = session.turn_state();
+        state.recovery_guard = command.recovery_guard;
+        state.inbox_item = item;
+    }
     let mut turn = TurnContext {
         message: IncomingMessage::empty(),
         session: session.clone(),
@@ -45,8 +61,8 @@ pub(crate) async fn run_command(room: &Arc<Room>, command: RoomCommand) {
             answer_message(room, &mut turn, command.started).await
         }
         CommandKind::Decisions(decided) => {
-            let request = session
-                .with_session_settings(room.endpoint.chat.submit_approvals(&*room.id, decided));
+            let request = room.endpoint.chat.submit_approvals(&*room.id, decided);
+            let request = session.with_inbox_item(session.with_session_settings(request));
             session.run_turn(room.with_chosen_model(request), command.started).await
         }
         CommandKind::Resume => match room.begin_turn(false).await.map_err(TurnError::from) {
@@ -57,7 +73,14 @@ pub(crate) async fn run_command(room: &Arc<Room>, command: RoomCommand) {
             Err(error) => Err(error),
         },
     };
+    let status = match &result {
+        Ok(()) if session.turn_state().paused => CommandStatus::Turn(TurnStatus::Paused),
+        Ok(()) => CommandStatus::Turn(TurnStatus::Over),
+        Err(error) if error.is_store_failure() => CommandStatus::StoreFailed,
+        Err(_) => CommandStatus::Unknown,
+    };
     finish_turn(room, turn, result).await;
+    status
 }
 
 /// Answers a message, unless an interceptor rejects it.
@@ -140,7 +163,8 @@ async fn append_external_transcript(
     let entries = parts.chain(entries).chain([ended]);
     let entries = entries.collect();
     let principal = turn.session.request_context().principal_record();
-    room.endpoint.append_entries(&room.id, principal, entries).await?;
+    let item = turn.session.turn_state().inbox_item.take();
+    room.append_entries(principal, item, entries).await?;
     let mut state = turn.session.turn_state();
     state.end.get_or_insert_with(|| ChatEvent::TurnEnded {
         end,
@@ -194,7 +218,7 @@ async fn finish_turn(room: &Arc<Room>, mut turn: TurnContext, result: Result<(),
         interceptor.before_completion(&mut turn).await;
     }
     turn.session.publish_metadata(std::mem::take(&mut turn.metadata));
-    room.endpoint.delete_if_ephemeral(&room.id).await;
+    room.delete_if_ephemeral().await;
     if let Some(ended) = ended {
         if let ChatEvent::TurnEnded { end, usage, cost, .. } = &ended {
             room.endpoint.server.metrics.record_turn(end, latency);

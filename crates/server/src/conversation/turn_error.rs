@@ -5,6 +5,9 @@ use std::fmt;
 use toolwright_chat::{ChatError, StoreError};
 use toolwright_schema::redact;
 
+/// The kind of an error of the store.
+const STORE_FAILURE: &str = "store";
+
 /// Why a message was not answered; published to the subscribers of the conversation.
 #[derive(Clone, Debug)]
 pub struct TurnError {
@@ -28,6 +31,11 @@ impl TurnError {
         Self::new(error_kind(error), error)
     }
 
+    /// Returns true if the store could not be read or written.
+    pub(crate) fn is_store_failure(&self) -> bool {
+        self.kind == STORE_FAILURE
+    }
+
     pub(crate) fn already_reported(mut self) -> Self {
         self.already_reported = true;
         self
@@ -44,7 +52,7 @@ impl std::error::Error for TurnError {}
 
 impl From<StoreError> for TurnError {
     fn from(error: StoreError) -> Self {
-        Self::new("store", error)
+        Self::new(STORE_FAILURE, error)
     }
 }
 
@@ -66,7 +74,7 @@ pub fn error_kind(error: &ChatError) -> &'static str {
             Kind::Forbidden => "forbidden",
             _ => "model",
         },
-        ChatError::Store(_) => "store",
+        ChatError::Store(_) => STORE_FAILURE,
         ChatError::Tools(_) | ChatError::UnknownTool { .. } => "tools",
         ChatError::Prompt { .. } => "prompt",
         ChatError::Rejected { .. } => "refused",

@@ -5,13 +5,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use toolwright_chat::{
-    Chat, Entry, EntryBody, HistoryWindow, Lease, MemoryStore, Model, Owner, PrincipalRecord,
-    Store, StoreError, random_hex,
+    Chat, HistoryWindow, Lease, MemoryStore, Model, Owner, Store, StoreError, random_hex,
 };
 use toolwright_core::Invoker;
 
 use super::{Endpoint, SystemPrompt};
-use crate::conversation::event::{PeerId, unix_millis_now};
+use crate::conversation::event::PeerId;
 use crate::conversation::room::Room;
 use crate::endpoint::guardrail::{Guardrail, with_guardrails};
 use crate::endpoint::handler::ErasedHandler;
@@ -21,8 +20,8 @@ use crate::endpoint::server_state::ServerState;
 use crate::http::error_response::ErrorResponse;
 use crate::server::ServerBuildError;
 
-/// The duration of the lease for an operation on a whole conversation.
-const LEASE_DURATION: Duration = Duration::from_secs(30);
+/// The duration of a lease that is not renewed.
+pub(crate) const LEASE_DURATION: Duration = Duration::from_secs(30);
 
 /// A built endpoint.
 pub(crate) struct EndpointRuntime {
@@ -260,27 +259,6 @@ impl EndpointRuntime {
         }
     }
 
-    /// Appends entries that no [`Chat`] has written; messages record the principal that sent them.
-    pub(crate) async fn append_entries(
-        &self,
-        id: &str,
-        principal: Option<PrincipalRecord>,
-        bodies: Vec<EntryBody>,
-    ) -> Result<(), StoreError> {
-        let entries: Result<Vec<Entry>, StoreError> = bodies
-            .into_iter()
-            .map(|bodies| Ok(Entry::new(random_id()?, unix_millis_now(), bodies)))
-            .map(|entry| {
-                entry.map(|entry: Entry| match entry.is_message() {
-                    true => entry.with_principal(principal.clone()),
-                    false => entry,
-                })
-            })
-            .collect();
-        let entries = entries?;
-        self.with_lease(id, async |lease| self.store.append(lease, &entries).await).await
-    }
-
     /// Deletes a conversation; returns false if it did not exist.
     pub(crate) async fn delete_conversation(&self, id: &str) -> Result<bool, StoreError> {
         let deleted = self.with_lease(id, async |lease| self.store.delete(lease).await);
@@ -292,26 +270,14 @@ impl EndpointRuntime {
         Ok(deleted)
     }
 
-    /// Deletes a conversation after its turn if the endpoint does not store conversations.
-    pub(crate) async fn delete_if_ephemeral(&self, id: &str) {
-        if !self.persistent
-            && let Err(error) =
-                self.with_lease(id, async |lease| self.store.delete(lease).await).await
-        {
-            tracing::warn!(conversation = id, "it could not be forgotten: {error}");
-        }
-    }
-
     /// Runs an operation while this process holds the lease of the conversation.
     async fn with_lease<T>(
         &self,
         id: &str,
         work: impl AsyncFnOnce(&Lease) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let lease = Lease::new(id, &self.server.node);
-        if !self.store.acquire(&lease, LEASE_DURATION).await? {
-            return Err(StoreError::leased_elsewhere(&lease));
-        }
+        let lease = self.store.acquire(id, &self.server.node, LEASE_DURATION).await?;
+        let lease = lease.ok_or_else(|| StoreError::leased_elsewhere(id))?;
         let result = work(&lease).await;
         // The lease expires anyway.
         let _ = self.store.release(&lease).await;

@@ -37,6 +37,8 @@ pub(crate) struct ServerState {
     pub(crate) endpoints: OnceLock<Vec<Weak<EndpointRuntime>>>,
     /// Tasks of running turns.
     pub(crate) running_turns: TaskTracker,
+    /// Cancelled when shutdown begins: turns that run go on, and no new one begins.
+    pub(crate) draining: CancellationToken,
     /// Cancelled when event streams should end.
     pub(crate) shutdown: CancellationToken,
 }

@@ -24,6 +24,8 @@ pub struct ServerLimits {
     pub heartbeat_interval: Duration,
     /// How long running turns may continue after shutdown began, and then how long connections may stay open; default: 5 s.
     pub shutdown_grace: Duration,
+    /// How often unattended conversations are looked for, about; default: 15 s.
+    pub sweep_interval: Duration,
 }
 
 impl Default for ServerLimits {
@@ -38,6 +40,7 @@ impl Default for ServerLimits {
             max_turns: 4 << 10,
             heartbeat_interval: Duration::from_secs(15),
             shutdown_grace: Duration::from_secs(5),
+            sweep_interval: Duration::from_secs(15),
         }
     }
 }

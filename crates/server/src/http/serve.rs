@@ -30,8 +30,8 @@ pub enum ListenError {
 
 impl Server {
     /// Serves until `shutdown` completes. Then running turns have [`shutdown_grace`](crate::ServerLimits::shutdown_grace) to
-    /// end, and event streams end with a `goodbye` event. A turn that does not end in time resumes when its conversation is
-    /// next opened.
+    /// end, and event streams end with a `goodbye` event. A turn that does not end in time is resumed, and messages that wait
+    /// are answered, by the next process that serves the same store.
     ///
     /// # Errors
     ///
@@ -47,7 +47,15 @@ impl Server {
         }
         let serve = |stream, peer| self.serve_connection(stream, peer);
         let max_connections = self.state.limits.max_connections;
-        let open = accept_connections(listener, max_connections, shutdown, serve).await;
+        let accept = accept_connections(listener, max_connections, shutdown, serve);
+        let sweep = async {
+            self.attend_unattended().await;
+            std::future::pending::<()>().await
+        };
+        let open = tokio::select! {
+            open = accept => open,
+            () = sweep => return Ok(()),
+        };
         self.shut_down(&open).await;
         Ok(())
     }
@@ -72,6 +80,7 @@ impl Server {
     /// Waits for running turns, then closes streams and connections.
     async fn shut_down(&self, open: &TaskTracker) {
         let grace = self.state.limits.shutdown_grace;
+        self.state.draining.cancel();
         self.state.running_turns.close();
         let _ = timeout(grace, self.state.running_turns.wait()).await;
         self.state.shutdown.cancel();

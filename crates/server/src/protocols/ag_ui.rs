@@ -10,7 +10,7 @@ use axum::response::Response;
 use bytes::Bytes;
 use futures::stream;
 use serde_json::Value;
-use toolwright_chat::{ApprovalResponse, ApprovalVerdict, PendingApproval, StoreError};
+use toolwright_chat::{ApprovalResponse, ApprovalVerdict, PendingApproval, StoreError, TailEnd};
 use toolwright_core::{CallId, Role};
 use toolwright_schema::redact;
 
@@ -142,16 +142,15 @@ async fn command_for_input(
         return Ok((!decisions.is_empty()).then_some(CommandKind::Decisions(decisions)));
     }
     // An unknown thread began elsewhere or was deleted: the client's messages are its history.
-    if endpoint.store.tail(&room.id, None, 1).await?.is_empty() {
+    if endpoint.store.tail(&room.id, TailEnd::Newest, 1).await?.is_empty() {
         parts = input.all_messages()?;
     }
     if let Some(part) = parts.iter_mut().rfind(|part| part.role == Role::User) {
         part.content.splice(0..0, input.context_content());
     }
-    let model = input.chosen_model();
-    let model = model.map(|name| endpoint.server.models.find(name)).transpose()?;
     let mut message = IncomingMessage::empty();
-    (message.parts, message.model) = (parts, model);
+    message.choose_model(&endpoint.server.models, input.chosen_model())?;
+    message.parts = parts;
     Ok(Some(CommandKind::Message(message)))
 }
 

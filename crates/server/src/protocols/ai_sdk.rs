@@ -132,11 +132,7 @@ pub(crate) async fn submit_chat(
         Some(message) => CommandKind::Decisions(approval_responses(message, &pending)?),
         None => {
             let mut message = last_user_message(last)?;
-            message.model = request
-                .model
-                .as_deref()
-                .map(|name| endpoint.server.models.find(name))
-                .transpose()?;
+            message.choose_model(&endpoint.server.models, request.model.as_deref())?;
             CommandKind::Message(message)
         }
     };

@@ -11,7 +11,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use toolwright_chat::{ApprovalResponse, ApprovalVerdict};
+use toolwright_chat::{ApprovalResponse, ApprovalVerdict, MessagePart};
 use toolwright_core::{ApprovalToken, CallId, Content, Role};
 
 use self::events::EventFrames;
@@ -21,7 +21,7 @@ use crate::auth::request_context::RequestContext;
 use crate::conversation::event::PeerId;
 use crate::conversation::presence::Presence;
 use crate::conversation::room::Room;
-use crate::conversation::room_command::{CommandKind, IncomingMessage, MessagePart, RoomCommand};
+use crate::conversation::room_command::{CommandKind, IncomingMessage, RoomCommand};
 use crate::conversation::subscriber::Subscriber;
 use crate::endpoint::path_template::PathParams;
 use crate::endpoint::{EndpointRuntime, random_id};
@@ -103,6 +103,8 @@ pub(crate) struct MessageRequest {
     model: Option<String>,
     prompt: Option<PromptReference>,
     peer: Option<String>,
+    /// The id of the entry after which the message continues the conversation.
+    after: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -151,9 +153,10 @@ impl MessageRequest {
         if parts.is_empty() {
             return Err(ErrorResponse::bad_request("the message is empty: send `text`"));
         }
-        let model = self.model.map(|name| endpoint.server.models.find(&name));
-        let model = model.transpose()?;
-        Ok(IncomingMessage { parts, model })
+        let mut message = IncomingMessage::empty();
+        message.choose_model(&endpoint.server.models, self.model.as_deref())?;
+        (message.parts, message.after) = (parts, self.after);
+        Ok(message)
     }
 }
 

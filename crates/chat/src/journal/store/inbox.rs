@@ -34,7 +34,6 @@ pub struct InboxItem {
 /// What a client sent, by kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum InboxBody {
     /// A message, whose turn begins when the turns before it are over.
     Message {

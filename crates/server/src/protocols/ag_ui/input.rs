@@ -5,9 +5,9 @@ use serde_json::Value;
 use toolwright_chat::ApprovalVerdict;
 use toolwright_core::{CallId, Content, Role};
 
-use crate::conversation::room_command::MessagePart;
 use crate::http::error_response::ErrorResponse;
 use crate::protocols::native::denial_text;
+use toolwright_chat::MessagePart;
 
 /// A request for a run.
 #[derive(Deserialize)]
