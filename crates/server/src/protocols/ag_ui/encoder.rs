@@ -233,7 +233,7 @@ impl EventEncoder for AgUiEncoder {
             ChatEvent::Reasoning { delta } => self.write_text(TextKind::Reasoning, delta, out),
             ChatEvent::CallBegins { call, tool } => self.begin_call(call, tool.as_str(), out),
             // Arguments are sent when they are complete: their deltas are in the format of the model's API.
-            ChatEvent::Call { call } => {
+            ChatEvent::Call { call } | ChatEvent::ChildCall { call, .. } => {
                 if !self.open_calls.contains(&call.id) {
                     self.begin_call(&call.id, call.name.as_str(), out);
                 }

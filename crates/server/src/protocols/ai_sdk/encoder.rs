@@ -221,7 +221,7 @@ impl EventEncoder for AiSdkEncoder {
             ChatEvent::CallDelta { call, delta } => {
                 out.push(json!({ "type": "tool-input-delta", "toolCallId": call, "inputTextDelta": delta }));
             }
-            ChatEvent::Call { call } => {
+            ChatEvent::Call { call } | ChatEvent::ChildCall { call, .. } => {
                 self.begin_step(out);
                 self.close_block(out);
                 self.announce_call(call, out);
