@@ -214,6 +214,9 @@ pub(crate) struct ConversationSnapshot {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) queued: Vec<Vec<MessagePart>>,
     pub(crate) peers: usize,
+    /// The position of the next event in the log: the snapshot includes what events before it say without a number.
+    #[serde(skip)]
+    pub(crate) position: u64,
 }
 
 impl Room {
@@ -543,6 +546,7 @@ impl Room {
                 partial: None,
                 queued,
                 peers: self.peer_count(),
+                position: log.next_position(),
             };
             if turn.running && whole {
                 let known = |entry: &Entry| turn.entry_before.as_deref() == Some(&*entry.id);

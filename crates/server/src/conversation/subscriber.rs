@@ -22,6 +22,8 @@ pub(crate) struct Subscriber {
     after: Option<u64>,
     /// The position of the next event in the log; `None` if a snapshot is needed first.
     position: Option<u64>,
+    /// Events without a number before this position are included in the last snapshot.
+    unnumbered_from: u64,
     peer: Option<PeerId>,
     ignores_recipient: bool,
     buffered: VecDeque<Arc<SequencedEvent>>,
@@ -46,6 +48,7 @@ impl Subscriber {
             next_position: room.watch_position(),
             after,
             position: None,
+            unnumbered_from: 0,
             room,
             peer,
             ignores_recipient: false,
@@ -84,9 +87,13 @@ impl Subscriber {
             };
             match read {
                 LogRead::Events(events) => {
+                    let begin = self.position.unwrap_or_default();
                     let count = u64::try_from(events.len()).unwrap_or(u64::MAX);
-                    self.position = self.position.map(|position| position + count);
-                    self.buffered.extend(events);
+                    self.position = Some(begin + count);
+                    let new = (begin..).zip(events).filter(|(position, event)| {
+                        event.seq.is_some() || *position >= self.unnumbered_from
+                    });
+                    self.buffered.extend(new.map(|(_, event)| event));
                 }
                 LogRead::Gap => {
                     let Ok(snapshot) = self.room.snapshot().await else {
@@ -94,6 +101,7 @@ impl Subscriber {
                         return None;
                     };
                     self.position = self.room.event_log().position_after(snapshot.seq);
+                    self.unnumbered_from = snapshot.position;
                     return Some(Delivery::Snapshot(Box::new(snapshot)));
                 }
                 LogRead::UpToDate => {
