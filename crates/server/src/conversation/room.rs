@@ -337,9 +337,13 @@ impl Room {
         let room = Arc::clone(self);
         self.endpoint.server.running_turns.spawn(async move {
             tokio::select! {
-                () = room.run_worker() => {}
-                // Unfinished turns and the inbox are attended to later.
+                () = room.run_worker() => return,
+                // Unfinished turns and the inbox are attended to by another process.
                 () = room.endpoint.server.shutdown.cancelled() => {}
+            }
+            let lease = room.work().lease.take();
+            if let Some(lease) = lease.and_then(Arc::into_inner) {
+                lease.release().await;
             }
         });
     }
