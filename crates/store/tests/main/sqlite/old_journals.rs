@@ -60,8 +60,9 @@ async fn a_pending_approval_is_shown_and_decided() {
     let registry = Registry::new();
     registry.add(pay_tool(&Log::default())).unwrap();
     let century = Duration::from_secs(100 * 365 * 24 * 60 * 60);
-    let key = store.signing_key().await.unwrap();
-    let signer = ApprovalSigner::with_key(key.expose()).lifetime(century);
+    let keys = store.signing_keys().await.unwrap();
+    assert_eq!(keys.len(), 1);
+    let signer = ApprovalSigner::with_key(keys[0].expose()).lifetime(century);
     let invoker = Invoker::new(&registry).unwrap();
     let invoker = invoker.with_approval_signer(Arc::new(signer));
     let call = ToolCall::new("pay", r#"{"amount": 40}"#).with_id("call_0_0");
