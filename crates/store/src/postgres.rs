@@ -22,6 +22,7 @@ mod error;
 mod inbox;
 mod journal;
 mod lease;
+mod rows;
 mod schema;
 
 /// Stores journals in a PostgreSQL database, which several nodes may share.

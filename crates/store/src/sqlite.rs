@@ -21,12 +21,14 @@ use toolwright_core::Secret;
 use crate::codec::{self, InboxRow, ListFilter, from_sql};
 use crate::write_load::WriteLoad;
 
+mod copy;
 mod error;
 mod file;
 mod inbox;
 mod journal;
 mod lease;
 mod process_lock;
+mod rows;
 mod schema;
 #[cfg(test)]
 mod tests;
@@ -205,7 +207,7 @@ impl Store for SqliteStore {
     ) -> StoreFuture<'a, Option<u64>> {
         Box::pin(async move {
             let row = InboxRow::encode(item)?;
-            self.load.push(self.run(self.push_item(conversation, item, &row, limit))).await
+            self.load.push(self.run(self.push_item(conversation, item, row, limit))).await
         })
     }
 

@@ -1,7 +1,7 @@
 //! The inbox of a conversation, which is written without its lease.
 
 use sqlx::sqlite::SqliteRow;
-use sqlx::{Connection as _, Row as _};
+use sqlx::{Connection as _, Row as _, SqliteConnection};
 use toolwright_chat::InboxItem;
 
 use super::SqliteStore;
@@ -14,7 +14,7 @@ impl SqliteStore {
         &self,
         conversation: &str,
         item: &InboxItem,
-        row: &InboxRow,
+        row: InboxRow,
         limit: usize,
     ) -> Result<Option<i64>, sqlx::Error> {
         let mut connection = self.writer(true).await?;
@@ -51,21 +51,9 @@ impl SqliteStore {
             .bind(number)
             .execute(&mut *transaction)
             .await?;
-        sqlx::query(
-            "INSERT INTO inbox (conversation, position, id, kind, payload, principal, peer, at, resumes)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        )
-        .bind(number)
-        .bind(position)
-        .bind(&row.id)
-        .bind(&row.kind)
-        .bind(&row.payload)
-        .bind(&row.principal)
-        .bind(&row.peer)
-        .bind(row.at)
-        .bind(item.resumes_turn(turn_from_sql(turn)))
-        .execute(&mut *transaction)
-        .await?;
+        let resumes = item.resumes_turn(turn_from_sql(turn));
+        let row = InboxRow { position, resumes, ..row };
+        insert_inbox_row(&mut transaction, number, &row).await?;
         transaction.commit().await?;
         Ok(Some(position))
     }
@@ -106,6 +94,29 @@ impl SqliteStore {
         transaction.commit().await?;
         Ok(removed.rows_affected() > 0)
     }
+}
+
+pub(super) async fn insert_inbox_row(
+    connection: &mut SqliteConnection,
+    conversation: i64,
+    row: &InboxRow,
+) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "INSERT INTO inbox (conversation, position, id, kind, payload, principal, peer, at, resumes)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    )
+    .bind(conversation)
+    .bind(row.position)
+    .bind(&row.id)
+    .bind(&row.kind)
+    .bind(&row.payload)
+    .bind(&row.principal)
+    .bind(&row.peer)
+    .bind(row.at)
+    .bind(row.resumes)
+    .execute(connection)
+    .await?;
+    Ok(())
 }
 
 /// Reads the columns from `position` to `resumes`.

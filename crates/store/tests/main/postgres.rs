@@ -8,8 +8,10 @@ use crate::fixtures::{append, encode, numbered_entries};
 use crate::server;
 
 mod connection_loss;
+#[cfg(feature = "sqlite")]
+mod old_journals;
 
-async fn execute(url: &str, sql: &str) {
+pub(crate) async fn execute(url: &str, sql: &str) {
     let mut connection = PgConnection::connect(url).await.unwrap();
     let sql = AssertSqlSafe(sql.to_owned());
     sqlx::raw_sql(sql).execute(&mut connection).await.unwrap();

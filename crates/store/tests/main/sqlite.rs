@@ -12,7 +12,7 @@ use toolwright_store::SqliteStore;
 use crate::fixtures::{acquire, acquire_as, append, encode, numbered_entries, user_entry};
 
 mod leases;
-mod old_journals;
+pub(crate) mod old_journals;
 mod unusable_files;
 
 fn temporary_file() -> (TempDir, PathBuf) {
@@ -28,12 +28,12 @@ async fn open_error(file: &Path) -> String {
     error.to_string()
 }
 
-async fn connect(file: &Path) -> SqliteConnection {
+pub(crate) async fn connect(file: &Path) -> SqliteConnection {
     let url = format!("sqlite:{}?mode=rwc", file.display());
     SqliteConnection::connect(&url).await.unwrap()
 }
 
-async fn execute(file: &Path, sql: &str) {
+pub(crate) async fn execute(file: &Path, sql: &str) {
     let mut connection = connect(file).await;
     let sql = AssertSqlSafe(sql.to_owned());
     sqlx::raw_sql(sql).execute(&mut connection).await.unwrap();

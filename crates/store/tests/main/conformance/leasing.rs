@@ -138,11 +138,11 @@ pub(crate) async fn a_term_rises_with_every_acquisition(backend: &Backend) {
 }
 
 pub(crate) async fn a_lease_of_an_earlier_term_is_not_valid(backend: &Backend) {
-    let store = backend.open().await;
+    let (store, again) = (backend.open().await, backend.open().await);
     append(&store, "room", &[user_entry("a", 1, "")]).await;
     let stale = acquire(&store, "room").await;
     // The same holder, as after a restart under the same name.
-    let room = acquire(&backend.open().await, "room").await;
+    let room = acquire(&again, "room").await;
     store.append(&stale, Append::new(&[user_entry("b", 1, "")])).await.unwrap_err();
     assert!(!store.renew(&stale, LONG).await.unwrap());
     store.delete(&stale).await.unwrap_err();
