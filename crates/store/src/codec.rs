@@ -94,14 +94,6 @@ pub(crate) fn turn_to_sql(turn: TurnStatus) -> i64 {
     }
 }
 
-pub(crate) fn turn_from_sql(turn: i64) -> TurnStatus {
-    match turn {
-        1 => TurnStatus::Running,
-        2 => TurnStatus::Paused,
-        _ => TurnStatus::Over,
-    }
-}
-
 /// Which conversations are listed.
 pub(crate) enum ListFilter<'a> {
     All,

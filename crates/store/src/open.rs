@@ -27,9 +27,9 @@ pub async fn open(url: &str) -> Result<Arc<dyn Store>, StoreError> {
     Ok(match open_kind(url).await? {
         OpenStore::Memory => Arc::new(MemoryStore::new()),
         #[cfg(feature = "sqlite")]
-        OpenStore::Sqlite(store) => Arc::new(store),
+        OpenStore::Sqlite(store) => store,
         #[cfg(feature = "postgres")]
-        OpenStore::Postgres(store) => Arc::new(store),
+        OpenStore::Postgres(store) => store,
     })
 }
 
@@ -37,9 +37,9 @@ pub async fn open(url: &str) -> Result<Arc<dyn Store>, StoreError> {
 pub(crate) enum OpenStore {
     Memory,
     #[cfg(feature = "sqlite")]
-    Sqlite(crate::SqliteStore),
+    Sqlite(Arc<crate::SqliteStore>),
     #[cfg(feature = "postgres")]
-    Postgres(crate::PostgresStore),
+    Postgres(Arc<crate::PostgresStore>),
 }
 
 /// Opens a store as [`open`] does.
@@ -91,13 +91,13 @@ async fn sqlite(file: &str) -> Result<OpenStore, StoreError> {
         ":memory:" => Err(StoreError::new(
             "SQLite in memory is not supported: write `memory:` for a store in memory",
         )),
-        _ => Ok(OpenStore::Sqlite(crate::SqliteStore::open(file).await?)),
+        _ => Ok(OpenStore::Sqlite(Arc::new(crate::SqliteStore::open(file).await?))),
     }
 }
 
 #[cfg(feature = "postgres")]
 async fn postgres(url: &str) -> Result<OpenStore, StoreError> {
-    Ok(OpenStore::Postgres(crate::PostgresStore::connect(url).await?))
+    Ok(OpenStore::Postgres(Arc::new(crate::PostgresStore::connect(url).await?)))
 }
 
 #[cfg(not(feature = "sqlite"))]

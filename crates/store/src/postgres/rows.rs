@@ -21,6 +21,7 @@ impl PostgresStore {
     }
 
     /// Begins a transaction that writes.
+    #[cfg(feature = "sqlite")]
     pub(crate) async fn begin_restore(&self) -> Result<Box<dyn Rows>, StoreError> {
         self.begin_rows("BEGIN").await
     }

@@ -2,11 +2,11 @@
 
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Connection as _, Row as _, SqliteConnection};
-use toolwright_chat::InboxItem;
+use toolwright_chat::{InboxItem, TurnStatus};
 
 use super::SqliteStore;
 use super::lease::remove_if_empty;
-use crate::codec::{InboxRow, to_sql, turn_from_sql};
+use crate::codec::{InboxRow, to_sql};
 
 impl SqliteStore {
     /// Adds an item; returns its position, 0 if it was taken, `None` if the inbox is full.
@@ -131,4 +131,13 @@ pub(super) fn read_inbox_row(row: &SqliteRow) -> Result<InboxRow, sqlx::Error> {
         at: row.try_get(6)?,
         resumes: row.try_get(7)?,
     })
+}
+
+/// Converts from the column `turn`.
+fn turn_from_sql(turn: i64) -> TurnStatus {
+    match turn {
+        1 => TurnStatus::Running,
+        2 => TurnStatus::Paused,
+        _ => TurnStatus::Over,
+    }
 }

@@ -22,6 +22,15 @@ const DEFAULT_LEASE_DURATION: Duration = Duration::from_secs(60);
 /// The maximum number of leases of other holders that are watched.
 const MAX_WATCHED: usize = 64 << 10;
 
+/// Selects the conversations that have to go on, each with its lease.
+pub(super) const UNATTENDED: &str = "
+    SELECT holder, process, until, life, name FROM conversations WHERE number IN (
+        SELECT number FROM conversations WHERE turn = 1
+        UNION
+        SELECT conversation FROM inbox JOIN conversations ON number = conversation
+        WHERE turn <> 2 OR resumes
+    )";
+
 /// Leases of other holders that this process has seen, by conversation, each with the time of its last observed change.
 #[derive(Default)]
 pub(super) struct LeaseWatch(Mutex<HashMap<String, (ForeignLease, Instant)>>);
@@ -156,16 +165,7 @@ impl SqliteStore {
 
     /// Returns conversations whose lease is free or has expired, and whose turn has to go on.
     pub(super) async fn unattended(&self, limit: usize) -> Result<Vec<String>, sqlx::Error> {
-        let rows = sqlx::query(
-            "SELECT holder, process, until, life, name FROM conversations WHERE number IN (
-                 SELECT number FROM conversations WHERE turn = 1
-                 UNION
-                 SELECT conversation FROM inbox JOIN conversations ON number = conversation
-                 WHERE turn <> 2 OR resumes
-             )",
-        )
-        .fetch_all(&self.readers)
-        .await?;
+        let rows = sqlx::query(UNATTENDED).fetch_all(&self.readers).await?;
         let mut names = Vec::new();
         // Most leases are of the same few processes.
         let mut gone: HashMap<Option<String>, bool> = HashMap::new();

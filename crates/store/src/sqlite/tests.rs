@@ -102,6 +102,43 @@ async fn a_turn_that_failed_on_a_full_disk_resumes_when_there_is_space() {
 }
 
 #[tokio::test]
+async fn only_durable_appends_are_synced() {
+    let (_directory, file) = temporary_file();
+    let store = SqliteStore::open(&file).await.unwrap();
+    let room = acquire(&store, "room").await;
+    // 1 is `NORMAL`, 2 is `FULL`.
+    let synchronous = async || -> i64 {
+        let mut connection = store.writer_pool.acquire().await.unwrap();
+        let query = sqlx::query_scalar("PRAGMA synchronous");
+        query.fetch_one(&mut *connection).await.unwrap()
+    };
+    assert_eq!(synchronous().await, 2);
+    for (n, durable) in [false, false, true, false, true, true].into_iter().enumerate() {
+        let entries = [user_entry(n.to_string(), "")];
+        store.append(&room, Append::new(&entries).durable(durable)).await.unwrap();
+        assert_eq!(synchronous().await, if durable { 2 } else { 1 }, "{n}");
+    }
+    assert!(store.renew(&room, LONG).await.unwrap());
+    assert_eq!(synchronous().await, 1);
+    acquire(&store, "room").await;
+    assert_eq!(synchronous().await, 2);
+}
+
+#[tokio::test]
+async fn unattended_conversations_are_found_by_indexes() {
+    let (_directory, file) = temporary_file();
+    let store = SqliteStore::open(&file).await.unwrap();
+    let query = format!("EXPLAIN QUERY PLAN {}", lease::UNATTENDED);
+    let plan = sqlx::query(sqlx::AssertSqlSafe(query)).fetch_all(&store.readers).await.unwrap();
+    let plan: Vec<String> = plan.iter().map(|row| row.get("detail")).collect();
+    let scans = plan.iter().filter(|step| step.starts_with("SCAN")).collect::<Vec<_>>();
+    assert!(
+        scans.iter().all(|step| step.contains("inbox") || step.contains("running")),
+        "{plan:?}"
+    );
+}
+
+#[tokio::test]
 async fn migration_steps_are_applied_all_or_none() {
     const NEXT: &str = "CREATE TABLE second (a TEXT) STRICT; UPDATE meta SET oldest_reader = 4";
     const MORE: &[&str] =

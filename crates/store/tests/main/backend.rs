@@ -40,6 +40,7 @@ impl Backend {
         }
     }
 
+    #[cfg(any(feature = "sqlite", feature = "postgres"))]
     pub(crate) fn url(&self) -> String {
         match self {
             Self::Memory(_) => "memory:".to_owned(),
@@ -53,6 +54,7 @@ impl Backend {
     }
 
     /// Executes an `UPDATE` of a table, whose name has no prefix.
+    #[cfg(any(feature = "sqlite", feature = "postgres"))]
     pub(crate) async fn update(&self, sql: &str) {
         match self {
             Self::Memory(_) => panic!("a store in memory has no tables"),

@@ -14,10 +14,12 @@ use crate::fixtures::{
 
 /// The stores that can be copied; without PostgreSQL where that is not installed.
 async fn backends() -> Vec<Backend> {
-    let mut backends = vec![Backend::sqlite()];
-    #[cfg(feature = "postgres")]
-    backends.extend(Backend::postgres().await);
-    backends
+    let backends = [
+        Some(Backend::sqlite()),
+        #[cfg(feature = "postgres")]
+        Backend::postgres().await,
+    ];
+    backends.into_iter().flatten().collect()
 }
 
 fn temporary_path() -> (TempDir, std::path::PathBuf) {
