@@ -98,7 +98,7 @@ pub(crate) fn turn_to_sql(turn: TurnStatus) -> i64 {
 pub(crate) enum ListFilter<'a> {
     All,
     OwnedBy(&'a Owner),
-    /// Those whose last entry is older than this time, the oldest first.
+    /// Those whose last entry is older than this time, the oldest first; the others have the latest first.
     OlderThan(u64),
 }
 

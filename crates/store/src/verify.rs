@@ -24,7 +24,7 @@ pub struct VerifyReport {
 /// Checks every conversation of the store that a URL names: entries and inbox items can be read, ids are unique, the lists of
 /// conversations agree with the entries, and every call that is over has one result.
 ///
-/// Changes nothing, and may run while others use the store.
+/// Opens the store as [`open_existing`](crate::open_existing) does, and changes nothing else. Others may use it meanwhile.
 ///
 /// # Errors
 ///

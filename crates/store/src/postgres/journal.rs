@@ -73,7 +73,7 @@ impl PostgresStore {
         query.bind(to_sql(limit)).fetch_all(&self.pool).await
     }
 
-    /// Lists conversations, the latest first unless the filter says otherwise.
+    /// Lists conversations in the order that the filter has.
     pub(super) async fn summaries(
         &self,
         filter: ListFilter<'_>,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use sqlx::{ConnectOptions as _, Connection as _};
 use toolwright_chat::StoreError;
 
-use super::{SqliteStore, file};
+use super::{SqliteStore, error, file};
 
 impl SqliteStore {
     /// Copies the file as it is at this moment, without leases; reads and writes go on meanwhile.
@@ -31,7 +31,10 @@ impl SqliteStore {
             .await?;
             connection.close().await
         };
-        self.run(copy).await?;
+        copy.await.map_err(|error| {
+            let path = if error::is_damaged(&error) { &self.path } else { target };
+            error::store_error(path, error)
+        })?;
         part.publish(target)
     }
 

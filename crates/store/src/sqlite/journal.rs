@@ -98,7 +98,7 @@ impl SqliteStore {
         query.bind(to_sql(limit)).fetch_all(&self.readers).await
     }
 
-    /// Lists conversations, the latest first unless the filter says otherwise.
+    /// Lists conversations in the order that the filter has.
     pub(super) async fn summaries(
         &self,
         filter: ListFilter<'_>,
