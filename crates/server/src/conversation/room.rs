@@ -243,6 +243,7 @@ impl Room {
     /// A room for one message, whose conversation is not stored.
     pub(crate) fn unstored(mut self, conversation: UnstoredConversation) -> Self {
         self.unstored = Some(Arc::new(conversation));
+        self.event_log().begin_term(1);
         self
     }
 
@@ -298,7 +299,6 @@ impl Room {
         }
         if self.unstored.is_some() {
             let room = Arc::clone(self);
-            self.event_log().begin_term(1);
             self.endpoint
                 .server
                 .running_turns

@@ -18,6 +18,8 @@ const BATCH_SIZE: usize = 64;
 /// A subscriber of a conversation.
 pub(crate) struct Subscriber {
     pub(crate) room: Arc<Room>,
+    /// The sequence number of the last event that the client has, before the first read.
+    after: Option<u64>,
     /// The position of the next event in the log; `None` if a snapshot is needed first.
     position: Option<u64>,
     peer: Option<PeerId>,
@@ -42,7 +44,8 @@ impl Subscriber {
         room.endpoint.server.metrics.subscribers.inc();
         Self {
             next_position: room.watch_position(),
-            position: after.and_then(|after| room.event_log().position_after(after)),
+            after,
+            position: None,
             room,
             peer,
             ignores_recipient: false,
@@ -72,6 +75,9 @@ impl Subscriber {
             }
             // Before reading, so that an event in between is not missed.
             self.next_position.mark_unchanged();
+            if let Some(after) = self.after.take() {
+                self.position = self.room.event_log().position_after(after);
+            }
             let read = match self.position {
                 Some(position) => self.room.event_log().events_from(position, BATCH_SIZE),
                 None => LogRead::Gap,
