@@ -49,7 +49,10 @@ fn run_seed(seed: u64, bug: Option<PlantedBug>, is_traced: bool) -> Result<Strin
         world.stop();
         match failures.is_empty() {
             true => Ok(digest),
-            false => Err(format!("{}\n{}", failures.join("\n"), world.scheduler.traced())),
+            false => {
+                let limit = number_from_env("SIMULATION_SEED").map_or(100, |_| usize::MAX);
+                Err(format!("{}\n{}", failures.join("\n"), world.scheduler.last_decisions(limit)))
+            }
         }
     })
 }

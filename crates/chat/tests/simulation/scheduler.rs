@@ -1,6 +1,5 @@
 //! The scheduler: polls one task at a time, chosen by the seed, and moves the clock when no task is ready.
 
-use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -10,16 +9,13 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use tokio::time::Instant;
 
-/// How many decisions a trace has.
-const TRACE_LENGTH: usize = 200;
-
 /// The tasks of a simulation, and its random numbers.
 pub(crate) struct Scheduler {
     state: Mutex<State>,
     wakes: Arc<Wakes>,
     started: Instant,
-    /// The last decisions, if they are traced.
-    trace: Option<Mutex<VecDeque<String>>>,
+    /// The decisions, if they are traced.
+    trace: Option<Mutex<Vec<String>>>,
 }
 
 struct State {
@@ -95,17 +91,15 @@ impl Scheduler {
 
     pub(crate) fn trace_unless(&self, is_left_out: bool, decision: impl FnOnce() -> String) {
         if let Some(trace) = self.trace.as_ref().filter(|_| !is_left_out) {
-            let mut trace = trace.lock().unwrap();
-            trace.push_back(format!("{:>7} {}", self.now(), decision()));
-            if trace.len() > TRACE_LENGTH {
-                trace.pop_front();
-            }
+            let decision = format!("{:>7} {}\n", self.now(), decision());
+            trace.lock().unwrap().push(decision);
         }
     }
 
-    pub(crate) fn traced(&self) -> String {
+    /// Returns the last decisions, at most `limit`.
+    pub(crate) fn last_decisions(&self, limit: usize) -> String {
         let trace = self.trace.as_ref().map(|trace| trace.lock().unwrap());
-        trace.map_or(String::new(), |trace| trace.iter().map(|line| format!("{line}\n")).collect())
+        trace.map_or(String::new(), |all| all[all.len().saturating_sub(limit)..].concat())
     }
 
     pub(crate) fn spawn(&self, owner: u64, task: impl Future<Output = ()> + Send + 'static) {

@@ -306,8 +306,13 @@ impl Store for Connection {
         duration: Duration,
     ) -> StoreFuture<'a, Option<Lease>> {
         let (name, holder) = (conversation.to_owned(), holder.to_owned());
+        let world = Arc::clone(&self.world);
         self.run("acquire", conversation, Some(true), move |stored| {
-            Ok(stored.acquire(&name, &holder, duration))
+            let lease = stored.acquire(&name, &holder, duration);
+            if let Some(lease) = &lease {
+                world.on_acquired(&name, lease.term);
+            }
+            Ok(lease)
         })
     }
 
@@ -364,12 +369,16 @@ impl Store for Connection {
             "append",
             &lease.conversation.clone(),
             Some(is_durable),
-            move |stored| match checks_lease && !stored.is_held(&lease) {
-                true => Err(StoreError::leased_elsewhere(&lease.conversation)),
-                false => {
-                    stored.append(entries, &taken, turn);
-                    Ok(())
+            move |stored| {
+                let is_there = |taken: &u64| stored.inbox.iter().any(|it| it.position == *taken);
+                if checks_lease && !stored.is_held(&lease) {
+                    return Err(StoreError::leased_elsewhere(&lease.conversation));
                 }
+                if !taken.iter().all(is_there) {
+                    return Err(StoreError::item_withdrawn(&lease.conversation));
+                }
+                stored.append(entries, &taken, turn);
+                Ok(())
             },
         );
         Box::pin(async {

@@ -52,6 +52,8 @@ pub(crate) struct History {
     /// How often the effect of each call happened.
     pub(crate) effects: BTreeMap<String, u64>,
     pub(crate) events: Vec<Event>,
+    /// The highest number of a conversation's events when a lease was acquired, by its term.
+    highest_before: BTreeMap<(String, u64), u64>,
     pub(crate) subscribers: Vec<Subscriber>,
     /// What went wrong and was noticed at once.
     pub(crate) failures: Vec<String>,
@@ -72,6 +74,8 @@ pub(crate) struct Sent {
 /// An event that was published.
 pub(crate) struct Event {
     pub(crate) conversation: String,
+    /// The term of the lease with which it was published.
+    pub(crate) term: u64,
     pub(crate) number: u64,
     /// The entry that it is about, if it has one.
     pub(crate) entry: Option<EventEntry>,
@@ -258,11 +262,12 @@ impl World {
         self.history.lock().unwrap().failures.push(failure);
     }
 
-    /// Returns the highest number of a conversation's events so far.
-    pub(crate) fn highest_number(&self, conversation: &str) -> u64 {
-        let history = self.history.lock().unwrap();
+    /// Notes the acquisition of a lease: events with it have higher numbers than those before.
+    pub(crate) fn on_acquired(&self, conversation: &str, term: u64) {
+        let mut history = self.history.lock().unwrap();
         let events = history.events.iter().filter(|event| event.conversation == conversation);
-        events.map(|event| event.number).max().unwrap_or_default()
+        let highest = events.map(|event| event.number).max().unwrap_or_default();
+        history.highest_before.insert((conversation.to_owned(), term), highest);
     }
 
     /// Delivers an event to the subscribers at a process.
@@ -284,6 +289,10 @@ impl World {
         }
         let mut failures = Vec::new();
         let mut history = self.history.lock().unwrap();
+        let before = history.highest_before[&(conversation.clone(), event.term)];
+        if number <= before {
+            failures.push(format!("{conversation}: number {number} after {before}"));
+        }
         for subscriber in &mut history.subscribers {
             if subscriber.process != process || subscriber.conversation != conversation {
                 continue;
