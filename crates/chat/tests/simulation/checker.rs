@@ -78,16 +78,16 @@ impl Check<'_> {
         let mut batches: BTreeMap<(u64, u64), Vec<usize>> = BTreeMap::new();
         let mut positions: BTreeMap<u64, usize> = BTreeMap::new();
         for message in messages {
-            let is_withdrawn = history.withdrawn.contains(&message.id);
+            let withdrawn = history.withdrawn.get(&message.id).copied();
             match (message.acknowledged, self.index_of(&message.id)) {
-                (Some(_), None) if !is_withdrawn => {
+                (Some(_), None) if withdrawn.is_none() => {
                     self.fail(format!("{} was acknowledged and is lost", message.id));
                 }
                 // An earlier attempt may reach the store after the withdrawal.
-                (Some(_), Some(_)) if is_withdrawn && message.attempts == 1 => {
+                (Some(_), Some(_)) if withdrawn == Some(true) && message.attempts == 1 => {
                     self.fail(format!("{} was withdrawn and is in the journal", message.id));
                 }
-                (Some(position), Some(index)) if !is_withdrawn => {
+                (Some(position), Some(index)) if withdrawn != Some(true) => {
                     batches.entry((message.client, message.batch)).or_default().push(index);
                     if position > 0 {
                         positions.insert(position, index);

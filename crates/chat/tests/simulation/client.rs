@@ -163,8 +163,11 @@ impl Client {
         let process = self.world.scheduler.pick(&running);
         let answer = process.withdraw(&conversation, position).await;
         self.world.scheduler.trace(|| format!("withdraw {id}: {answer:?}"));
-        if let Ok(Ok(true)) = answer {
-            self.world.history.lock().unwrap().withdrawn.insert(id);
+        let mut history = self.world.history.lock().unwrap();
+        match answer {
+            Ok(Ok(true)) => _ = history.withdrawn.insert(id, true),
+            Ok(Ok(false)) => {}
+            _ => _ = history.withdrawn.entry(id).or_insert(false),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What all parts of a simulation share: the disk, the processes, the history, and what disturbs them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -46,7 +46,8 @@ struct Processes {
 #[derive(Default)]
 pub(crate) struct History {
     pub(crate) sent: Vec<Sent>,
-    pub(crate) withdrawn: BTreeSet<String>,
+    /// The messages that were withdrawn; false if that failed, and was perhaps done.
+    pub(crate) withdrawn: BTreeMap<String, bool>,
     /// The decisions that were refused in the open: the id of the item, and the reason.
     pub(crate) refused: BTreeMap<String, String>,
     /// How often the effect of each call happened.
