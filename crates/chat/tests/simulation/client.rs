@@ -55,7 +55,7 @@ impl Client {
     async fn act(mut self) {
         let world = Arc::clone(&self.world);
         let scheduler = &world.scheduler;
-        for _ in 0..2 + scheduler.below(4) {
+        for _ in 0..1 + scheduler.below(4) {
             pause(scheduler.below(5_000)).await;
             let conversation = scheduler.pick(&world.conversations);
             match scheduler.below(10) {

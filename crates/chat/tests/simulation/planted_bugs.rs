@@ -1,6 +1,6 @@
 //! Bugs of the simulated processes and of their connections to the store: the checker has to find each of them.
 
-use crate::{SEEDS, run_seed};
+use crate::{SEEDS, first_failing, run_seed};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum PlantedBug {
@@ -18,10 +18,10 @@ pub(crate) enum PlantedBug {
 
 #[track_caller]
 fn assert_found(bug: PlantedBug) {
-    let found = (0..SEEDS).find_map(|seed| Some((seed, run_seed(seed, Some(bug), false).err()?)));
-    let Some((seed, failure)) = found else {
+    let Some(seed) = first_failing(0..SEEDS, Some(bug)) else {
         panic!("{bug:?} is not found in {SEEDS} seeds");
     };
+    let failure = run_seed(seed, Some(bug), false).unwrap_err();
     println!("{bug:?} is found by seed {seed}: {}", failure.lines().next().unwrap_or_default());
 }
 

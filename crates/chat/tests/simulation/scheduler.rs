@@ -104,7 +104,7 @@ impl Scheduler {
 
     pub(crate) fn spawn(&self, owner: u64, task: impl Future<Output = ()> + Send + 'static) {
         let ready = Arc::new(Ready(AtomicBool::new(true), Arc::clone(&self.wakes)));
-        let task = Task { owner, future: Box::pin(task), ready };
+        let task = Task { owner, future: Box::pin(tokio::task::unconstrained(task)), ready };
         self.state.lock().unwrap().tasks.push(task);
     }
 
@@ -130,10 +130,8 @@ impl Scheduler {
                     if task.future.as_mut().poll(&mut Context::from_waker(&waker)).is_pending() {
                         self.state.lock().unwrap().tasks.push(task);
                     }
-                    // The tasks of the runtime, which release leases that were dropped, run too.
-                    tokio::task::yield_now().await;
                 }
-                // The runtime moves the clock to the next timer.
+                // The runtime runs its own tasks, which release leases that were dropped, or moves the clock to the next timer.
                 None => poll_fn(|cx| self.poll_ready(cx)).await,
             }
         }

@@ -194,10 +194,10 @@ impl Connection {
         is_durable: Option<bool>,
         apply: impl FnOnce(&mut Conversation) -> Result<T, StoreError> + Send + 'static,
     ) -> StoreFuture<'static, T> {
-        let conversation = conversation.to_owned();
+        let (conversation, loses_power) = (conversation.to_owned(), self.world.loses_power);
         self.run_on_disk(name, conversation.clone(), move |disk| {
             if let Some(is_durable) = is_durable {
-                disk.begin_write(is_durable);
+                disk.begin_write(is_durable || !loses_power);
             }
             apply(disk.conversations.entry(conversation).or_default())
         })
