@@ -39,3 +39,9 @@ pub use model::{
     ResponseFormat, ToolChoice,
 };
 pub use turn::{Turn, TurnAction, TurnLimits};
+
+/// What the macros of this crate use.
+#[doc(hidden)]
+pub mod __internal {
+    pub use toolwright_core::Secret;
+}

@@ -11,6 +11,7 @@ use crate::journal::entry::{Entry, EntryBody, is_turn_over};
 use crate::journal::store::inbox::InboxItem;
 use crate::journal::store::owner::Owner;
 
+mod delegate;
 pub(crate) mod inbox;
 pub(crate) mod lease;
 mod memory;
@@ -50,7 +51,8 @@ pub trait Store: Send + Sync + 'static {
 
     /// Appends entries to a conversation and removes items from its inbox: all of it or nothing. Requires the lease.
     ///
-    /// An entry whose id is stored already is not appended again.
+    /// An entry whose id is stored already is not appended again. Fails if one of the items is not in the inbox any more: it was
+    /// withdrawn after the holder had read it.
     fn append<'a>(&'a self, lease: &'a Lease, append: Append<'a>) -> StoreFuture<'a, ()>;
 
     /// Adds an item to the inbox of a conversation, unless it has `limit` items: then returns `None`. Durable when it returns.
@@ -276,100 +278,9 @@ pub fn entry_title(entry: &Entry) -> String {
 }
 
 impl<S: Store + ?Sized> Store for Arc<S> {
-    fn acquire<'a>(
-        &'a self,
-        conversation: &'a str,
-        holder: &'a str,
-        duration: Duration,
-    ) -> StoreFuture<'a, Option<Lease>> {
-        (**self).acquire(conversation, holder, duration)
-    }
-
-    fn renew<'a>(&'a self, lease: &'a Lease, duration: Duration) -> StoreFuture<'a, bool> {
-        (**self).renew(lease, duration)
-    }
-
-    fn release<'a>(&'a self, lease: &'a Lease) -> StoreFuture<'a, ()> {
-        (**self).release(lease)
-    }
-
-    fn term<'a>(&'a self, conversation: &'a str) -> StoreFuture<'a, u64> {
-        (**self).term(conversation)
-    }
-
-    fn append<'a>(&'a self, lease: &'a Lease, append: Append<'a>) -> StoreFuture<'a, ()> {
-        (**self).append(lease, append)
-    }
-
-    fn push_inbox<'a>(
-        &'a self,
-        conversation: &'a str,
-        item: &'a InboxItem,
-        limit: usize,
-    ) -> StoreFuture<'a, Option<u64>> {
-        (**self).push_inbox(conversation, item, limit)
-    }
-
-    fn inbox<'a>(&'a self, conversation: &'a str) -> StoreFuture<'a, Vec<InboxItem>> {
-        (**self).inbox(conversation)
-    }
-
-    fn remove_inbox_item<'a>(
-        &'a self,
-        conversation: &'a str,
-        position: u64,
-    ) -> StoreFuture<'a, bool> {
-        (**self).remove_inbox_item(conversation, position)
-    }
-
-    fn list_unattended(&self, limit: usize) -> StoreFuture<'_, Vec<String>> {
-        (**self).list_unattended(limit)
-    }
-
-    fn tail<'a>(
-        &'a self,
-        conversation: &'a str,
-        end: TailEnd<'a>,
-        limit: usize,
-    ) -> StoreFuture<'a, Vec<Entry>> {
-        (**self).tail(conversation, end, limit)
-    }
-
-    fn list(&self, limit: usize) -> StoreFuture<'_, Vec<ConversationSummary>> {
-        (**self).list(limit)
-    }
-
-    fn list_by_owner<'a>(
-        &'a self,
-        owner: &'a Owner,
-        limit: usize,
-    ) -> StoreFuture<'a, Vec<ConversationSummary>> {
-        (**self).list_by_owner(owner, limit)
-    }
-
-    fn list_older_than(
-        &self,
-        time: u64,
-        limit: usize,
-    ) -> StoreFuture<'_, Vec<ConversationSummary>> {
-        (**self).list_older_than(time, limit)
-    }
-
-    fn delete<'a>(&'a self, lease: &'a Lease) -> StoreFuture<'a, bool> {
-        (**self).delete(lease)
-    }
-
-    fn signing_keys(&self) -> StoreFuture<'_, Vec<Secret>> {
-        (**self).signing_keys()
-    }
-
-    fn rotate_signing_key(&self, keep: usize) -> StoreFuture<'_, ()> {
-        (**self).rotate_signing_key(keep)
-    }
-
-    fn check_writable(&self) -> StoreFuture<'_, ()> {
-        (**self).check_writable()
-    }
+    crate::delegate_store!(|self| **self =>
+        acquire renew release term append push_inbox inbox remove_inbox_item list_unattended tail list list_by_owner
+        list_older_than delete signing_keys rotate_signing_key check_writable);
 }
 
 /// An error of a store.
@@ -402,6 +313,11 @@ impl StoreError {
         Self::new(format!(
             "conversation `{conversation}` is in the hands of another process; try again when it is done"
         ))
+    }
+
+    /// Creates the error of an item that is not in the inbox any more.
+    pub fn item_withdrawn(conversation: &str) -> Self {
+        Self::new(format!("an item of the inbox of conversation `{conversation}` was withdrawn"))
     }
 
     /// Adds the source of the error.

@@ -25,7 +25,7 @@ use crate::conversation::event::{
 };
 use crate::conversation::event_log::{EventLog, PartialStep};
 use crate::conversation::room_command::{CommandKind, LiveCommand, RoomCommand};
-use crate::conversation::turn::CommandStatus;
+use crate::conversation::turn::{CommandStatus, refuse_expired};
 use crate::conversation::turn_error::TurnError;
 use crate::conversation::unstored::UnstoredConversation;
 use crate::conversation::usage::ConversationUsage;
@@ -163,8 +163,18 @@ impl InboxHandler for RoomWorker<'_> {
                     LiveCommand::new(RequestContext::operator(&room.endpoint.server))
                 }
                 None => {
-                    let principal = room.principal_of(item.principal.as_ref(), context.as_ref())?;
-                    LiveCommand::new(principal)
+                    match (room.principal_of(item.principal.as_ref(), context.as_ref()), &item.body)
+                    {
+                        (Some(principal), _) => LiveCommand::new(principal),
+                        (None, InboxBody::Message { parts, .. }) => {
+                            let (principal, parts) = (item.principal.clone(), parts.clone());
+                            let refused = refuse_expired(room, principal, Some(item), parts).await;
+                            return matches!(refused, CommandStatus::Turn(_))
+                                .then_some(TurnStatus::Over);
+                        }
+                        // The turn waits until its subject sends a request.
+                        (None, _) => return None,
+                    }
                 }
             };
             if item.body == InboxBody::Stop
@@ -214,6 +224,9 @@ pub(crate) struct ConversationSnapshot {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) queued: Vec<Vec<MessagePart>>,
     pub(crate) peers: usize,
+    /// The position of the next event in the log: the snapshot includes what events before it say without a number.
+    #[serde(skip)]
+    pub(crate) position: u64,
 }
 
 impl Room {
@@ -243,6 +256,7 @@ impl Room {
     /// A room for one message, whose conversation is not stored.
     pub(crate) fn unstored(mut self, conversation: UnstoredConversation) -> Self {
         self.unstored = Some(Arc::new(conversation));
+        self.event_log().begin_term(1);
         self
     }
 
@@ -298,7 +312,6 @@ impl Room {
         }
         if self.unstored.is_some() {
             let room = Arc::clone(self);
-            self.event_log().begin_term(1);
             self.endpoint
                 .server
                 .running_turns
@@ -334,9 +347,13 @@ impl Room {
         let room = Arc::clone(self);
         self.endpoint.server.running_turns.spawn(async move {
             tokio::select! {
-                () = room.run_worker() => {}
-                // Unfinished turns and the inbox are attended to later.
+                () = room.run_worker() => return,
+                // Unfinished turns and the inbox are attended to by another process.
                 () = room.endpoint.server.shutdown.cancelled() => {}
+            }
+            let lease = room.work().lease.take();
+            if let Some(lease) = lease.and_then(Arc::into_inner) {
+                lease.release().await;
             }
         });
     }
@@ -543,6 +560,7 @@ impl Room {
                 partial: None,
                 queued,
                 peers: self.peer_count(),
+                position: log.next_position(),
             };
             if turn.running && whole {
                 let known = |entry: &Entry| turn.entry_before.as_deref() == Some(&*entry.id);

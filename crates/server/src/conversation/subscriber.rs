@@ -18,8 +18,12 @@ const BATCH_SIZE: usize = 64;
 /// A subscriber of a conversation.
 pub(crate) struct Subscriber {
     pub(crate) room: Arc<Room>,
+    /// The sequence number of the last event that the client has, before the first read.
+    after: Option<u64>,
     /// The position of the next event in the log; `None` if a snapshot is needed first.
     position: Option<u64>,
+    /// Events without a number before this position are included in the last snapshot.
+    unnumbered_from: u64,
     peer: Option<PeerId>,
     ignores_recipient: bool,
     buffered: VecDeque<Arc<SequencedEvent>>,
@@ -42,7 +46,9 @@ impl Subscriber {
         room.endpoint.server.metrics.subscribers.inc();
         Self {
             next_position: room.watch_position(),
-            position: after.and_then(|after| room.event_log().position_after(after)),
+            after,
+            position: None,
+            unnumbered_from: 0,
             room,
             peer,
             ignores_recipient: false,
@@ -72,15 +78,22 @@ impl Subscriber {
             }
             // Before reading, so that an event in between is not missed.
             self.next_position.mark_unchanged();
+            if let Some(after) = self.after.take() {
+                self.position = self.room.event_log().position_after(after);
+            }
             let read = match self.position {
                 Some(position) => self.room.event_log().events_from(position, BATCH_SIZE),
                 None => LogRead::Gap,
             };
             match read {
                 LogRead::Events(events) => {
+                    let begin = self.position.unwrap_or_default();
                     let count = u64::try_from(events.len()).unwrap_or(u64::MAX);
-                    self.position = self.position.map(|position| position + count);
-                    self.buffered.extend(events);
+                    self.position = Some(begin + count);
+                    let new = (begin..).zip(events).filter(|(position, event)| {
+                        event.seq.is_some() || *position >= self.unnumbered_from
+                    });
+                    self.buffered.extend(new.map(|(_, event)| event));
                 }
                 LogRead::Gap => {
                     let Ok(snapshot) = self.room.snapshot().await else {
@@ -88,6 +101,7 @@ impl Subscriber {
                         return None;
                     };
                     self.position = self.room.event_log().position_after(snapshot.seq);
+                    self.unnumbered_from = snapshot.position;
                     return Some(Delivery::Snapshot(Box::new(snapshot)));
                 }
                 LogRead::UpToDate => {

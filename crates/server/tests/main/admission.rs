@@ -3,10 +3,8 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use futures::future::BoxFuture;
 use serde_json::{Value, json};
-use toolwright::Secret;
-use toolwright::chat::{ConversationSummary, Entry, Lease, MemoryStore, Owner, Store, StoreError};
+use toolwright::chat::{MemoryStore, Store, StoreError, StoreFuture, delegate_store};
 use toolwright::testing::{FnModel, ScriptedModel};
 use toolwright_server::ServerBuilder;
 
@@ -33,56 +31,11 @@ impl CheckedStore {
 }
 
 impl Store for CheckedStore {
-    fn acquire<'a>(
-        &'a self,
-        lease: &'a Lease,
-        life: Duration,
-    ) -> BoxFuture<'a, Result<bool, StoreError>> {
-        self.kept.acquire(lease, life)
-    }
+    delegate_store!(|self| self.kept =>
+        acquire renew release term append push_inbox inbox remove_inbox_item list_unattended tail list list_by_owner
+        list_older_than delete signing_keys rotate_signing_key);
 
-    fn release<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
-        self.kept.release(lease)
-    }
-
-    fn append<'a>(
-        &'a self,
-        lease: &'a Lease,
-        entries: &'a [Entry],
-    ) -> BoxFuture<'a, Result<(), StoreError>> {
-        self.kept.append(lease, entries)
-    }
-
-    fn tail<'a>(
-        &'a self,
-        conversation: &'a str,
-        before: Option<&'a str>,
-        most: usize,
-    ) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
-        self.kept.tail(conversation, before, most)
-    }
-
-    fn list(&self, most: usize) -> BoxFuture<'_, Result<Vec<ConversationSummary>, StoreError>> {
-        self.kept.list(most)
-    }
-
-    fn list_by_owner<'a>(
-        &'a self,
-        owner: &'a Owner,
-        most: usize,
-    ) -> BoxFuture<'a, Result<Vec<ConversationSummary>, StoreError>> {
-        self.kept.list_by_owner(owner, most)
-    }
-
-    fn delete<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, StoreError>> {
-        self.kept.delete(lease)
-    }
-
-    fn signing_key(&self) -> BoxFuture<'_, Result<Secret, StoreError>> {
-        self.kept.signing_key()
-    }
-
-    fn check_writable(&self) -> BoxFuture<'_, Result<(), StoreError>> {
+    fn check_writable(&self) -> StoreFuture<'_, ()> {
         let refuses = *self.refuses.lock().unwrap();
         Box::pin(async move {
             match refuses {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolwright::chat::{Entry, EntryBody, Lease, MemoryStore, Model, PrincipalRecord, Store};
+use toolwright::chat::{Append, Entry, EntryBody, MemoryStore, Model, PrincipalRecord, Store};
 use toolwright::testing::{FnModel, ScriptedModel};
 use toolwright::{BoxFuture, Content, Secret, Tool, ToolError, tool};
 use toolwright_mcp::{Claims, ClientPeer, ResourceServer, ScopeRule, StaticTokens};
@@ -529,9 +529,8 @@ async fn an_interrupted_turn_whose_credential_has_expired_waits_for_its_subject(
     (expired.scopes, expired.expires) = (vec!["look".to_owned()], Some(1));
     let content = vec![Content::text("Go.")];
     let message = Entry::new("1", 1, EntryBody::User { content }).with_principal(Some(expired));
-    let lease = Lease::new(ROOM, "one");
-    assert!(store.acquire(&lease, Duration::from_secs(60)).await.unwrap());
-    store.append(&lease, &[message]).await.unwrap();
+    let lease = store.acquire(ROOM, "one", Duration::from_secs(60)).await.unwrap().unwrap();
+    store.append(&lease, Append::new(&[message])).await.unwrap();
     let server = serve(scoped(&store, names_tools(), ada())).await;
     for _ in 0..3 {
         let shown = server.send_as("bob", "GET", ROOM, Value::Null).await.json();
