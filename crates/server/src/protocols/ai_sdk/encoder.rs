@@ -221,11 +221,12 @@ impl EventEncoder for AiSdkEncoder {
             ChatEvent::CallDelta { call, delta } => {
                 out.push(json!({ "type": "tool-input-delta", "toolCallId": call, "inputTextDelta": delta }));
             }
-            ChatEvent::Call { call } | ChatEvent::ChildCall { call, .. } => {
+            ChatEvent::Call { call } => {
                 self.begin_step(out);
                 self.close_block(out);
                 self.announce_call(call, out);
             }
+            ChatEvent::ChildCall { call, .. } => self.announce_call(call, out),
             ChatEvent::HostedCall { tool, input, output, failed } => {
                 self.on_hosted_call(tool, input, output, *failed, out)
             }
