@@ -55,7 +55,8 @@ struct TranscriptWriter {
 impl TranscriptWriter {
     fn push_entry(&mut self, entry: &Entry) {
         let parent = entry.parent.as_ref();
-        self.depth = parent.map_or(0, |parent| self.depths.get(parent).map_or(1, |depth| depth + 1));
+        self.depth =
+            parent.map_or(0, |parent| self.depths.get(parent).map_or(1, |depth| depth + 1));
         match &entry.body {
             EntryBody::User { content } => {
                 self.text.push('\n');
