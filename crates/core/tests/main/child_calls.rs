@@ -39,9 +39,8 @@ async fn run(name: &str, arguments: serde_json::Value) -> String {
     ];
     registry.add(tools).unwrap();
     let scope = CallScope::new().caller(Caller::new("ada"));
-    let result =
-        Invoker::new(&registry).unwrap().invoke_in(&scope, &ToolCall::new(name, arguments));
-    let result = result.await;
+    let invoker = Invoker::new(&registry).unwrap();
+    let result = invoker.invoke_in(&scope, &ToolCall::new(name, arguments)).await;
     assert_eq!(result.outcome, Outcome::Ok);
     result.text().into_owned()
 }
