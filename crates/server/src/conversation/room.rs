@@ -532,9 +532,9 @@ impl Room {
 
     /// Loads the journal, without principals: scopes are visible to their principal only.
     pub(crate) async fn load_entries(&self) -> Result<Vec<Entry>, StoreError> {
-        let mut entries = load_path(&*self.endpoint.store, &self.id, None).await?;
-        entries.iter_mut().for_each(|entry| entry.principal = None);
-        Ok(entries)
+        let entries = load_path(&*self.endpoint.store, &self.id, None).await?;
+        let entries = entries.into_iter().map(|entry| entry.with_principal(None).without_mac());
+        Ok(entries.collect())
     }
 
     /// A consistent snapshot of the journal and the event log.
