@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use axum::http::StatusCode;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use serde::Serialize;
@@ -13,9 +14,10 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_util::sync::DropGuard;
 use toolwright_chat::{
-    Append, Attended, ChatError, Entry, EntryBody, HeldLease, InboxBody, InboxHandler, InboxItem,
-    MessagePart, Model, Owner, PendingApproval, PrincipalRecord, StoreError, TailEnd, TurnRequest,
-    TurnStatus, Usage, attend, load_path, load_turn_status, load_unfinished_turn,
+    Append, Attended, Branch, ChatError, Entry, EntryBody, HeldLease, InboxBody, InboxHandler,
+    InboxItem, MessagePart, Model, Owner, PendingApproval, PrincipalRecord, StoreError, TailEnd,
+    TurnRequest, TurnStatus, Usage, attend, branches, load_path, load_turn_status,
+    load_unfinished_turn, newest_path,
 };
 use toolwright_core::CancellationToken;
 
@@ -80,6 +82,8 @@ struct RoomWork {
     running: Option<CancellationToken>,
     /// What this process knows about inbox items beyond what is stored, by their id.
     live: HashMap<String, LiveCommand>,
+    /// The ids of withdrawn inbox items, which the worker may have read already; true once they are not in the inbox any more.
+    withdrawn: HashMap<String, bool>,
     /// Cancelled when a recovered turn has paused, ended or made progress.
     recovery: Option<CancellationToken>,
     /// Cancels [`recovery`](Self::recovery) when it is dropped.
@@ -108,10 +112,17 @@ struct RoomWorker<'a>(&'a Arc<Room>);
 
 impl RoomWorker<'_> {
     async fn run(&self, command: RoomCommand, item: Option<InboxItem>) -> Option<TurnStatus> {
-        {
+        let is_withdrawn = {
             let mut work = self.0.work();
-            work.running = Some(command.cancel.clone());
-            work.current_item = item.as_ref().map(|item| item.id.clone());
+            let is_withdrawn = item.as_ref().is_some_and(|it| work.withdrawn.contains_key(&it.id));
+            if !is_withdrawn {
+                work.running = Some(command.cancel.clone());
+                work.current_item = item.as_ref().map(|item| item.id.clone());
+            }
+            is_withdrawn
+        };
+        if is_withdrawn {
+            return load_turn_status(&*self.0.endpoint.store, &self.0.id).await.ok();
         }
         let status = self.0.run_turn(command, item).await;
         self.0.work().end_command();
@@ -182,7 +193,9 @@ impl InboxHandler for RoomWorker<'_> {
     }
 
     fn before_read(&self) {
-        self.0.work().is_woken = false;
+        let mut work = self.0.work();
+        work.is_woken = false;
+        work.withdrawn.retain(|_, is_removed| !*is_removed);
     }
 
     fn may_finish(&self) -> bool {
@@ -213,10 +226,24 @@ pub(crate) struct ConversationSnapshot {
     /// Queued messages in order, each with its parts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) queued: Vec<Vec<MessagePart>>,
+    /// The positions of the queued messages, in the same order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) queued_positions: Vec<u64>,
+    /// The branches of the conversation, if it has several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) branches: Vec<Branch>,
     pub(crate) peers: usize,
     /// The position of the next event in the log: the snapshot includes what events before it say without a number.
     #[serde(skip)]
     pub(crate) position: u64,
+}
+
+/// An accepted command.
+pub(crate) struct Admitted {
+    /// True if it has to wait for another turn.
+    pub(crate) is_waiting: bool,
+    /// Its position in the inbox; `None` if the conversation is not stored.
+    pub(crate) position: Option<u64>,
 }
 
 impl Room {
@@ -288,14 +315,14 @@ impl Room {
         !is_working && self.peer_count() == 0 && kept
     }
 
-    /// Accepts a command of a client: stored in the inbox when this returns. Returns true if it has to wait for another turn.
+    /// Accepts a command of a client: stored in the inbox when this returns.
     ///
     /// 503 if a message could not be stored or answered, 429 if the inbox is full. Decisions belong to a turn that was accepted
     /// before, so the limits of the server do not apply to them. A conversation that is not stored promises nothing.
     pub(crate) async fn admit(
         self: &Arc<Self>,
         command: RoomCommand,
-    ) -> Result<bool, ErrorResponse> {
+    ) -> Result<Admitted, ErrorResponse> {
         let is_message = matches!(command.kind, CommandKind::Message(_));
         if is_message {
             self.endpoint.check_admission(self.unstored.is_none()).await?;
@@ -306,7 +333,7 @@ impl Room {
                 .server
                 .running_turns
                 .spawn(async move { room.run_unstored(command).await });
-            return Ok(false);
+            return Ok(Admitted { is_waiting: false, position: None });
         }
         let (item, live) = command.into_inbox_item()?;
         let is_waiting = self.is_working();
@@ -318,12 +345,60 @@ impl Room {
         if !matches!(pushed, Ok(Some(_))) {
             self.work().live.remove(&id);
         }
-        if pushed?.is_none() {
+        let position = pushed?;
+        if position.is_none() {
             let message = "too many messages wait for this conversation already";
             return Err(ErrorResponse::too_many_requests(message));
         }
         self.wake();
-        Ok(is_waiting)
+        Ok(Admitted { is_waiting, position })
+    }
+
+    /// Withdraws a queued message, on behalf of its sender or the owner of the conversation.
+    ///
+    /// 404 if it is not in the queue any more, 403 for other principals.
+    pub(crate) async fn withdraw_message(
+        &self,
+        position: u64,
+        context: &RequestContext,
+    ) -> Result<(), ErrorResponse> {
+        let not_queued = || ErrorResponse::not_found("no message waits at this position any more");
+        let store = &self.endpoint.store;
+        let is_message = |item: &InboxItem| matches!(item.body, InboxBody::Message { .. });
+        let mut inbox = store.inbox(&self.id).await?.into_iter();
+        let item = inbox.find(|item| item.position == position && is_message(item));
+        let item = item.ok_or_else(not_queued)?;
+        let (owner, _) = Owner::split_stored_name(&self.id);
+        let principal = context.owner();
+        if principal != owner && principal != owner_of(item.principal.as_ref()) {
+            let message = "only the principal that sent a message may withdraw it";
+            return Err(ErrorResponse::new(StatusCode::FORBIDDEN, "forbidden", message));
+        }
+        {
+            let mut work = self.work();
+            if work.current_item.as_ref() == Some(&item.id) {
+                return Err(not_queued());
+            }
+            work.withdrawn.insert(item.id.clone(), false);
+        }
+        let removed = store.remove_inbox_item(&self.id, position).await;
+        {
+            let mut work = self.work();
+            match &removed {
+                Ok(_) => {
+                    work.withdrawn.insert(item.id.clone(), true);
+                    work.live.remove(&item.id);
+                }
+                Err(_) => drop(work.withdrawn.remove(&item.id)),
+            }
+        }
+        if !removed? {
+            return Err(not_queued());
+        }
+        let peer = item.peer.map(PeerId::from);
+        let to = self.endpoint.event_recipient(peer.as_ref());
+        self.publish(EndpointEvent::Withdrawn { position }, to);
+        Ok(())
     }
 
     /// Has the inbox read and an interrupted turn resumed, by a new worker if there is none.
@@ -487,7 +562,7 @@ impl Room {
         record: Option<&PrincipalRecord>,
         context: Option<&RequestContext>,
     ) -> Option<RequestContext> {
-        let owner = record.map_or(Owner::Operator, |it| Owner::Subject(it.subject.clone()));
+        let owner = owner_of(record);
         let restored = RequestContext::from_record(&self.endpoint.server, record);
         restored.or_else(|| context.filter(|context| context.owner() == owner).cloned())
     }
@@ -516,58 +591,73 @@ impl Room {
         }
     }
 
-    /// Loads the journal, without principals: scopes are visible to their principal only.
-    pub(crate) async fn load_entries(&self) -> Result<Vec<Entry>, StoreError> {
-        let mut entries = load_path(&*self.endpoint.store, &self.id, None).await?;
-        entries.iter_mut().for_each(|entry| entry.principal = None);
+    /// Loads the path to the newest entry, or to the one of the id `at`; empty if there is none.
+    pub(crate) async fn load_path(&self, at: Option<&str>) -> Result<Vec<Entry>, StoreError> {
+        let mut entries = load_path(&*self.endpoint.store, &self.id, at).await?;
+        entries.iter_mut().for_each(hide_principal);
         Ok(entries)
     }
 
     /// A consistent snapshot of the journal and the event log.
     pub(crate) async fn snapshot(&self) -> Result<ConversationSnapshot, StoreError> {
+        self.snapshot_at(None).await
+    }
+
+    /// A snapshot whose entries are the path to the one of the id `at`, empty if there is none. It includes the running or
+    /// paused turn only if that is the newest entry.
+    pub(crate) async fn snapshot_at(
+        &self,
+        at: Option<&str>,
+    ) -> Result<ConversationSnapshot, StoreError> {
         for _ in 0..SNAPSHOT_ATTEMPTS {
             let turn = self.event_log().turn().clone();
-            let mut entries = self.load_entries().await?;
+            let entries = self.endpoint.store.load(&self.id).await?;
             // Read before the log: if a queued message begins in between, its event is in the log or the snapshot is
             // retried.
-            let queued = self.queued_messages().await?;
+            let (queued_positions, queued) = self.queued_messages().await?;
             let log = self.event_log();
             // A turn that began meanwhile may have written to the journal already.
             if log.turn().turn_number != turn.turn_number {
                 continue;
             }
-            let whole = log.retains_after(turn.seq_before);
+            let newest = entries.last().map(|entry| entry.id.as_str());
+            let shows_turn = at.is_none() || at == newest;
+            let running = turn.running && shows_turn;
             let mut snapshot = ConversationSnapshot {
                 id: self.name.clone(),
                 entries: Vec::new(),
                 seq: log.newest_seq(),
-                running: turn.running,
-                pending: log.pending().to_vec(),
+                running,
+                pending: Vec::new(),
                 partial: None,
                 queued,
+                queued_positions,
+                branches: branches(&entries),
                 peers: self.peer_count(),
                 position: log.next_position(),
             };
-            if turn.running && whole {
-                let known = |entry: &Entry| turn.entry_before.as_deref() == Some(&*entry.id);
-                let end = entries.iter().position(known).map_or(0, |at| at + 1);
-                entries.truncate(end);
+            let mut end = at.or(newest);
+            if at.is_none() && running && log.retains_after(turn.seq_before) {
+                // The events of the turn follow, which include the pending approvals.
+                end = turn.entry_before.as_deref();
                 snapshot.seq = turn.seq_before;
-                // The events include the pending approvals.
-                snapshot.pending.clear();
-            } else if turn.running {
-                snapshot.partial = Some(log.partial().clone());
+            } else if shows_turn {
+                snapshot.pending = log.pending().to_vec();
+                snapshot.partial = running.then(|| log.partial().clone());
             }
-            snapshot.entries = entries;
+            let end = entries.iter().rposition(|entry| end == Some(&*entry.id));
+            let entries = entries.get(..end.map_or(0, |at| at + 1)).unwrap_or_default();
+            snapshot.entries = newest_path(entries).into_iter().cloned().collect();
+            snapshot.entries.iter_mut().for_each(hide_principal);
             return Ok(snapshot);
         }
         Err(StoreError::new("the conversation changes too fast to be shown; try again"))
     }
 
-    /// The queued messages, except those whose answers are for one peer only.
-    async fn queued_messages(&self) -> Result<Vec<Vec<MessagePart>>, StoreError> {
+    /// The positions and the parts of the queued messages, except those whose answers are for one peer only.
+    async fn queued_messages(&self) -> Result<(Vec<u64>, Vec<Vec<MessagePart>>), StoreError> {
         if self.unstored.is_some() {
-            return Ok(Vec::new());
+            return Ok(Default::default());
         }
         let inbox = self.endpoint.store.inbox(&self.id).await?;
         let current = self.work().current_item.clone();
@@ -576,32 +666,40 @@ impl Room {
             let is_shown = current.as_ref() != Some(&item.id)
                 && self.endpoint.event_recipient(peer.as_ref()).is_none();
             match item.body {
-                InboxBody::Message { parts, .. } if is_shown => Some(parts),
+                InboxBody::Message { parts, .. } if is_shown => Some((item.position, parts)),
                 _ => None,
             }
         });
-        Ok(messages.collect())
+        Ok(messages.unzip())
     }
 
     /// Starts a turn in the event log.
     ///
     /// Returns the sequence number before its first event. `is_new_answer` is false when a paused turn resumes: the answer keeps
-    /// its id.
-    pub(crate) async fn begin_turn(&self, is_new_answer: bool) -> Result<u64, StoreError> {
-        let last = match self.unstored {
-            Some(_) => Vec::new(),
-            None => self.endpoint.store.tail(&self.id, TailEnd::Newest, 1).await?,
+    /// its id. `after` is the id of the entry after which the message continues, if it names one.
+    pub(crate) async fn begin_turn(
+        &self,
+        is_new_answer: bool,
+        after: Option<&str>,
+    ) -> Result<u64, StoreError> {
+        let entry_before = match (after, &self.unstored) {
+            (Some(after), _) => Some(after.to_owned()),
+            (None, Some(_)) => None,
+            (None, None) => {
+                let last = self.endpoint.store.tail(&self.id, TailEnd::Newest, 1).await?;
+                last.into_iter().next_back().map(|entry| entry.id)
+            }
         };
-        let last = last.into_iter().next_back();
-        Ok(self.event_log().begin_turn(last.map(|entry| entry.id), is_new_answer))
+        Ok(self.event_log().begin_turn(entry_before, is_new_answer))
     }
 
     /// Appends entries that no [`Chat`](toolwright_chat::Chat) has written, and removes the item that they are taken from;
-    /// messages record the principal that sent them.
+    /// messages record the principal that sent them, and the first one the entry of the id `after` that it follows.
     pub(crate) async fn append_entries(
         &self,
         principal: Option<PrincipalRecord>,
         item: Option<InboxItem>,
+        mut after: Option<String>,
         bodies: Vec<EntryBody>,
     ) -> Result<(), StoreError> {
         let lease = self.held_lease();
@@ -614,6 +712,7 @@ impl Room {
             if entry.is_message() {
                 entry.principal = principal.clone();
                 entry.id = first_id.take().unwrap_or(entry.id);
+                entry.after = after.take();
             }
             entries.push(entry);
         }
@@ -707,4 +806,14 @@ impl Room {
         };
         self.next_position.send_replace(next);
     }
+}
+
+/// The owner of what a principal does.
+fn owner_of(record: Option<&PrincipalRecord>) -> Owner {
+    record.map_or(Owner::Operator, |record| Owner::Subject(record.subject.clone()))
+}
+
+/// Removes the principal of an entry: its scopes are visible to itself only.
+fn hide_principal(entry: &mut Entry) {
+    entry.principal = None;
 }

@@ -65,7 +65,7 @@ pub(crate) async fn run_command(
             let request = session.with_inbox_item(session.with_session_settings(request));
             session.run_turn(room.with_chosen_model(request), command.started).await
         }
-        CommandKind::Resume => match room.begin_turn(false).await.map_err(TurnError::from) {
+        CommandKind::Resume => match room.begin_turn(false, None).await.map_err(TurnError::from) {
             Ok(_) => {
                 let request = session.with_session_settings(room.endpoint.chat.resume(&*room.id));
                 session.run_turn(room.with_chosen_model(request), None).await
@@ -89,13 +89,16 @@ async fn answer_message(
     turn: &mut TurnContext,
     started: StartedSender,
 ) -> Result<(), TurnError> {
-    let after = room.begin_turn(true).await?;
+    let mut branch_after = turn.message.after.clone();
+    let after = room.begin_turn(true, branch_after.as_deref()).await?;
+    turn.session.turn_state().branch_after.clone_from(&branch_after);
     if let Some(started) = started {
         // The receiver may be dropped.
         let _ = started.send(Ok(after));
     }
     for MessagePart { role, content } in turn.message.parts.iter().cloned() {
-        turn.session.publish(EndpointEvent::Message { role, content });
+        let after = branch_after.take();
+        turn.session.publish(EndpointEvent::Message { role, content, after });
     }
     turn.conversation_usage = room.usage().await?;
     for interceptor in &room.endpoint.interceptors {
@@ -164,7 +167,7 @@ async fn append_external_transcript(
     let entries = entries.collect();
     let principal = turn.session.request_context().principal_record();
     let item = turn.session.turn_state().inbox_item.take();
-    room.append_entries(principal, item, entries).await?;
+    room.append_entries(principal, item, message.after, entries).await?;
     let mut state = turn.session.turn_state();
     state.end.get_or_insert_with(|| ChatEvent::TurnEnded {
         end,
