@@ -82,8 +82,6 @@ struct RoomWork {
     running: Option<CancellationToken>,
     /// What this process knows about inbox items beyond what is stored, by their id.
     live: HashMap<String, LiveCommand>,
-    /// The ids of withdrawn inbox items, which the worker may have read already; true once they are not in the inbox any more.
-    withdrawn: HashMap<String, bool>,
     /// Cancelled when a recovered turn has paused, ended or made progress.
     recovery: Option<CancellationToken>,
     /// Cancels [`recovery`](Self::recovery) when it is dropped.
@@ -112,17 +110,10 @@ struct RoomWorker<'a>(&'a Arc<Room>);
 
 impl RoomWorker<'_> {
     async fn run(&self, command: RoomCommand, item: Option<InboxItem>) -> Option<TurnStatus> {
-        let is_withdrawn = {
+        {
             let mut work = self.0.work();
-            let is_withdrawn = item.as_ref().is_some_and(|it| work.withdrawn.contains_key(&it.id));
-            if !is_withdrawn {
-                work.running = Some(command.cancel.clone());
-                work.current_item = item.as_ref().map(|item| item.id.clone());
-            }
-            is_withdrawn
-        };
-        if is_withdrawn {
-            return load_turn_status(&*self.0.endpoint.store, &self.0.id).await.ok();
+            work.running = Some(command.cancel.clone());
+            work.current_item = item.as_ref().map(|item| item.id.clone());
         }
         let status = self.0.run_turn(command, item).await;
         self.0.work().end_command();
@@ -193,9 +184,7 @@ impl InboxHandler for RoomWorker<'_> {
     }
 
     fn before_read(&self) {
-        let mut work = self.0.work();
-        work.is_woken = false;
-        work.withdrawn.retain(|_, is_removed| !*is_removed);
+        self.0.work().is_woken = false;
     }
 
     fn may_finish(&self) -> bool {
@@ -374,27 +363,12 @@ impl Room {
             let message = "only the principal that sent a message may withdraw it";
             return Err(ErrorResponse::new(StatusCode::FORBIDDEN, "forbidden", message));
         }
-        {
-            let mut work = self.work();
-            if work.current_item.as_ref() == Some(&item.id) {
-                return Err(not_queued());
-            }
-            work.withdrawn.insert(item.id.clone(), false);
-        }
-        let removed = store.remove_inbox_item(&self.id, position).await;
-        {
-            let mut work = self.work();
-            match &removed {
-                Ok(_) => {
-                    work.withdrawn.insert(item.id.clone(), true);
-                    work.live.remove(&item.id);
-                }
-                Err(_) => drop(work.withdrawn.remove(&item.id)),
-            }
-        }
-        if !removed? {
+        // A turn that begins meanwhile, here or in another process, cannot append the message any more.
+        let has_begun = self.work().current_item.as_ref() == Some(&item.id);
+        if has_begun || !store.remove_inbox_item(&self.id, position).await? {
             return Err(not_queued());
         }
+        self.work().live.remove(&item.id);
         let peer = item.peer.map(PeerId::from);
         let to = self.endpoint.event_recipient(peer.as_ref());
         self.publish(EndpointEvent::Withdrawn { position }, to);
@@ -694,18 +668,21 @@ impl Room {
     }
 
     /// Appends entries that no [`Chat`](toolwright_chat::Chat) has written, and removes the item that they are taken from;
-    /// messages record the principal that sent them, and the first one the entry of the id `after` that it follows.
+    /// messages record the principal that sent them.
     pub(crate) async fn append_entries(
         &self,
         principal: Option<PrincipalRecord>,
         item: Option<InboxItem>,
-        mut after: Option<String>,
         bodies: Vec<EntryBody>,
     ) -> Result<(), StoreError> {
         let lease = self.held_lease();
         let lease = lease.ok_or_else(|| StoreError::leased_elsewhere(&self.name))?;
         let taken: Vec<u64> = item.iter().map(|item| item.position).collect();
-        let mut first_id = item.map(|item| item.id);
+        let mut first_id = item.as_ref().map(|item| item.id.clone());
+        let mut after = match item {
+            Some(InboxItem { body: InboxBody::Message { after, .. }, .. }) => after,
+            _ => None,
+        };
         let mut entries = Vec::new();
         for body in bodies {
             let mut entry = Entry::new(random_id()?, unix_millis_now(), body);

@@ -167,7 +167,7 @@ async fn append_external_transcript(
     let entries = entries.collect();
     let principal = turn.session.request_context().principal_record();
     let item = turn.session.turn_state().inbox_item.take();
-    room.append_entries(principal, item, message.after, entries).await?;
+    room.append_entries(principal, item, entries).await?;
     let mut state = turn.session.turn_state();
     state.end.get_or_insert_with(|| ChatEvent::TurnEnded {
         end,
