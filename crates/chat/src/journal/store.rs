@@ -51,7 +51,8 @@ pub trait Store: Send + Sync + 'static {
 
     /// Appends entries to a conversation and removes items from its inbox: all of it or nothing. Requires the lease.
     ///
-    /// An entry whose id is stored already is not appended again.
+    /// An entry whose id is stored already is not appended again. Fails if one of the items is not in the inbox any more: it was
+    /// withdrawn after the holder had read it.
     fn append<'a>(&'a self, lease: &'a Lease, append: Append<'a>) -> StoreFuture<'a, ()>;
 
     /// Adds an item to the inbox of a conversation, unless it has `limit` items: then returns `None`. Durable when it returns.
@@ -312,6 +313,11 @@ impl StoreError {
         Self::new(format!(
             "conversation `{conversation}` is in the hands of another process; try again when it is done"
         ))
+    }
+
+    /// Creates the error of an item that is not in the inbox any more.
+    pub fn item_withdrawn(conversation: &str) -> Self {
+        Self::new(format!("an item of the inbox of conversation `{conversation}` was withdrawn"))
     }
 
     /// Adds the source of the error.
