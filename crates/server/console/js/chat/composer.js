@@ -187,7 +187,7 @@ export function createComposer(on) {
         textarea.focus();
       };
       const cancel = button("Do not edit", { icon: icon("close"), iconOnly: true, small: true, on: { click } });
-      setChildren(editChip, h("span", {}, "Editing a message. What follows it stays, as another version."), cancel);
+      setChildren(editChip, h("span", {}, "Editing a message. This version is kept."), cancel);
       textarea.value = "";
       insertText(text);
     },

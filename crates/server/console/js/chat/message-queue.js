@@ -72,7 +72,7 @@ export function createMessageQueue(withdraw) {
 function queuedMessage(item, withdraw) {
   const content = item.parts.flatMap((part) => part.content);
   const click = () => withdraw(item.position, messageText(item));
-  const withdrawButton = button("Withdraw", { small: true, kind: "text", on: { click } });
+  const withdrawButton = button("Withdraw", { small: true, on: { click } });
   const note = h("p", { class: "quiet" }, "Queued until the turn before it ends");
   return h("li", {}, messageBubble(content), h("div", { class: "queued-bar" }, note, withdrawButton));
 }
