@@ -129,9 +129,9 @@ impl Journal {
         let EntryBody::ApprovalDecided { call, verdict, mac } = &entry.body else {
             return true;
         };
-        let arguments = find_approval_request(entries, call).map(|(arguments, _)| arguments);
+        let request = find_approval_request(entries, call);
         let approver = entry.principal.as_ref();
-        let text = decision_text(&self.conversation, call, verdict, arguments, approver);
+        let text = decision_text(&self.conversation, call, verdict, request, approver);
         let is_signed = mac.as_ref().is_some_and(|mac| self.signer.is_text_signature(&text, mac));
         if !is_signed {
             let (conversation, entry) = (&self.conversation, &entry.id);
@@ -205,16 +205,16 @@ impl Journal {
                 None => random_hex(8)?,
             };
             if let EntryBody::ApprovalDecided { call, verdict, mac } = &mut body {
-                let arguments = self.approval_request(call).map(|(arguments, _)| arguments);
-                let text = decision_text(
-                    &self.conversation,
-                    call,
-                    verdict,
-                    arguments.as_ref(),
-                    entry.principal.as_ref(),
-                );
+                let request = self.approval_request(call);
+                let request = request.as_ref().map(|(arguments, token)| (arguments, token));
+                let approver = entry.principal.as_ref();
+                let text = decision_text(&self.conversation, call, verdict, request, approver);
                 *mac = Some(self.signer.sign_text(&text));
             }
+            entry.parent = cause.parent.cloned().or_else(|| {
+                let call = body.call_id()?;
+                self.state().turn.parent(call).cloned()
+            });
             entry.body = body;
             Ok(entry)
         });
@@ -243,10 +243,19 @@ impl Journal {
 
     /// Returns the next action of the turn after more entries.
     pub(crate) fn action_after(&self, bodies: &[EntryBody]) -> TurnAction {
+        self.turn_after(None, bodies).next_action(self.now())
+    }
+
+    /// Returns the turn after more entries, of the children of the call `parent` if there is one.
+    pub(crate) fn turn_after(&self, parent: Option<&CallId>, bodies: &[EntryBody]) -> Turn {
         let now = self.now();
         let mut turn = self.state().turn.clone();
-        bodies.iter().for_each(|body| turn.apply(&Entry::new("", now, body.clone())));
-        turn.next_action(now)
+        for body in bodies {
+            let mut entry = Entry::new("", now, body.clone());
+            entry.parent = parent.cloned();
+            turn.apply(&entry);
+        }
+        turn
     }
 
     /// Resumes the turn with this lease and these limits; the time since its last entry does not count.
@@ -279,7 +288,7 @@ impl Journal {
     }
 }
 
-/// What caused messages and decisions.
+/// What caused entries.
 #[derive(Default)]
 pub(crate) struct Cause<'a> {
     /// The principal that sent them.
@@ -288,6 +297,8 @@ pub(crate) struct Cause<'a> {
     pub(crate) item: Option<&'a InboxItem>,
     /// The id of the entry that the first message follows.
     pub(crate) after: Option<&'a str>,
+    /// The call that made the calls which the entries are about.
+    pub(crate) parent: Option<&'a CallId>,
 }
 
 /// Returns true if entries must be on the disk before the turn goes on.
@@ -297,6 +308,7 @@ pub(crate) struct Cause<'a> {
 fn must_be_durable(turn: &Turn, entries: &[Entry], cause: &Cause<'_>) -> bool {
     let new_calls = entries.iter().flat_map(|entry| match &entry.body {
         EntryBody::Step { calls, .. } => calls.as_slice(),
+        EntryBody::ChildCall { metadata, .. } => std::slice::from_ref(metadata),
         _ => &[],
     });
     let can_rerun = |call: &CallId| {
@@ -305,7 +317,7 @@ fn must_be_durable(turn: &Turn, entries: &[Entry], cause: &Cause<'_>) -> bool {
     };
     entries.iter().any(|entry| match &entry.body {
         EntryBody::User { .. } | EntryBody::Assistant { .. } => cause.item.is_none(),
-        EntryBody::Step { .. } | EntryBody::Unknown(_) => false,
+        EntryBody::Step { .. } | EntryBody::ChildCall { .. } | EntryBody::Unknown(_) => false,
         EntryBody::CallStarted { call } => !can_rerun(call),
         EntryBody::CallFinished { result } => !can_rerun(&result.call_id),
         EntryBody::ApprovalRequested { .. }
@@ -328,16 +340,16 @@ fn find_approval_request<'a>(
     })
 }
 
-/// Returns the text that the signature of a decision covers.
+/// Returns the text that the signature of a decision covers: with the token, so that it decides about one request only.
 fn decision_text(
     conversation: &str,
     call: &CallId,
     verdict: &ApprovalVerdict,
-    arguments: Option<&Value>,
+    request: Option<(&Value, &ApprovalToken)>,
     approver: Option<&PrincipalRecord>,
 ) -> String {
     let approver = approver.map(|principal| principal.subject.as_str());
     let verdict = serde_json::to_value(verdict).unwrap_or_default();
-    let signed = serde_json::json!([conversation, call, verdict, arguments, approver]);
+    let signed = serde_json::json!([conversation, call, verdict, request, approver]);
     canonical_json(&signed).to_string()
 }

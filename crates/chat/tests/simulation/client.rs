@@ -69,11 +69,8 @@ impl Client {
 
     async fn send_messages(&mut self, conversation: &str) {
         let count = 1 + self.world.scheduler.below(3);
-        let messages = (0..count).map(|_| ("m", InboxBody::Message {
-            parts: Vec::new(),
-            model: None,
-            after: None,
-        }));
+        let messages = (0..count)
+            .map(|_| ("m", InboxBody::Message { parts: Vec::new(), model: None, after: None }));
         self.send(conversation, messages.collect(), true).await;
     }
 

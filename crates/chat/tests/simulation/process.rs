@@ -138,7 +138,8 @@ impl Process {
 
     /// Attends to a conversation, unless that is under way: then its inbox is read again.
     fn attend(self: &Arc<Self>, conversation: &str) {
-        let room = Arc::clone(self.rooms.lock().unwrap().entry(conversation.to_owned()).or_default());
+        let room =
+            Arc::clone(self.rooms.lock().unwrap().entry(conversation.to_owned()).or_default());
         room.news.notify_one();
         let is_attended = {
             let mut state = room.state.lock().unwrap();
@@ -157,7 +158,8 @@ impl Process {
                 let conversation = &handler.conversation;
                 let attended = attend(store, conversation, holder, LEASE_DURATION, &handler).await;
                 let scheduler = &process.world.scheduler;
-                scheduler.trace(|| format!("p{} attended {conversation}: {attended:?}", process.id));
+                scheduler
+                    .trace(|| format!("p{} attended {conversation}: {attended:?}", process.id));
                 let mut state = handler.room.state.lock().unwrap();
                 // After an error, the sweeper tries again.
                 if attended.is_err() || !state.has_news {
@@ -195,9 +197,9 @@ impl InboxHandler for Handler {
         let request = match item.body.clone() {
             InboxBody::Message { parts, .. } => {
                 let request = chat.message().conversation(&*self.conversation);
-                parts.into_iter().fold(request, |request, part| {
-                    request.message_in_role(part.role, part.content)
-                })
+                parts
+                    .into_iter()
+                    .fold(request, |request, part| request.message_in_role(part.role, part.content))
             }
             InboxBody::Decisions { responses } => {
                 chat.submit_approvals(&*self.conversation, responses)

@@ -365,11 +365,8 @@ impl Store for Connection {
             }
             _ => {}
         }
-        let appended = self.run(
-            "append",
-            &lease.conversation.clone(),
-            Some(is_durable),
-            move |stored| {
+        let appended =
+            self.run("append", &lease.conversation.clone(), Some(is_durable), move |stored| {
                 let is_there = |taken: &u64| stored.inbox.iter().any(|it| it.position == *taken);
                 if checks_lease && !stored.is_held(&lease) {
                     return Err(StoreError::leased_elsewhere(&lease.conversation));
@@ -379,8 +376,7 @@ impl Store for Connection {
                 }
                 stored.append(entries, &taken, turn);
                 Ok(())
-            },
-        );
+            });
         Box::pin(async {
             if let Some(taken) = taken_before {
                 taken.await?;

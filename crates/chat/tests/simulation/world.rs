@@ -179,7 +179,8 @@ impl World {
                 let affected = self.scheduler.chance(700).then_some(process);
                 let until = self.scheduler.now() + self.scheduler.below(12_000);
                 self.processes.lock().unwrap().outage = (until, affected);
-                self.scheduler.trace(|| format!("store unreachable for {affected:?} until {until}"));
+                self.scheduler
+                    .trace(|| format!("store unreachable for {affected:?} until {until}"));
             }
             5 => self.scheduler.pick(&running).move_clock(),
             _ => {}
@@ -276,7 +277,11 @@ impl World {
         let (number, entry) = (event.number, event.entry.clone());
         let conversation = event.conversation.clone();
         self.scheduler.trace(|| {
-            format!("p{process} {conversation} event {}.{} {entry:?}", number >> 20, number & 0xfffff)
+            format!(
+                "p{process} {conversation} event {}.{} {entry:?}",
+                number >> 20,
+                number & 0xfffff
+            )
         });
         if number >= 1 << 53 {
             self.fail(format!("{conversation}: the number {number} is too high"));

@@ -167,7 +167,8 @@ impl EventLog {
         );
         let next = self.newest_seq + 1;
         // The numbers of the next term belong to its holder.
-        let has_number = self.holds_lease && !is_outside_turn && !next.is_multiple_of(SEQS_PER_TERM);
+        let has_number =
+            self.holds_lease && !is_outside_turn && !next.is_multiple_of(SEQS_PER_TERM);
         let seq = has_number.then_some(next);
         self.newest_seq = seq.unwrap_or(self.newest_seq);
         let sequenced = Arc::new(SequencedEvent::new(seq, event, to));

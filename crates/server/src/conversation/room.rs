@@ -581,9 +581,8 @@ impl Room {
 
     /// Loads the path to the newest entry, or to the one of the id `at`; empty if there is none.
     pub(crate) async fn load_path(&self, at: Option<&str>) -> Result<Vec<Entry>, StoreError> {
-        let mut entries = load_path(&*self.endpoint.store, &self.id, at).await?;
-        entries.iter_mut().for_each(hide_principal);
-        Ok(entries)
+        let entries = load_path(&*self.endpoint.store, &self.id, at).await?;
+        Ok(entries.into_iter().map(visible_entry).collect())
     }
 
     /// A consistent snapshot of the journal and the event log.
@@ -635,8 +634,8 @@ impl Room {
             }
             let end = entries.iter().rposition(|entry| end == Some(&*entry.id));
             let entries = entries.get(..end.map_or(0, |at| at + 1)).unwrap_or_default();
-            snapshot.entries = newest_path(entries).into_iter().cloned().collect();
-            snapshot.entries.iter_mut().for_each(hide_principal);
+            let path = newest_path(entries).into_iter().cloned();
+            snapshot.entries = path.map(visible_entry).collect();
             return Ok(snapshot);
         }
         Err(StoreError::new("the conversation changes too fast to be shown; try again"))
@@ -804,7 +803,7 @@ fn owner_of(record: Option<&PrincipalRecord>) -> Owner {
     record.map_or(Owner::Operator, |record| Owner::Subject(record.subject.clone()))
 }
 
-/// Removes the principal of an entry: its scopes are visible to itself only.
-fn hide_principal(entry: &mut Entry) {
-    entry.principal = None;
+/// The entry without its principal and its signature: scopes are visible to their principal only.
+fn visible_entry(entry: Entry) -> Entry {
+    entry.with_principal(None).without_mac()
 }

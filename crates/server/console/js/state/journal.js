@@ -1,6 +1,7 @@
 // Builds the state of a conversation from the entries of its journal.
 
 import {
+  addChildCall,
   addMessage,
   applyDecision,
   currentTurn,
@@ -35,14 +36,14 @@ export function fromEntries(entries) {
   return conversation;
 }
 
-const KINDS = new Set(["user", "assistant", "step", "asked", "decided", "started", "finished", "ended"]);
+const KINDS = new Set(["user", "assistant", "step", "called", "asked", "decided", "started", "finished", "ended"]);
 
 const isKnown = ({ what }) => KINDS.has(Object.keys(what)[0]);
 
 /** Applies an entry; one of a newer version, whose kind is unknown, changes nothing. */
 function applyEntry(conversation, entry) {
   if (!isKnown(entry)) return;
-  const { at, what } = entry;
+  const { at, what, parent } = entry;
   const [kind] = Object.keys(what);
   const body = what[kind];
   if (kind === "user" || kind === "assistant") return void addMessage(conversation, kind, body.content, at);
@@ -50,6 +51,7 @@ function applyEntry(conversation, entry) {
   const call = typeof body.call === "string" ? ensureCall(turn, body.call, null, at) : null;
   turn.version += 1;
   if (kind === "step") applyStep(turn, body, at);
+  else if (kind === "called") addChildCall(turn, body.call, parent, at);
   else if (kind === "asked") requestApproval(call, { arguments: body.arguments, token: body.token });
   else if (kind === "decided") applyDecision(call, body.verdict);
   else if (kind === "started") Object.assign(call, { state: "running", startedAt: at });
