@@ -121,14 +121,55 @@ describe("an answer that is being streamed", () => {
     assert.equal(await page.locator(".turn").count(), 2);
   });
 
-  it("returns a queued message to the input if the server is lost", async (t) => {
-    const never = gate();
+  it("withdraws a queued message, and returns its text to the empty input", async (t) => {
     const more = gate();
+    const model = await fakeVendor(t, async (reply, body) => {
+      await more.opened;
+      reply.text(`You said: ${body.messages.at(-1).content}`).end();
+    });
+    const server = await startServerFor(t, model.options);
+    const { page, message, send, waitForTurns, turn } = await openPage(t, server.url);
+    const waiting = page.getByRole("list", { name: "Queued messages" }).getByRole("listitem");
+    const withdraw = (index) => waiting.nth(index).getByRole("button", { name: "Withdraw" });
+    await send("First");
+    await turn(0).getByText("Working…").waitFor();
+    for (const text of ["Second", "Third", "Fourth"]) {
+      await send(text);
+      await waiting.filter({ hasText: text }).waitFor();
+    }
+    const other = await openPage(t, page.url());
+    const waitingThere = other.page.getByRole("list", { name: "Queued messages" }).getByRole("listitem");
+    await waitingThere.nth(2).waitFor();
+    await withdraw(0).focus();
+    await page.keyboard.press("Enter");
+    await waiting.nth(2).waitFor({ state: "detached" });
+    await waitingThere.nth(2).waitFor({ state: "detached" });
+    assert.equal(await message.inputValue(), "Second");
+    assert.equal(await message.evaluate((node) => node === document.activeElement), true);
+    // There is a draft now, which stays.
+    await withdraw(0).click();
+    await waiting.nth(1).waitFor({ state: "detached" });
+    assert.equal(await message.inputValue(), "Second");
+    // A message whose turn has begun is not withdrawn.
+    await page.route("**/queue/*", async (route) => {
+      more.open();
+      await other.waitForTurns(2);
+      await route.continue();
+    });
+    await withdraw(0).click();
+    await page.locator("#toast", { hasText: "Its turn has begun" }).waitFor();
+    await waitForTurns(2);
+    assert.equal(await turn(1).locator(".bubble p").textContent(), "Fourth");
+    assert.equal(await message.inputValue(), "Second");
+  });
+
+  it("answers a queued message after the server was lost", async (t) => {
+    const never = gate();
     const arrived = gate();
-    const model = await fakeVendor(t, async (reply) => {
+    const model = await fakeVendor(t, async (reply, body) => {
       arrived.open();
-      await (model.requests.length > 1 ? more : never).opened;
-      reply.text("The first answer.").end();
+      if (model.requests.length === 1) await never.opened;
+      reply.text(`You said: ${body.messages.at(-1).content}`).end();
     });
     const store = storeFile();
     t.after(() => store.remove());
@@ -148,11 +189,11 @@ describe("an answer that is being streamed", () => {
     assert.equal(await waiting.count(), 1);
     await startServerFor(t, { ...options, port: server.port });
     await banner.waitFor({ state: "detached" });
-    more.open();
-    await waitForTurns(1);
-    await waiting.first().waitFor({ state: "detached" });
-    assert.equal(await message.inputValue(), "Second");
-    assert.equal(await page.locator(".turn").count(), 1);
+    await waitForTurns(2);
+    await turn(1).getByText("You said: Second").waitFor();
+    assert.equal(await waiting.count(), 0);
+    assert.equal(await message.inputValue(), "");
+    assert.equal(await page.locator(".turn").count(), 2);
   });
 
   it("shows arguments while they are streamed", async (t) => {

@@ -12,6 +12,7 @@ use toolwright_core::{ApprovalSigner, ApprovalToken, CallId};
 use crate::chat::TurnOptions;
 use crate::error::ChatError;
 use crate::journal::entry::{ApprovalVerdict, Entry, EntryBody, is_turn_over};
+use crate::journal::path::require_turn_end;
 use crate::journal::store::inbox::InboxItem;
 use crate::journal::store::owner::PrincipalRecord;
 use crate::journal::store::{Append, Lease, Store, StoreError, TurnStatus, random_hex};
@@ -104,9 +105,7 @@ impl Journal {
         window: &HistoryWindow,
     ) -> Result<Vec<Entry>, ChatError> {
         let path = window.load_path(&*self.store, &self.conversation, Some(after)).await?;
-        if !after.is_empty() && !is_turn_over(&path) {
-            return Err(ChatError::NoTurnEnd { entry: after.to_owned() });
-        }
+        require_turn_end(&path, after)?;
         Ok(path)
     }
 

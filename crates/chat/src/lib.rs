@@ -21,7 +21,7 @@ pub use inbox_worker::{Attended, InboxHandler, attend, load_turn_status};
 pub use journal::entry::{ApprovalVerdict, CallMetadata, Entry, EntryBody, TurnEnd, is_turn_over};
 pub use journal::history::history;
 pub use journal::import::import_journal;
-pub use journal::path::{load_path, newest_path};
+pub use journal::path::{Branch, branches, check_turn_end, load_path, newest_path};
 pub use journal::repair::repair_journal;
 pub use journal::store::inbox::{InboxBody, InboxItem, MessagePart};
 pub use journal::store::lease::HeldLease;

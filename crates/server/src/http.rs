@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::{delete, get, post};
 
 use crate::auth::{login, middleware};
 use crate::endpoint::server_state::ServerState;
@@ -92,6 +92,8 @@ fn endpoint_routes(endpoint: &Arc<EndpointRuntime>) -> Router {
         .route(path, get(native::show_or_upgrade).delete(native::delete_conversation))
         .route(&format!("{path}/events"), get(native::subscribe_events))
         .route(&format!("{path}/prompt"), post(native::post_message))
+        // No parameter of an endpoint's path has a hyphen.
+        .route(&format!("{path}/queue/{{queue-position}}"), delete(native::withdraw_message))
         .route(&format!("{path}/decide"), post(native::post_decision))
         .route(&format!("{path}/stop"), post(native::stop_turn))
         .route(&format!("{path}/export"), get(native::export_journal))

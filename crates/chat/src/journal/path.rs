@@ -3,7 +3,12 @@
 //! Entries are appended in one order. A message whose [`Entry::after`] is set begins a branch: it follows that entry, and the
 //! entries between the two belong to another branch.
 
-use crate::journal::entry::Entry;
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use crate::error::ChatError;
+use crate::journal::entry::{Entry, is_turn_over};
 use crate::journal::store::{Store, StoreError, TailEnd};
 
 /// How many entries are read at a time.
@@ -96,4 +101,103 @@ pub fn newest_path(entries: &[Entry]) -> Vec<&Entry> {
     }
     path.reverse();
     path
+}
+
+/// A run of entries between two branch points.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Branch {
+    /// The id of its first entry.
+    pub first: String,
+    /// The id of the entry that the first one follows; empty if it follows none.
+    pub after: String,
+    /// The id of its last entry.
+    pub last: String,
+}
+
+/// Returns the branches of a whole conversation, in the order in which they began; empty if it has only one.
+pub fn branches(entries: &[Entry]) -> Vec<Branch> {
+    let before = std::iter::once("").chain(entries.iter().map(|entry| entry.id.as_str()));
+    let parents = entries.iter().zip(before).map(|(entry, before)| match &entry.after {
+        Some(after) => after.as_str(),
+        None => before,
+    });
+    let mut child_counts: HashMap<&str, usize> = HashMap::new();
+    parents.clone().for_each(|parent| *child_counts.entry(parent).or_default() += 1);
+    let mut branches: Vec<Branch> = Vec::new();
+    // The index of the branch that ends with an entry.
+    let mut by_last: HashMap<&str, usize> = HashMap::new();
+    for (entry, parent) in entries.iter().zip(parents) {
+        let is_only_child = child_counts.get(parent) == Some(&1);
+        let continued = by_last.remove(parent).filter(|_| is_only_child);
+        let at = continued.unwrap_or(branches.len());
+        match branches.get_mut(at) {
+            Some(branch) => branch.last.clone_from(&entry.id),
+            None => branches.push(Branch {
+                first: entry.id.clone(),
+                after: parent.to_owned(),
+                last: entry.id.clone(),
+            }),
+        }
+        by_last.insert(&entry.id, at);
+    }
+    if branches.len() == 1 {
+        branches.clear();
+    }
+    branches
+}
+
+/// Checks that a message can continue after the entry of the id `after`; always if that is empty.
+///
+/// # Errors
+///
+/// [`ChatError::NoTurnEnd`] if no turn ends with this entry; or when the store cannot be read.
+pub async fn check_turn_end(
+    store: &dyn Store,
+    conversation: &str,
+    after: &str,
+) -> Result<(), ChatError> {
+    let path = PathReader::new(store, conversation, Some(after)).read_page(PAGE_SIZE).await?;
+    require_turn_end(&path, after)
+}
+
+/// Returns an error unless this path to the entry of the id `after` ends with the end of a turn, or that is empty.
+pub(crate) fn require_turn_end(path: &[Entry], after: &str) -> Result<(), ChatError> {
+    match after.is_empty() || is_turn_over(path) {
+        true => Ok(()),
+        false => Err(ChatError::NoTurnEnd { entry: after.to_owned() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::entry::EntryBody;
+
+    /// The branches of a journal, whose entries are `id` or `id<after`, as `after:first-last`.
+    fn branches_of(journal: &str) -> String {
+        let entries = journal.split(' ').map(|text| {
+            let (id, after) = match text.split_once('<') {
+                Some((id, after)) => (id, Some(after.to_owned())),
+                None => (text, None),
+            };
+            let mut entry = Entry::new(id, 0, EntryBody::User { content: Vec::new() });
+            entry.after = after;
+            entry
+        });
+        let branches = branches(&entries.collect::<Vec<_>>());
+        let texts = branches.iter().map(|it| format!("{}:{}-{}", it.after, it.first, it.last));
+        texts.collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn branches_are_the_runs_between_branch_points() {
+        assert_eq!(branches_of("a b c"), "");
+        assert_eq!(branches_of("a b c<b"), "", "it follows the newest entry anyway");
+        assert_eq!(branches_of("a b c d<a"), ":a-a a:b-c a:d-d");
+        assert_eq!(branches_of("a b c<"), ":a-b :c-c");
+        assert_eq!(branches_of("a b c d<a e f<a"), ":a-a a:b-c a:d-e a:f-f");
+        assert_eq!(branches_of("a b c<a d e<b"), ":a-a a:b-e a:c-d", "the older one goes on");
+        assert_eq!(branches_of("a b c<a d<b e<b"), ":a-a a:b-b a:c-c b:d-d b:e-e");
+    }
 }

@@ -80,7 +80,11 @@ impl HistoryWindow {
     }
 
     /// Reads the last entries up to the newest one, or the one of the id `end`, at least those of the window.
-    pub(crate) async fn load_path(
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub async fn load_path(
         &self,
         store: &dyn Store,
         conversation: &str,

@@ -148,7 +148,7 @@ headerButtons.append(
   button("Export this conversation", {
     icon: icon("export"),
     iconOnly: true,
-    on: { click: () => exportConversation(current.id) },
+    on: { click: () => exportConversation(current.id, pages.chat.branchEnd()) },
   }),
   button("Details of the last turn", {
     icon: icon("panel"),

@@ -33,6 +33,14 @@ pub enum EndpointEvent {
         role: Role,
         /// The content of the message.
         content: Vec<Content>,
+        /// The id of the entry after which the turn continues, if the message names one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        after: Option<String>,
+    },
+    /// A queued message was withdrawn.
+    Withdrawn {
+        /// The position that it had in the queue.
+        position: u64,
     },
     /// Information about the turn: cost, model, latency.
     Metadata {
@@ -106,7 +114,7 @@ pub type PeerId = Arc<str>;
 #[non_exhaustive]
 pub struct SequencedEvent {
     /// Rises from event to event; never reused, not even after a restart or by another process. `None` for the number of
-    /// clients, and for what is sent outside of a turn: a client that reconnects does not receive these again.
+    /// clients, withdrawn messages, and what is sent outside of a turn: a client that reconnects does not receive these again.
     pub seq: Option<u64>,
     /// Milliseconds since 1970.
     pub at: u64,

@@ -152,17 +152,23 @@ impl EventLog {
         self.turn.answer_id = seq;
     }
 
-    /// Appends an event, with a number if this process holds the lease; the number of clients never has one.
+    /// Appends an event, with a number if this process holds the lease; what does not belong to a turn never has one.
     pub(crate) fn append(
         &mut self,
         event: ConversationEvent,
         to: Option<PeerId>,
     ) -> Arc<SequencedEvent> {
         self.apply(&event);
-        let is_presence = matches!(event, ConversationEvent::Endpoint(EndpointEvent::Peers { .. }));
+        let is_outside_turn = matches!(
+            event,
+            ConversationEvent::Endpoint(
+                EndpointEvent::Peers { .. } | EndpointEvent::Withdrawn { .. }
+            )
+        );
         let next = self.newest_seq + 1;
         // The numbers of the next term belong to its holder.
-        let has_number = self.holds_lease && !is_presence && !next.is_multiple_of(SEQS_PER_TERM);
+        let has_number =
+            self.holds_lease && !is_outside_turn && !next.is_multiple_of(SEQS_PER_TERM);
         let seq = has_number.then_some(next);
         self.newest_seq = seq.unwrap_or(self.newest_seq);
         let sequenced = Arc::new(SequencedEvent::new(seq, event, to));

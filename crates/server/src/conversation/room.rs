@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use axum::http::StatusCode;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use serde::Serialize;
@@ -13,9 +14,10 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_util::sync::DropGuard;
 use toolwright_chat::{
-    Append, Attended, ChatError, Entry, EntryBody, HeldLease, InboxBody, InboxHandler, InboxItem,
-    MessagePart, Model, Owner, PendingApproval, PrincipalRecord, StoreError, TailEnd, TurnRequest,
-    TurnStatus, Usage, attend, load_path, load_turn_status, load_unfinished_turn,
+    Append, Attended, Branch, ChatError, Entry, EntryBody, HeldLease, InboxBody, InboxHandler,
+    InboxItem, MessagePart, Model, Owner, PendingApproval, PrincipalRecord, StoreError, TailEnd,
+    TurnRequest, TurnStatus, Usage, attend, branches, load_path, load_turn_status,
+    load_unfinished_turn, newest_path,
 };
 use toolwright_core::CancellationToken;
 
@@ -223,10 +225,24 @@ pub(crate) struct ConversationSnapshot {
     /// Queued messages in order, each with its parts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) queued: Vec<Vec<MessagePart>>,
+    /// The positions of the queued messages, in the same order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) queued_positions: Vec<u64>,
+    /// The branches of the conversation, if it has several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) branches: Vec<Branch>,
     pub(crate) peers: usize,
     /// The position of the next event in the log: the snapshot includes what events before it say without a number.
     #[serde(skip)]
     pub(crate) position: u64,
+}
+
+/// An accepted command.
+pub(crate) struct Admitted {
+    /// True if it has to wait for another turn.
+    pub(crate) is_waiting: bool,
+    /// Its position in the inbox; `None` if the conversation is not stored.
+    pub(crate) position: Option<u64>,
 }
 
 impl Room {
@@ -298,14 +314,14 @@ impl Room {
         !is_working && self.peer_count() == 0 && kept
     }
 
-    /// Accepts a command of a client: stored in the inbox when this returns. Returns true if it has to wait for another turn.
+    /// Accepts a command of a client: stored in the inbox when this returns.
     ///
     /// 503 if a message could not be stored or answered, 429 if the inbox is full. Decisions belong to a turn that was accepted
     /// before, so the limits of the server do not apply to them. A conversation that is not stored promises nothing.
     pub(crate) async fn admit(
         self: &Arc<Self>,
         command: RoomCommand,
-    ) -> Result<bool, ErrorResponse> {
+    ) -> Result<Admitted, ErrorResponse> {
         let is_message = matches!(command.kind, CommandKind::Message(_));
         if is_message {
             self.endpoint.check_admission(self.unstored.is_none()).await?;
@@ -316,7 +332,7 @@ impl Room {
                 .server
                 .running_turns
                 .spawn(async move { room.run_unstored(command).await });
-            return Ok(false);
+            return Ok(Admitted { is_waiting: false, position: None });
         }
         let (item, live) = command.into_inbox_item()?;
         let is_waiting = self.is_working();
@@ -328,12 +344,45 @@ impl Room {
         if !matches!(pushed, Ok(Some(_))) {
             self.work().live.remove(&id);
         }
-        if pushed?.is_none() {
+        let position = pushed?;
+        if position.is_none() {
             let message = "too many messages wait for this conversation already";
             return Err(ErrorResponse::too_many_requests(message));
         }
         self.wake();
-        Ok(is_waiting)
+        Ok(Admitted { is_waiting, position })
+    }
+
+    /// Withdraws a queued message, on behalf of its sender or the owner of the conversation.
+    ///
+    /// 404 if it is not in the queue any more, 403 for other principals.
+    pub(crate) async fn withdraw_message(
+        &self,
+        position: u64,
+        context: &RequestContext,
+    ) -> Result<(), ErrorResponse> {
+        let not_queued = || ErrorResponse::not_found("no message waits at this position any more");
+        let store = &self.endpoint.store;
+        let is_message = |item: &InboxItem| matches!(item.body, InboxBody::Message { .. });
+        let mut inbox = store.inbox(&self.id).await?.into_iter();
+        let item = inbox.find(|item| item.position == position && is_message(item));
+        let item = item.ok_or_else(not_queued)?;
+        let (owner, _) = Owner::split_stored_name(&self.id);
+        let principal = context.owner();
+        if principal != owner && principal != owner_of(item.principal.as_ref()) {
+            let message = "only the principal that sent a message may withdraw it";
+            return Err(ErrorResponse::new(StatusCode::FORBIDDEN, "forbidden", message));
+        }
+        // A turn that begins meanwhile, here or in another process, cannot append the message any more.
+        let has_begun = self.work().current_item.as_ref() == Some(&item.id);
+        if has_begun || !store.remove_inbox_item(&self.id, position).await? {
+            return Err(not_queued());
+        }
+        self.work().live.remove(&item.id);
+        let peer = item.peer.map(PeerId::from);
+        let to = self.endpoint.event_recipient(peer.as_ref());
+        self.publish(EndpointEvent::Withdrawn { position }, to);
+        Ok(())
     }
 
     /// Has the inbox read and an interrupted turn resumed, by a new worker if there is none.
@@ -501,7 +550,7 @@ impl Room {
         record: Option<&PrincipalRecord>,
         context: Option<&RequestContext>,
     ) -> Option<RequestContext> {
-        let owner = record.map_or(Owner::Operator, |it| Owner::Subject(it.subject.clone()));
+        let owner = owner_of(record);
         let restored = RequestContext::from_record(&self.endpoint.server, record);
         restored.or_else(|| context.filter(|context| context.owner() == owner).cloned())
     }
@@ -530,58 +579,72 @@ impl Room {
         }
     }
 
-    /// Loads the journal, without principals: scopes are visible to their principal only.
-    pub(crate) async fn load_entries(&self) -> Result<Vec<Entry>, StoreError> {
-        let entries = load_path(&*self.endpoint.store, &self.id, None).await?;
-        let entries = entries.into_iter().map(|entry| entry.with_principal(None).without_mac());
-        Ok(entries.collect())
+    /// Loads the path to the newest entry, or to the one of the id `at`; empty if there is none.
+    pub(crate) async fn load_path(&self, at: Option<&str>) -> Result<Vec<Entry>, StoreError> {
+        let entries = load_path(&*self.endpoint.store, &self.id, at).await?;
+        Ok(entries.into_iter().map(visible_entry).collect())
     }
 
     /// A consistent snapshot of the journal and the event log.
     pub(crate) async fn snapshot(&self) -> Result<ConversationSnapshot, StoreError> {
+        self.snapshot_at(None).await
+    }
+
+    /// A snapshot whose entries are the path to the one of the id `at`, empty if there is none. It includes the running or
+    /// paused turn only if that is the newest entry.
+    pub(crate) async fn snapshot_at(
+        &self,
+        at: Option<&str>,
+    ) -> Result<ConversationSnapshot, StoreError> {
         for _ in 0..SNAPSHOT_ATTEMPTS {
             let turn = self.event_log().turn().clone();
-            let mut entries = self.load_entries().await?;
+            let entries = self.endpoint.store.load(&self.id).await?;
             // Read before the log: if a queued message begins in between, its event is in the log or the snapshot is
             // retried.
-            let queued = self.queued_messages().await?;
+            let (queued_positions, queued) = self.queued_messages().await?;
             let log = self.event_log();
             // A turn that began meanwhile may have written to the journal already.
             if log.turn().turn_number != turn.turn_number {
                 continue;
             }
-            let whole = log.retains_after(turn.seq_before);
+            let newest = entries.last().map(|entry| entry.id.as_str());
+            let shows_turn = at.is_none() || at == newest;
+            let running = turn.running && shows_turn;
             let mut snapshot = ConversationSnapshot {
                 id: self.name.clone(),
                 entries: Vec::new(),
                 seq: log.newest_seq(),
-                running: turn.running,
-                pending: log.pending().to_vec(),
+                running,
+                pending: Vec::new(),
                 partial: None,
                 queued,
+                queued_positions,
+                branches: branches(&entries),
                 peers: self.peer_count(),
                 position: log.next_position(),
             };
-            if turn.running && whole {
-                let known = |entry: &Entry| turn.entry_before.as_deref() == Some(&*entry.id);
-                let end = entries.iter().position(known).map_or(0, |at| at + 1);
-                entries.truncate(end);
+            let mut end = at.or(newest);
+            if at.is_none() && running && log.retains_after(turn.seq_before) {
+                // The events of the turn follow, which include the pending approvals.
+                end = turn.entry_before.as_deref();
                 snapshot.seq = turn.seq_before;
-                // The events include the pending approvals.
-                snapshot.pending.clear();
-            } else if turn.running {
-                snapshot.partial = Some(log.partial().clone());
+            } else if shows_turn {
+                snapshot.pending = log.pending().to_vec();
+                snapshot.partial = running.then(|| log.partial().clone());
             }
-            snapshot.entries = entries;
+            let end = entries.iter().rposition(|entry| end == Some(&*entry.id));
+            let entries = entries.get(..end.map_or(0, |at| at + 1)).unwrap_or_default();
+            let path = newest_path(entries).into_iter().cloned();
+            snapshot.entries = path.map(visible_entry).collect();
             return Ok(snapshot);
         }
         Err(StoreError::new("the conversation changes too fast to be shown; try again"))
     }
 
-    /// The queued messages, except those whose answers are for one peer only.
-    async fn queued_messages(&self) -> Result<Vec<Vec<MessagePart>>, StoreError> {
+    /// The positions and the parts of the queued messages, except those whose answers are for one peer only.
+    async fn queued_messages(&self) -> Result<(Vec<u64>, Vec<Vec<MessagePart>>), StoreError> {
         if self.unstored.is_some() {
-            return Ok(Vec::new());
+            return Ok(Default::default());
         }
         let inbox = self.endpoint.store.inbox(&self.id).await?;
         let current = self.work().current_item.clone();
@@ -590,24 +653,31 @@ impl Room {
             let is_shown = current.as_ref() != Some(&item.id)
                 && self.endpoint.event_recipient(peer.as_ref()).is_none();
             match item.body {
-                InboxBody::Message { parts, .. } if is_shown => Some(parts),
+                InboxBody::Message { parts, .. } if is_shown => Some((item.position, parts)),
                 _ => None,
             }
         });
-        Ok(messages.collect())
+        Ok(messages.unzip())
     }
 
     /// Starts a turn in the event log.
     ///
     /// Returns the sequence number before its first event. `is_new_answer` is false when a paused turn resumes: the answer keeps
-    /// its id.
-    pub(crate) async fn begin_turn(&self, is_new_answer: bool) -> Result<u64, StoreError> {
-        let last = match self.unstored {
-            Some(_) => Vec::new(),
-            None => self.endpoint.store.tail(&self.id, TailEnd::Newest, 1).await?,
+    /// its id. `after` is the id of the entry after which the message continues, if it names one.
+    pub(crate) async fn begin_turn(
+        &self,
+        is_new_answer: bool,
+        after: Option<&str>,
+    ) -> Result<u64, StoreError> {
+        let entry_before = match (after, &self.unstored) {
+            (Some(after), _) => Some(after.to_owned()),
+            (None, Some(_)) => None,
+            (None, None) => {
+                let last = self.endpoint.store.tail(&self.id, TailEnd::Newest, 1).await?;
+                last.into_iter().next_back().map(|entry| entry.id)
+            }
         };
-        let last = last.into_iter().next_back();
-        Ok(self.event_log().begin_turn(last.map(|entry| entry.id), is_new_answer))
+        Ok(self.event_log().begin_turn(entry_before, is_new_answer))
     }
 
     /// Appends entries that no [`Chat`](toolwright_chat::Chat) has written, and removes the item that they are taken from;
@@ -621,13 +691,18 @@ impl Room {
         let lease = self.held_lease();
         let lease = lease.ok_or_else(|| StoreError::leased_elsewhere(&self.name))?;
         let taken: Vec<u64> = item.iter().map(|item| item.position).collect();
-        let mut first_id = item.map(|item| item.id);
+        let mut first_id = item.as_ref().map(|item| item.id.clone());
+        let mut after = match item {
+            Some(InboxItem { body: InboxBody::Message { after, .. }, .. }) => after,
+            _ => None,
+        };
         let mut entries = Vec::new();
         for body in bodies {
             let mut entry = Entry::new(random_id()?, unix_millis_now(), body);
             if entry.is_message() {
                 entry.principal = principal.clone();
                 entry.id = first_id.take().unwrap_or(entry.id);
+                entry.after = after.take();
             }
             entries.push(entry);
         }
@@ -721,4 +796,14 @@ impl Room {
         };
         self.next_position.send_replace(next);
     }
+}
+
+/// The owner of what a principal does.
+fn owner_of(record: Option<&PrincipalRecord>) -> Owner {
+    record.map_or(Owner::Operator, |record| Owner::Subject(record.subject.clone()))
+}
+
+/// The entry without its principal and its signature: scopes are visible to their principal only.
+fn visible_entry(entry: Entry) -> Entry {
+    entry.with_principal(None).without_mac()
 }

@@ -48,6 +48,8 @@ pub(crate) struct TurnState {
     pub(crate) external_transcript: ExternalTranscript,
     /// Dropped when a recovered turn has requested its approvals again, or makes progress.
     pub(crate) recovery_guard: Option<DropGuard>,
+    /// The id of the entry after which the message continues, if it names one.
+    pub(crate) branch_after: Option<String>,
     /// The inbox item of the message or the decisions, until a turn takes it.
     pub(crate) inbox_item: Option<InboxItem>,
 }
@@ -82,7 +84,9 @@ impl Session {
     pub async fn history(&self) -> Result<Vec<toolwright_chat::Message>, StoreError> {
         let endpoint = &self.0.room.endpoint;
         let window = &endpoint.window;
-        let entries = window.load_entries(&endpoint.store, self.conversation_id()).await?;
+        let after = self.turn_state().branch_after.clone();
+        let path = window.load_path(&endpoint.store, self.conversation_id(), after.as_deref());
+        let entries = path.await?;
         Ok(window.select_messages(&entries))
     }
 
@@ -251,7 +255,7 @@ impl Session {
                 }
             };
             if let Some(started) = started.take() {
-                let after = self.0.room.begin_turn(false).await?;
+                let after = self.0.room.begin_turn(false, None).await?;
                 // The receiver may be dropped.
                 let _ = started.send(Ok(after));
             }

@@ -64,7 +64,7 @@ pub(crate) async fn run_command(
             let request = session.with_inbox_item(session.with_session_settings(request));
             session.run_turn(room.with_chosen_model(request), command.started).await
         }
-        CommandKind::Resume => match room.begin_turn(false).await.map_err(TurnError::from) {
+        CommandKind::Resume => match room.begin_turn(false, None).await.map_err(TurnError::from) {
             Ok(_) => {
                 let request = session.with_session_settings(room.endpoint.chat.resume(&*room.id));
                 session.run_turn(room.with_chosen_model(request), None).await
@@ -112,13 +112,16 @@ async fn answer_message(
     turn: &mut TurnContext,
     started: StartedSender,
 ) -> Result<(), TurnError> {
-    let after = room.begin_turn(true).await?;
+    let mut branch_after = turn.message.after.clone();
+    let after = room.begin_turn(true, branch_after.as_deref()).await?;
+    turn.session.turn_state().branch_after.clone_from(&branch_after);
     if let Some(started) = started {
         // The receiver may be dropped.
         let _ = started.send(Ok(after));
     }
     for MessagePart { role, content } in turn.message.parts.iter().cloned() {
-        turn.session.publish(EndpointEvent::Message { role, content });
+        let after = branch_after.take();
+        turn.session.publish(EndpointEvent::Message { role, content, after });
     }
     turn.conversation_usage = room.usage().await?;
     for interceptor in &room.endpoint.interceptors {

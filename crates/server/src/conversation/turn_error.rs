@@ -87,6 +87,7 @@ pub fn error_kind(error: &ChatError) -> &'static str {
         ChatError::Rejected { .. } => "refused",
         ChatError::NotAllowed { .. } => "forbidden",
         ChatError::Busy { .. } => "busy",
+        ChatError::NoTurnEnd { .. } => "invalid",
         ChatError::NoInput => "silent",
         ChatError::Ended { .. } => "ended",
         _ => "chat",

@@ -138,6 +138,7 @@ impl From<ChatError> for ErrorResponse {
             ChatError::Busy { .. } => StatusCode::TOO_MANY_REQUESTS,
             ChatError::Store(_) => StatusCode::SERVICE_UNAVAILABLE,
             ChatError::NoInput => StatusCode::NOT_FOUND,
+            ChatError::NoTurnEnd { .. } => StatusCode::BAD_REQUEST,
             ChatError::Prompt { .. } | ChatError::UnknownTool { .. } => {
                 StatusCode::UNPROCESSABLE_ENTITY
             }

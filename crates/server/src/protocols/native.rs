@@ -11,7 +11,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use toolwright_chat::{ApprovalResponse, ApprovalVerdict, MessagePart};
+use toolwright_chat::{ApprovalResponse, ApprovalVerdict, MessagePart, check_turn_end};
 use toolwright_core::{ApprovalToken, CallId, Content, Role};
 
 use self::events::EventFrames;
@@ -20,7 +20,7 @@ use super::{sse, websocket as socket};
 use crate::auth::request_context::RequestContext;
 use crate::conversation::event::PeerId;
 use crate::conversation::presence::Presence;
-use crate::conversation::room::Room;
+use crate::conversation::room::{Admitted, Room};
 use crate::conversation::room_command::{CommandKind, IncomingMessage, RoomCommand};
 use crate::conversation::subscriber::Subscriber;
 use crate::endpoint::path_template::PathParams;
@@ -33,18 +33,30 @@ mod events;
 pub(crate) mod journal_file;
 mod websocket;
 
+const NO_SUCH_ENTRY: &str = "this conversation has no entry with the id that `at` names";
+
+/// The path of a conversation: to the entry of the id `at`, or to the newest one.
+#[derive(Deserialize)]
+pub(crate) struct PathQuery {
+    at: Option<String>,
+}
+
 pub(crate) async fn show_or_upgrade(
     State(endpoint): State<Arc<EndpointRuntime>>,
     Extension(context): Extension<RequestContext>,
     Path(params): Path<PathParams>,
     Query(from): Query<EventsQuery>,
+    Query(path): Query<PathQuery>,
     headers: HeaderMap,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, ErrorResponse> {
     let room = open_recovered_room(&endpoint, params, &context).await?;
     if !headers.contains_key(header::UPGRADE) {
         room.wait_until_recovered().await;
-        let snapshot = room.snapshot().await?;
+        let snapshot = room.snapshot_at(path.at.as_deref()).await?;
+        if path.at.is_some() && snapshot.entries.is_empty() {
+            return Err(ErrorResponse::not_found(NO_SUCH_ENTRY));
+        }
         return answer(StatusCode::OK, &snapshot);
     }
     let upgrade = upgrade
@@ -115,20 +127,23 @@ struct PromptReference {
 }
 
 impl MessageRequest {
-    /// Submits the message; returns whether it is queued behind another turn, and the newest sequence number.
+    /// Submits the message; returns whether it is queued behind another turn and where, and the newest sequence number.
     pub(crate) async fn submit(
         self,
         room: &Arc<Room>,
         context: RequestContext,
         peer: Option<PeerId>,
-    ) -> Result<(bool, u64), ErrorResponse> {
+    ) -> Result<(Admitted, u64), ErrorResponse> {
         let peer = peer.or(self.peer.as_deref().map(PeerId::from));
         let message = self.into_message(&room.endpoint, &context).await?;
         room.recover_unfinished_turn(&context).await?;
+        if let Some(after) = &message.after {
+            check_turn_end(&room.endpoint.store, &room.id, after).await?;
+        }
         let command = RoomCommand::new(CommandKind::Message(message), context, peer);
         let seq = room.event_log().newest_seq();
-        let queued = room.admit(command).await?;
-        Ok((queued, seq))
+        let admitted = room.admit(command).await?;
+        Ok((admitted, seq))
     }
 
     async fn into_message(
@@ -169,8 +184,23 @@ pub(crate) async fn post_message(
 ) -> Result<Response, ErrorResponse> {
     let room = endpoint.open_room(params, &context.owner())?;
     let request: MessageRequest = body::read_json(&endpoint.server.limits, &headers, body).await?;
-    let (queued, seq) = request.submit(&room, context, None).await?;
-    answer(StatusCode::ACCEPTED, &json!({ "queued": queued, "seq": seq }))
+    let (admitted, seq) = request.submit(&room, context, None).await?;
+    let Admitted { is_waiting, position } = admitted;
+    let accepted = json!({ "queued": is_waiting, "seq": seq, "position": position });
+    answer(StatusCode::ACCEPTED, &accepted)
+}
+
+pub(crate) async fn withdraw_message(
+    State(endpoint): State<Arc<EndpointRuntime>>,
+    Extension(context): Extension<RequestContext>,
+    Path(mut params): Path<PathParams>,
+) -> Result<Response, ErrorResponse> {
+    // Not a parameter of the endpoint's own path.
+    let position = params.pop().and_then(|(_, position)| position.parse().ok());
+    let position = position.ok_or_else(|| ErrorResponse::not_found("a position is a number"))?;
+    let room = endpoint.open_room(params, &context.owner())?;
+    room.withdraw_message(position, &context).await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
 }
 
 /// A decision about a pending call.
@@ -285,11 +315,15 @@ pub(crate) async fn export_journal(
     State(endpoint): State<Arc<EndpointRuntime>>,
     Extension(context): Extension<RequestContext>,
     Path(params): Path<PathParams>,
+    Query(path): Query<PathQuery>,
 ) -> Result<Response, ErrorResponse> {
     let room = endpoint.open_room(params, &context.owner())?;
-    let entries = room.load_entries().await?;
+    let entries = room.load_path(path.at.as_deref()).await?;
     if entries.is_empty() {
-        return Err(ErrorResponse::no_such_conversation());
+        return Err(match path.at {
+            Some(_) => ErrorResponse::not_found(NO_SUCH_ENTRY),
+            None => ErrorResponse::no_such_conversation(),
+        });
     }
     let text = write_journal(&room.name, &entries).map_err(|error| {
         let message = format!("the conversation cannot be written: {error}");

@@ -27,7 +27,7 @@ async fn every_tool_is_described_with_its_own_schemas() {
 
 /// Returns true if the server has this route.
 async fn has(server: &TestServer, method: &str, path: &str) -> bool {
-    let path = path.replace("{id}", "c").replace("{name}", "n");
+    let path = path.replace("{id}", "c").replace("{name}", "n").replace("{position}", "1");
     // Event streams do not end: the status is enough.
     let response = server.open(server.request(method, &path), "").await;
     let status = response.status().as_u16();

@@ -110,6 +110,7 @@ fn attempts(server: &Arc<TestServer>, who: &'static str, id: &str, asked: &Value
             ("POST", "/decide", approve.clone()),
             ("POST", "/decide", answer.clone()),
             ("POST", "/stop", Value::Null),
+            ("DELETE", "/queue/1", Value::Null),
             ("DELETE", "", Value::Null),
             ("GET", "/stream", Value::Null),
         ] {

@@ -12,6 +12,7 @@ import {
   isAwaitingApproval,
   modelSteps,
 } from "../state/conversation.js";
+import { endOf, versionsOf } from "../state/branches.js";
 import { copyTimes, fromEntries, keepRequests } from "../state/journal.js";
 import { followConversation } from "../net/event-stream.js";
 import { createDetailsPanel } from "../details/details-panel.js";
@@ -27,7 +28,7 @@ export function chatPage(app) {
   const turns = h("div", { class: "turns" });
   const placeholder = h("div", { class: "chat-placeholder" });
   const banner = h("div", { class: "banner", role: "status" });
-  const messageQueue = createMessageQueue();
+  const messageQueue = createMessageQueue(withdraw);
   const scrollArea = createScrollArea(h("div", { class: "transcript-inner" }, placeholder, turns, messageQueue.node));
   const composer = createComposer({ send: sendMessage, stop: () => api.stop(id) });
   const details = createDetailsPanel(
@@ -37,7 +38,14 @@ export function chatPage(app) {
   );
   const column = h("div", { class: "chat-column" }, banner, scrollArea.node, composer.node);
   const node = h("div", { class: "chat" }, column, details.node);
-  const actions = { specOf: app.specOf, decide, details: (turn) => details.open(turn) };
+  const actions = {
+    specOf: app.specOf,
+    decide,
+    details: (turn) => details.open(turn),
+    edit: (turn) => composer.edit(plainText(turn.message), turn.after),
+    askAgain: (turn) => composer.sendText(plainText(turn.message), turn.after),
+    showVersion,
+  };
 
   let id = null;
   let conversation = emptyConversation();
@@ -51,6 +59,12 @@ export function chatPage(app) {
   /** True if the conversation of the URL does not exist. */
   let isMissing = false;
   let announcer = textAnnouncer();
+  /** The id of the last entry of the branch that is shown; null if that is the newest one. */
+  let branchEnd = null;
+  /** The id of the entry after which the next message continues; null for the newest. */
+  let continueAfter = null;
+  /** The element that keeps its position when another branch is drawn. */
+  let anchor = null;
 
   /** Draws at most once per frame. */
   const scheduleDraw = () => {
@@ -58,23 +72,28 @@ export function chatPage(app) {
     isDrawScheduled = true;
     requestAnimationFrame(() => {
       isDrawScheduled = false;
-      draw();
+      if (anchor) scrollArea.keepPosition(draw, anchor);
+      else draw();
+      anchor = null;
     });
   };
 
   const draw = () => {
     const last = conversation.turns.length - 1;
+    const isWaiting = isAwaitingApproval(conversation);
     conversation.turns.forEach((turn, index) => {
       if (!views[index]) {
         views[index] = turnView(actions);
         turns.append(views[index].node);
       }
       views[index].update(turn, conversation.running && index === last);
+      const versions = versionsOf(conversation.branches, turn);
+      views[index].updateVersions(turn, versions, conversation.running || isWaiting);
     });
     for (const removed of views.splice(last + 1)) removed.node.remove();
     turns.setAttribute("aria-busy", String(conversation.running));
     app.setRunning(conversation.running);
-    composer.setState({ running: conversation.running, waiting: isAwaitingApproval(conversation) });
+    composer.setState({ running: conversation.running, waiting: isWaiting });
     details.update();
     scrollArea.followEnd();
   };
@@ -85,14 +104,14 @@ export function chatPage(app) {
     conversation = keepRequests(fromEntries(snapshot.entries ?? []), previous);
     details.replaceTurn(conversation.turns[previous.turns.indexOf(details.turn())]);
     conversation.running = snapshot.running;
+    conversation.branches = snapshot.branches ?? [];
     for (const approval of snapshot.pending ?? []) addPendingApproval(conversation, approval);
     const { text, reasoning } = snapshot.partial ?? {};
     if (reasoning) applyEvent(conversation, { type: "reasoning", delta: reasoning }, Date.now());
     if (text) applyEvent(conversation, { type: "text", delta: text }, Date.now());
-    messageQueue.applySnapshot(snapshot.queued ?? []);
+    messageQueue.applySnapshot(snapshot.queued ?? [], snapshot.queued_positions ?? []);
     setChildren(placeholder);
     setExists(isNew || conversation.running || conversation.turns.length > 0 || messageQueue.size() > 0);
-    if (!conversation.running) restoreLostMessages();
     isNew = false;
     scheduleDraw();
     return snapshot.seq;
@@ -106,21 +125,36 @@ export function chatPage(app) {
     app.updateHeader();
   };
 
-  /** Puts queued messages that a restarted server has lost back into the input field. */
-  const restoreLostMessages = () => {
-    const lost = messageQueue.takeLost();
-    if (!lost.length) return;
-    composer.insertText(lost.join("\n"));
-    announce("The server restarted before it began with your message, which is in the input field again", {
-      urgent: true,
-      show: true,
-    });
+  /** Shows the branch that ends with an entry, or the newest one if it is null. */
+  const showBranch = (end) => {
+    branchEnd = continueAfter = end;
+    subscription.reload();
+  };
+
+  function showVersion(turn, branch) {
+    anchor = views[conversation.turns.indexOf(turn)].node;
+    const { versions } = versionsOf(conversation.branches, turn);
+    announce(`Version ${versions.indexOf(branch) + 1} of ${versions.length}`);
+    showBranch(endOf(conversation.branches, branch));
+  }
+
+  /** Returns true if an event continues the branch that is shown. */
+  const isShownBranch = ({ type, after }) => {
+    if (type !== "said" || after === undefined) return branchEnd === null || type === "goodbye";
+    const last = conversation.turns.at(-1);
+    return after === (last ? last.last : "");
   };
 
   const onEvent = ({ at, event }) => {
     // The server no longer has the missed events and sends a snapshot instead.
-    if (event.type === "snapshot") return void applySnapshot(event);
+    if (event.type === "snapshot") {
+      branchEnd = continueAfter = null;
+      return void applySnapshot(event);
+    }
+    if (event.type === "withdrawn") return messageQueue.remove(event.position);
+    if (!isShownBranch(event)) return showBranch(null);
     if (event.type === "said") {
+      branchEnd = null;
       setChildren(placeholder);
       setExists(true);
     }
@@ -128,7 +162,6 @@ export function chatPage(app) {
     const turn = applyEvent(conversation, event, at);
     announceEvent(event, turn);
     if (event.type === "ended" || event.type === "error") adoptJournalTimes(turn);
-    if (!conversation.running) restoreLostMessages();
     if (event.type === "said" || event.type === "ended") app.refreshConversations();
     scheduleDraw();
   };
@@ -181,7 +214,7 @@ export function chatPage(app) {
         if (connectionState === "open") resolve();
         else if (connectionState !== "connecting") reject(error);
       };
-      const loadSnapshot = async (signal) => applySnapshot(await api.conversation(conversationId, signal));
+      const loadSnapshot = async (signal) => applySnapshot(await api.conversation(conversationId, branchEnd, signal));
       subscription = followConversation(conversationId, { loadSnapshot, onEvent, onState });
     });
   }
@@ -191,6 +224,8 @@ export function chatPage(app) {
     subscription?.stop();
     subscription = null;
     details.close();
+    composer.cancelEdit();
+    branchEnd = continueAfter = anchor = null;
     views.forEach((view) => view.node.remove());
     views = [];
     conversation = emptyConversation();
@@ -206,9 +241,11 @@ export function chatPage(app) {
     if (id === null || isMissing) await startConversation();
     const message = messageQueue.add(parts);
     try {
-      const { queued } = await api.send(id, body);
+      const after = body.after ?? continueAfter ?? undefined;
+      const { queued, position } = await api.send(id, { ...body, after });
+      continueAfter = null;
       if (queued) {
-        message.show();
+        message.show(position);
         announce("It will be said when the turn before it is over", { show: true });
       } else message.remove();
     } catch (error) {
@@ -216,6 +253,21 @@ export function chatPage(app) {
       throw error;
     }
     scrollArea.scrollToEnd();
+  }
+
+  /** Withdraws a queued message and returns its text to the input field. */
+  async function withdraw(position, text) {
+    const conversationId = id;
+    try {
+      await api.withdraw(id, position);
+    } catch (error) {
+      const message = error.status === 404 ? "Its turn has begun: it cannot be withdrawn" : error.message;
+      return announce(message, { urgent: true, show: true });
+    }
+    if (id !== conversationId) return;
+    messageQueue.remove(position);
+    composer.restoreText(text);
+    announce("Message withdrawn", { show: true });
   }
 
   /** Opens a new conversation before its first message is sent, so that no event is missed. */
@@ -239,7 +291,9 @@ export function chatPage(app) {
   async function adoptJournalTimes(turn) {
     turn.isSettling = true;
     try {
-      copyTimes(turn, fromEntries((await api.conversation(id)).entries).turns);
+      const { entries, branches = [] } = await api.conversation(id, branchEnd);
+      copyTimes(turn, fromEntries(entries).turns);
+      conversation.branches = branches;
     } catch {
       // Until the next reload, the times of the events are displayed.
     }
@@ -252,7 +306,7 @@ export function chatPage(app) {
   async function loadProviderItems(turn) {
     if (modelSteps(turn).every((step) => step.providerItems.length || step.endedAt === null)) return;
     try {
-      const stored = fromEntries((await api.conversation(id)).entries);
+      const stored = fromEntries((await api.conversation(id, branchEnd)).entries);
       const storedTurn = stored.turns[conversation.turns.indexOf(turn)];
       const steps = storedTurn ? modelSteps(storedTurn) : [];
       modelSteps(turn).forEach(
@@ -280,6 +334,7 @@ export function chatPage(app) {
     composer,
     show,
     isMissing: () => isMissing,
+    branchEnd: () => branchEnd,
     firstLine: () => plainText(conversation.turns[0]?.message).split("\n", 1)[0],
     /** Focuses the first pending approval. */
     focusApproval() {

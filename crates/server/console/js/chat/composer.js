@@ -41,9 +41,11 @@ export function createComposer(on) {
     sendButton,
   );
   const promptChip = h("div", { class: "attached-prompt" });
+  const editChip = h("div", { class: "attached-prompt" });
   const form = h(
     "form",
     { class: "composer" },
+    editChip,
     promptChip,
     h("label", { for: id, class: "visually-hidden" }, "Message"),
     textarea,
@@ -55,6 +57,8 @@ export function createComposer(on) {
   let sendQueued = false;
   /** The rendered prompt that is sent with the text. */
   let prompt = null;
+  /** The edit of an earlier message: the id of the entry that it follows, and the draft that was in the field before. */
+  let edit = null;
 
   const attachPrompt = (newPrompt) => {
     prompt = newPrompt;
@@ -69,6 +73,18 @@ export function createComposer(on) {
       newPrompt && [h("span", { title: text }, h("strong", {}, title), ` ${text}`), removeButton],
     );
     resize();
+  };
+
+  const endEdit = () => {
+    textarea.value ||= edit.draft;
+    edit = null;
+    setChildren(editChip);
+    resize();
+  };
+  const cancelEdit = () => {
+    if (!edit) return;
+    textarea.value = "";
+    endEdit();
   };
 
   const isEmpty = () => !textarea.value.trim() && !prompt;
@@ -107,6 +123,8 @@ export function createComposer(on) {
     if (isEmpty()) return;
     const body = { text: textarea.value.trim() };
     const parts = body.text ? [textPart("user", body.text)] : [];
+    const sentEdit = edit;
+    if (edit) body.after = edit.after;
     if (prompt) {
       body.prompt = { name: prompt.name, arguments: prompt.arguments };
       parts.unshift(textPart(prompt.role, prompt.text));
@@ -114,6 +132,7 @@ export function createComposer(on) {
     // If the request fails, the text stays in the field.
     if (!(await deliver(body, parts))) return;
     if (textarea.value.trim() === body.text) textarea.value = "";
+    if (sentEdit && edit === sentEdit) endEdit();
     attachPrompt(null);
     resize();
     if (sendQueued) submit();
@@ -133,6 +152,9 @@ export function createComposer(on) {
     } else if (event.key === "Escape" && busy) {
       event.preventDefault();
       stopTurn();
+    } else if (event.key === "Escape" && edit) {
+      event.preventDefault();
+      cancelEdit();
     }
   });
   stopButton.addEventListener("click", () => {
@@ -148,17 +170,34 @@ export function createComposer(on) {
     textarea.focus();
   };
 
+  /** Inserts a text if there is no draft. */
+  const restoreText = (text) => (textarea.value ? textarea.focus() : insertText(text));
+
   return {
     node: h("div", { class: "composer-frame" }, errorText, form),
     focus: () => textarea.focus(),
     insertText,
+    restoreText,
+    cancelEdit,
+    /** Edits an earlier message: the next one is sent in its place, after the entry of the id `after`. */
+    edit(text, after) {
+      edit = { after, draft: edit ? edit.draft : textarea.value };
+      const click = () => {
+        cancelEdit();
+        textarea.focus();
+      };
+      const cancel = button("Do not edit", { icon: icon("close"), iconOnly: true, small: true, on: { click } });
+      setChildren(editChip, h("span", {}, "Editing a message. This version is kept."), cancel);
+      textarea.value = "";
+      insertText(text);
+    },
     /** Focuses the input, except on touch devices, where that would open the keyboard. */
     autofocus: () => matchMedia("(hover: hover)").matches && textarea.focus(),
-    /** Sends a text and leaves the draft unchanged. */
-    async sendText(text) {
+    /** Sends a text, after the entry of the id `after` if it is given, and leaves the draft unchanged. */
+    async sendText(text, after) {
       if (sending) return;
-      const isSent = await deliver({ text }, [textPart("user", text)]);
-      if (!isSent && !textarea.value) insertText(text);
+      const isSent = await deliver({ text, after }, [textPart("user", text)]);
+      if (!isSent) restoreText(text);
     },
     /** Attaches a rendered prompt to the next message; it keeps its role. */
     attachPrompt(newPrompt) {

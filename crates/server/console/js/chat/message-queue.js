@@ -1,25 +1,29 @@
 // The list of messages that the server has queued behind a running turn, until their own turns begin.
 
-import { h, setChildren } from "../ui/dom.js";
+import { h, button, setChildren } from "../ui/dom.js";
 import { plainText } from "../ui/content-view.js";
 import { messageBubble } from "./turn-view.js";
 
-/** @typedef {{parts: {role: string, content: any[]}[], isShown: boolean, isMaybeLost: boolean}} Item */
+/** @typedef {{parts: {role: string, content: any[]}[], position: number | null}} Item position: null until it is known */
 
 const isSamePart = (one, other) => one.role === other.role && plainText(one.content) === plainText(other.content);
 const areSameParts = (one, other) =>
   one.length === other.length && one.every((part, at) => isSamePart(part, other[at]));
 const messageText = ({ parts }) => parts.map((part) => plainText(part.content)).join("\n");
 
-export function createMessageQueue() {
+/** @param {(position: number, text: string) => void} withdraw */
+export function createMessageQueue(withdraw) {
   const node = h("ol", { class: "queued-messages", "aria-label": "Queued messages", hidden: true });
   /** @type {Item[]} */
   let items = [];
   let lastType = "";
 
   const draw = () => {
-    const shown = items.filter((item) => item.isShown);
-    setChildren(node, shown.map(queuedMessage));
+    const shown = items.filter((item) => item.position !== null);
+    setChildren(
+      node,
+      shown.map((item) => queuedMessage(item, withdraw)),
+    );
     node.hidden = !shown.length;
   };
   const filterItems = (predicate) => {
@@ -33,25 +37,26 @@ export function createMessageQueue() {
     clear: () => filterItems(() => false),
     /** Adds a message that is being sent. It is hidden until the response: its turn may begin before that. */
     add(parts) {
-      const item = { parts, isShown: false, isMaybeLost: false };
+      const item = { parts, position: null };
       items.push(item);
       const remove = () => filterItems((it) => it !== item);
-      const show = () => {
-        item.isShown = true;
+      const show = (position) => {
+        item.position = position;
         draw();
       };
       return { remove, show };
     },
-    /** Applies the queue of a snapshot. A message that is not in it has begun, or was lost in a restart of the server. */
-    applySnapshot(queued) {
-      const unmatched = [...items];
-      const known = queued.map((parts) => {
-        const at = unmatched.findIndex((item) => areSameParts(item.parts, parts));
-        const item = at < 0 ? { parts } : unmatched.splice(at, 1)[0];
-        return Object.assign(item, { isShown: true, isMaybeLost: false });
+    /** Removes a message that was withdrawn. */
+    remove: (position) => filterItems((item) => item.position !== position),
+    /** Applies the queue of a snapshot. Only messages that are being sent may be missing in it. */
+    applySnapshot(queued, positions) {
+      const sending = items.filter((item) => item.position === null);
+      const known = queued.map((parts, index) => {
+        const at = sending.findIndex((item) => areSameParts(item.parts, parts));
+        const item = at < 0 ? { parts } : sending.splice(at, 1)[0];
+        return Object.assign(item, { position: positions[index] });
       });
-      for (const item of unmatched) item.isMaybeLost = item.isShown;
-      items = [...known, ...unmatched];
+      items = [...known, ...sending];
       draw();
     },
     /** Removes the message whose turn begins with this event. */
@@ -61,16 +66,13 @@ export function createMessageQueue() {
       const started = isNewTurn && items.find((item) => isSamePart(item.parts[0], part));
       if (started) filterItems((item) => item !== started);
     },
-    /** Removes the lost messages and returns their texts. Called when no turn runs, so that none of them can begin. */
-    takeLost() {
-      const lost = items.filter((item) => item.isMaybeLost);
-      if (lost.length) filterItems((item) => !item.isMaybeLost);
-      return lost.map(messageText);
-    },
   };
 }
 
-function queuedMessage({ parts }) {
-  const content = parts.flatMap((part) => part.content);
-  return h("li", {}, messageBubble(content), h("p", { class: "quiet" }, "Queued until the turn before it ends"));
+function queuedMessage(item, withdraw) {
+  const content = item.parts.flatMap((part) => part.content);
+  const click = () => withdraw(item.position, messageText(item));
+  const withdrawButton = button("Withdraw", { small: true, on: { click } });
+  const note = h("p", { class: "quiet" }, "Queued until the turn before it ends");
+  return h("li", {}, messageBubble(content), h("div", { class: "queued-bar" }, note, withdrawButton));
 }

@@ -1,18 +1,22 @@
-// The footer of a turn: duration, steps, calls, tokens and cost, and the buttons for copying and details.
+// The footer of a turn: duration, steps, calls, tokens and cost, and the buttons for copying, asking again and details.
 
 import { h, setAttribute, button, setText } from "../ui/dom.js";
 import { modelSteps } from "../state/conversation.js";
 import { copyButton } from "../ui/clipboard.js";
+import { icon } from "../ui/icons.js";
+import { canAskAgain } from "./message-bar.js";
 import { cost, count, duration, tokens, tokenDetails } from "../ui/format.js";
 
-/** @param {{details: (turn: any) => void}} actions */
+/** @param {{details: (turn: any) => void, askAgain: (turn: any) => void}} actions */
 export function turnFooter(actions) {
   let current = null;
   const facts = h("span", { class: "facts" });
   const copy = copyButton("Copy answer", () => answerText(current), "Answer copied");
+  const again = button("Ask again", { icon: icon("again"), iconOnly: true, small: true });
+  again.addEventListener("click", () => actions.askAgain(current));
   const detailsButton = button("Details", { small: true, kind: "text" });
   detailsButton.addEventListener("click", () => actions.details(current));
-  const node = h("footer", { class: "turn-footer", hidden: true }, facts, copy, detailsButton);
+  const node = h("footer", { class: "turn-footer", hidden: true }, facts, copy, again, detailsButton);
   return {
     node,
     update(turn, running) {
@@ -31,6 +35,7 @@ export function turnFooter(actions) {
       setText(facts, figures.filter(Boolean).join(" · "));
       setAttribute(facts, "title", usage && tokenDetails(usage));
       copy.hidden = !answerText(turn);
+      again.hidden = !canAskAgain(turn);
     },
   };
 }

@@ -2,6 +2,7 @@
 
 import { h, setAttribute, setChildren, proseNodes, setText } from "../ui/dom.js";
 import { callCard } from "./call-card.js";
+import { messageBar } from "./message-bar.js";
 import { contentView, plainText } from "../ui/content-view.js";
 import { turnFooter } from "./turn-footer.js";
 import { markdown } from "../markdown/markdown.js";
@@ -17,16 +18,17 @@ const END_MESSAGES = {
 
 /**
  * Creates a view; `update` draws the current state of a turn.
- * @param {any} actions those of `callCard`, and `details(turn)`, which opens the details panel
+ * @param {any} actions those of `callCard`, `messageBar` and `turnFooter`
  */
 export function turnView(actions) {
   const message = h("div", { class: "turn-message" });
+  const bar = messageBar(actions);
   const answer = h("div", { class: "answer" });
   const activity = h("span");
   const thinking = h("p", { class: "thinking", hidden: true }, h("span", { class: "pulse" }), activity);
   const error = h("p", { class: "turn-error", hidden: true });
   const footer = turnFooter(actions);
-  const node = h("article", { class: "turn" }, message, answer, thinking, error, footer.node);
+  const node = h("article", { class: "turn" }, message, bar.node, answer, thinking, error, footer.node);
   let parts = new Map();
   let drawn = { version: -1 };
 
@@ -63,6 +65,8 @@ export function turnView(actions) {
 
   return {
     node,
+    /** Draws the versions of the message, which change without the turn. */
+    updateVersions: bar.update,
     update(turn, running) {
       if (drawn.turn === turn && drawn.version === turn.version && drawn.running === running) return;
       if (drawn.turn !== turn) setChildren(message, turn.message && messageBubble(turn.message));

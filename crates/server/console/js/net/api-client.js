@@ -81,21 +81,25 @@ function toSpec({ parameters, output, hints, ...tool }) {
 }
 
 const conversationPath = (id) => `conversations/${encodeURIComponent(id)}`;
+/** The path to an entry, or to the newest one if it is null. */
+const pathQuery = (at) => (at === null ? "" : `?at=${encodeURIComponent(at)}`);
 const itemPath = (kind, name) => `${kind}/${encodeURIComponent(name)}`;
 
 /** All requests of the console. */
 export const api = {
   info: () => json("info"),
   conversations: () => json("conversations"),
-  conversation: (id, signal) => json(conversationPath(id), { signal }),
+  conversation: (id, at, signal) => json(conversationPath(id) + pathQuery(at), { signal }),
   remove: (id) => json(conversationPath(id), { method: "DELETE" }),
-  export: async (id) => (await request(`${conversationPath(id)}/export`, { accept: "*/*" })).blob(),
+  export: async (id, at) =>
+    (await request(`${conversationPath(id)}/export${pathQuery(at)}`, { accept: "*/*" })).blob(),
   events: (id, after, signal) =>
     request(`${conversationPath(id)}/events?after=${encodeURIComponent(after)}`, {
       signal,
       accept: "text/event-stream",
     }),
   send: (id, body) => json(`${conversationPath(id)}/prompt`, { method: "POST", body }),
+  withdraw: (id, position) => json(`${conversationPath(id)}/queue/${position}`, { method: "DELETE" }),
   decide: (id, body) => json(`${conversationPath(id)}/decide`, { method: "POST", body }),
   stop: (id) => json(`${conversationPath(id)}/stop`, { method: "POST", body: {} }),
   tools: async () => (await json("tools")).map(toSpec),

@@ -45,20 +45,22 @@ export function eventDecoder(onEvent) {
  * @param {string} id
  * @param {{loadSnapshot: (signal: AbortSignal) => Promise<number>, onEvent: (event: any) => void,
  *          onState: (state: "connecting" | "open" | "lost" | "refused", error?: Error) => void}} handlers
- * @returns {{stop: () => void, retry: () => void}}
+ * @returns {{stop: () => void, retry: () => void, reload: () => void}}
  */
 export function followConversation(id, { loadSnapshot, onEvent, onState }) {
   const stopped = new AbortController();
   let wake = () => {};
   let delay = MIN_BACKOFF;
+  let connection = new AbortController();
+  let isReloading = false;
 
   const connect = async () => {
-    const idle = new AbortController();
-    const signal = AbortSignal.any([stopped.signal, idle.signal]);
+    connection = new AbortController();
+    const { signal } = connection;
     let timer = 0;
     const restartIdleTimer = () => {
       clearTimeout(timer);
-      timer = setTimeout(() => idle.abort(), IDLE_TIMEOUT);
+      timer = setTimeout(() => connection.abort(), IDLE_TIMEOUT);
     };
     try {
       restartIdleTimer();
@@ -66,7 +68,7 @@ export function followConversation(id, { loadSnapshot, onEvent, onState }) {
       const response = await api.events(id, after, signal);
       onState("open");
       delay = MIN_BACKOFF;
-      const decode = eventDecoder(({ data }) => onEvent(JSON.parse(data)));
+      const decode = eventDecoder(({ data }) => signal.aborted || onEvent(JSON.parse(data)));
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
       for (;;) {
         restartIdleTimer();
@@ -97,6 +99,10 @@ export function followConversation(id, { loadSnapshot, onEvent, onState }) {
         if (!stopped.signal.aborted) onState("lost");
       } catch (error) {
         if (stopped.signal.aborted) return;
+        if (isReloading) {
+          isReloading = false;
+          continue;
+        }
         // A retry does not help against a client error, except that of the rate limit.
         if (error.status >= 400 && error.status < 500 && error.status !== 429) {
           onState("refused", error);
@@ -110,5 +116,16 @@ export function followConversation(id, { loadSnapshot, onEvent, onState }) {
 
   const retry = () => wake();
   addEventListener("online", retry, { signal: stopped.signal });
-  return { retry, stop: () => (stopped.abort(), wake()) };
+  const stop = () => {
+    stopped.abort();
+    connection.abort();
+    wake();
+  };
+  /** Loads a snapshot at once, and continues after it. */
+  const reload = () => {
+    isReloading = true;
+    connection.abort();
+    wake();
+  };
+  return { retry, stop, reload };
 }

@@ -110,10 +110,10 @@ export function conversationList({ onRefreshed, onRemoved }) {
   };
 }
 
-/** Downloads a conversation as a file. */
-export async function exportConversation(id) {
+/** Downloads a conversation as a file: the path to the entry `at`, or to the newest one if it is null. */
+export async function exportConversation(id, at = null) {
   try {
-    const url = URL.createObjectURL(await api.export(id));
+    const url = URL.createObjectURL(await api.export(id, at));
     h("a", { href: url, download: `${id}.jsonl` }).click();
     URL.revokeObjectURL(url);
     announce("Conversation exported", { show: true });

@@ -10,12 +10,14 @@
  * @typedef {{id: string, parent: string | null, tool: string, argumentsText: string, state: string, at: number, startedAt: number | null,
  *   endedAt: number | null, millis: number | null, approval: any, decision: any, progress: any, result: any}} Call
  * @typedef {{message: any[] | null, at: number, endedAt: number | null, steps: Step[],
- *   calls: Map<string, Call>, end: any, error: string | null, usage: any, cost: number | null, version: number}} Turn
+ *   calls: Map<string, Call>, end: any, error: string | null, usage: any, cost: number | null, version: number,
+ *   first?: string, after?: string, last?: string}} Turn first, last: the ids of its entries, once they are known;
+ *   after: that of the end of the turn before it, empty if there is none
  */
 
-/** @returns {{turns: Turn[], running: boolean}} */
+/** @returns {{turns: Turn[], branches: import("./branches.js").Branch[], running: boolean}} */
 export function emptyConversation() {
-  return { turns: [], running: false };
+  return { turns: [], branches: [], running: false };
 }
 
 /** Begins a turn with the content of a user message, if there is one. */

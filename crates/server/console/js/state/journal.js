@@ -23,16 +23,28 @@ const PART_TYPES = new Set(["text", "reasoning", "refusal", "hosted"]);
  */
 export function fromEntries(entries) {
   const conversation = emptyConversation();
-  for (const entry of entries) applyEntry(conversation, entry);
+  const { turns } = conversation;
+  let before = { id: "", endsTurn: true };
+  for (const entry of entries) {
+    const last = turns.at(-1);
+    applyEntry(conversation, entry);
+    const turn = turns.at(-1);
+    if (turn !== last && before.endsTurn) Object.assign(turn, { first: entry.id, after: before.id });
+    if (turn) turn.last = entry.id;
+    before = { id: entry.id, endsTurn: isKnown(entry) ? "ended" in entry.what : before.endsTurn };
+  }
   return conversation;
 }
 
 const KINDS = new Set(["user", "assistant", "step", "called", "asked", "decided", "started", "finished", "ended"]);
 
+const isKnown = ({ what }) => KINDS.has(Object.keys(what)[0]);
+
 /** Applies an entry; one of a newer version, whose kind is unknown, changes nothing. */
-function applyEntry(conversation, { at, what, parent }) {
+function applyEntry(conversation, entry) {
+  if (!isKnown(entry)) return;
+  const { at, what, parent } = entry;
   const [kind] = Object.keys(what);
-  if (!KINDS.has(kind)) return;
   const body = what[kind];
   if (kind === "user" || kind === "assistant") return void addMessage(conversation, kind, body.content, at);
   const turn = turnOfCall(conversation, body.call ?? body.result?.callId) ?? currentTurn(conversation, at);
@@ -70,7 +82,7 @@ function applyStep(turn, { step: modelStep, cost }, at) {
 }
 
 /**
- * Copies the journal's times and provider items into a turn that was streamed. Events have the time at which they were
+ * Copies the journal's times, ids and provider items into a turn that was streamed. Events have the time at which they were
  * sent, entries that at which they were written; without this, a reload would change the displayed durations.
  * @param {any} turn
  * @param {any[]} stored the turns of the journal
@@ -86,7 +98,8 @@ export function copyTimes(turn, stored) {
   });
   for (const [id, { at, startedAt, endedAt, millis }] of source.calls)
     Object.assign(turn.calls.get(id) ?? {}, { at, startedAt, endedAt, millis });
-  Object.assign(turn, { at: source.at, endedAt: source.endedAt });
+  const { at, endedAt, first, after, last } = source;
+  Object.assign(turn, { at, endedAt, first, after, last });
 }
 
 /**
@@ -95,7 +108,9 @@ export function copyTimes(turn, stored) {
  */
 export function keepRequests(current, previous) {
   current.turns.forEach((turn, index) => {
-    const previousSteps = previous.turns[index] ? modelSteps(previous.turns[index]) : [];
+    const before = previous.turns[index];
+    const isSame = before && (before.first ?? turn.first) === turn.first;
+    const previousSteps = isSame ? modelSteps(before) : [];
     modelSteps(turn).forEach(
       (step, number) =>
         (step.requests = step.requests.length ? step.requests : (previousSteps[number]?.requests ?? [])),

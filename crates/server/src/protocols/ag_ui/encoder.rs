@@ -300,7 +300,7 @@ impl EventEncoder for AgUiEncoder {
             }
             EndpointEvent::Error { kind, message } => self.fail_run(kind, message, None, out),
             EndpointEvent::Shutdown { reason } => self.fail_run("goodbye", reason, None, out),
-            EndpointEvent::Message { role, content } if self.echo_messages => {
+            EndpointEvent::Message { role, content, .. } if self.echo_messages => {
                 self.message_count += 1;
                 let id = self.current_message_id();
                 let text: Vec<&str> =
@@ -310,7 +310,9 @@ impl EventEncoder for AgUiEncoder {
                 out.push(json!({ "type": "TEXT_MESSAGE_CONTENT", "messageId": id, "delta": text }));
                 out.push(json!({ "type": "TEXT_MESSAGE_END", "messageId": id }));
             }
-            EndpointEvent::Message { .. } | EndpointEvent::Peers { .. } => {}
+            EndpointEvent::Message { .. }
+            | EndpointEvent::Withdrawn { .. }
+            | EndpointEvent::Peers { .. } => {}
         }
     }
 }

@@ -300,7 +300,9 @@ impl EventEncoder for AiSdkEncoder {
                 self.close_block(out);
                 out.push(json!({ "type": "abort", "reason": reason }));
             }
-            EndpointEvent::Message { .. } | EndpointEvent::Peers { .. } => {}
+            EndpointEvent::Message { .. }
+            | EndpointEvent::Withdrawn { .. }
+            | EndpointEvent::Peers { .. } => {}
         }
     }
 
