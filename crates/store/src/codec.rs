@@ -1,8 +1,8 @@
-//! Entries, integers and durations as the databases store them.
+//! Entries, inbox items, integers and durations as the databases store them.
 
 use std::time::Duration;
 
-use toolwright_chat::{Entry, StoreError};
+use toolwright_chat::{Entry, InboxBody, InboxItem, Owner, StoreError, TurnStatus};
 
 /// Encodes each entry as JSON; the store keeps this text unchanged.
 pub(crate) fn encode_entries(entries: &[Entry]) -> Result<Vec<String>, StoreError> {
@@ -23,6 +23,83 @@ pub(crate) fn decode_entry(conversation: &str, text: &str) -> Result<Entry, Stor
         ))
         .with_source(error)
     })
+}
+
+/// An inbox item as a row.
+pub(crate) struct InboxRow {
+    pub(crate) position: i64,
+    pub(crate) id: String,
+    /// For people who read the table.
+    pub(crate) kind: String,
+    /// The body as JSON.
+    pub(crate) payload: String,
+    /// The principal as JSON.
+    pub(crate) principal: Option<String>,
+    pub(crate) peer: Option<String>,
+    pub(crate) at: i64,
+    pub(crate) resumes: bool,
+}
+
+impl InboxRow {
+    /// Encodes an item that has no position yet.
+    pub(crate) fn encode(item: &InboxItem) -> Result<Self, StoreError> {
+        let encode_error = |error: serde_json::Error| {
+            let id = &item.id;
+            StoreError::new(format!("inbox item `{id}` cannot be written as JSON"))
+                .with_source(error)
+        };
+        let kind = match item.body {
+            InboxBody::Message { .. } => "message",
+            InboxBody::Decisions { .. } => "decisions",
+            InboxBody::Stop => "stop",
+            _ => "other",
+        };
+        let principal = item.principal.as_ref().map(serde_json::to_string).transpose();
+        Ok(Self {
+            position: 0,
+            id: item.id.clone(),
+            kind: kind.to_owned(),
+            payload: serde_json::to_string(&item.body).map_err(encode_error)?,
+            principal: principal.map_err(encode_error)?,
+            peer: item.peer.clone(),
+            at: to_sql(item.at),
+            resumes: false,
+        })
+    }
+
+    /// Decodes an item of a conversation.
+    pub(crate) fn decode(self, conversation: &str) -> Result<InboxItem, StoreError> {
+        let decode_error = |error: serde_json::Error| {
+            StoreError::new(format!(
+                "conversation `{conversation}` has an inbox item that cannot be read: it is damaged"
+            ))
+            .with_source(error)
+        };
+        let body = serde_json::from_str(&self.payload).map_err(decode_error)?;
+        let principal = self.principal.as_deref().map(serde_json::from_str).transpose();
+        let item = InboxItem::new(self.id, from_sql(self.at), body);
+        let mut item = item.with_principal(principal.map_err(decode_error)?).with_peer(self.peer);
+        item.position = from_sql(self.position);
+        item.resumes = self.resumes;
+        Ok(item)
+    }
+}
+
+/// The column `turn`.
+pub(crate) fn turn_to_sql(turn: TurnStatus) -> i64 {
+    match turn {
+        TurnStatus::Over => 0,
+        TurnStatus::Running => 1,
+        TurnStatus::Paused => 2,
+    }
+}
+
+/// Which conversations are listed.
+pub(crate) enum ListFilter<'a> {
+    All,
+    OwnedBy(&'a Owner),
+    /// Those whose last entry is older than this time, the oldest first; the others have the latest first.
+    OlderThan(u64),
 }
 
 /// Converts to the integer type of SQL; a greater number becomes [`i64::MAX`].

@@ -10,15 +10,29 @@ mod codec;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod migrations;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
+#[cfg_attr(
+    not(feature = "sqlite"),
+    expect(dead_code, reason = "rows are written by backups, which are SQLite files")
+)]
+mod rows;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod verify;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod write_load;
 
+#[cfg(feature = "sqlite")]
+mod backup;
 #[cfg(feature = "postgres")]
 mod postgres;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 
+#[cfg(feature = "sqlite")]
+pub use backup::{backup, restore};
 pub use open::{open, open_existing};
 #[cfg(feature = "postgres")]
 pub use postgres::PostgresStore;
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteStore;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+pub use verify::{VerifyReport, verify};

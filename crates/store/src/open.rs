@@ -24,9 +24,29 @@ use toolwright_chat::{MemoryStore, Store, StoreError};
 /// # Ok::<(), toolwright::chat::StoreError>(()) }).unwrap();
 /// ```
 pub async fn open(url: &str) -> Result<Arc<dyn Store>, StoreError> {
+    Ok(match open_kind(url).await? {
+        OpenStore::Memory => Arc::new(MemoryStore::new()),
+        #[cfg(feature = "sqlite")]
+        OpenStore::Sqlite(store) => store,
+        #[cfg(feature = "postgres")]
+        OpenStore::Postgres(store) => store,
+    })
+}
+
+/// A store by its kind.
+pub(crate) enum OpenStore {
+    Memory,
+    #[cfg(feature = "sqlite")]
+    Sqlite(Arc<crate::SqliteStore>),
+    #[cfg(feature = "postgres")]
+    Postgres(Arc<crate::PostgresStore>),
+}
+
+/// Opens a store as [`open`] does.
+pub(crate) async fn open_kind(url: &str) -> Result<OpenStore, StoreError> {
     let (scheme, rest) = url.split_once(':').unwrap_or((url, ""));
     match scheme {
-        "memory" if rest.is_empty() => Ok(Arc::new(MemoryStore::new())),
+        "memory" if rest.is_empty() => Ok(OpenStore::Memory),
         "sqlite" => sqlite(rest).await,
         "postgres" | "postgresql" => postgres(url).await,
         _ => Err(StoreError::new(format!(
@@ -41,6 +61,12 @@ pub async fn open(url: &str) -> Result<Arc<dyn Store>, StoreError> {
 ///
 /// As [`open`], and when the file of a SQLite store does not exist.
 pub async fn open_existing(url: &str) -> Result<Arc<dyn Store>, StoreError> {
+    check_exists(url)?;
+    open(url).await
+}
+
+/// Returns an error if the file of a SQLite store does not exist.
+pub(crate) fn check_exists(url: &str) -> Result<(), StoreError> {
     if let Some(file) = url.strip_prefix("sqlite:").map(file_path)
         && !file.is_empty()
         && !std::path::Path::new(file).exists()
@@ -49,7 +75,7 @@ pub async fn open_existing(url: &str) -> Result<Arc<dyn Store>, StoreError> {
             "there is no file `{file}`: check the path, or name another store"
         )));
     }
-    open(url).await
+    Ok(())
 }
 
 /// The path after `sqlite:`; also accepts `sqlite://FILE`, which other programs use.
@@ -58,29 +84,29 @@ fn file_path(file: &str) -> &str {
 }
 
 #[cfg(feature = "sqlite")]
-async fn sqlite(file: &str) -> Result<Arc<dyn Store>, StoreError> {
+async fn sqlite(file: &str) -> Result<OpenStore, StoreError> {
     let file = file_path(file);
     match file {
         "" => Err(StoreError::new("`sqlite:` names no file: write `sqlite:FILE`")),
         ":memory:" => Err(StoreError::new(
             "SQLite in memory is not supported: write `memory:` for a store in memory",
         )),
-        _ => Ok(Arc::new(crate::SqliteStore::open(file).await?)),
+        _ => Ok(OpenStore::Sqlite(Arc::new(crate::SqliteStore::open(file).await?))),
     }
 }
 
 #[cfg(feature = "postgres")]
-async fn postgres(url: &str) -> Result<Arc<dyn Store>, StoreError> {
-    Ok(Arc::new(crate::PostgresStore::connect(url).await?))
+async fn postgres(url: &str) -> Result<OpenStore, StoreError> {
+    Ok(OpenStore::Postgres(Arc::new(crate::PostgresStore::connect(url).await?)))
 }
 
 #[cfg(not(feature = "sqlite"))]
-async fn sqlite(_: &str) -> Result<Arc<dyn Store>, StoreError> {
+async fn sqlite(_: &str) -> Result<OpenStore, StoreError> {
     Err(missing_feature("sqlite"))
 }
 
 #[cfg(not(feature = "postgres"))]
-async fn postgres(_: &str) -> Result<Arc<dyn Store>, StoreError> {
+async fn postgres(_: &str) -> Result<OpenStore, StoreError> {
     Err(missing_feature("postgres"))
 }
 

@@ -6,19 +6,23 @@
 use std::fmt;
 use std::time::Duration;
 
-use futures::future::BoxFuture;
 use sqlx::Row as _;
 use sqlx::postgres::PgPool;
-use toolwright_chat::{ConversationSummary, Entry, Lease, Owner, Store, StoreError, random_hex};
+use toolwright_chat::{
+    Append, ConversationSummary, Entry, InboxItem, Lease, Owner, Store, StoreError, StoreFuture,
+    TailEnd, random_hex,
+};
 use toolwright_core::Secret;
 
-use crate::codec;
+use crate::codec::{self, InboxRow, ListFilter, from_sql};
 use crate::write_load::WriteLoad;
 
 mod connect;
 mod error;
+mod inbox;
 mod journal;
 mod lease;
+mod rows;
 mod schema;
 
 /// Stores journals in a PostgreSQL database, which several nodes may share.
@@ -65,36 +69,80 @@ impl PostgresStore {
 impl Store for PostgresStore {
     fn acquire<'a>(
         &'a self,
-        lease: &'a Lease,
+        conversation: &'a str,
+        holder: &'a str,
         duration: Duration,
-    ) -> BoxFuture<'a, Result<bool, StoreError>> {
-        Box::pin(self.load.measure(self.with_retry(move || self.acquire_lease(lease, duration))))
+    ) -> StoreFuture<'a, Option<Lease>> {
+        Box::pin(async move {
+            let acquire = self.with_retry(|| self.acquire_lease(conversation, holder, duration));
+            let term = self.load.measure(acquire).await?;
+            Ok(term.map(|term| Lease::new(conversation, holder, from_sql(term))))
+        })
     }
 
-    fn release<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
+    fn renew<'a>(&'a self, lease: &'a Lease, duration: Duration) -> StoreFuture<'a, bool> {
+        Box::pin(self.load.measure(self.with_retry(move || self.renew_lease(lease, duration))))
+    }
+
+    fn release<'a>(&'a self, lease: &'a Lease) -> StoreFuture<'a, ()> {
         Box::pin(self.load.measure(self.with_retry(|| self.release_lease(lease))))
     }
 
-    fn append<'a>(
-        &'a self,
-        lease: &'a Lease,
-        entries: &'a [Entry],
-    ) -> BoxFuture<'a, Result<(), StoreError>> {
+    fn term<'a>(&'a self, conversation: &'a str) -> StoreFuture<'a, u64> {
+        Box::pin(
+            async move { self.with_retry(|| self.last_term(conversation)).await.map(from_sql) },
+        )
+    }
+
+    fn append<'a>(&'a self, lease: &'a Lease, append: Append<'a>) -> StoreFuture<'a, ()> {
         Box::pin(async move {
-            let texts = codec::encode_entries(entries)?;
-            let append = self.with_retry(|| self.append_entries(lease, entries, &texts));
+            let texts = codec::encode_entries(append.entries)?;
+            let append = self.with_retry(|| self.append_entries(lease, append, &texts));
             self.load.append(lease, append).await
         })
+    }
+
+    fn push_inbox<'a>(
+        &'a self,
+        conversation: &'a str,
+        item: &'a InboxItem,
+        limit: usize,
+    ) -> StoreFuture<'a, Option<u64>> {
+        Box::pin(async move {
+            let row = InboxRow::encode(item)?;
+            let push = self.with_retry(|| self.push_item(conversation, item, &row, limit));
+            self.load.push(push).await
+        })
+    }
+
+    fn inbox<'a>(&'a self, conversation: &'a str) -> StoreFuture<'a, Vec<InboxItem>> {
+        Box::pin(async move {
+            let rows = self.with_retry(|| self.inbox_rows(conversation)).await?;
+            rows.into_iter().map(|row| row.decode(conversation)).collect()
+        })
+    }
+
+    fn remove_inbox_item<'a>(
+        &'a self,
+        conversation: &'a str,
+        position: u64,
+    ) -> StoreFuture<'a, bool> {
+        let remove = self.with_retry(move || self.remove_item(conversation, position));
+        Box::pin(self.load.measure(remove))
+    }
+
+    fn list_unattended(&self, limit: usize) -> StoreFuture<'_, Vec<String>> {
+        Box::pin(self.with_retry(move || self.unattended(limit)))
     }
 
     fn tail<'a>(
         &'a self,
         conversation: &'a str,
-        before: Option<&'a str>,
+        end: TailEnd<'a>,
         limit: usize,
-    ) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
+    ) -> StoreFuture<'a, Vec<Entry>> {
         Box::pin(async move {
-            let rows = self.with_retry(|| self.entry_rows(conversation, before, limit)).await?;
+            let rows = self.with_retry(|| self.entry_rows(conversation, end, limit)).await?;
             let entries = rows.iter().rev().map(|row| {
                 let text = row.try_get(0).map_err(|error| self.store_error(error))?;
                 codec::decode_entry(conversation, text)
@@ -103,34 +151,51 @@ impl Store for PostgresStore {
         })
     }
 
-    fn list(&self, limit: usize) -> BoxFuture<'_, Result<Vec<ConversationSummary>, StoreError>> {
-        Box::pin(self.with_retry(move || self.summaries(None, limit)))
+    fn list(&self, limit: usize) -> StoreFuture<'_, Vec<ConversationSummary>> {
+        Box::pin(self.with_retry(move || self.summaries(ListFilter::All, limit)))
     }
 
     fn list_by_owner<'a>(
         &'a self,
         owner: &'a Owner,
         limit: usize,
-    ) -> BoxFuture<'a, Result<Vec<ConversationSummary>, StoreError>> {
-        Box::pin(self.with_retry(move || self.summaries(Some(owner), limit)))
+    ) -> StoreFuture<'a, Vec<ConversationSummary>> {
+        Box::pin(self.with_retry(move || self.summaries(ListFilter::OwnedBy(owner), limit)))
     }
 
-    fn delete<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, StoreError>> {
+    fn list_older_than(
+        &self,
+        time: u64,
+        limit: usize,
+    ) -> StoreFuture<'_, Vec<ConversationSummary>> {
+        Box::pin(self.with_retry(move || self.summaries(ListFilter::OlderThan(time), limit)))
+    }
+
+    fn delete<'a>(&'a self, lease: &'a Lease) -> StoreFuture<'a, bool> {
         Box::pin(async move {
             let delete = self.with_retry(|| self.delete_conversation(lease));
             let deleted = self.load.measure(delete).await?;
-            deleted.ok_or_else(|| StoreError::leased_elsewhere(lease))
+            deleted.ok_or_else(|| StoreError::leased_elsewhere(&lease.conversation))
         })
     }
 
-    fn signing_key(&self) -> BoxFuture<'_, Result<Secret, StoreError>> {
+    fn signing_keys(&self) -> StoreFuture<'_, Vec<Secret>> {
         Box::pin(async move {
             let new_key = random_hex(32)?;
-            self.with_retry(|| self.load_or_insert_key(&new_key)).await.map(Secret::new)
+            let keys = self.with_retry(|| self.load_or_insert_keys(&new_key)).await?;
+            Ok(keys.into_iter().map(Secret::new).collect())
         })
     }
 
-    fn check_writable(&self) -> BoxFuture<'_, Result<(), StoreError>> {
+    fn rotate_signing_key(&self, keep: usize) -> StoreFuture<'_, ()> {
+        Box::pin(async move {
+            let new_key = random_hex(32)?;
+            let rotate = self.with_retry(|| self.rotate_keys(&new_key, keep));
+            self.load.measure(rotate).await
+        })
+    }
+
+    fn check_writable(&self) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             let probe = self.with_retry(|| self.probe());
             self.load.check(|| self.label.clone(), probe).await

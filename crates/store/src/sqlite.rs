@@ -5,23 +5,30 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use futures::future::BoxFuture;
-use sqlx::pool::PoolOptions;
+use sqlx::pool::{PoolConnection, PoolOptions};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqlitePool, SqliteSynchronous};
 use sqlx::{Connection as _, Row as _, Sqlite};
-use toolwright_chat::{ConversationSummary, Entry, Lease, Owner, Store, StoreError, random_hex};
+use toolwright_chat::{
+    Append, ConversationSummary, Entry, InboxItem, Lease, Owner, Store, StoreError, StoreFuture,
+    TailEnd, random_hex,
+};
 use toolwright_core::Secret;
 
-use crate::codec;
+use crate::codec::{self, InboxRow, ListFilter, from_sql};
 use crate::write_load::WriteLoad;
 
+mod copy;
 mod error;
 mod file;
+mod inbox;
 mod journal;
 mod lease;
 mod process_lock;
+mod rows;
 mod schema;
 #[cfg(test)]
 mod tests;
@@ -53,7 +60,10 @@ const MAX_READERS: u32 = 4;
 /// ```
 pub struct SqliteStore {
     path: PathBuf,
-    writer: SqlitePool,
+    /// One connection; see [`writer`](Self::writer).
+    writer_pool: SqlitePool,
+    /// True if the writer's commits may not be synced to the disk.
+    is_unsynced: Arc<AtomicBool>,
     readers: SqlitePool,
     process_lock: ProcessLock,
     lease_watch: lease::LeaseWatch,
@@ -87,14 +97,42 @@ impl SqliteStore {
         let options = change(options);
         schema::prepare_schema(path, &options).await?;
         let readers = options.clone().pragma("query_only", "on");
+        let is_unsynced = Arc::new(AtomicBool::new(false));
+        let writer_pool = pool(1).after_connect({
+            let is_unsynced = Arc::clone(&is_unsynced);
+            move |_, _| {
+                is_unsynced.store(false, Ordering::Relaxed);
+                Box::pin(async { Ok(()) })
+            }
+        });
         Ok(Self {
             path: path.to_owned(),
-            writer: pool(1).connect_lazy_with(options),
+            writer_pool: writer_pool.connect_lazy_with(options),
+            is_unsynced,
             readers: pool(MAX_READERS).connect_lazy_with(readers),
             process_lock: ProcessLock::acquire(path)?,
             lease_watch: lease::LeaseWatch::default(),
             load: WriteLoad::default(),
         })
+    }
+
+    /// Waits for the connection that writes. A commit that is not durable is not synced to the disk; the next durable one syncs
+    /// it, too.
+    async fn writer(&self, durable: bool) -> Result<PoolConnection<Sqlite>, sqlx::Error> {
+        let mut connection = self.writer_pool.acquire().await?;
+        // This future may be dropped at any time, so the flag is set too long rather than too short.
+        match (durable, self.is_unsynced.load(Ordering::Relaxed)) {
+            (true, true) => {
+                sqlx::query("PRAGMA synchronous = FULL").execute(&mut *connection).await?;
+                self.is_unsynced.store(false, Ordering::Relaxed);
+            }
+            (false, false) => {
+                self.is_unsynced.store(true, Ordering::Relaxed);
+                sqlx::query("PRAGMA synchronous = NORMAL").execute(&mut *connection).await?;
+            }
+            _ => {}
+        }
+        Ok(connection)
     }
 
     fn store_error(&self, error: sqlx::Error) -> StoreError {
@@ -130,36 +168,76 @@ fn pool(max_connections: u32) -> PoolOptions<Sqlite> {
 impl Store for SqliteStore {
     fn acquire<'a>(
         &'a self,
-        lease: &'a Lease,
+        conversation: &'a str,
+        holder: &'a str,
         duration: Duration,
-    ) -> BoxFuture<'a, Result<bool, StoreError>> {
-        Box::pin(self.load.measure(self.run(self.acquire_lease(lease, duration))))
+    ) -> StoreFuture<'a, Option<Lease>> {
+        Box::pin(async move {
+            let acquire = self.run(self.acquire_lease(conversation, holder, duration));
+            let term = self.load.measure(acquire).await?;
+            Ok(term.map(|term| Lease::new(conversation, holder, from_sql(term))))
+        })
     }
 
-    fn release<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
+    fn renew<'a>(&'a self, lease: &'a Lease, duration: Duration) -> StoreFuture<'a, bool> {
+        Box::pin(self.load.measure(self.run(self.renew_lease(lease, duration))))
+    }
+
+    fn release<'a>(&'a self, lease: &'a Lease) -> StoreFuture<'a, ()> {
         Box::pin(self.load.measure(self.run(self.release_lease(lease))))
     }
 
-    fn append<'a>(
-        &'a self,
-        lease: &'a Lease,
-        entries: &'a [Entry],
-    ) -> BoxFuture<'a, Result<(), StoreError>> {
+    fn term<'a>(&'a self, conversation: &'a str) -> StoreFuture<'a, u64> {
+        Box::pin(async move { self.run(self.last_term(conversation)).await.map(from_sql) })
+    }
+
+    fn append<'a>(&'a self, lease: &'a Lease, append: Append<'a>) -> StoreFuture<'a, ()> {
         Box::pin(async move {
-            let texts = codec::encode_entries(entries)?;
-            let append = self.run(self.append_entries(lease, entries, &texts));
+            let texts = codec::encode_entries(append.entries)?;
+            let append = self.run(self.append_entries(lease, append, &texts));
             self.load.append(lease, append).await
         })
+    }
+
+    fn push_inbox<'a>(
+        &'a self,
+        conversation: &'a str,
+        item: &'a InboxItem,
+        limit: usize,
+    ) -> StoreFuture<'a, Option<u64>> {
+        Box::pin(async move {
+            let row = InboxRow::encode(item)?;
+            self.load.push(self.run(self.push_item(conversation, item, row, limit))).await
+        })
+    }
+
+    fn inbox<'a>(&'a self, conversation: &'a str) -> StoreFuture<'a, Vec<InboxItem>> {
+        Box::pin(async move {
+            let rows = self.run(self.inbox_rows(conversation)).await?;
+            rows.into_iter().map(|row| row.decode(conversation)).collect()
+        })
+    }
+
+    fn remove_inbox_item<'a>(
+        &'a self,
+        conversation: &'a str,
+        position: u64,
+    ) -> StoreFuture<'a, bool> {
+        Box::pin(self.load.measure(self.run(self.remove_item(conversation, position))))
+    }
+
+    fn list_unattended(&self, limit: usize) -> StoreFuture<'_, Vec<String>> {
+        Box::pin(self.run(self.unattended(limit)))
     }
 
     fn tail<'a>(
         &'a self,
         conversation: &'a str,
-        before: Option<&'a str>,
+        end: TailEnd<'a>,
         limit: usize,
-    ) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
+    ) -> StoreFuture<'a, Vec<Entry>> {
         Box::pin(async move {
-            let rows = self.run(self.entry_rows(conversation, before, limit)).await?;
+            let rows = self.run(self.entry_rows(conversation, end, limit)).await?;
             let entries = rows.iter().rev().map(|row| {
                 let text = row.try_get(0).map_err(|error| self.store_error(error))?;
                 codec::decode_entry(conversation, text)
@@ -168,33 +246,49 @@ impl Store for SqliteStore {
         })
     }
 
-    fn list(&self, limit: usize) -> BoxFuture<'_, Result<Vec<ConversationSummary>, StoreError>> {
-        Box::pin(self.run(self.summaries(None, limit)))
+    fn list(&self, limit: usize) -> StoreFuture<'_, Vec<ConversationSummary>> {
+        Box::pin(self.run(self.summaries(ListFilter::All, limit)))
     }
 
     fn list_by_owner<'a>(
         &'a self,
         owner: &'a Owner,
         limit: usize,
-    ) -> BoxFuture<'a, Result<Vec<ConversationSummary>, StoreError>> {
-        Box::pin(self.run(self.summaries(Some(owner), limit)))
+    ) -> StoreFuture<'a, Vec<ConversationSummary>> {
+        Box::pin(self.run(self.summaries(ListFilter::OwnedBy(owner), limit)))
     }
 
-    fn delete<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, StoreError>> {
+    fn list_older_than(
+        &self,
+        time: u64,
+        limit: usize,
+    ) -> StoreFuture<'_, Vec<ConversationSummary>> {
+        Box::pin(self.run(self.summaries(ListFilter::OlderThan(time), limit)))
+    }
+
+    fn delete<'a>(&'a self, lease: &'a Lease) -> StoreFuture<'a, bool> {
         Box::pin(async move {
             let deleted = self.load.measure(self.run(self.delete_conversation(lease))).await?;
-            deleted.ok_or_else(|| StoreError::leased_elsewhere(lease))
+            deleted.ok_or_else(|| StoreError::leased_elsewhere(&lease.conversation))
         })
     }
 
-    fn signing_key(&self) -> BoxFuture<'_, Result<Secret, StoreError>> {
+    fn signing_keys(&self) -> StoreFuture<'_, Vec<Secret>> {
         Box::pin(async move {
             let new_key = random_hex(32)?;
-            self.run(self.load_or_insert_key(&new_key)).await.map(Secret::new)
+            let keys = self.run(self.load_or_insert_keys(&new_key)).await?;
+            Ok(keys.into_iter().map(Secret::new).collect())
         })
     }
 
-    fn check_writable(&self) -> BoxFuture<'_, Result<(), StoreError>> {
+    fn rotate_signing_key(&self, keep: usize) -> StoreFuture<'_, ()> {
+        Box::pin(async move {
+            let new_key = random_hex(32)?;
+            self.load.measure(self.run(self.rotate_keys(&new_key, keep))).await
+        })
+    }
+
+    fn check_writable(&self) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             let label = || format!("`{}`", self.path.display());
             self.load.check(label, self.run(self.probe())).await

@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 
 use toolwright_chat::{Lease, StoreError};
 
+use crate::codec::from_sql;
+
 /// How long a new write may have to wait before new work is refused: a third of the default duration of a lease. A lease is
 /// renewed after another third, so a renewal is in time even if it waits in the longest queue.
 const MAX_WRITE_WAIT: Duration = Duration::from_secs(10);
@@ -59,10 +61,22 @@ impl WriteLoad {
         append: impl Future<Output = Result<bool, StoreError>>,
     ) -> Result<(), StoreError> {
         if !self.measure(append).await? {
-            return Err(StoreError::leased_elsewhere(lease));
+            return Err(StoreError::leased_elsewhere(&lease.conversation));
         }
         self.record_write();
         Ok(())
+    }
+
+    /// Adds to an inbox and measures it; `None` means that the inbox is full.
+    pub(crate) async fn push(
+        &self,
+        push: impl Future<Output = Result<Option<i64>, StoreError>>,
+    ) -> Result<Option<u64>, StoreError> {
+        let pushed = self.measure(push).await?;
+        if pushed.is_some() {
+            self.record_write();
+        }
+        Ok(pushed.map(from_sql))
     }
 
     /// Records that a write was committed.

@@ -1,90 +1,113 @@
 //! Appends to, reads, lists and deletes journals.
 
-use sqlx::Row as _;
 use sqlx::postgres::PgRow;
-use toolwright_chat::{ConversationSummary, Entry, Lease, Owner, entry_title};
+use sqlx::{Postgres, Row as _, Transaction};
+use toolwright_chat::{Append, ConversationSummary, Lease, Owner, TailEnd, entry_title};
 
 use super::PostgresStore;
-use crate::codec::{from_sql, to_sql};
+use crate::codec::{ListFilter, from_sql, to_sql, turn_to_sql};
 
 impl PostgresStore {
-    /// Appends entries that are not stored yet, in one round trip; returns false if the lease is not held.
+    /// Appends entries that are not stored yet, and removes items from the inbox, in one round trip; returns false if the lease
+    /// is not held.
+    ///
+    /// Always durable: the database may crash while this process lives on, with later entries in its memory.
     pub(super) async fn append_entries(
         &self,
         lease: &Lease,
-        entries: &[Entry],
+        append: Append<'_>,
         texts: &[String],
     ) -> Result<bool, sqlx::Error> {
+        let entries = append.entries;
         let ids: Vec<&[u8]> = entries.iter().map(|entry| entry.id.as_bytes()).collect();
         let times: Vec<i64> = entries.iter().map(|entry| to_sql(entry.at)).collect();
         let title = entries.first().map(entry_title).unwrap_or_default();
-        sqlx::query_scalar("SELECT toolwright_append($1, $2, $3, $4, $5, $6)")
+        let taken: Vec<i64> = append.taken.iter().map(|position| to_sql(*position)).collect();
+        sqlx::query_scalar("SELECT toolwright_append($1, $2, $3, $4, $5, $6, $7, $8, $9)")
             .bind(lease.conversation.as_bytes())
             .bind(lease.holder.as_bytes())
+            .bind(to_sql(lease.term))
             .bind(ids)
             .bind(times)
             .bind(texts)
             .bind(title.as_bytes())
+            .bind(taken)
+            .bind(turn_to_sql(append.turn))
             .fetch_one(&self.pool)
             .await
     }
 
-    /// Returns the JSON texts of the last entries, or of the last before the entry `before`, newest first.
+    /// Returns the JSON texts of the last entries up to `end`, newest first.
     pub(super) async fn entry_rows(
         &self,
         conversation: &str,
-        before: Option<&str>,
+        end: TailEnd<'_>,
         limit: usize,
     ) -> Result<Vec<PgRow>, sqlx::Error> {
-        let query = match before {
+        let (end, skipped) = match end {
+            TailEnd::Newest => (None, 0),
+            TailEnd::Before(id) => (Some(id), 1_i64),
+            TailEnd::At(id) => (Some(id), 0),
+        };
+        let query = match end {
             None => sqlx::query(
                 "SELECT entry FROM toolwright_entries
                  WHERE conversation = (SELECT number FROM toolwright_conversations WHERE name = $1)
                  ORDER BY seq DESC LIMIT $2",
             )
             .bind(conversation.as_bytes()),
-            Some(before) => sqlx::query(
+            Some(end) => sqlx::query(
                 "SELECT entry FROM toolwright_entries
                  WHERE conversation = (SELECT number FROM toolwright_conversations WHERE name = $1)
-                 AND seq < (
-                     SELECT seq FROM toolwright_entries
+                 AND seq <= (
+                     SELECT seq - $3 FROM toolwright_entries
                      WHERE conversation = (SELECT number FROM toolwright_conversations WHERE name = $1)
                      AND id = $2
                  )
-                 ORDER BY seq DESC LIMIT $3",
+                 ORDER BY seq DESC LIMIT $4",
             )
             .bind(conversation.as_bytes())
-            .bind(before.as_bytes()),
+            .bind(end.as_bytes())
+            .bind(skipped),
         };
         query.bind(to_sql(limit)).fetch_all(&self.pool).await
     }
 
-    /// Lists the conversations of an owner, or all if `owner` is `None`, latest first.
+    /// Lists conversations in the order that the filter has.
     pub(super) async fn summaries(
         &self,
-        owner: Option<&Owner>,
+        filter: ListFilter<'_>,
         limit: usize,
     ) -> Result<Vec<ConversationSummary>, sqlx::Error> {
-        let query = match owner {
-            None => {
+        let query = match filter {
+            ListFilter::All => {
                 "SELECT name, title, entries, began, last FROM toolwright_conversations
                  WHERE entries > 0 ORDER BY last DESC, name LIMIT $1"
             }
-            Some(Owner::Operator) => {
+            ListFilter::OwnedBy(Owner::Operator) => {
                 "SELECT name, title, entries, began, last FROM toolwright_conversations
                  WHERE entries > 0 AND NOT (name >= $2 AND name < $3)
                  ORDER BY last DESC, name LIMIT $1"
             }
-            Some(_) => {
+            ListFilter::OwnedBy(_) => {
                 "SELECT name, title, entries, began, last FROM toolwright_conversations
                  WHERE entries > 0 AND name >= $2 AND name < $3
                  ORDER BY last DESC, name LIMIT $1"
             }
+            ListFilter::OlderThan(_) => {
+                "SELECT name, title, entries, began, last FROM toolwright_conversations
+                 WHERE entries > 0 AND last < $2 ORDER BY last, name DESC LIMIT $1"
+            }
         };
-        let mut query = sqlx::query(query).bind(to_sql(limit));
-        if let Some(names) = owner.map(Owner::stored_name_range) {
-            query = query.bind(names.start.into_bytes()).bind(names.end.into_bytes());
-        }
+        let query = sqlx::query(query).bind(to_sql(limit));
+        let query = match filter {
+            ListFilter::All => query,
+            ListFilter::OwnedBy(owner) => {
+                let names = owner.stored_name_range();
+                query.bind(names.start.into_bytes()).bind(names.end.into_bytes())
+            }
+            ListFilter::OlderThan(time) => query.bind(to_sql(time)),
+        };
         let rows = query.fetch_all(&self.pool).await?;
         let summaries = rows.iter().map(|row| {
             let mut summary = ConversationSummary::empty(text_column(row, 0)?);
@@ -97,7 +120,7 @@ impl PostgresStore {
         summaries.collect()
     }
 
-    /// Deletes all entries of a conversation; returns false if it had none, and `None` if the lease is not held.
+    /// Deletes all entries of a conversation and its inbox; returns false if it had none, and `None` if the lease is not held.
     pub(super) async fn delete_conversation(
         &self,
         lease: &Lease,
@@ -105,10 +128,11 @@ impl PostgresStore {
         let mut transaction = self.pool.begin().await?;
         let leased: Option<i64> = sqlx::query_scalar(
             "SELECT number FROM toolwright_conversations
-             WHERE name = $1 AND holder = $2 FOR UPDATE",
+             WHERE name = $1 AND holder = $2 AND term = $3 FOR UPDATE",
         )
         .bind(lease.conversation.as_bytes())
         .bind(lease.holder.as_bytes())
+        .bind(to_sql(lease.term))
         .fetch_optional(&mut *transaction)
         .await?;
         let Some(number) = leased else {
@@ -118,8 +142,13 @@ impl PostgresStore {
             .bind(number)
             .execute(&mut *transaction)
             .await?;
+        sqlx::query("DELETE FROM toolwright_inbox WHERE conversation = $1")
+            .bind(number)
+            .execute(&mut *transaction)
+            .await?;
         sqlx::query(
-            "UPDATE toolwright_conversations SET entries = 0, title = '', began = 0, last = 0
+            "UPDATE toolwright_conversations
+             SET entries = 0, title = '', began = 0, last = 0, turn = 0
              WHERE number = $1",
         )
         .bind(number)
@@ -141,18 +170,77 @@ impl PostgresStore {
         Ok(())
     }
 
-    /// Returns the stored key; stores `new_key` if there is none.
-    pub(super) async fn load_or_insert_key(&self, new_key: &str) -> Result<String, sqlx::Error> {
-        sqlx::query("INSERT INTO toolwright_key (key) VALUES ($1) ON CONFLICT DO NOTHING")
-            .bind(new_key)
-            .execute(&self.pool)
-            .await?;
-        sqlx::query_scalar("SELECT key FROM toolwright_key").fetch_one(&self.pool).await
+    /// Returns the term of the last acquisition of a lease, or the one that a new conversation starts with.
+    pub(super) async fn last_term(&self, conversation: &str) -> Result<i64, sqlx::Error> {
+        sqlx::query_scalar(
+            "SELECT coalesce(
+                 (SELECT term FROM toolwright_conversations WHERE name = $1), removed_term
+             ) FROM toolwright_meta",
+        )
+        .bind(conversation.as_bytes())
+        .fetch_one(&self.pool)
+        .await
+    }
+
+    /// Returns the stored keys, the newest first; stores `new_key` if there are none.
+    pub(super) async fn load_or_insert_keys(
+        &self,
+        new_key: &str,
+    ) -> Result<Vec<String>, sqlx::Error> {
+        let keys = self.load_keys().await?;
+        if !keys.is_empty() {
+            return Ok(keys);
+        }
+        let mut transaction = self.lock_keys().await?;
+        sqlx::query(
+            "INSERT INTO toolwright_keys (key) SELECT $1
+             WHERE NOT EXISTS (SELECT FROM toolwright_keys)",
+        )
+        .bind(new_key)
+        .execute(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        self.load_keys().await
+    }
+
+    async fn load_keys(&self) -> Result<Vec<String>, sqlx::Error> {
+        sqlx::query_scalar("SELECT key FROM toolwright_keys ORDER BY number DESC")
+            .fetch_all(&self.pool)
+            .await
+    }
+
+    /// Adds a key, and removes all but the newest `keep`.
+    pub(super) async fn rotate_keys(&self, new_key: &str, keep: usize) -> Result<(), sqlx::Error> {
+        let mut transaction = self.lock_keys().await?;
+        // After a lost connection it may be there already.
+        sqlx::query(
+            "INSERT INTO toolwright_keys (key) SELECT $1
+             WHERE NOT EXISTS (SELECT FROM toolwright_keys WHERE key = $1)",
+        )
+        .bind(new_key)
+        .execute(&mut *transaction)
+        .await?;
+        sqlx::query(
+            "DELETE FROM toolwright_keys WHERE number NOT IN (
+                 SELECT number FROM toolwright_keys ORDER BY number DESC LIMIT $1
+             )",
+        )
+        .bind(to_sql(keep.max(1)))
+        .execute(&mut *transaction)
+        .await?;
+        transaction.commit().await
+    }
+
+    /// Begins a transaction that no other one changes the keys beside.
+    async fn lock_keys(&self) -> Result<Transaction<'static, Postgres>, sqlx::Error> {
+        let mut transaction = self.pool.begin().await?;
+        sqlx::query("SELECT FROM toolwright_meta FOR UPDATE").execute(&mut *transaction).await?;
+        Ok(transaction)
     }
 }
 
 /// Reads text that is stored as bytes, because PostgreSQL's text cannot contain NUL.
-fn text_column(row: &PgRow, column: usize) -> Result<String, sqlx::Error> {
+pub(super) fn text_column(row: &PgRow, column: usize) -> Result<String, sqlx::Error> {
     let bytes: &[u8] = row.try_get(column)?;
     Ok(String::from_utf8_lossy(bytes).into_owned())
 }

@@ -1,10 +1,13 @@
 //! The tables of a PostgreSQL database, and the migrations that create them.
 
-use sqlx::{PgPool, query_scalar};
+use sqlx::{PgConnection, PgPool, query_as, query_scalar};
 use toolwright_chat::StoreError;
 
 use super::PostgresStore;
-use crate::migrations::{PrepareError, pending_migrations};
+use crate::codec::{to_sql, turn_to_sql};
+use crate::migrations::{
+    PrepareError, TURN_VERSION, is_turn_end, last_turn_status, pending_migrations,
+};
 
 /// The advisory lock under which nodes that start at the same time migrate one after the other; no other program uses the
 /// number.
@@ -115,6 +118,193 @@ const MIGRATIONS: &[&str] = &["
         END IF;
         RETURN true;
     END $$;
+", "
+    ALTER TABLE toolwright_conversations
+        -- The number of the last acquisition of the lease.
+        ADD COLUMN term bigint NOT NULL DEFAULT 0,
+        -- The last turn: 0 is over, 1 runs, 2 is paused.
+        ADD COLUMN turn bigint NOT NULL DEFAULT 0,
+        -- The position of the newest item that the inbox has or had.
+        ADD COLUMN last_position bigint NOT NULL DEFAULT 0;
+    CREATE INDEX toolwright_running ON toolwright_conversations (number) WHERE turn = 1;
+
+    CREATE TABLE toolwright_inbox (
+        conversation bigint NOT NULL,
+        position bigint NOT NULL,
+        id bytea NOT NULL,
+        kind text NOT NULL,
+        payload text NOT NULL,
+        principal text,
+        peer bytea,
+        at bigint NOT NULL,
+        resumes boolean NOT NULL,
+        PRIMARY KEY (conversation, position),
+        UNIQUE (conversation, id)
+    );
+
+    -- The one with the highest number signs.
+    CREATE TABLE toolwright_keys (
+        number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+        key text NOT NULL
+    );
+    INSERT INTO toolwright_keys (key) SELECT key FROM toolwright_key;
+    DROP TABLE toolwright_key;
+
+    CREATE TABLE toolwright_meta (
+        one boolean PRIMARY KEY DEFAULT true CHECK (one),
+        -- The oldest version of the tables whose programs may use these.
+        oldest_reader bigint NOT NULL,
+        -- The highest term of a row of `toolwright_conversations` that was removed. New rows start with it, so that no
+        -- conversation has a term twice.
+        removed_term bigint NOT NULL
+    );
+    INSERT INTO toolwright_meta (oldest_reader, removed_term) VALUES (3, 0);
+
+    -- Locks the row of a conversation; inserts it if there is none. Every transaction that locks `toolwright_meta` and a
+    -- conversation does it in this order, so that none waits for another in a circle.
+    CREATE FUNCTION toolwright_lock(conversation_name bytea)
+    RETURNS toolwright_conversations LANGUAGE plpgsql AS $$
+    DECLARE
+        known toolwright_conversations;
+        first_term bigint;
+    BEGIN
+        SELECT * INTO known FROM toolwright_conversations WHERE name = conversation_name FOR UPDATE;
+        IF NOT FOUND THEN
+            -- While this lock is held no row is removed, so the term is at least that of the last row of this name.
+            SELECT removed_term INTO first_term FROM toolwright_meta FOR SHARE;
+            INSERT INTO toolwright_conversations (name, term) VALUES (conversation_name, first_term)
+            ON CONFLICT (name) DO UPDATE SET name = excluded.name
+            RETURNING * INTO known;
+        END IF;
+        RETURN known;
+    END $$;
+
+    -- Returns the term, or null if another holder has the lease.
+    CREATE FUNCTION toolwright_acquire(conversation_name bytea, lease_holder bytea, millis bigint)
+    RETURNS bigint LANGUAGE plpgsql AS $$
+    DECLARE
+        known toolwright_conversations;
+    BEGIN
+        known := toolwright_lock(conversation_name);
+        IF known.holder <> lease_holder AND known.until > clock_timestamp() THEN
+            RETURN NULL;
+        END IF;
+        UPDATE toolwright_conversations SET holder = lease_holder, term = term + 1,
+            until = clock_timestamp() + millis * interval '1 millisecond'
+        WHERE number = known.number;
+        RETURN known.term + 1;
+    END $$;
+
+    -- Returns the number of entries, or null if the lease is not held.
+    CREATE FUNCTION toolwright_release(conversation_name bytea, lease_holder bytea, lease_term bigint)
+    RETURNS bigint LANGUAGE plpgsql AS $$
+    DECLARE
+        known_entries bigint;
+    BEGIN
+        -- A release that is lost in a crash of the database is a lease that expires.
+        PERFORM set_config('synchronous_commit', 'off', true);
+        UPDATE toolwright_conversations SET holder = NULL, until = NULL
+        WHERE name = conversation_name AND holder = lease_holder AND term = lease_term
+        RETURNING entries INTO known_entries;
+        RETURN known_entries;
+    END $$;
+
+    -- Removes the row of a conversation that has nothing but a term.
+    CREATE FUNCTION toolwright_remove_if_empty(conversation_name bytea)
+    RETURNS void LANGUAGE plpgsql AS $$
+    DECLARE
+        known toolwright_conversations;
+    BEGIN
+        PERFORM FROM toolwright_conversations
+        WHERE name = conversation_name AND holder IS NULL AND entries = 0;
+        IF NOT FOUND THEN
+            RETURN;
+        END IF;
+        PERFORM FROM toolwright_meta FOR UPDATE;
+        SELECT * INTO known FROM toolwright_conversations
+        WHERE name = conversation_name AND holder IS NULL AND entries = 0
+        FOR UPDATE;
+        -- Another statement, which sees what was added before the lock was granted.
+        IF FOUND AND NOT EXISTS (SELECT FROM toolwright_inbox WHERE conversation = known.number) THEN
+            UPDATE toolwright_meta SET removed_term = greatest(removed_term, known.term);
+            DELETE FROM toolwright_conversations WHERE number = known.number;
+        END IF;
+    END $$;
+
+    -- Returns the position, 0 if the item was taken, or null if the inbox is full.
+    CREATE FUNCTION toolwright_push(
+        conversation_name bytea, item_id bytea, item_kind text, item_payload text, item_principal text,
+        item_peer bytea, item_at bigint, resumes_by_turn boolean[], max_items bigint
+    ) RETURNS bigint LANGUAGE plpgsql AS $$
+    DECLARE
+        known toolwright_conversations;
+        known_position bigint;
+    BEGIN
+        known := toolwright_lock(conversation_name);
+        PERFORM FROM toolwright_entries WHERE conversation = known.number AND id = item_id;
+        IF FOUND THEN
+            RETURN 0;
+        END IF;
+        SELECT position INTO known_position FROM toolwright_inbox
+        WHERE conversation = known.number AND id = item_id;
+        IF FOUND THEN
+            RETURN known_position;
+        END IF;
+        IF (SELECT count(*) FROM toolwright_inbox WHERE conversation = known.number) >= max_items THEN
+            RETURN NULL;
+        END IF;
+        UPDATE toolwright_conversations SET last_position = last_position + 1
+        WHERE number = known.number;
+        INSERT INTO toolwright_inbox
+        VALUES (
+            known.number, known.last_position + 1, item_id, item_kind, item_payload, item_principal,
+            item_peer, item_at, resumes_by_turn[known.turn + 1]
+        );
+        RETURN known.last_position + 1;
+    END $$;
+
+    DROP FUNCTION toolwright_append(bytea, bytea, bytea[], bigint[], text[], bytea);
+    -- One round trip and one transaction; false if the lease is not held.
+    CREATE FUNCTION toolwright_append(
+        conversation_name bytea, lease_holder bytea, lease_term bigint,
+        ids bytea[], times bigint[], texts text[], first_title bytea,
+        taken bigint[], turn_status bigint
+    ) RETURNS boolean LANGUAGE plpgsql AS $$
+    DECLARE
+        known toolwright_conversations;
+        added bigint;
+        first_time bigint;
+        last_time bigint;
+    BEGIN
+        SELECT * INTO known FROM toolwright_conversations
+        WHERE name = conversation_name AND holder = lease_holder AND term = lease_term
+        FOR UPDATE;
+        IF NOT FOUND THEN
+            RETURN false;
+        END IF;
+        DELETE FROM toolwright_inbox WHERE conversation = known.number AND position = ANY (taken);
+        IF cardinality(ids) = 0 THEN
+            RETURN true;
+        END IF;
+        WITH new AS (
+            INSERT INTO toolwright_entries (conversation, seq, id, entry)
+            SELECT known.number, known.next + given.nth, given.id, given.entry
+            FROM unnest(ids, texts) WITH ORDINALITY AS given (id, entry, nth)
+            ORDER BY given.nth
+            ON CONFLICT (conversation, id) DO NOTHING
+            RETURNING seq - known.next AS nth
+        )
+        SELECT count(*), times[min(nth)::int], times[max(nth)::int] INTO added, first_time, last_time FROM new;
+        UPDATE toolwright_conversations SET
+            next = next + cardinality(ids),
+            title = CASE WHEN entries = 0 THEN first_title ELSE title END,
+            began = CASE WHEN entries = 0 THEN first_time ELSE began END,
+            entries = entries + added,
+            last = coalesce(last_time, last),
+            turn = turn_status
+        WHERE number = known.number;
+        RETURN true;
+    END $$;
 "];
 
 /// Migrates a database to the current version; other nodes may do the same at the same time.
@@ -158,15 +348,50 @@ async fn migrate(
     let current: i64 = query_scalar("SELECT max(version) FROM toolwright_version")
         .fetch_one(&mut *transaction)
         .await?;
+    let oldest_reader: Option<i64> = match current > to_sql(steps.len()) {
+        true => {
+            query_scalar("SELECT oldest_reader FROM toolwright_meta")
+                .fetch_optional(&mut *transaction)
+                .await?
+        }
+        false => None,
+    };
     for (version, step) in
-        pending_migrations(label, current, steps).map_err(PrepareError::Rejected)?
+        pending_migrations(label, current, oldest_reader, steps).map_err(PrepareError::Rejected)?
     {
         sqlx::raw_sql(step).execute(&mut *transaction).await?;
+        if version == TURN_VERSION {
+            compute_turns(&mut transaction).await?;
+        }
         sqlx::query("UPDATE toolwright_version SET version = $1")
             .bind(version)
             .execute(&mut *transaction)
             .await?;
     }
     transaction.commit().await?;
+    Ok(())
+}
+
+/// Sets the status of each conversation's last turn.
+async fn compute_turns(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
+    let last_entries: Vec<(i64, String)> = query_as(
+        "SELECT DISTINCT ON (conversation) conversation, entry FROM toolwright_entries
+         ORDER BY conversation, seq DESC",
+    )
+    .fetch_all(&mut *connection)
+    .await?;
+    for (number, _) in last_entries.iter().filter(|(_, entry)| !is_turn_end(entry)) {
+        let texts: Vec<String> = query_scalar(
+            "SELECT entry FROM toolwright_entries WHERE conversation = $1 ORDER BY seq",
+        )
+        .bind(number)
+        .fetch_all(&mut *connection)
+        .await?;
+        sqlx::query("UPDATE toolwright_conversations SET turn = $1 WHERE number = $2")
+            .bind(turn_to_sql(last_turn_status(&texts)))
+            .bind(number)
+            .execute(&mut *connection)
+            .await?;
+    }
     Ok(())
 }

@@ -10,14 +10,16 @@ const ERROR_MESSAGES: &[(i32, &str)] = &[
     (LOCKED, "is in use by another program: try again when it is done"),
     (8, "cannot be written: allow it for the file and its directory"),
     (10, "cannot be read or written: see whether the disk is in order"),
-    (11, "is damaged: restore a backup, or recover what is left with `sqlite3 FILE .recover`"),
+    (DAMAGED, "is damaged: restore a backup, or recover what is left with `sqlite3 FILE .recover`"),
     (13, "does not fit on its disk: make room and try again"),
     (14, "cannot be opened: see that it is there and may be read and written"),
-    (26, "is no database: name another file, or move this one out of the way"),
+    (NO_DATABASE, "is no database: name another file, or move this one out of the way"),
 ];
 
 const BUSY: i32 = 5;
 const LOCKED: i32 = 6;
+const DAMAGED: i32 = 11;
+const NO_DATABASE: i32 = 26;
 
 /// Describes what is wrong with a file and what to do about it.
 pub(super) fn store_error(path: &Path, error: sqlx::Error) -> StoreError {
@@ -33,6 +35,11 @@ pub(super) fn store_error(path: &Path, error: sqlx::Error) -> StoreError {
 /// Returns true if another connection holds a lock on the file.
 pub(super) fn is_busy(error: &sqlx::Error) -> bool {
     matches!(code(error), Some(BUSY | LOCKED))
+}
+
+/// Returns true if the file is damaged or no database.
+pub(super) fn is_damaged(error: &sqlx::Error) -> bool {
+    matches!(code(error), Some(DAMAGED | NO_DATABASE))
 }
 
 /// The primary result code.

@@ -2,27 +2,27 @@
 
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Connection as _, Row as _};
-use toolwright_chat::{ConversationSummary, Entry, Lease, Owner, entry_title};
+use toolwright_chat::{Append, ConversationSummary, Lease, Owner, TailEnd, entry_title};
 
 use super::SqliteStore;
 use super::lease::leased_conversation;
-use crate::codec::{from_sql, to_sql};
+use crate::codec::{ListFilter, from_sql, to_sql, turn_to_sql};
 
 impl SqliteStore {
-    /// Appends entries that are not stored yet; returns false if the lease is not held.
+    /// Appends entries that are not stored yet, and removes items from the inbox; returns false if the lease is not held.
     pub(super) async fn append_entries(
         &self,
         lease: &Lease,
-        entries: &[Entry],
+        append: Append<'_>,
         texts: &[String],
     ) -> Result<bool, sqlx::Error> {
-        let mut connection = self.writer.acquire().await?;
+        let mut connection = self.writer(append.durable).await?;
         let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
         let Some(number) = leased_conversation(&mut transaction, lease).await? else {
             return Ok(false);
         };
-        let mut added: (i64, Option<&Entry>, Option<&Entry>) = (0, None, None);
-        for (entry, text) in entries.iter().zip(texts) {
+        let mut added = Vec::new();
+        for (entry, text) in append.entries.iter().zip(texts) {
             let row = sqlx::query(
                 "INSERT INTO entries (conversation, id, entry) VALUES (?, ?, ?)
                  ON CONFLICT (conversation, id) DO NOTHING",
@@ -33,20 +33,28 @@ impl SqliteStore {
             .execute(&mut *transaction)
             .await?;
             if row.rows_affected() > 0 {
-                added = (added.0 + 1, added.1.or(Some(entry)), Some(entry));
+                added.push(entry);
             }
         }
-        if let (count, Some(first), Some(last)) = added {
+        for position in append.taken {
+            sqlx::query("DELETE FROM inbox WHERE conversation = ? AND position = ?")
+                .bind(number)
+                .bind(to_sql(*position))
+                .execute(&mut *transaction)
+                .await?;
+        }
+        if !append.entries.is_empty() {
             sqlx::query(
                 "UPDATE conversations SET
                      title = iif(entries = 0, ?, title), began = iif(entries = 0, ?, began),
-                     entries = entries + ?, last = ?
+                     entries = entries + ?, last = ifnull(?, last), turn = ?
                  WHERE number = ?",
             )
-            .bind(entry_title(first))
-            .bind(to_sql(first.at))
-            .bind(count)
-            .bind(to_sql(last.at))
+            .bind(added.first().map(|entry| entry_title(entry)).unwrap_or_default())
+            .bind(added.first().map_or(0, |entry| to_sql(entry.at)))
+            .bind(to_sql(added.len()))
+            .bind(added.last().map(|entry| to_sql(entry.at)))
+            .bind(turn_to_sql(append.turn))
             .bind(number)
             .execute(&mut *transaction)
             .await?;
@@ -55,59 +63,74 @@ impl SqliteStore {
         Ok(true)
     }
 
-    /// Returns the JSON texts of the last entries, or of the last before the entry `before`, newest first.
+    /// Returns the JSON texts of the last entries up to `end`, newest first.
     pub(super) async fn entry_rows(
         &self,
         conversation: &str,
-        before: Option<&str>,
+        end: TailEnd<'_>,
         limit: usize,
     ) -> Result<Vec<SqliteRow>, sqlx::Error> {
-        let query = match before {
+        let (end, skipped) = match end {
+            TailEnd::Newest => (None, 0),
+            TailEnd::Before(id) => (Some(id), 1),
+            TailEnd::At(id) => (Some(id), 0),
+        };
+        let query = match end {
             None => sqlx::query(
                 "SELECT entry FROM entries
                  WHERE conversation = (SELECT number FROM conversations WHERE name = ?)
                  ORDER BY seq DESC LIMIT ?",
             )
             .bind(conversation),
-            Some(before) => sqlx::query(
+            Some(end) => sqlx::query(
                 "SELECT entry FROM entries
                  WHERE conversation = (SELECT number FROM conversations WHERE name = ?1)
-                 AND seq < (
-                     SELECT seq FROM entries
+                 AND seq <= (
+                     SELECT seq - ?3 FROM entries
                      WHERE conversation = (SELECT number FROM conversations WHERE name = ?1) AND id = ?2
                  )
-                 ORDER BY seq DESC LIMIT ?3",
+                 ORDER BY seq DESC LIMIT ?4",
             )
             .bind(conversation)
-            .bind(before),
+            .bind(end)
+            .bind(skipped),
         };
         query.bind(to_sql(limit)).fetch_all(&self.readers).await
     }
 
-    /// Lists the conversations of an owner, or all if `owner` is `None`, latest first.
+    /// Lists conversations in the order that the filter has.
     pub(super) async fn summaries(
         &self,
-        owner: Option<&Owner>,
+        filter: ListFilter<'_>,
         limit: usize,
     ) -> Result<Vec<ConversationSummary>, sqlx::Error> {
-        let query = match owner {
-            None => {
+        let query = match filter {
+            ListFilter::All => {
                 "SELECT name, title, entries, began, last FROM conversations WHERE entries > 0
                  ORDER BY last DESC, name LIMIT ?1"
             }
-            Some(Owner::Operator) => {
+            ListFilter::OwnedBy(Owner::Operator) => {
                 "SELECT name, title, entries, began, last FROM conversations WHERE entries > 0
                  AND NOT (name >= ?2 AND name < ?3) ORDER BY last DESC, name LIMIT ?1"
             }
-            Some(_) => {
+            ListFilter::OwnedBy(_) => {
                 "SELECT name, title, entries, began, last FROM conversations WHERE entries > 0
                  AND name >= ?2 AND name < ?3 ORDER BY last DESC, name LIMIT ?1"
             }
+            ListFilter::OlderThan(_) => {
+                "SELECT name, title, entries, began, last FROM conversations WHERE entries > 0
+                 AND last < ?2 ORDER BY last, name DESC LIMIT ?1"
+            }
         };
-        let mut query = sqlx::query(query).bind(to_sql(limit));
-        if let Some(names) = owner.map(Owner::stored_name_range) {
-            query = query.bind(names.start).bind(names.end);
-        }
+        let query = sqlx::query(query).bind(to_sql(limit));
+        let query = match filter {
+            ListFilter::All => query,
+            ListFilter::OwnedBy(owner) => {
+                let names = owner.stored_name_range();
+                query.bind(names.start).bind(names.end)
+            }
+            ListFilter::OlderThan(time) => query.bind(to_sql(time)),
+        };
         let rows = query.fetch_all(&self.readers).await?;
         let summaries = rows.iter().map(|row| {
             let mut summary = ConversationSummary::empty(row.try_get::<String, _>(0)?);
@@ -120,12 +143,12 @@ impl SqliteStore {
         summaries.collect()
     }
 
-    /// Deletes all entries of a conversation; returns false if it had none, and `None` if the lease is not held.
+    /// Deletes all entries of a conversation and its inbox; returns false if it had none, and `None` if the lease is not held.
     pub(super) async fn delete_conversation(
         &self,
         lease: &Lease,
     ) -> Result<Option<bool>, sqlx::Error> {
-        let mut connection = self.writer.acquire().await?;
+        let mut connection = self.writer(true).await?;
         let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
         let Some(number) = leased_conversation(&mut transaction, lease).await? else {
             return Ok(None);
@@ -134,8 +157,13 @@ impl SqliteStore {
             .bind(number)
             .execute(&mut *transaction)
             .await?;
+        sqlx::query("DELETE FROM inbox WHERE conversation = ?")
+            .bind(number)
+            .execute(&mut *transaction)
+            .await?;
         sqlx::query(
-            "UPDATE conversations SET entries = 0, title = '', began = 0, last = 0 WHERE number = ?",
+            "UPDATE conversations SET entries = 0, title = '', began = 0, last = 0, turn = 0
+             WHERE number = ?",
         )
         .bind(number)
         .execute(&mut *transaction)
@@ -148,7 +176,7 @@ impl SqliteStore {
 
     /// Writes and deletes an entry that belongs to no conversation and is large enough to need space on the disk.
     pub(super) async fn probe(&self) -> Result<(), sqlx::Error> {
-        let mut connection = self.writer.acquire().await?;
+        let mut connection = self.writer(true).await?;
         sqlx::query(
             "INSERT OR REPLACE INTO entries (conversation, id, entry)
              VALUES (0, 'probe', hex(zeroblob(8192)))",
@@ -159,12 +187,47 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// Returns the stored key; stores `new_key` if there is none.
-    pub(super) async fn load_or_insert_key(&self, new_key: &str) -> Result<String, sqlx::Error> {
-        sqlx::query("INSERT INTO key (one, key) VALUES (1, ?) ON CONFLICT DO NOTHING")
+    /// Returns the term of the last acquisition of a lease, or the one that a new conversation starts with.
+    pub(super) async fn last_term(&self, conversation: &str) -> Result<i64, sqlx::Error> {
+        sqlx::query_scalar(
+            "SELECT ifnull((SELECT term FROM conversations WHERE name = ?), removed_term) FROM meta",
+        )
+        .bind(conversation)
+        .fetch_one(&self.readers)
+        .await
+    }
+
+    /// Returns the stored keys, the newest first; stores `new_key` if there are none.
+    pub(super) async fn load_or_insert_keys(
+        &self,
+        new_key: &str,
+    ) -> Result<Vec<String>, sqlx::Error> {
+        let mut connection = self.writer(true).await?;
+        sqlx::query("INSERT INTO keys (key) SELECT ? WHERE NOT EXISTS (SELECT 1 FROM keys)")
             .bind(new_key)
-            .execute(&self.writer)
+            .execute(&mut *connection)
             .await?;
-        sqlx::query_scalar("SELECT key FROM key").fetch_one(&self.writer).await
+        sqlx::query_scalar("SELECT key FROM keys ORDER BY number DESC")
+            .fetch_all(&mut *connection)
+            .await
+    }
+
+    /// Adds a key, and removes all but the newest `keep`.
+    pub(super) async fn rotate_keys(&self, new_key: &str, keep: usize) -> Result<(), sqlx::Error> {
+        let mut connection = self.writer(true).await?;
+        let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+        sqlx::query("INSERT INTO keys (key) VALUES (?)")
+            .bind(new_key)
+            .execute(&mut *transaction)
+            .await?;
+        sqlx::query(
+            "DELETE FROM keys WHERE number NOT IN (
+                 SELECT number FROM keys ORDER BY number DESC LIMIT ?
+             )",
+        )
+        .bind(to_sql(keep.max(1)))
+        .execute(&mut *transaction)
+        .await?;
+        transaction.commit().await
     }
 }

@@ -8,7 +8,8 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use sqlx::{Row as _, SqliteConnection};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Connection as _, Row as _, SqliteConnection};
 use toolwright_chat::Lease;
 use toolwright_core::__internal::unix_millis_now;
 
@@ -19,35 +20,56 @@ use crate::codec::{from_sql, lease_millis, to_sql};
 const DEFAULT_LEASE_DURATION: Duration = Duration::from_secs(60);
 
 /// The maximum number of leases of other holders that are watched.
-const MAX_WATCHED: usize = 4 << 10;
+const MAX_WATCHED: usize = 64 << 10;
 
-/// Leases of other holders that this process has tried to acquire, by conversation, each with the time of its last observed
-/// change.
+/// Selects the conversations that have to go on, each with its lease.
+pub(super) const UNATTENDED: &str = "
+    SELECT holder, process, until, life, name FROM conversations WHERE number IN (
+        SELECT number FROM conversations WHERE turn = 1
+        UNION
+        SELECT conversation FROM inbox JOIN conversations ON number = conversation
+        WHERE turn <> 2 OR resumes
+    )";
+
+/// Leases of other holders that this process has seen, by conversation, each with the time of its last observed change.
 #[derive(Default)]
 pub(super) struct LeaseWatch(Mutex<HashMap<String, (ForeignLease, Instant)>>);
 
 /// The lease of another holder as it was read.
-#[derive(PartialEq)]
+#[derive(Clone, PartialEq)]
 struct ForeignLease {
     holder: String,
+    process: Option<String>,
     until: i64,
+    duration: Duration,
+}
+
+impl ForeignLease {
+    /// Reads the columns `holder`, `process`, `until` and `life`; `None` if the lease is free.
+    fn read(row: &SqliteRow) -> Result<Option<Self>, sqlx::Error> {
+        let (Some(holder), Some(until)) = (row.try_get(0)?, row.try_get(2)?) else {
+            return Ok(None);
+        };
+        let duration: Option<i64> = row.try_get(3)?;
+        let duration = duration
+            .map_or(DEFAULT_LEASE_DURATION, |millis| Duration::from_millis(from_sql(millis)));
+        Ok(Some(Self { holder, process: row.try_get(1)?, until, duration }))
+    }
 }
 
 impl LeaseWatch {
     /// Returns true if the lease was first seen at least its duration ago, and was not renewed since.
-    fn has_expired(&self, conversation: &str, seen: &ForeignLease, duration: Duration) -> bool {
+    fn has_expired(&self, conversation: &str, seen: &ForeignLease) -> bool {
         let mut watched = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((before, since)) = watched.get(conversation)
             && before == seen
         {
-            return since.elapsed() >= duration;
+            return since.elapsed() >= seen.duration;
         }
         if watched.len() >= MAX_WATCHED {
             watched.clear();
         }
-        let (holder, until) = (seen.holder.clone(), seen.until);
-        let seen = (ForeignLease { holder, until }, Instant::now());
-        watched.insert(conversation.to_owned(), seen);
+        watched.insert(conversation.to_owned(), (seen.clone(), Instant::now()));
         false
     }
 
@@ -58,101 +80,152 @@ impl LeaseWatch {
 }
 
 impl SqliteStore {
-    /// Acquires or renews a lease that is free, held by the same holder or by a process that is gone, or has expired.
+    /// Acquires a lease that is free, held by the same holder or by a process that is gone, or has expired; returns its term.
     pub(super) async fn acquire_lease(
         &self,
-        lease: &Lease,
+        conversation: &str,
+        holder: &str,
         duration: Duration,
-    ) -> Result<bool, sqlx::Error> {
-        let mut connection = self.writer.acquire().await?;
-        if self.write_lease(&mut connection, lease, duration, None).await? {
-            return Ok(true);
-        }
+    ) -> Result<Option<i64>, sqlx::Error> {
+        // Durable: a term that was returned is not used again.
+        let mut connection = self.writer(true).await?;
+        let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
         let row =
             sqlx::query("SELECT holder, process, until, life FROM conversations WHERE name = ?")
-                .bind(&lease.conversation)
-                .fetch_optional(&mut *connection)
+                .bind(conversation)
+                .fetch_optional(&mut *transaction)
                 .await?;
-        let Some(row) = row else { return Ok(false) };
-        let (Some(holder), Some(until)) = (row.try_get(0)?, row.try_get(2)?) else {
-            return Ok(false);
-        };
-        let seen = ForeignLease { holder, until };
-        let process: Option<String> = row.try_get(1)?;
-        let seen_duration: Option<i64> = row.try_get(3)?;
-        let seen_duration = seen_duration
-            .map_or(DEFAULT_LEASE_DURATION, |millis| Duration::from_millis(from_sql(millis)));
-        let is_gone =
-            process.is_some_and(|process| process_lock::is_process_gone(&self.path, &process));
-        if !is_gone && !self.lease_watch.has_expired(&lease.conversation, &seen, seen_duration) {
-            return Ok(false);
+        let held = row.as_ref().map(ForeignLease::read).transpose()?.flatten();
+        let held = held.filter(|held| held.holder != holder);
+        if let Some(held) = held
+            && !self.is_process_gone(held.process.as_deref())
+            && !self.lease_watch.has_expired(conversation, &held)
+        {
+            return Ok(None);
         }
-        let acquired = self.write_lease(&mut connection, lease, duration, Some(&seen)).await;
-        self.lease_watch.unwatch(&lease.conversation);
-        acquired
-    }
-
-    /// Writes a lease that is free, held by the same holder, or still equal to `seen`; returns false otherwise.
-    async fn write_lease(
-        &self,
-        connection: &mut SqliteConnection,
-        lease: &Lease,
-        duration: Duration,
-        seen: Option<&ForeignLease>,
-    ) -> Result<bool, sqlx::Error> {
         let millis = lease_millis(duration);
-        let written = sqlx::query(
-            "INSERT INTO conversations (name, holder, process, until, life) VALUES (?, ?, ?, ?, ?)
+        let term = sqlx::query_scalar(
+            "INSERT INTO conversations (name, holder, process, until, life, term)
+             SELECT ?, ?, ?, ?, ?, removed_term + 1 FROM meta WHERE true
              ON CONFLICT (name) DO UPDATE SET
                  holder = excluded.holder, process = excluded.process, life = excluded.life,
-                 until = max(excluded.until, ifnull(until, 0) + 1)
-             WHERE holder IS NULL OR holder = excluded.holder OR (holder = ? AND until = ?)",
+                 until = max(excluded.until, ifnull(until, 0) + 1), term = term + 1
+             RETURNING term",
         )
-        .bind(&lease.conversation)
-        .bind(&lease.holder)
+        .bind(conversation)
+        .bind(holder)
         .bind(self.process_lock.process_name())
         .bind(now().saturating_add(millis))
         .bind(millis)
-        .bind(seen.map(|seen| &seen.holder))
-        .bind(seen.map(|seen| seen.until))
-        .execute(connection)
+        .fetch_one(&mut *transaction)
         .await?;
-        Ok(written.rows_affected() > 0)
+        transaction.commit().await?;
+        self.lease_watch.unwatch(conversation);
+        Ok(Some(term))
+    }
+
+    /// Renews a lease; returns false if it is not held.
+    pub(super) async fn renew_lease(
+        &self,
+        lease: &Lease,
+        duration: Duration,
+    ) -> Result<bool, sqlx::Error> {
+        let millis = lease_millis(duration);
+        let renewed = sqlx::query(
+            "UPDATE conversations SET life = ?, until = max(?, ifnull(until, 0) + 1)
+             WHERE name = ? AND holder = ? AND term = ?",
+        )
+        .bind(millis)
+        .bind(now().saturating_add(millis))
+        .bind(&lease.conversation)
+        .bind(&lease.holder)
+        .bind(to_sql(lease.term))
+        .execute(&mut *self.writer(false).await?)
+        .await?;
+        Ok(renewed.rows_affected() > 0)
     }
 
     pub(super) async fn release_lease(&self, lease: &Lease) -> Result<(), sqlx::Error> {
-        let mut connection = self.writer.acquire().await?;
-        // The row of a conversation without entries exists only for its lease.
-        let deleted =
-            sqlx::query("DELETE FROM conversations WHERE name = ? AND holder = ? AND entries = 0")
-                .bind(&lease.conversation)
-                .bind(&lease.holder)
-                .execute(&mut *connection)
-                .await?;
-        if deleted.rows_affected() == 0 {
-            sqlx::query(
-                "UPDATE conversations SET holder = NULL, process = NULL, until = NULL, life = NULL
-                 WHERE name = ? AND holder = ?",
-            )
-            .bind(&lease.conversation)
-            .bind(&lease.holder)
-            .execute(&mut *connection)
-            .await?;
+        let mut connection = self.writer(false).await?;
+        let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+        let released = sqlx::query(
+            "UPDATE conversations SET holder = NULL, process = NULL, until = NULL, life = NULL
+             WHERE name = ? AND holder = ? AND term = ?",
+        )
+        .bind(&lease.conversation)
+        .bind(&lease.holder)
+        .bind(to_sql(lease.term))
+        .execute(&mut *transaction)
+        .await?;
+        if released.rows_affected() > 0 {
+            remove_if_empty(&mut transaction, &lease.conversation).await?;
         }
-        Ok(())
+        transaction.commit().await
+    }
+
+    /// Returns conversations whose lease is free or has expired, and whose turn has to go on.
+    pub(super) async fn unattended(&self, limit: usize) -> Result<Vec<String>, sqlx::Error> {
+        let rows = sqlx::query(UNATTENDED).fetch_all(&self.readers).await?;
+        let mut names = Vec::new();
+        // Most leases are of the same few processes.
+        let mut gone: HashMap<Option<String>, bool> = HashMap::new();
+        for row in &rows {
+            let name: String = row.try_get(4)?;
+            let is_unattended = ForeignLease::read(row)?.is_none_or(|held| {
+                let has_expired = self.lease_watch.has_expired(&name, &held);
+                let is_gone = gone
+                    .entry(held.process)
+                    .or_insert_with_key(|process| self.is_process_gone(process.as_deref()));
+                has_expired || *is_gone
+            });
+            if is_unattended {
+                names.push(name);
+            }
+        }
+        names.truncate(limit);
+        Ok(names)
+    }
+
+    fn is_process_gone(&self, process: Option<&str>) -> bool {
+        process.is_some_and(|process| process_lock::is_process_gone(&self.path, process))
     }
 }
 
-/// Returns the number of the conversation if the lease is held: no other holder has acquired it, even if it has expired.
+/// Returns the number of the conversation if the lease is held: it was not acquired again, even if it has expired.
 pub(super) async fn leased_conversation(
     connection: &mut SqliteConnection,
     lease: &Lease,
 ) -> Result<Option<i64>, sqlx::Error> {
-    sqlx::query_scalar("SELECT number FROM conversations WHERE name = ? AND holder = ?")
-        .bind(&lease.conversation)
-        .bind(&lease.holder)
-        .fetch_optional(connection)
-        .await
+    sqlx::query_scalar(
+        "SELECT number FROM conversations WHERE name = ? AND holder = ? AND term = ?",
+    )
+    .bind(&lease.conversation)
+    .bind(&lease.holder)
+    .bind(to_sql(lease.term))
+    .fetch_optional(connection)
+    .await
+}
+
+/// Removes the row of a conversation that has nothing but a term.
+pub(super) async fn remove_if_empty(
+    connection: &mut SqliteConnection,
+    conversation: &str,
+) -> Result<(), sqlx::Error> {
+    let term: Option<i64> = sqlx::query_scalar(
+        "DELETE FROM conversations WHERE name = ? AND holder IS NULL AND entries = 0
+         AND NOT EXISTS (SELECT 1 FROM inbox WHERE conversation = number)
+         RETURNING term",
+    )
+    .bind(conversation)
+    .fetch_optional(&mut *connection)
+    .await?;
+    if let Some(term) = term {
+        sqlx::query("UPDATE meta SET removed_term = max(removed_term, ?)")
+            .bind(term)
+            .execute(connection)
+            .await?;
+    }
+    Ok(())
 }
 
 /// Milliseconds since 1970. Only people and older versions that share the file read `until` as a time.

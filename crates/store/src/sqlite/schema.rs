@@ -3,12 +3,15 @@
 use std::path::Path;
 
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
-use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, query_scalar};
+use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, query_as, query_scalar};
 use tokio::time::{Duration, Instant, sleep};
 use toolwright_chat::StoreError;
 
 use super::error;
-use crate::migrations::{PrepareError, pending_migrations};
+use crate::codec::{to_sql, turn_to_sql};
+use crate::migrations::{
+    PrepareError, TURN_VERSION, is_turn_end, last_turn_status, pending_migrations,
+};
 
 /// `Tool`, SQLite's `application_id`: marks a file as one of Toolwright.
 const APPLICATION_ID: i32 = 0x546f_6f6c;
@@ -47,6 +50,47 @@ pub(super) const MIGRATIONS: &[&str] = &[
     "
     -- How long a lease lasts when it is not renewed, in milliseconds.
     ALTER TABLE conversations ADD COLUMN life INTEGER;
+",
+    "
+    -- The number of the last acquisition of the lease.
+    ALTER TABLE conversations ADD COLUMN term INTEGER NOT NULL DEFAULT 0;
+    -- The last turn: 0 is over, 1 runs, 2 is paused.
+    ALTER TABLE conversations ADD COLUMN turn INTEGER NOT NULL DEFAULT 0;
+    -- The position of the newest item that the inbox has or had.
+    ALTER TABLE conversations ADD COLUMN last_position INTEGER NOT NULL DEFAULT 0;
+    CREATE INDEX running ON conversations (number) WHERE turn = 1;
+
+    CREATE TABLE inbox (
+        conversation INTEGER NOT NULL,
+        position INTEGER NOT NULL,
+        id TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        payload TEXT NOT NULL,
+        principal TEXT,
+        peer TEXT,
+        at INTEGER NOT NULL,
+        resumes INTEGER NOT NULL,
+        PRIMARY KEY (conversation, position),
+        UNIQUE (conversation, id)
+    ) STRICT, WITHOUT ROWID;
+
+    -- The one with the highest number signs.
+    CREATE TABLE keys (
+        number INTEGER PRIMARY KEY,
+        key TEXT NOT NULL
+    ) STRICT;
+    INSERT INTO keys (key) SELECT key FROM key;
+    DROP TABLE key;
+
+    CREATE TABLE meta (
+        one INTEGER PRIMARY KEY CHECK (one = 1),
+        -- The oldest version of the tables whose programs may use these.
+        oldest_reader INTEGER NOT NULL,
+        -- The highest term of a row of `conversations` that was removed. New rows start with it, so that no conversation has a
+        -- term twice.
+        removed_term INTEGER NOT NULL
+    ) STRICT;
+    INSERT INTO meta VALUES (1, 3, 0);
 ",
 ];
 
@@ -104,11 +148,20 @@ async fn apply_pending(
             "`{shown}` is the database of another program: name another file"
         ))));
     }
-    let pending = pending_migrations(&format!("`{shown}`"), current, steps)
+    let oldest_reader: Option<i64> = match current > to_sql(steps.len()) {
+        true => {
+            query_scalar("SELECT oldest_reader FROM meta").fetch_optional(&mut *transaction).await?
+        }
+        false => None,
+    };
+    let pending = pending_migrations(&format!("`{shown}`"), current, oldest_reader, steps)
         .map_err(PrepareError::Rejected)?;
     let mut reached = None;
     for (version, step) in pending {
         sqlx::raw_sql(step).execute(&mut *transaction).await?;
+        if version == TURN_VERSION {
+            compute_turns(&mut transaction).await?;
+        }
         reached = Some(version);
     }
     if let Some(version) = reached {
@@ -117,5 +170,28 @@ async fn apply_pending(
         sqlx::raw_sql(AssertSqlSafe(pragmas)).execute(&mut *transaction).await?;
     }
     transaction.commit().await?;
+    Ok(())
+}
+
+/// Sets the status of each conversation's last turn.
+async fn compute_turns(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
+    let last_entries: Vec<(i64, String)> = query_as(
+        "SELECT conversation, entry FROM entries
+         WHERE seq IN (SELECT max(seq) FROM entries GROUP BY conversation)",
+    )
+    .fetch_all(&mut *connection)
+    .await?;
+    for (number, _) in last_entries.iter().filter(|(_, entry)| !is_turn_end(entry)) {
+        let texts: Vec<String> =
+            query_scalar("SELECT entry FROM entries WHERE conversation = ? ORDER BY seq")
+                .bind(number)
+                .fetch_all(&mut *connection)
+                .await?;
+        sqlx::query("UPDATE conversations SET turn = ? WHERE number = ?")
+            .bind(turn_to_sql(last_turn_status(&texts)))
+            .bind(number)
+            .execute(&mut *connection)
+            .await?;
+    }
     Ok(())
 }

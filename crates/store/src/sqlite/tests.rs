@@ -24,6 +24,10 @@ async fn store_of_pages(file: &Path, pages: &'static str) -> SqliteStore {
     SqliteStore::open_with(file, limited).await.unwrap()
 }
 
+async fn acquire(store: &SqliteStore, conversation: &str) -> Lease {
+    store.acquire(conversation, "me", LONG).await.unwrap().unwrap()
+}
+
 fn user_entry(id: String, text: &str) -> Entry {
     let content = vec![Content::text(text)];
     Entry::new(id, 1, EntryBody::User { content })
@@ -33,26 +37,23 @@ fn user_entry(id: String, text: &str) -> Entry {
 async fn a_full_disk_is_a_clear_error_and_nothing_is_half_written() {
     let (_directory, file) = temporary_file();
     let store = store_of_pages(&file, "30").await;
-    let (room, other) = (Lease::new("room", "me"), Lease::new("other", "me"));
-    for lease in [&room, &other] {
-        assert!(store.acquire(lease, LONG).await.unwrap());
-    }
-    store.append(&other, &[user_entry("a".into(), "here")]).await.unwrap();
+    let (room, other) = (acquire(&store, "room").await, acquire(&store, "other").await);
+    store.append(&other, Append::new(&[user_entry("a".into(), "here")])).await.unwrap();
     // Each entry fits; not all of them do.
     let batch: Vec<Entry> =
         (0..200).map(|n| user_entry(format!("{n}"), &"x".repeat(900))).collect();
     for _ in 0..3 {
-        let error = store.append(&room, &batch).await.unwrap_err().to_string();
+        let error = store.append(&room, Append::new(&batch)).await.unwrap_err().to_string();
         assert!(error.contains("journals.db` does not fit on its disk: make room"), "{error}");
         assert!(store.load("room").await.unwrap().is_empty());
         // Others are read, and written where there is room.
         assert_eq!(store.list(9).await.unwrap().len(), 1);
     }
-    store.append(&other, &[user_entry("b".into(), "and there")]).await.unwrap();
+    store.append(&other, Append::new(&[user_entry("b".into(), "and there")])).await.unwrap();
     assert_eq!(store.load("other").await.unwrap().len(), 2);
     // Without the limit, as after space was freed.
     let store = SqliteStore::open(&file).await.unwrap();
-    store.append(&room, &batch).await.unwrap();
+    store.append(&room, Append::new(&batch)).await.unwrap();
     assert_eq!(store.load("room").await.unwrap().len(), 200);
 }
 
@@ -61,10 +62,9 @@ async fn a_store_on_a_full_disk_refuses_new_work() {
     let (_directory, file) = temporary_file();
     let unlimited = SqliteStore::open(&file).await.unwrap();
     unlimited.check_writable().await.unwrap();
-    let room = Lease::new("room", "me");
-    assert!(unlimited.acquire(&room, LONG).await.unwrap());
+    let room = acquire(&unlimited, "room").await;
     let fill = user_entry("a".into(), &"x".repeat(20_000));
-    unlimited.append(&room, &[fill]).await.unwrap();
+    unlimited.append(&room, Append::new(&[fill])).await.unwrap();
     // The file cannot grow.
     let full = store_of_pages(&file, "1").await;
     for _ in 0..2 {
@@ -102,25 +102,63 @@ async fn a_turn_that_failed_on_a_full_disk_resumes_when_there_is_space() {
 }
 
 #[tokio::test]
+async fn only_durable_appends_are_synced() {
+    let (_directory, file) = temporary_file();
+    let store = SqliteStore::open(&file).await.unwrap();
+    let room = acquire(&store, "room").await;
+    // 1 is `NORMAL`, 2 is `FULL`.
+    let synchronous = async || -> i64 {
+        let mut connection = store.writer_pool.acquire().await.unwrap();
+        let query = sqlx::query_scalar("PRAGMA synchronous");
+        query.fetch_one(&mut *connection).await.unwrap()
+    };
+    assert_eq!(synchronous().await, 2);
+    for (n, durable) in [false, false, true, false, true, true].into_iter().enumerate() {
+        let entries = [user_entry(n.to_string(), "")];
+        store.append(&room, Append::new(&entries).durable(durable)).await.unwrap();
+        assert_eq!(synchronous().await, if durable { 2 } else { 1 }, "{n}");
+    }
+    assert!(store.renew(&room, LONG).await.unwrap());
+    assert_eq!(synchronous().await, 1);
+    acquire(&store, "room").await;
+    assert_eq!(synchronous().await, 2);
+}
+
+#[tokio::test]
+async fn unattended_conversations_are_found_by_indexes() {
+    let (_directory, file) = temporary_file();
+    let store = SqliteStore::open(&file).await.unwrap();
+    let query = format!("EXPLAIN QUERY PLAN {}", lease::UNATTENDED);
+    let plan = sqlx::query(sqlx::AssertSqlSafe(query)).fetch_all(&store.readers).await.unwrap();
+    let plan: Vec<String> = plan.iter().map(|row| row.get("detail")).collect();
+    let scans = plan.iter().filter(|step| step.starts_with("SCAN")).collect::<Vec<_>>();
+    assert!(
+        scans.iter().all(|step| step.contains("inbox") || step.contains("running")),
+        "{plan:?}"
+    );
+}
+
+#[tokio::test]
 async fn migration_steps_are_applied_all_or_none() {
+    const NEXT: &str = "CREATE TABLE second (a TEXT) STRICT; UPDATE meta SET oldest_reader = 4";
     const MORE: &[&str] =
-        &[schema::MIGRATIONS[0], schema::MIGRATIONS[1], "CREATE TABLE second (a TEXT) STRICT"];
+        &[schema::MIGRATIONS[0], schema::MIGRATIONS[1], schema::MIGRATIONS[2], NEXT];
     const BROKEN: &[&str] = &[
         schema::MIGRATIONS[0],
         schema::MIGRATIONS[1],
-        "CREATE TABLE second (a TEXT) STRICT",
+        schema::MIGRATIONS[2],
+        NEXT,
         "CREATE TABLE third (a TEXT) STRICT; CREATE TABLE entries (a TEXT)",
     ];
     let (_directory, file) = temporary_file();
     let store = SqliteStore::open(&file).await.unwrap();
-    let room = Lease::new("room", "me");
-    assert!(store.acquire(&room, LONG).await.unwrap());
-    store.append(&room, &[user_entry("a".into(), "here")]).await.unwrap();
+    let room = acquire(&store, "room").await;
+    store.append(&room, Append::new(&[user_entry("a".into(), "here")])).await.unwrap();
     let options = SqliteConnectOptions::new().filename(&file);
     assert!(schema::migrate(&file, &options, BROKEN).await.is_err());
     let tables = async || {
         let query = "SELECT count(*) FROM sqlite_schema WHERE name IN ('second', 'third')";
-        let row = sqlx::query(query).fetch_one(&store.writer).await.unwrap();
+        let row = sqlx::query(query).fetch_one(&store.readers).await.unwrap();
         row.get::<i64, _>(0)
     };
     assert_eq!(tables().await, 0);
@@ -131,5 +169,5 @@ async fn migration_steps_are_applied_all_or_none() {
     // A store that is open continues to work; an older version cannot open the file any more.
     assert_eq!(store.load("room").await.unwrap().len(), 1);
     let error = SqliteStore::open(&file).await.unwrap_err().to_string();
-    assert!(error.contains("version 3, and") && error.contains("up to version 2:"), "{error}");
+    assert!(error.contains("version 4, and") && error.contains("up to version 3:"), "{error}");
 }

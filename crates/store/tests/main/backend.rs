@@ -35,14 +35,38 @@ impl Backend {
         match self {
             // A store in memory does not survive its process.
             Self::Memory(store) => Arc::clone(store) as Arc<dyn Store>,
+            #[cfg(any(feature = "sqlite", feature = "postgres"))]
+            _ => toolwright_store::open(&self.url()).await.unwrap(),
+        }
+    }
+
+    #[cfg(any(feature = "sqlite", feature = "postgres"))]
+    pub(crate) fn url(&self) -> String {
+        match self {
+            Self::Memory(_) => "memory:".to_owned(),
             #[cfg(feature = "sqlite")]
             Self::Sqlite(directory) => {
-                let file = directory.path().join("journals.db");
-                let url = format!("sqlite:{}", file.display());
-                toolwright_store::open(&url).await.unwrap()
+                format!("sqlite:{}", directory.path().join("journals.db").display())
             }
             #[cfg(feature = "postgres")]
-            Self::Postgres(url) => toolwright_store::open(url).await.unwrap(),
+            Self::Postgres(url) => url.clone(),
+        }
+    }
+
+    /// Executes an `UPDATE` of a table, whose name has no prefix.
+    #[cfg(any(feature = "sqlite", feature = "postgres"))]
+    pub(crate) async fn update(&self, sql: &str) {
+        match self {
+            Self::Memory(_) => panic!("a store in memory has no tables"),
+            #[cfg(feature = "sqlite")]
+            Self::Sqlite(directory) => {
+                crate::sqlite::execute(&directory.path().join("journals.db"), sql).await;
+            }
+            #[cfg(feature = "postgres")]
+            Self::Postgres(url) => {
+                let sql = sql.replace("UPDATE ", "UPDATE toolwright_");
+                crate::postgres::execute(url, &sql).await;
+            }
         }
     }
 }

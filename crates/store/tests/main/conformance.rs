@@ -2,10 +2,13 @@
 
 mod appending;
 mod deletion;
+mod inbox;
+mod keys;
 mod leasing;
 mod listing;
 mod round_trip;
 mod turns;
+mod unattended;
 
 macro_rules! every_store {
     ($($file:ident: $($check:ident),+;)+) => {
@@ -52,7 +55,6 @@ every_store! {
         json_is_stored_byte_for_byte,
         names_and_ids_may_be_anything,
         entries_of_a_newer_version_are_kept_and_skipped,
-        the_key_stays_the_same,
         numbers_survive_the_round_trip;
     leasing:
         a_lease_is_acquired_once_and_renewed_by_its_holder,
@@ -61,9 +63,30 @@ every_store! {
         a_holder_that_lost_its_lease_appends_nothing,
         one_of_many_tasks_acquires_a_lease,
         a_lease_without_entries_leaves_no_conversation,
-        an_expired_lease_stays_with_its_holder_until_another_acquires_it;
+        an_expired_lease_stays_with_its_holder_until_another_acquires_it,
+        a_term_rises_with_every_acquisition,
+        a_lease_of_an_earlier_term_is_not_valid,
+        terms_never_repeat_when_many_tasks_acquire_and_remove;
+    inbox:
+        items_are_returned_as_they_were_added_and_in_order,
+        an_item_is_added_once,
+        a_full_inbox_accepts_nothing,
+        an_item_is_taken_in_the_append_that_journals_it,
+        an_item_is_withdrawn_once,
+        an_inbox_survives_leases_and_is_deleted_with_its_conversation,
+        a_message_resumes_a_turn_if_it_is_sent_during_the_pause,
+        many_tasks_add_to_one_inbox,
+        an_item_is_not_lost_when_its_conversation_is_removed_meanwhile;
+    unattended:
+        a_running_turn_without_a_holder_is_unattended,
+        an_inbox_without_a_holder_is_unattended,
+        an_expired_lease_leaves_its_conversation_unattended;
+    keys:
+        the_key_stays_the_same,
+        a_new_key_comes_first_and_old_ones_remain;
     listing:
         the_latest_conversation_comes_first,
+        the_oldest_of_the_old_conversations_comes_first,
         an_owner_is_shown_its_own_conversations_only,
         a_title_is_the_beginning_of_the_first_entry;
     deletion:

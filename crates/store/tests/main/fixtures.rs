@@ -3,9 +3,11 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use toolwright::chat::{Chat, Entry, EntryBody, Lease, Store};
+use toolwright::chat::{
+    Append, Chat, Entry, EntryBody, InboxBody, InboxItem, Lease, MessagePart, Store,
+};
 use toolwright::testing::ScriptedModel;
-use toolwright::{Content, Invoker, Registry, Tool, ToolError};
+use toolwright::{Content, Invoker, Registry, Role, Tool, ToolError};
 
 /// Longer than any test takes.
 pub(crate) const LONG: Duration = Duration::from_secs(600);
@@ -30,18 +32,32 @@ pub(crate) fn encode(entries: &[Entry]) -> Vec<String> {
     entries.iter().map(text).collect()
 }
 
+/// Acquires the lease of a conversation for a holder; `None` if another one has it.
+pub(crate) async fn acquire_as(
+    store: &dyn Store,
+    conversation: &str,
+    holder: &str,
+) -> Option<Lease> {
+    store.acquire(conversation, holder, LONG).await.unwrap()
+}
+
 /// Acquires the lease of a conversation, which must be free.
 pub(crate) async fn acquire(store: &dyn Store, conversation: &str) -> Lease {
-    let lease = Lease::new(conversation, "me");
-    assert!(store.acquire(&lease, LONG).await.unwrap(), "{conversation}");
-    lease
+    acquire_as(store, conversation, "me").await.expect("the lease is free")
 }
 
 /// Appends entries under a lease that is released afterwards.
 pub(crate) async fn append(store: &dyn Store, conversation: &str, entries: &[Entry]) {
     let lease = acquire(store, conversation).await;
-    store.append(&lease, entries).await.unwrap();
+    store.append(&lease, Append::new(entries)).await.unwrap();
     store.release(&lease).await.unwrap();
+}
+
+/// A message for an inbox.
+pub(crate) fn inbox_message(id: &str, text: &str) -> InboxItem {
+    let part = MessagePart { role: Role::User, content: vec![Content::text(text)] };
+    let body = InboxBody::Message { parts: vec![part], model: None, after: None };
+    InboxItem::new(id, 7, body)
 }
 
 /// The calls of tools, in order.

@@ -9,6 +9,8 @@
 )]
 
 mod backend;
+#[cfg(feature = "sqlite")]
+mod backup;
 mod conformance;
 mod fixtures;
 mod opening;
@@ -18,3 +20,5 @@ mod postgres;
 mod server;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod verifying;

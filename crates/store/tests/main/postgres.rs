@@ -8,8 +8,10 @@ use crate::fixtures::{append, encode, numbered_entries};
 use crate::server;
 
 mod connection_loss;
+#[cfg(feature = "sqlite")]
+mod old_journals;
 
-async fn execute(url: &str, sql: &str) {
+pub(crate) async fn execute(url: &str, sql: &str) {
     let mut connection = PgConnection::connect(url).await.unwrap();
     let sql = AssertSqlSafe(sql.to_owned());
     sqlx::raw_sql(sql).execute(&mut connection).await.unwrap();
@@ -64,11 +66,14 @@ async fn tables_of_a_newer_version_are_refused_and_stay_as_they_are() {
     let url = server.create_database().await;
     drop(PostgresStore::connect(&url).await.unwrap());
     execute(&url, "UPDATE toolwright_version SET version = 99").await;
+    execute(&url, "UPDATE toolwright_meta SET oldest_reader = 4").await;
     let error = connect_error(&url).await;
     assert!(error.contains("has tables of version 99"), "{error}");
-    assert!(error.contains("up to version 2:"), "{error}");
-    execute(&url, "UPDATE toolwright_version SET version = 2").await;
-    PostgresStore::connect(&url).await.unwrap();
+    assert!(error.contains("up to version 3:"), "{error}");
+    // Unless they allow it.
+    execute(&url, "UPDATE toolwright_meta SET oldest_reader = 3").await;
+    let store = PostgresStore::connect(&url).await.unwrap();
+    append(&store, "room", &numbered_entries(0, 1)).await;
 }
 
 #[tokio::test]

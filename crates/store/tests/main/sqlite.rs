@@ -6,13 +6,13 @@ use std::process::{Command, Stdio};
 
 use sqlx::{AssertSqlSafe, Connection as _, Row as _, SqliteConnection};
 use tempfile::TempDir;
-use toolwright::chat::{Lease, Store as _};
+use toolwright::chat::{Append, Store as _};
 use toolwright_store::SqliteStore;
 
-use crate::fixtures::{LONG, acquire, append, encode, numbered_entries, user_entry};
+use crate::fixtures::{acquire, acquire_as, append, encode, numbered_entries, user_entry};
 
 mod leases;
-mod old_journals;
+pub(crate) mod old_journals;
 mod unusable_files;
 
 fn temporary_file() -> (TempDir, PathBuf) {
@@ -28,12 +28,12 @@ async fn open_error(file: &Path) -> String {
     error.to_string()
 }
 
-async fn connect(file: &Path) -> SqliteConnection {
+pub(crate) async fn connect(file: &Path) -> SqliteConnection {
     let url = format!("sqlite:{}?mode=rwc", file.display());
     SqliteConnection::connect(&url).await.unwrap()
 }
 
-async fn execute(file: &Path, sql: &str) {
+pub(crate) async fn execute(file: &Path, sql: &str) {
     let mut connection = connect(file).await;
     let sql = AssertSqlSafe(sql.to_owned());
     sqlx::raw_sql(sql).execute(&mut connection).await.unwrap();
@@ -126,12 +126,16 @@ async fn many_tasks_create_the_same_file_at_the_same_time() {
 async fn tables_of_a_newer_version_are_refused_and_stay_as_they_are() {
     let (_directory, file) = temporary_file();
     drop(SqliteStore::open(&file).await.unwrap());
-    execute(&file, "PRAGMA user_version = 99").await;
+    execute(&file, "PRAGMA user_version = 99; UPDATE meta SET oldest_reader = 4").await;
     let error = open_error(&file).await;
     assert!(error.contains("has tables of version 99"), "{error}");
-    assert!(error.contains("up to version 2:"), "{error}");
-    execute(&file, "PRAGMA user_version = 2").await;
-    SqliteStore::open(&file).await.unwrap();
+    assert!(error.contains("up to version 3:"), "{error}");
+    // Unless they allow it.
+    execute(&file, "UPDATE meta SET oldest_reader = 3").await;
+    let store = SqliteStore::open(&file).await.unwrap();
+    append(&store, "room", &numbered_entries(0, 1)).await;
+    let version = sqlx::query("PRAGMA user_version").fetch_one(&mut connect(&file).await).await;
+    assert_eq!(version.unwrap().get::<i64, _>(0), 99);
 }
 
 #[tokio::test]
@@ -189,12 +193,14 @@ async fn the_lease_of_a_process_that_is_gone_is_free_at_once() {
         .spawn()
         .unwrap();
     wait_for_line(&mut other, "acquired");
-    let mine = Lease::new("room", "me");
-    assert!(!store.acquire(&mine, LONG).await.unwrap(), "it still runs");
+    assert!(acquire_as(&store, "room", "me").await.is_none(), "it still runs");
+    assert!(store.list_unattended(9).await.unwrap().is_empty());
     other.kill().unwrap();
     other.wait().unwrap();
-    assert!(store.acquire(&mine, LONG).await.unwrap(), "it is gone");
-    store.append(&mine, &numbered_entries(0, 1)).await.unwrap();
+    assert_eq!(store.list_unattended(9).await.unwrap(), ["room"]);
+    let mine = acquire(&store, "room").await;
+    assert_eq!(mine.term, 2);
+    store.append(&mine, Append::new(&numbered_entries(0, 1))).await.unwrap();
     drop(store);
     // The lock files of processes that are gone are removed.
     drop(SqliteStore::open(&file).await.unwrap());
@@ -211,8 +217,8 @@ async fn a_process_that_dies() {
         return;
     };
     let store = SqliteStore::open(&file).await.unwrap();
-    let lease = Lease::new("room", "the other");
-    assert!(store.acquire(&lease, LONG).await.unwrap());
+    let lease = acquire_as(&store, "room", "the other").await.unwrap();
+    store.append(&lease, Append::new(&numbered_entries(7, 1))).await.unwrap();
     println!("acquired");
     // Blocks until it is killed.
     let _ = std::io::stdin().read_line(&mut String::new());

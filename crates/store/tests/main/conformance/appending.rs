@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures::FutureExt as _;
-use toolwright::chat::EntryBody;
+use toolwright::chat::{Append, EntryBody, TailEnd};
 
 use crate::backend::Backend;
 use crate::fixtures::{acquire, append, encode, ids, numbered_entries, user_entry};
@@ -12,9 +12,12 @@ pub(crate) async fn entries_are_loaded_in_the_order_they_were_appended(backend: 
     let store = backend.open().await;
     let room = acquire(&store, "room").await;
     // Ordered by the appends, not by the times and ids of the entries.
-    store.append(&room, &[user_entry("z", 9, "one"), user_entry("b", 5, "two")]).await.unwrap();
-    store.append(&room, &[user_entry("a", 1, "three")]).await.unwrap();
-    store.append(&room, &[]).await.unwrap();
+    store
+        .append(&room, Append::new(&[user_entry("z", 9, "one"), user_entry("b", 5, "two")]))
+        .await
+        .unwrap();
+    store.append(&room, Append::new(&[user_entry("a", 1, "three")])).await.unwrap();
+    store.append(&room, Append::new(&[])).await.unwrap();
     for store in [store, backend.open().await] {
         let loaded = store.load("room").await.unwrap();
         assert_eq!(ids(&loaded), ["z", "b", "a"]);
@@ -27,11 +30,11 @@ pub(crate) async fn an_entry_that_is_appended_again_is_stored_once(backend: &Bac
     let (room, other) = (acquire(&store, "room").await, acquire(&store, "other").await);
     let entries = [user_entry("a", 1, "one"), user_entry("b", 2, "two"), user_entry("a", 3, "x")];
     for _ in 0..2 {
-        store.append(&room, &entries).await.unwrap();
+        store.append(&room, Append::new(&entries)).await.unwrap();
     }
     let more = [user_entry("c", 4, "three"), user_entry("b", 5, "four")];
-    store.append(&room, &more).await.unwrap();
-    store.append(&other, &[user_entry("a", 6, "y")]).await.unwrap();
+    store.append(&room, Append::new(&more)).await.unwrap();
+    store.append(&other, Append::new(&[user_entry("a", 6, "y")])).await.unwrap();
     let loaded = store.load("room").await.unwrap();
     let expected =
         [user_entry("a", 1, "one"), user_entry("b", 2, "two"), user_entry("c", 4, "three")];
@@ -48,7 +51,7 @@ pub(crate) async fn a_batch_is_stored_whole_or_not_at_all(backend: &Backend) {
     for round in 0..20 {
         // A cancelled append stores the whole batch, or nothing.
         let batch = numbered_entries(round * 50, 50);
-        let mut append = store.append(&room, &batch);
+        let mut append = store.append(&room, Append::new(&batch));
         for _ in 0..round {
             if (&mut append).now_or_never().is_some() {
                 break;
@@ -57,7 +60,7 @@ pub(crate) async fn a_batch_is_stored_whole_or_not_at_all(backend: &Backend) {
         }
         drop(append);
         let marker = [user_entry(format!("after {round}"), 0, "")];
-        store.append(&room, &marker).await.unwrap();
+        store.append(&room, Append::new(&marker)).await.unwrap();
     }
     // A cancelled append may still be running; without the lease it is rejected.
     store.release(&room).await.unwrap();
@@ -80,7 +83,7 @@ pub(crate) async fn many_conversations_are_appended_to_at_the_same_time(backend:
         tokio::spawn(async move {
             let room = acquire(&store, &format!("room {n}")).await;
             for batch in 0..10 {
-                store.append(&room, &numbered_entries(batch * 3, 3)).await.unwrap();
+                store.append(&room, Append::new(&numbered_entries(batch * 3, 3))).await.unwrap();
             }
         })
     });
@@ -99,7 +102,9 @@ pub(crate) async fn one_conversation_is_appended_to_by_many_tasks(backend: &Back
     let room = acquire(&store, "room").await;
     let tasks = (0..16).map(|n| {
         let (store, room) = (Arc::clone(&store), room.clone());
-        tokio::spawn(async move { store.append(&room, &numbered_entries(n * 5, 5)).await.unwrap() })
+        tokio::spawn(async move {
+            store.append(&room, Append::new(&numbered_entries(n * 5, 5))).await.unwrap()
+        })
     });
     for task in tasks.collect::<Vec<_>>() {
         task.await.unwrap();
@@ -123,9 +128,9 @@ pub(crate) async fn ten_thousand_entries_are_stored(backend: &Backend) {
     let store = backend.open().await;
     let loaded = store.load("room").await.unwrap();
     assert_eq!(encode(&loaded), encode(&entries));
-    let last = store.tail("room", None, 3).await.unwrap();
+    let last = store.tail("room", TailEnd::Newest, 3).await.unwrap();
     assert_eq!(ids(&last), ["9997", "9998", "9999"]);
-    let middle = store.tail("room", Some("5000"), 2).await.unwrap();
+    let middle = store.tail("room", TailEnd::Before("5000"), 2).await.unwrap();
     assert_eq!(ids(&middle), ["4998", "4999"]);
 }
 
@@ -138,18 +143,25 @@ pub(crate) async fn a_tail_is_read_page_by_page(backend: &Backend) {
     let mut pages = Vec::new();
     let mut before: Option<String> = None;
     loop {
-        let page = store.tail("room", before.as_deref(), 4).await.unwrap();
+        let end = before.as_deref().map_or(TailEnd::Newest, TailEnd::Before);
+        let page = store.tail("room", end, 4).await.unwrap();
         let Some(first) = page.first() else { break };
         before = Some(first.id.clone());
         pages.push(ids(&page).join(" "));
     }
     assert_eq!(pages, ["7 8 9 10", "3 4 5 6", "0 1 2"]);
-    assert!(store.tail("room", None, 0).await.unwrap().is_empty());
+    assert!(store.tail("room", TailEnd::Newest, 0).await.unwrap().is_empty());
     // No entries precede an unknown one.
     for unknown in ["11", "", "room"] {
-        let page = store.tail("room", Some(unknown), 4).await.unwrap();
-        assert!(page.is_empty(), "{unknown}");
+        for end in [TailEnd::Before(unknown), TailEnd::At(unknown)] {
+            let page = store.tail("room", end, 4).await.unwrap();
+            assert!(page.is_empty(), "{unknown}");
+        }
     }
-    let all = store.tail("room", Some("10"), usize::MAX).await.unwrap();
+    let page = store.tail("room", TailEnd::At("9"), 2).await.unwrap();
+    assert_eq!(ids(&page), ["8", "9"]);
+    let page = store.tail("room", TailEnd::At("0"), 2).await.unwrap();
+    assert_eq!(ids(&page), ["0"]);
+    let all = store.tail("room", TailEnd::Before("10"), usize::MAX).await.unwrap();
     assert!(matches!(all[9].body, EntryBody::User { .. }) && all.len() == 10);
 }

@@ -26,6 +26,22 @@ pub(crate) async fn the_latest_conversation_comes_first(backend: &Backend) {
     assert_eq!((old.entries, old.began, old.last), (2, 10, 40));
 }
 
+pub(crate) async fn the_oldest_of_the_old_conversations_comes_first(backend: &Backend) {
+    let store = backend.open().await;
+    for (name, at) in [("a", 10), ("b", 30), ("c", 20), ("d", 40)] {
+        append(&store, name, &[user_entry("a", at, "x")]).await;
+    }
+    append(&store, "a", &[user_entry("b", 35, "x")]).await;
+    let names = async |time, most| -> Vec<String> {
+        let listed = store.list_older_than(time, most).await.unwrap();
+        listed.into_iter().map(|it| it.conversation).collect()
+    };
+    assert_eq!(names(40, 9).await, ["c", "b", "a"]);
+    assert_eq!(names(40, 2).await, ["c", "b"]);
+    assert_eq!(names(u64::MAX, 9).await.len(), 4);
+    assert!(names(20, 9).await.is_empty());
+}
+
 pub(crate) async fn an_owner_is_shown_its_own_conversations_only(backend: &Backend) {
     let store = backend.open().await;
     let subject = |name: &str| Owner::Subject(name.to_owned());

@@ -3,13 +3,13 @@
 use serde_json::value::RawValue;
 use toolwright::ToolCall;
 use toolwright::chat::{
-    ApprovalVerdict, CallMetadata, Entry, EntryBody, Item, ModelId, Step, StopReason, Usage,
-    load_unfinished_turn, repair_journal,
+    Append, ApprovalVerdict, CallMetadata, Entry, EntryBody, Item, ModelId, Step, StopReason,
+    TailEnd, Usage, load_unfinished_turn, repair_journal,
 };
 use toolwright::testing::ScriptedModel;
 
 use crate::backend::Backend;
-use crate::fixtures::{acquire, append, chat, encode, ids, user_entry};
+use crate::fixtures::{acquire, acquire_as, append, chat, encode, ids, user_entry};
 
 /// JSON that parsing and serializing would change.
 const UNUSUAL_JSON: &[&str] = &[
@@ -71,38 +71,24 @@ pub(crate) async fn names_and_ids_may_be_anything(backend: &Backend) {
     ];
     let store = backend.open().await;
     for name in names {
-        let lease = toolwright::chat::Lease::new(name, name);
-        assert!(store.acquire(&lease, crate::fixtures::LONG).await.unwrap());
+        let lease = acquire_as(&store, name, name).await.unwrap();
         let entries = names.map(|id| user_entry(id, 1, name));
-        store.append(&lease, &entries).await.unwrap();
+        store.append(&lease, Append::new(&entries)).await.unwrap();
     }
     let store = backend.open().await;
     for name in names {
         let loaded = store.load(name).await.unwrap();
         assert_eq!(ids(&loaded), names, "{name:?}");
         assert_eq!(encode(&loaded), encode(&names.map(|id| user_entry(id, 1, name))));
-        let before = store.tail(name, Some("a\0b"), 9).await.unwrap();
+        let before = store.tail(name, TailEnd::Before("a\0b"), 9).await.unwrap();
         assert_eq!(ids(&before), ["", " ", "\0"]);
-        let other = toolwright::chat::Lease::new(name, "other");
-        assert!(!store.acquire(&other, crate::fixtures::LONG).await.unwrap());
+        assert!(acquire_as(&store, name, "other").await.is_none());
     }
     let mut expected = names.map(str::to_owned);
     expected.sort();
     let listed = store.list(100).await.unwrap();
     let listed: Vec<String> = listed.into_iter().map(|it| it.conversation).collect();
     assert_eq!(listed, expected, "equal times are ordered by name");
-}
-
-pub(crate) async fn the_key_stays_the_same(backend: &Backend) {
-    let (one, two) = (backend.open().await, backend.open().await);
-    let (first, second) = tokio::join!(one.signing_key(), two.signing_key());
-    let key = first.unwrap();
-    assert_eq!(key.expose(), second.unwrap().expose());
-    assert!(key.expose().len() >= 64);
-    let later = backend.open().await.signing_key().await.unwrap();
-    assert_eq!(key.expose(), later.expose());
-    let elsewhere = Backend::memory().open().await.signing_key().await.unwrap();
-    assert_ne!(key.expose(), elsewhere.expose());
 }
 
 pub(crate) async fn numbers_survive_the_round_trip(backend: &Backend) {
@@ -115,7 +101,7 @@ pub(crate) async fn numbers_survive_the_round_trip(backend: &Backend) {
         let arguments = serde_json::json!({"x": cost, "big": u64::MAX, "small": i64::MIN});
         let verdict = ApprovalVerdict::Edit { arguments };
         let call = "call".into();
-        let what = EntryBody::ApprovalDecided { call, verdict };
+        let what = EntryBody::ApprovalDecided { call, verdict, mac: None };
         entries.push(Entry::new(format!("{n}"), 0, what));
         let mut step = step(0, "null");
         step.id = format!("step {n}");
@@ -124,7 +110,7 @@ pub(crate) async fn numbers_survive_the_round_trip(backend: &Backend) {
         }
         entries.push(step);
     }
-    store.append(&room, &entries).await.unwrap();
+    store.append(&room, Append::new(&entries)).await.unwrap();
     let loaded = backend.open().await.load("room").await.unwrap();
     assert_eq!(encode(&loaded), encode(&entries));
     assert_eq!(store.list(usize::MAX).await.unwrap().len(), 1);

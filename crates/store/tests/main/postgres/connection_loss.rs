@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use toolwright::chat::{ChatError, EntryBody, Store as _};
+use toolwright::chat::{Append, ChatError, EntryBody, Store as _};
 use toolwright::testing::ScriptedModel;
 use toolwright::{Tool, ToolError};
 use toolwright_store::PostgresStore;
@@ -27,7 +27,7 @@ async fn a_terminated_connection_is_replaced_without_an_error() {
         let many = (0..20).map(|_| store.load("room"));
         futures::future::try_join_all(many).await.unwrap();
         execute(&url, TERMINATE_ALL).await;
-        store.append(&room, &numbered_entries(round, 1)).await.unwrap();
+        store.append(&room, Append::new(&numbered_entries(round, 1))).await.unwrap();
     }
     let loaded = store.load("room").await.unwrap();
     assert_eq!(ids(&loaded), ["0", "1", "2", "3", "4"]);
@@ -47,7 +47,7 @@ async fn repeated_connection_loss_neither_loses_nor_duplicates_entries() {
             for n in 0..60 {
                 let batch = numbered_entries(n * 3, 3);
                 // An append that failed may have been stored; repeating it is safe.
-                while store.append(&room, &batch).await.is_err() {}
+                while store.append(&room, Append::new(&batch)).await.is_err() {}
             }
         }
     });

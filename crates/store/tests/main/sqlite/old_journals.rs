@@ -7,17 +7,17 @@ use std::time::Duration;
 use serde_json::json;
 use sqlx::{Connection as _, Row as _};
 use tempfile::TempDir;
-use toolwright::chat::{EntryBody, PrincipalRecord, Store};
+use toolwright::chat::{EntryBody, InboxBody, InboxItem, PrincipalRecord, Store};
 use toolwright::testing::ScriptedModel;
 use toolwright::{ApprovalSigner, CallScope, Invoker, Registry, ToolCall};
 use toolwright_store::SqliteStore;
 
 use super::{connect, execute, temporary_file};
-use crate::fixtures::{Log, chat, encode, pay_tool};
+use crate::fixtures::{Log, acquire, chat, encode, pay_tool};
 
 /// `each-kind` has every kind of entry, verdict, end and item; `paused` waits for the approval of a call of `pay`; the turn of
 /// `approved` has ended; that of `@ada/interrupted` was interrupted after the user's message.
-const JOURNALS: &str = include_str!("../../fixtures/journal-0.1.sql");
+pub(crate) const JOURNALS: &str = include_str!("../../fixtures/journal-0.1.sql");
 
 async fn store_of(sql: &str) -> (TempDir, PathBuf, Arc<dyn Store>) {
     let (directory, file) = temporary_file();
@@ -60,8 +60,9 @@ async fn a_pending_approval_is_shown_and_decided() {
     let registry = Registry::new();
     registry.add(pay_tool(&Log::default())).unwrap();
     let century = Duration::from_secs(100 * 365 * 24 * 60 * 60);
-    let key = store.signing_key().await.unwrap();
-    let signer = ApprovalSigner::with_key(key.expose()).lifetime(century);
+    let keys = store.signing_keys().await.unwrap();
+    assert_eq!(keys.len(), 1);
+    let signer = ApprovalSigner::with_key(keys[0].expose()).lifetime(century);
     let invoker = Invoker::new(&registry).unwrap();
     let invoker = invoker.with_approval_signer(Arc::new(signer));
     let call = ToolCall::new("pay", r#"{"amount": 40}"#).with_id("call_0_0");
@@ -112,4 +113,53 @@ async fn an_interrupted_turn_resumes() {
     let request = chat.resume("@ada/interrupted").principal(principal);
     assert_eq!(request.call().await.unwrap().text(), "Yes.");
     assert_eq!(model.requests()[0].messages.len(), 1);
+}
+
+#[tokio::test]
+async fn an_interrupted_turn_is_unattended_and_a_paused_one_is_not() {
+    let (_directory, _, store) = store_of(JOURNALS).await;
+    assert_eq!(store.list_unattended(9).await.unwrap(), ["@ada/interrupted"]);
+    let stop = InboxItem::new("stop", 1, InboxBody::Stop);
+    assert_eq!(store.push_inbox("paused", &stop, 9).await.unwrap(), Some(1));
+    assert_eq!(store.list_unattended(9).await.unwrap().len(), 2);
+    assert_eq!(store.term("paused").await.unwrap(), 0);
+    assert_eq!(acquire(&store, "paused").await.term, 1);
+}
+
+#[tokio::test]
+async fn the_status_of_the_last_turn_is_computed_from_its_entries() {
+    // Else the turn rejects repetitions of the same call.
+    let distinct = |journals: String, call| {
+        let metadata = |digest| format!(r#""call":"{call}","tool":"pay","digest":"{digest}""#);
+        journals.replace(&metadata("digest"), &metadata(call))
+    };
+    let journals = ["a", "b", "c", "d"].into_iter().fold(JOURNALS.to_owned(), distinct);
+    // The last entry of `each-kind`, and the column `turn`: 0 is over, 1 runs, 2 is paused.
+    for (last, turn) in [
+        (12, 1), // A message.
+        (14, 1), // A step with four calls, before any approval was requested.
+        (18, 2), // Four approvals were requested.
+        (19, 2), // One was decided, without a signature.
+        (23, 1), // One call has started.
+        (24, 2), // It has finished.
+        (28, 1), // All have.
+        (29, 0), // The turn has ended.
+        (30, 1), // The next message.
+        (39, 0),
+    ] {
+        let cut =
+            format!("{journals} DELETE FROM entries WHERE conversation = 3 AND seq > {last};");
+        let (_directory, file, _store) = store_of(&cut).await;
+        let query = sqlx::query("SELECT turn FROM conversations WHERE number = 3");
+        let row = query.fetch_one(&mut connect(&file).await).await.unwrap();
+        assert_eq!(row.get::<i64, _>(0), turn, "{last}");
+    }
+}
+
+#[tokio::test]
+async fn a_damaged_entry_does_not_stop_the_migration() {
+    let damage = "UPDATE entries SET entry = '{' WHERE seq = 40;";
+    let (_directory, _, store) = store_of(&format!("{JOURNALS} {damage}")).await;
+    assert_eq!(store.load("paused").await.unwrap().len(), 3);
+    store.load("@ada/interrupted").await.unwrap_err();
 }

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use toolwright::chat::Store as _;
+use toolwright::chat::{Append, Store as _};
 use toolwright_store::SqliteStore;
 
 use super::{execute, open_error, temporary_file};
@@ -126,5 +126,5 @@ async fn an_unprivileged_process() {
     let (_directory, elsewhere) = temporary_file();
     let elsewhere = SqliteStore::open(&elsewhere).await.unwrap();
     let room = acquire(&elsewhere, "room").await;
-    elsewhere.append(&room, &numbered_entries(0, 2)).await.unwrap();
+    elsewhere.append(&room, Append::new(&numbered_entries(0, 2))).await.unwrap();
 }

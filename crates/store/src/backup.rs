@@ -1,0 +1,97 @@
+//! Copies a store into a file, and such a file into an empty store.
+
+use std::path::Path;
+
+use toolwright_chat::StoreError;
+
+use crate::SqliteStore;
+use crate::open::{OpenStore, check_exists, open_kind};
+use crate::rows::{Rows, memory_error};
+
+/// How far terms rise when a backup is restored: the leases that were acquired after the backup had higher terms, and the numbers
+/// of events, which begin with the term, must not be used again.
+const TERM_GAP: i64 = 1 << 16;
+
+/// Copies the store that a URL names into a new file, which is itself a SQLite store without leases, for its owner only.
+///
+/// The copy is of one moment. Others may use the store meanwhile.
+///
+/// # Errors
+///
+/// When the store cannot be opened or read, or is in memory; when the file exists already or cannot be written.
+///
+/// # Examples
+///
+/// ```
+/// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+/// # let directory = tempfile::tempdir().unwrap();
+/// # let url = |name| format!("sqlite:{}", directory.path().join(name).display());
+/// # let (store, other_store) = (url("a.db"), url("b.db"));
+/// # let file = directory.path().join("backup.db");
+/// # toolwright_store::open(&store).await?;
+/// toolwright_store::backup(&store, &file).await?;
+/// toolwright_store::restore(&file, &other_store).await?;
+/// # Ok::<(), toolwright::chat::StoreError>(()) }).unwrap();
+/// ```
+pub async fn backup(url: &str, file: impl AsRef<Path>) -> Result<(), StoreError> {
+    let file = file.as_ref();
+    check_exists(url)?;
+    match open_kind(url).await? {
+        OpenStore::Memory => Err(memory_error()),
+        OpenStore::Sqlite(store) => store.copy_into(file).await,
+        #[cfg(feature = "postgres")]
+        OpenStore::Postgres(store) => {
+            let mut from = store.snapshot().await?;
+            SqliteStore::write_new(file, async |copy| {
+                let mut to = copy.begin_restore().await?;
+                copy_rows(&mut *from, &mut *to, 0).await?;
+                to.commit().await
+            })
+            .await
+        }
+    }
+}
+
+/// Copies a file that [`backup`] wrote into the store that a URL names, which must have no conversations.
+///
+/// The keys of the store are replaced: no other program may use it meanwhile.
+///
+/// # Errors
+///
+/// When the file or the store cannot be opened, or the store has conversations or is in memory. Then nothing was changed.
+pub async fn restore(file: impl AsRef<Path>, url: &str) -> Result<(), StoreError> {
+    let file = file.as_ref();
+    check_exists(&format!("sqlite:{}", file.display()))?;
+    let backup = SqliteStore::open(file).await?;
+    let mut from = backup.snapshot().await?;
+    let mut to = match open_kind(url).await? {
+        OpenStore::Memory => return Err(memory_error()),
+        OpenStore::Sqlite(store) => store.begin_restore().await?,
+        #[cfg(feature = "postgres")]
+        OpenStore::Postgres(store) => store.begin_restore().await?,
+    };
+    if !to.read_header().await?.conversations.is_empty() {
+        return Err(StoreError::new(
+            "a backup is restored into an empty store only, and this one has conversations: name another",
+        ));
+    }
+    copy_rows(&mut *from, &mut *to, TERM_GAP).await?;
+    to.commit().await
+}
+
+/// Copies all rows; every term rises by `term_gap`.
+async fn copy_rows(
+    from: &mut dyn Rows,
+    to: &mut dyn Rows,
+    term_gap: i64,
+) -> Result<(), StoreError> {
+    let mut header = from.read_header().await?;
+    header.removed_term += term_gap;
+    to.write_header(&header).await?;
+    for number in header.conversations {
+        let mut row = from.read_conversation(number).await?;
+        row.term += term_gap;
+        to.write_conversation(&row).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,70 @@
+//! The rows of a store, which backups copy and [`verify`](crate::verify()) checks.
+
+use futures::future::BoxFuture;
+use toolwright_chat::StoreError;
+
+use crate::codec::InboxRow;
+use crate::open::{OpenStore, open_kind};
+
+/// The result of an operation on rows.
+pub(crate) type RowsFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
+
+/// One transaction of either database.
+pub(crate) trait Rows: Send {
+    /// Reads all that belongs to no conversation, and the numbers of the conversations.
+    fn read_header(&mut self) -> RowsFuture<'_, Header>;
+
+    /// Reads a conversation by its number.
+    fn read_conversation(&mut self, number: i64) -> RowsFuture<'_, ConversationRow>;
+
+    /// Replaces the keys and the term of removed conversations.
+    fn write_header<'a>(&'a mut self, header: &'a Header) -> RowsFuture<'a, ()>;
+
+    /// Adds a conversation that does not exist, without a lease.
+    fn write_conversation<'a>(&'a mut self, row: &'a ConversationRow) -> RowsFuture<'a, ()>;
+
+    fn commit(self: Box<Self>) -> RowsFuture<'static, ()>;
+}
+
+/// What belongs to no conversation.
+pub(crate) struct Header {
+    /// The numbers of the conversations, in the order in which they were created.
+    pub(crate) conversations: Vec<i64>,
+    /// The keys, the oldest first.
+    pub(crate) keys: Vec<String>,
+    pub(crate) removed_term: i64,
+}
+
+/// A conversation with its entries and its inbox.
+pub(crate) struct ConversationRow {
+    pub(crate) name: String,
+    pub(crate) term: i64,
+    pub(crate) turn: i64,
+    pub(crate) last_position: i64,
+    pub(crate) title: String,
+    /// The number of entries.
+    pub(crate) count: i64,
+    pub(crate) began: i64,
+    pub(crate) last: i64,
+    /// The ids and the JSON of the entries, in order.
+    pub(crate) entries: Vec<(String, String)>,
+    pub(crate) inbox: Vec<InboxRow>,
+}
+
+/// Opens a store, and reads it in one transaction: all rows are of the same moment. The store stays open as long.
+pub(crate) async fn open_snapshot(url: &str) -> Result<(OpenStore, Box<dyn Rows>), StoreError> {
+    crate::open::check_exists(url)?;
+    let store = open_kind(url).await?;
+    let rows = match &store {
+        OpenStore::Memory => return Err(memory_error()),
+        #[cfg(feature = "sqlite")]
+        OpenStore::Sqlite(store) => store.snapshot().await?,
+        #[cfg(feature = "postgres")]
+        OpenStore::Postgres(store) => store.snapshot().await?,
+    };
+    Ok((store, rows))
+}
+
+pub(crate) fn memory_error() -> StoreError {
+    StoreError::new("a store in memory cannot be read from outside: name `sqlite:` or `postgres:`")
+}
