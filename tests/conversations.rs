@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
-use toolwright::chat::{Entry, Lease, Store as _};
+use toolwright::chat::{Append, Entry, Store as _};
 
 #[path = "support/command_output.rs"]
 mod command_output;
@@ -75,11 +75,11 @@ impl TestHome {
         let entries = exported.iter().skip(1);
         let entries = entries.map(|line| serde_json::from_str(line).unwrap());
         let entries: Vec<Entry> = entries.collect();
-        let lease = Lease::new(conversation, "test");
         let kept = async {
             let store = toolwright::store::open(&url).await?;
-            assert!(store.acquire(&lease, Duration::from_secs(60)).await?);
-            store.append(&lease, &entries).await?;
+            let lease = store.acquire(conversation, "test", Duration::from_secs(60)).await?;
+            let lease = lease.unwrap();
+            store.append(&lease, Append::new(&entries)).await?;
             store.release(&lease).await
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

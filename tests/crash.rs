@@ -17,6 +17,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
+use toolwright::chat::Entry;
 use toolwright::testing::SeededRng;
 
 #[path = "crash/consistency.rs"]
@@ -151,7 +152,9 @@ fn assert_exported(url: &str, journal: &JournalReader, conversations: &[String])
     let last = conversations.last().unwrap();
     let exported = toolwright(url, &["export", last]);
     let lines: Vec<&str> = exported.lines().skip(1).collect();
-    assert_eq!(lines, journal.texts(last));
+    let entries = journal.entries(last).into_iter().map(Entry::without_mac);
+    let expected = entries.map(|entry| serde_json::to_string(&entry).unwrap());
+    assert_eq!(lines, expected.collect::<Vec<String>>());
 }
 
 fn toolwright(url: &str, arguments: &[&str]) -> String {

@@ -1,6 +1,6 @@
 //! Export to files, and import.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::vendor::{MockAnswer, MockVendor};
 use super::{CommandOutput, TestHome, entry_kinds, mode};
@@ -42,6 +42,39 @@ fn the_documented_conversation_is_one() {
     std::fs::write(home.path("page.jsonl"), example).unwrap();
     home.run(&["conversations", "import", "page.jsonl"]).assert_success();
     assert_eq!(home.export("a"), example);
+}
+
+#[test]
+fn one_branch_is_exported_the_newest_unless_its_end_is_named() {
+    let home = TestHome::new();
+    home.ask("a", "Convert 100 C to Fahrenheit");
+    home.ask("a", "What is the weather in Paris?");
+    let exported = home.export("a");
+    let (first, second) = exported.split_at(exported.match_indices('\n').nth(6).unwrap().0 + 1);
+    // The second turn again, as a branch after the first one.
+    let id = |line: &str| -> Value { serde_json::from_str::<Value>(line).unwrap()["id"].take() };
+    let mut branch: Vec<Value> =
+        second.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    for entry in &mut branch {
+        entry["id"] = json!(format!("again-{}", entry["id"].as_str().unwrap()));
+    }
+    branch[0]["after"] = id(first.lines().last().unwrap());
+    let branch: Vec<String> = branch.iter().map(Value::to_string).collect();
+    let lines: Vec<&str> = exported.lines().chain(branch.iter().map(String::as_str)).collect();
+    let imported = home.import(&lines, "b").assert_success();
+    assert_eq!(imported.err, "b: 18 entries\n");
+
+    let ids = |exported: &str| -> Vec<Value> { exported.lines().skip(1).map(id).collect() };
+    let newest = [&ids(first)[..], &branch.iter().map(|it| id(it)).collect::<Vec<_>>()].concat();
+    assert_eq!(ids(&home.export("b")), newest);
+    let end = id(second.lines().last().unwrap());
+    let export = ["conversations", "export", "b", "--branch"];
+    let other = home.run(&[&export[..], &[end.as_str().unwrap()]].concat()).assert_success();
+    assert_eq!(ids(&other.out), ids(&exported));
+    let unknown = home.run(&[&export[..], &["nowhere"]].concat());
+    unknown.assert_failure(2, "conversation `b` has no entry `nowhere`");
+    let shown = home.run(&["conversations", "show", "b"]).assert_success();
+    assert!(shown.out.starts_with("b: 12 entries"), "{shown:?}");
 }
 
 #[test]
@@ -134,6 +167,10 @@ fn a_call_that_was_approved_in_a_file_does_not_run() {
     command.env("OPENAI_BASE_URL", &vendor.base).env("OPENAI_API_KEY", "a key");
     CommandOutput::from(command.output().unwrap()).assert_success();
     let exported = home.export("a");
+    let shown = home.run(&["conversations", "show", "a", "--json"]).assert_success();
+    for text in [&exported, &shown.out] {
+        assert!(text.contains("decided") && !text.contains("\"mac\""), "{text}");
+    }
     let asked = entry_kinds(&exported).iter().position(|kind| kind == "asked");
     let mut lines: Vec<&str> = exported.lines().take(asked.unwrap() + 2).collect();
     // Into the store that has signed the approval request, with another amount and an approval.

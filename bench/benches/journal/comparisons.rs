@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Runtime;
-use toolwright::chat::{Entry, Lease, Store};
+use toolwright::chat::{Append, Entry, Store};
 use toolwright_bench::{Comparison, Table};
 
 use crate::plain_sqlx::PlainSqlx;
@@ -17,9 +17,8 @@ pub(crate) fn compare_append(
     floor: Option<&PlainSqlx>,
     store: &Arc<dyn Store>,
 ) -> Table {
-    let lease = Lease::new("appending", "bench");
-    let held = store.acquire(&lease, Duration::from_secs(6_000));
-    assert!(runtime.block_on(held).unwrap());
+    let held = store.acquire("appending", "bench", Duration::from_secs(6_000));
+    let lease = runtime.block_on(held).unwrap().unwrap();
     let mut race = Comparison::new(format!("{name}: one entry appended"), runtime);
     if let Some(floor) = floor {
         let text = sample_conversation::user_text(0);
@@ -32,7 +31,7 @@ pub(crate) fn compare_append(
     race.add_async_function("append", async move || {
         n += 1;
         let entry = Entry::new(format!("{n:016x}"), n as u64, kind.clone());
-        store.append(&lease, &[entry]).await.unwrap();
+        store.append(&lease, Append::new(&[entry])).await.unwrap();
         "ok"
     })
     .run()

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use toolwright::chat::{
-    CallMetadata, Chat, Entry, EntryBody, Item, Lease, Message, ModelId, Step, StopReason, Store,
+    Append, CallMetadata, Chat, Entry, EntryBody, Item, Message, ModelId, Step, StopReason, Store,
     TurnEnd, Usage,
 };
 use toolwright::testing::{FnModel, ModelReply};
@@ -52,10 +52,9 @@ pub(crate) fn user_text(turn: usize) -> String {
 
 /// Creates a conversation of so many turns.
 pub(crate) async fn append_turns(store: &dyn Store, name: &str, turns: usize) {
-    let lease = Lease::new(name, "bench");
-    assert!(store.acquire(&lease, Duration::from_secs(600)).await.unwrap());
+    let lease = store.acquire(name, "bench", Duration::from_secs(600)).await.unwrap().unwrap();
     let entries: Vec<Entry> = (0..turns * ENTRIES_PER_TURN).map(sample_entry).collect();
-    store.append(&lease, &entries).await.unwrap();
+    store.append(&lease, Append::new(&entries)).await.unwrap();
     store.release(&lease).await.unwrap();
 }
 

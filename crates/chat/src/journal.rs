@@ -97,33 +97,31 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Continues after the entry of the id `after`, or before the first entry if that is empty.
-    pub(crate) async fn branch_after(
+    /// Reads the entries up to the one of the id `after`, which ends a turn; none if that is empty.
+    pub(crate) async fn load_branch(
         &self,
         after: &str,
         window: &HistoryWindow,
-    ) -> Result<(), ChatError> {
+    ) -> Result<Vec<Entry>, ChatError> {
         let path = window.load_path(&*self.store, &self.conversation, Some(after)).await?;
         if !after.is_empty() && !is_turn_over(&path) {
             return Err(ChatError::NoTurnEnd { entry: after.to_owned() });
         }
-        self.replace_entries(path);
-        Ok(())
+        Ok(path)
     }
 
     /// Replaces the entries by others of the same conversation, and the turn by the one that they lead to.
-    fn replace_entries(&self, entries: Vec<Entry>) {
-        let mut state = self.state();
-        state.turn.reset();
+    ///
+    /// Decisions of the open turn that are not signed are left out.
+    pub(crate) fn replace_entries(&self, mut entries: Vec<Entry>) {
         let ended = |entry: &Entry| matches!(entry.body, EntryBody::TurnEnded { .. });
         let open_turn = entries.iter().rposition(ended).map_or(0, |at| at + 1);
-        for (at, entry) in entries.iter().enumerate() {
-            match at < open_turn || self.is_signed(entry, &entries) {
-                true => state.turn.apply(entry),
-                // The turn counts all entries.
-                false => state.turn.apply_ignored(entry),
-            }
-        }
+        let open_turn = entries.split_off(open_turn);
+        let signed = open_turn.iter().filter(|entry| self.is_signed(entry, &open_turn));
+        entries.extend(signed.cloned());
+        let mut state = self.state();
+        state.turn.reset();
+        entries.iter().for_each(|entry| state.turn.apply(entry));
         state.entries = entries;
     }
 

@@ -216,6 +216,9 @@ pub(crate) enum ConversationsCommand {
         id: String,
         /// A new file [default: stdout]
         file: Option<PathBuf>,
+        /// The branch that ends with this entry [default: the newest]
+        #[arg(long, value_name = "ENTRY")]
+        branch: Option<String>,
     },
     /// Read one that was exported
     Import {

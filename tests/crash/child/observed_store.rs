@@ -3,8 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use toolwright::chat::{ConversationSummary, Entry, EntryBody, Lease, Owner, Store, StoreError};
-use toolwright::{BoxFuture, Secret};
+use toolwright::Secret;
+use toolwright::chat::{
+    Append, ConversationSummary, Entry, EntryBody, InboxItem, Lease, Owner, Store, StoreFuture,
+    TailEnd,
+};
 
 use crate::kill_points::{KillPoints, Stage, print_line};
 
@@ -37,21 +40,17 @@ fn append_stages(what: &EntryBody) -> (Stage, Stage, &'static str) {
 }
 
 impl Store for ObservedStore {
-    fn append<'a>(
-        &'a self,
-        lease: &'a Lease,
-        entries: &'a [Entry],
-    ) -> BoxFuture<'a, Result<(), StoreError>> {
+    fn append<'a>(&'a self, lease: &'a Lease, append: Append<'a>) -> StoreFuture<'a, ()> {
         Box::pin(async move {
-            if let Some(first) = entries.first() {
+            if let Some(first) = append.entries.first() {
                 let (before, _, name) = append_stages(&first.body);
                 self.points.reach(before, &format!("{name} is to be kept"));
             }
-            self.store.append(lease, entries).await?;
-            for entry in entries {
+            self.store.append(lease, append).await?;
+            for entry in append.entries {
                 print_line(&format!("kept {}", entry.id));
             }
-            if let Some(last) = entries.last() {
+            if let Some(last) = append.entries.last() {
                 let (_, after, name) = append_stages(&last.body);
                 self.points.reach(after, &format!("{name} is kept"));
             }
@@ -61,42 +60,88 @@ impl Store for ObservedStore {
 
     fn acquire<'a>(
         &'a self,
-        lease: &'a Lease,
-        life: Duration,
-    ) -> BoxFuture<'a, Result<bool, StoreError>> {
-        self.store.acquire(lease, life)
+        conversation: &'a str,
+        holder: &'a str,
+        duration: Duration,
+    ) -> StoreFuture<'a, Option<Lease>> {
+        self.store.acquire(conversation, holder, duration)
     }
 
-    fn release<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
+    fn renew<'a>(&'a self, lease: &'a Lease, duration: Duration) -> StoreFuture<'a, bool> {
+        self.store.renew(lease, duration)
+    }
+
+    fn release<'a>(&'a self, lease: &'a Lease) -> StoreFuture<'a, ()> {
         self.store.release(lease)
+    }
+
+    fn term<'a>(&'a self, conversation: &'a str) -> StoreFuture<'a, u64> {
+        self.store.term(conversation)
+    }
+
+    fn push_inbox<'a>(
+        &'a self,
+        conversation: &'a str,
+        item: &'a InboxItem,
+        limit: usize,
+    ) -> StoreFuture<'a, Option<u64>> {
+        self.store.push_inbox(conversation, item, limit)
+    }
+
+    fn inbox<'a>(&'a self, conversation: &'a str) -> StoreFuture<'a, Vec<InboxItem>> {
+        self.store.inbox(conversation)
+    }
+
+    fn remove_inbox_item<'a>(
+        &'a self,
+        conversation: &'a str,
+        position: u64,
+    ) -> StoreFuture<'a, bool> {
+        self.store.remove_inbox_item(conversation, position)
+    }
+
+    fn list_unattended(&self, limit: usize) -> StoreFuture<'_, Vec<String>> {
+        self.store.list_unattended(limit)
     }
 
     fn tail<'a>(
         &'a self,
         conversation: &'a str,
-        before: Option<&'a str>,
-        most: usize,
-    ) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
-        self.store.tail(conversation, before, most)
+        end: TailEnd<'a>,
+        limit: usize,
+    ) -> StoreFuture<'a, Vec<Entry>> {
+        self.store.tail(conversation, end, limit)
     }
 
-    fn list(&self, most: usize) -> BoxFuture<'_, Result<Vec<ConversationSummary>, StoreError>> {
-        self.store.list(most)
+    fn list(&self, limit: usize) -> StoreFuture<'_, Vec<ConversationSummary>> {
+        self.store.list(limit)
     }
 
     fn list_by_owner<'a>(
         &'a self,
         owner: &'a Owner,
-        most: usize,
-    ) -> BoxFuture<'a, Result<Vec<ConversationSummary>, StoreError>> {
-        self.store.list_by_owner(owner, most)
+        limit: usize,
+    ) -> StoreFuture<'a, Vec<ConversationSummary>> {
+        self.store.list_by_owner(owner, limit)
     }
 
-    fn delete<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<bool, StoreError>> {
+    fn list_older_than(
+        &self,
+        time: u64,
+        limit: usize,
+    ) -> StoreFuture<'_, Vec<ConversationSummary>> {
+        self.store.list_older_than(time, limit)
+    }
+
+    fn delete<'a>(&'a self, lease: &'a Lease) -> StoreFuture<'a, bool> {
         self.store.delete(lease)
     }
 
-    fn signing_key(&self) -> BoxFuture<'_, Result<Secret, StoreError>> {
-        self.store.signing_key()
+    fn signing_keys(&self) -> StoreFuture<'_, Vec<Secret>> {
+        self.store.signing_keys()
+    }
+
+    fn rotate_signing_key(&self, keep: usize) -> StoreFuture<'_, ()> {
+        self.store.rotate_signing_key(keep)
     }
 }

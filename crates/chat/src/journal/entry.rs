@@ -60,6 +60,15 @@ impl Entry {
         matches!(self.body, EntryBody::User { .. } | EntryBody::Assistant { .. })
     }
 
+    /// Removes the signature of a decision: it must not leave the store whose key it was made with.
+    #[must_use]
+    pub fn without_mac(mut self) -> Self {
+        if let EntryBody::ApprovalDecided { mac, .. } = &mut self.body {
+            *mac = None;
+        }
+        self
+    }
+
     /// Sets the principal that caused it.
     #[must_use]
     pub fn with_principal(mut self, principal: Option<PrincipalRecord>) -> Self {

@@ -8,13 +8,13 @@ use std::sync::Arc;
 
 use toolwright_core::{CallId, ToolName};
 
-use crate::journal::entry::{CallMetadata, Entry, EntryBody};
+use crate::journal::entry::{CallMetadata, Entry, EntryBody, is_turn_over};
 use crate::journal::history::{step_calls, unknown_outcome};
 
 /// Repairs a journal that is foreign or damaged, and describes what was changed in which entry.
 ///
 /// A call without a result gets one with an unknown outcome; entries that belong to no call, and duplicates, are removed. A
-/// valid journal is returned unchanged. Its last turn may still be open: use [`import_journal`](crate::import_journal()) for a
+/// message that begins a branch where no turn ends follows the entry before it instead. A valid journal is returned unchanged. Its last turn may still be open: use [`import_journal`](crate::import_journal()) for a
 /// journal that is not trusted.
 pub fn repair_journal(entries: Vec<Entry>) -> (Vec<Entry>, Vec<String>) {
     let mut repair = JournalRepair::default();
@@ -29,6 +29,8 @@ struct JournalRepair {
     entries: Vec<Entry>,
     remarks: Vec<String>,
     ids: HashSet<String>,
+    /// The ids of the entries after which no turn is open: a branch may follow them.
+    turn_ends: HashSet<String>,
     /// The entry id of the newest step.
     step_id: String,
     /// The calls of that step that have no result yet.
@@ -41,6 +43,7 @@ impl JournalRepair {
             self.note(&entry, "is there twice: the second one is left out");
             return;
         }
+        self.check_branch(&mut entry);
         match &mut entry.body {
             EntryBody::User { .. } | EntryBody::Assistant { .. } | EntryBody::TurnEnded { .. } => {
                 self.close_open_calls(entry.at);
@@ -61,6 +64,8 @@ impl JournalRepair {
                 };
                 self.open_calls.remove(at);
             }
+            // It begins a branch.
+            EntryBody::Unknown(_) if entry.after.is_some() => self.close_open_calls(entry.at),
             EntryBody::Unknown(_) => {}
             EntryBody::CallStarted { call }
             | EntryBody::ApprovalRequested { call, .. }
@@ -72,7 +77,24 @@ impl JournalRepair {
                 }
             }
         }
+        let id = entry.id.clone();
         self.entries.push(entry);
+        if is_turn_over(&self.entries) {
+            self.turn_ends.insert(id);
+        }
+    }
+
+    /// Removes the branch of an entry that cannot begin one.
+    fn check_branch(&mut self, entry: &mut Entry) {
+        let can_begin = entry.is_message() || entry.is_unknown();
+        let is_valid =
+            |after: &String| can_begin && (after.is_empty() || self.turn_ends.contains(after));
+        if let Some(after) = entry.after.take_if(|after| !is_valid(after)) {
+            let message = format!(
+                "begins a branch after `{after}`, which ends no turn: it follows the entry before it"
+            );
+            self.note(entry, &message);
+        }
     }
 
     /// Adds results for the open calls of a step that is over.

@@ -226,7 +226,7 @@ async fn waiting_is_not_working() {
     entries.push(toolwright::chat::Entry::new(
         "late",
         at,
-        EntryBody::ApprovalDecided { call, verdict },
+        EntryBody::ApprovalDecided { call, verdict, mac: None },
     ));
     entries.iter().for_each(|entry| turn.apply(entry));
     assert!(turn.deadline() > at, "the hour does not count");

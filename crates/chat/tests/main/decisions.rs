@@ -5,13 +5,15 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolwright::chat::{
-    ApprovalResponse, Chat, ChatError, EntryBody, MemoryStore, PendingApproval, Response,
+    ApprovalResponse, ApprovalVerdict, Chat, ChatError, Entry, EntryBody, MemoryStore,
+    PendingApproval, PrincipalRecord, Response, Store as _,
 };
 use toolwright::testing::ScriptedModel;
-use toolwright::{Caller, Outcome, Tool};
+use toolwright::{CallId, Caller, Outcome, Tool};
 
 use crate::support::{
-    Log, assert_complete, builder, logging_tool, pay, read_tool, stored_entries, write,
+    Log, assert_complete, builder, logging_tool, pay, read_tool, store_entries, stored_entries,
+    write,
 };
 
 const ROOM: &str = "room";
@@ -172,6 +174,99 @@ async fn a_decision_that_comes_too_late_is_no_decision() {
     assert!(desk.log.is_empty());
 }
 
+/// A journal in which one call is decided and another one waits, so that none has run.
+async fn half_decided(
+    desk: &ApprovalFixture,
+    decide: fn(&PendingApproval) -> ApprovalResponse,
+) -> Vec<Entry> {
+    let paused = desk.pause(&[("pay", r#"{"n": 1}"#), ("pay", r#"{"n": 2}"#)]).await;
+    let decided = decide(&paused.pending_approvals()[0]);
+    let waiting = desk.decide(vec![decided]).await.unwrap();
+    assert_eq!(waiting.pending_approvals().len(), 1);
+    stored_entries(&desk.store, ROOM).await
+}
+
+/// Replaces the journal of a conversation.
+async fn replace_journal(store: &MemoryStore, conversation: &str, entries: &[Entry]) {
+    let lease = store.acquire(conversation, "test", Duration::MAX).await.unwrap().unwrap();
+    store.delete(&lease).await.unwrap();
+    store_entries(store, conversation, entries).await;
+}
+
+/// Resumes a conversation in another process; returns the calls that wait.
+async fn waiting_calls(desk: &ApprovalFixture, conversation: &str) -> Vec<PendingApproval> {
+    let chat = desk.chat(ScriptedModel::new(), desk.tools());
+    let response = chat.resume(conversation).call().await.unwrap();
+    response.pending_approvals().to_vec()
+}
+
+fn decision(entry: &mut Entry) -> (&mut CallId, &mut ApprovalVerdict, &mut Option<String>) {
+    match &mut entry.body {
+        EntryBody::ApprovalDecided { call, verdict, mac } => (call, verdict, mac),
+        other => panic!("no decision: {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_decision_that_was_altered_runs_nothing_and_is_asked_for_again() {
+    let foreign = half_decided(&ApprovalFixture::default(), PendingApproval::approve).await;
+    let foreign = foreign.last().unwrap().clone();
+    let alterations: [(&str, &dyn Fn(&mut Entry)); 7] = [
+        ("verdict", &|entry| *decision(entry).1 = ApprovalVerdict::Approve),
+        ("arguments", &|entry| {
+            *decision(entry).1 = ApprovalVerdict::Edit { arguments: json!({"n": 7}) };
+        }),
+        ("call", &|entry| *decision(entry).0 = "call_0_1".into()),
+        ("stripped", &|entry| *decision(entry).2 = None),
+        ("changed", &|entry| decision(entry).2.as_mut().unwrap().push('0')),
+        ("approver", &|entry| entry.principal = Some(PrincipalRecord::new("eve"))),
+        ("foreign", &|entry| *entry = foreign.clone()),
+    ];
+    for (name, alter) in alterations {
+        let desk = ApprovalFixture::default();
+        let mut entries = half_decided(&desk, |asked| asked.deny("no")).await;
+        replace_journal(&desk.store, ROOM, &entries).await;
+        assert_eq!(waiting_calls(&desk, ROOM).await.len(), 1, "{name}: it is not altered yet");
+        alter(entries.last_mut().unwrap());
+        replace_journal(&desk.store, ROOM, &entries).await;
+        let waiting = waiting_calls(&desk, ROOM).await;
+        assert_eq!(waiting.len(), 2, "{name}");
+        // Not even if the others are decided.
+        let response = desk.decide(vec![waiting[1].approve()]).await.unwrap();
+        assert_eq!(response.pending_approvals().len(), 1, "{name}");
+        assert!(desk.log.is_empty(), "{name}: {:?}", desk.log.lines());
+        desk.decide(vec![waiting[0].approve()]).await.unwrap();
+        assert_eq!(desk.log.lines(), ["pay 1", "pay 2"], "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_decision_of_another_conversation_runs_nothing() {
+    let desk = ApprovalFixture::default();
+    let entries = half_decided(&desk, PendingApproval::approve).await;
+    store_entries(&desk.store, "other", &entries).await;
+    assert_eq!(waiting_calls(&desk, "other").await.len(), 2);
+    assert_eq!(waiting_calls(&desk, ROOM).await.len(), 1);
+    assert!(desk.log.is_empty());
+}
+
+#[tokio::test]
+async fn a_decision_counts_after_the_key_was_rotated() {
+    let desk = ApprovalFixture::default();
+    half_decided(&desk, PendingApproval::approve).await;
+    desk.store.rotate_signing_key(2).await.unwrap();
+    let waiting = waiting_calls(&desk, ROOM).await;
+    assert_eq!(waiting.len(), 1);
+    desk.decide(vec![waiting[0].approve()]).await.unwrap();
+    assert_eq!(desk.log.lines(), ["pay 1", "pay 2"]);
+    // Not once its key is removed.
+    let desk = ApprovalFixture::default();
+    half_decided(&desk, PendingApproval::approve).await;
+    desk.store.rotate_signing_key(1).await.unwrap();
+    assert_eq!(waiting_calls(&desk, ROOM).await.len(), 2);
+    assert!(desk.log.is_empty());
+}
+
 #[tokio::test]
 async fn a_token_that_has_expired_is_refused() {
     let desk = ApprovalFixture::default();
@@ -186,13 +281,7 @@ async fn a_token_that_has_expired_is_refused() {
             *held = serde_json::from_value(token.clone()).unwrap();
         }
     }
-    let lease = toolwright::chat::Lease::new(ROOM, "test");
-    let life = std::time::Duration::MAX;
-    let held = toolwright::chat::Store::acquire(&late.store, &lease, life).await;
-    assert!(held.unwrap());
-    toolwright::chat::Store::append(&late.store, &lease, &entries).await.unwrap();
-    let released = toolwright::chat::Store::release(&late.store, &lease).await;
-    released.unwrap();
+    store_entries(&late.store, ROOM, &entries).await;
     let mut decided = paused.pending_approvals()[0].approve();
     decided.token = serde_json::from_value(token).unwrap();
     late.assert_refused(vec![decided], "has expired").await;

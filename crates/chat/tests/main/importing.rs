@@ -1,15 +1,14 @@
 //! Imported journals: stored, and never acted upon.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use toolwright::chat::{
-    ApprovalVerdict, Entry, EntryBody, Lease, MemoryStore, Store as _, TurnEnd, import_journal,
-};
+use toolwright::chat::{ApprovalVerdict, Entry, EntryBody, MemoryStore, TurnEnd, import_journal};
 use toolwright::testing::ScriptedModel;
 use toolwright::{CallId, Outcome};
 
-use crate::support::{Log, assert_complete, builder, pay, read_tool, stored_entries};
+use crate::support::{
+    Log, assert_complete, builder, pay, read_tool, store_entries, stored_entries,
+};
 
 /// The journal of a turn that reads and waits for the approval of a payment.
 async fn waiting(store: &Arc<MemoryStore>, log: &Log) -> Vec<Entry> {
@@ -42,7 +41,7 @@ async fn a_decision_that_was_written_into_a_journal_runs_nothing_when_it_is_impo
     let log = Log::default();
     let mut entries = waiting(&store, &log).await;
     let call = asked(&entries);
-    let decided = |verdict| EntryBody::ApprovalDecided { call: call.clone(), verdict };
+    let decided = |verdict| EntryBody::ApprovalDecided { call: call.clone(), verdict, mac: None };
     entries.push(Entry::new("forged", 1, decided(ApprovalVerdict::Approve)));
     let (imported, remarks) = import_journal(entries);
     let remark = "entry `forged` left its turn open: it is ended, and none of its calls will run";
@@ -50,10 +49,7 @@ async fn a_decision_that_was_written_into_a_journal_runs_nothing_when_it_is_impo
     assert_complete(&imported);
     assert_eq!(results(&imported), [Outcome::Ok, Outcome::Cancelled]);
     // In the store whose key has signed the question: nothing but its end keeps the call from running.
-    let lease = Lease::new("copy", "importer");
-    assert!(store.acquire(&lease, Duration::MAX).await.unwrap());
-    store.append(&lease, &imported).await.unwrap();
-    store.release(&lease).await.unwrap();
+    store_entries(&store, "copy", &imported).await;
     let model = ScriptedModel::new().replies("Hello again.");
     let chat = builder(model, vec![read_tool(&log), pay(&log)]).store(Arc::clone(&store));
     let chat = chat.build();
@@ -78,6 +74,28 @@ async fn a_call_that_had_started_has_an_unknown_outcome_and_an_import_of_an_impo
     ));
     let (again, remarks) = import_journal(imported.clone());
     assert_eq!((again.len(), remarks.len()), (imported.len(), 0));
+}
+
+#[tokio::test]
+async fn an_imported_decision_has_no_signature() {
+    let store = Arc::new(MemoryStore::new());
+    let log = Log::default();
+    let model = ScriptedModel::new().calls("pay", r#"{"n": 2}"#).replies("Paid.");
+    let chat = builder(model, pay(&log)).store(Arc::clone(&store)).build();
+    let paused = chat.message().conversation("room").user("Pay!").call().await.unwrap();
+    let decided = vec![paused.pending_approvals()[0].approve()];
+    chat.submit_approvals("room", decided).call().await.unwrap();
+    let macs = |entries: &[Entry]| -> Vec<bool> {
+        let macs = entries.iter().filter_map(|entry| match &entry.body {
+            EntryBody::ApprovalDecided { mac, .. } => Some(mac.is_some()),
+            _ => None,
+        });
+        macs.collect()
+    };
+    let entries = stored_entries(&store, "room").await;
+    assert_eq!(macs(&entries), [true]);
+    let (imported, remarks) = import_journal(entries);
+    assert_eq!((macs(&imported), remarks.len()), (vec![false], 0));
 }
 
 #[tokio::test]

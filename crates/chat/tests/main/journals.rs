@@ -60,7 +60,10 @@ fn every_kind() -> Vec<EntryBody> {
         },
         EntryBody::CallFinished { result },
     ];
-    bodies.extend(verdicts.map(|verdict| EntryBody::ApprovalDecided { call: "a".into(), verdict }));
+    bodies.extend(verdicts.map(|verdict| {
+        let mac = Some("4".to_owned());
+        EntryBody::ApprovalDecided { call: "a".into(), verdict, mac }
+    }));
     let reason = || "because".to_owned();
     let ends = [
         TurnEnd::Answered,

@@ -8,6 +8,7 @@
 )]
 
 mod approvals;
+mod branches;
 mod cancelling;
 mod costs;
 mod decisions;

@@ -4,17 +4,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt as _;
-use toolwright::chat::{Chat, ChatError, Lease, MemoryStore, Store as _};
-use toolwright::testing::{FnModel, ModelReply};
-use toolwright::{Invoker, Registry};
+use tokio::sync::Semaphore;
+use toolwright::chat::{Append, Chat, ChatError, MemoryStore, Store as _};
+use toolwright::testing::{FnModel, ModelReply, ScriptedModel};
+use toolwright::{Invoker, Registry, Tool};
+
+use crate::support::builder;
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
 /// A store in which a process that died holds the lease of a conversation.
 async fn store_with_lease(holder: &str) -> Arc<MemoryStore> {
     let store = Arc::new(MemoryStore::new());
-    let lease = Lease::new("room", holder);
-    assert!(store.acquire(&lease, HOUR).await.unwrap());
+    store.acquire("room", holder, HOUR).await.unwrap().unwrap();
     store
 }
 
@@ -41,13 +43,53 @@ async fn another_node_waits_and_is_refused_in_the_end() {
     assert!(matches!(refused, ChatError::Busy { .. }), "{refused}");
 }
 
+#[tokio::test]
+async fn a_lease_is_not_valid_any_more_once_its_holder_has_acquired_it_again() {
+    let store = MemoryStore::new();
+    let old = store.acquire("room", "one", HOUR).await.unwrap().unwrap();
+    let new = store.acquire("room", "one", HOUR).await.unwrap().unwrap();
+    assert!(new.term > old.term);
+    assert!(store.append(&old, Append::new(&[])).await.is_err());
+    assert!(store.delete(&old).await.is_err());
+    assert!(!store.renew(&old, HOUR).await.unwrap());
+    store.release(&old).await.unwrap();
+    assert!(store.acquire("room", "two", HOUR).await.unwrap().is_none(), "the new one is held");
+    store.append(&new, Append::new(&[])).await.unwrap();
+    assert!(store.renew(&new, HOUR).await.unwrap());
+    store.release(&new).await.unwrap();
+    let next = store.acquire("room", "two", HOUR).await.unwrap().unwrap();
+    assert!(next.term > new.term);
+}
+
+#[tokio::test]
+async fn a_process_that_is_restarted_under_the_same_name_fences_the_old_one() {
+    let store = Arc::new(MemoryStore::new());
+    let gate = Arc::new(Semaphore::new(0));
+    let waits = Arc::clone(&gate);
+    let wait = Tool::builder("wait", "Waits.").run_async(move |_, _| {
+        let gate = Arc::clone(&waits);
+        async move { gate.acquire().await.unwrap().forget() }
+    });
+    let builder = builder(ScriptedModel::new().calls("wait", "{}"), wait.unwrap());
+    let old = builder.store(Arc::clone(&store)).node("one").build();
+    let mut turn = Box::pin(old.message().conversation("room").user("Wait!").call());
+    assert!(turn.as_mut().now_or_never().is_none());
+    let restarted = chat(&store, "one").message().conversation("room");
+    assert_eq!(restarted.user("Hi").call().await.unwrap().text(), "Hi");
+    let before = store.load("room").await.unwrap().len();
+    gate.add_permits(1);
+    let refused = turn.await.unwrap_err();
+    assert!(matches!(refused, ChatError::Store(_)), "{refused:?}");
+    assert!(refused.to_string().contains("in the hands of another"));
+    assert_eq!(store.load("room").await.unwrap().len(), before);
+}
+
 /// A model that replies after another node has tried to acquire the lease.
 fn model_with_rival(store: &Arc<MemoryStore>) -> FnModel {
     let store = Arc::clone(store);
     FnModel::new(move |_| {
-        let rival = Lease::new("room", "rival");
-        let taken = store.acquire(&rival, HOUR).now_or_never();
-        ModelReply::text(format!("{}", taken.unwrap().unwrap()))
+        let taken = store.acquire("room", "rival", HOUR).now_or_never();
+        ModelReply::text(taken.unwrap().unwrap().is_some().to_string())
     })
 }
 

@@ -1,14 +1,13 @@
 //! Stores, and turns whose store fails.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use futures::future::BoxFuture;
 use toolwright::Content;
 use toolwright::chat::{
-    Chat, ChatError, Entry, EntryBody, Lease, MemoryStore, Response, Store, StoreError, Turn,
-    TurnLimits,
+    Append, Chat, ChatError, Entry, EntryBody, InboxBody, InboxItem, Lease, MemoryStore, Response,
+    Store, StoreError, StoreFuture, TailEnd, Turn, TurnLimits,
 };
 use toolwright::testing::ScriptedModel;
 
@@ -24,18 +23,16 @@ fn entry(id: &str, text: &str) -> Entry {
 #[tokio::test]
 async fn an_entry_that_is_appended_again_is_the_same_one() {
     let store = MemoryStore::new();
-    let (room, other) = (Lease::new("room", "me"), Lease::new("other", "me"));
-    for lease in [&room, &other] {
-        assert!(store.acquire(lease, Duration::MAX).await.unwrap());
-    }
+    let room = store.acquire("room", "me", Duration::MAX).await.unwrap().unwrap();
+    let other = store.acquire("other", "me", Duration::MAX).await.unwrap().unwrap();
     let entries = [entry("a", "one"), entry("b", "two"), entry("a", "other")];
     for _ in 0..2 {
-        store.append(&room, &entries).await.unwrap();
+        store.append(&room, Append::new(&entries)).await.unwrap();
     }
     let more = [entry("c", "three"), entry("b", "four")];
-    store.append(&room, &more).await.unwrap();
+    store.append(&room, Append::new(&more)).await.unwrap();
     let elsewhere = [entry("a", "elsewhere")];
-    store.append(&other, &elsewhere).await.unwrap();
+    store.append(&other, Append::new(&elsewhere)).await.unwrap();
     let loaded = store.load("room").await.unwrap();
     let ids: Vec<&str> = loaded.iter().map(|entry| entry.id.as_str()).collect();
     assert_eq!(ids, ["a", "b", "c"]);
@@ -46,13 +43,22 @@ async fn an_entry_that_is_appended_again_is_the_same_one() {
 }
 
 #[tokio::test]
-async fn every_store_has_one_key_of_its_own() {
+async fn every_store_has_keys_of_its_own_and_a_new_one_signs_first() {
     let (one, other) = (MemoryStore::new(), MemoryStore::new());
-    let key = one.signing_key().await.unwrap();
-    assert_eq!(key.expose(), one.signing_key().await.unwrap().expose());
-    assert_ne!(key.expose(), other.signing_key().await.unwrap().expose());
-    assert!(key.expose().len() >= 32);
-    assert!(!format!("{one:?} {key:?}").contains(key.expose()));
+    let exposed = async |store: &MemoryStore| {
+        let keys = store.signing_keys().await.unwrap();
+        assert!(keys.iter().all(|key| !format!("{store:?} {key:?}").contains(key.expose())));
+        keys.iter().map(|key| key.expose().to_owned()).collect::<Vec<String>>()
+    };
+    let first = exposed(&one).await;
+    assert_eq!((first.len(), exposed(&one).await), (1, first.clone()));
+    assert_ne!(first, exposed(&other).await);
+    assert!(first[0].len() >= 32);
+    one.rotate_signing_key(2).await.unwrap();
+    let rotated = exposed(&one).await;
+    assert_eq!((rotated.len(), &rotated[1]), (2, &first[0]));
+    one.rotate_signing_key(2).await.unwrap();
+    assert_eq!(exposed(&one).await[1], rotated[0], "the oldest is removed");
 }
 
 /// A store that fails once: at one of its appends, before or after it was stored.
@@ -63,15 +69,11 @@ struct Failing {
 }
 
 impl Store for Failing {
-    fn append<'a>(
-        &'a self,
-        lease: &'a Lease,
-        entries: &'a [Entry],
-    ) -> BoxFuture<'a, Result<(), StoreError>> {
+    fn append<'a>(&'a self, lease: &'a Lease, append: Append<'a>) -> StoreFuture<'a, ()> {
         let left = self.left.fetch_sub(1, Ordering::SeqCst);
         Box::pin(async move {
             if left != 1 || self.after {
-                self.kept.append(lease, entries).await?;
+                self.kept.append(lease, append).await?;
             }
             match left {
                 1 => Err(StoreError::new("the disk is full")),
@@ -80,7 +82,7 @@ impl Store for Failing {
         })
     }
 
-    delegate_store!(kept, tail);
+    delegate_store!(kept, release, tail);
 }
 
 fn model() -> ScriptedModel {
@@ -141,26 +143,66 @@ async fn whenever_a_store_fails_no_unrecorded_call_runs_and_the_turn_resumes_fro
     assert!(failed > 20, "{failed}");
 }
 
+/// A store that records the kinds of the entries of each append, and whether it is durable.
+#[derive(Default)]
+struct Recording {
+    kept: MemoryStore,
+    appends: Mutex<Vec<(String, bool)>>,
+}
+
+impl Store for Recording {
+    fn append<'a>(&'a self, lease: &'a Lease, append: Append<'a>) -> StoreFuture<'a, ()> {
+        let kind = |entry: &Entry| {
+            let entry = serde_json::to_value(entry).unwrap();
+            entry["what"].as_object().unwrap().keys().next().unwrap().clone()
+        };
+        let kinds: Vec<String> = append.entries.iter().map(kind).collect();
+        self.appends.lock().unwrap().push((kinds.join(" "), append.durable));
+        self.kept.append(lease, append)
+    }
+
+    delegate_store!(kept, release, tail);
+}
+
+#[tokio::test]
+async fn an_append_is_durable_where_something_acknowledged_or_an_effect_depends_on_it() {
+    let item = InboxItem::new("message", 0, InboxBody::Stop);
+    for (tool, item, durable) in [
+        ("look", None, [true, false, false, true]),
+        ("write", None, [true, true, true, true]),
+        // The message is still in the inbox if its append is lost.
+        ("look", Some(item), [false, false, false, true]),
+    ] {
+        let log = Log::default();
+        let store = Arc::new(Recording::default());
+        let model = ScriptedModel::new().calls(tool, r#"{"n": 1}"#).replies("Done.");
+        let chat = builder(model, vec![write(&log), read_tool(&log)]);
+        let chat = chat.store(Arc::clone(&store)).build();
+        let mut request = chat.message().conversation("room").user("Go!");
+        if let Some(mut item) = item {
+            item.position = store.push_inbox("room", &item, 1).await.unwrap().unwrap();
+            request = request.inbox_item(item);
+        }
+        request.call().await.unwrap();
+        let kinds = ["user", "step started", "finished", "step ended"];
+        let expected: Vec<(String, bool)> =
+            kinds.map(str::to_owned).into_iter().zip(durable).collect();
+        assert_eq!(*store.appends.lock().unwrap(), expected, "{tool}");
+        assert!(store.inbox("room").await.unwrap().is_empty());
+    }
+}
+
 #[tokio::test]
 async fn a_store_that_cannot_be_read_is_an_error_before_anything_is_asked() {
     struct Unreadable(MemoryStore);
     impl Store for Unreadable {
-        fn append<'a>(
-            &'a self,
-            _: &'a Lease,
-            _: &'a [Entry],
-        ) -> BoxFuture<'a, Result<(), StoreError>> {
+        fn append<'a>(&'a self, _: &'a Lease, _: Append<'a>) -> StoreFuture<'a, ()> {
             panic!("nothing was read")
         }
-        fn tail<'a>(
-            &'a self,
-            _: &'a str,
-            _: Option<&'a str>,
-            _: usize,
-        ) -> BoxFuture<'a, Result<Vec<Entry>, StoreError>> {
+        fn tail<'a>(&'a self, _: &'a str, _: TailEnd<'a>, _: usize) -> StoreFuture<'a, Vec<Entry>> {
             Box::pin(async { Err(StoreError::new("locked").with_source("by another program")) })
         }
-        delegate_store!(0);
+        delegate_store!(0, release);
     }
     let model = ScriptedModel::new();
     let chat = builder(model.clone(), none()).store(Unreadable(MemoryStore::new())).build();

@@ -1,12 +1,13 @@
 //! Shared by the tests: tools that write a log, a chat in one line, and the requests that a model received.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use futures::StreamExt as _;
 use serde_json::Value;
 use toolwright::chat::{
-    Chat, ChatBuilder, ChatError, ChatEvent, ChatStream, Entry, MemoryStore, Message, Model,
-    ModelRequest, Response, Store, history,
+    Append, Chat, ChatBuilder, ChatError, ChatEvent, ChatStream, Entry, MemoryStore, Message,
+    Model, ModelRequest, Response, Store, history,
 };
 use toolwright::testing::ScriptedModel;
 use toolwright::{Bundle, Invoker, Registry, Tool, ToolBuilder, ToolResult};
@@ -139,6 +140,13 @@ pub(crate) async fn stored_entries(store: &Arc<MemoryStore>, conversation: &str)
     store.load(conversation).await.unwrap()
 }
 
+/// Stores entries as they are, as a process does that then dies.
+pub(crate) async fn store_entries(store: &MemoryStore, conversation: &str, entries: &[Entry]) {
+    let lease = store.acquire(conversation, "test", Duration::MAX).await.unwrap().unwrap();
+    store.append(&lease, Append::new(entries)).await.unwrap();
+    store.release(&lease).await.unwrap();
+}
+
 /// Asserts that every call in the messages of a journal has its result.
 #[track_caller]
 pub(crate) fn assert_complete(entries: &[Entry]) {
@@ -185,43 +193,82 @@ pub(crate) fn ended(result: Result<Response, ChatError>) -> (String, Response) {
     }
 }
 
-/// Delegates the methods that a store for tests does not override to an inner store.
+/// Delegates to an inner store: `append` is the caller's, and `release` and `tail` if they are not listed.
 macro_rules! delegate_store {
-    ($inner:tt, tail) => {
-        fn tail<'a>(
-            &'a self,
-            conversation: &'a str,
-            before: Option<&'a str>,
-            limit: usize,
-        ) -> futures::future::BoxFuture<'a, Result<Vec<toolwright::chat::Entry>, toolwright::chat::StoreError>> {
-            self.$inner.tail(conversation, before, limit)
-        }
-
-        crate::support::delegate_store!($inner);
-    };
-    ($inner:tt) => {
-        fn acquire<'a>(
-            &'a self,
-            lease: &'a toolwright::chat::Lease,
-            duration: std::time::Duration,
-        ) -> futures::future::BoxFuture<'a, Result<bool, toolwright::chat::StoreError>> {
-            self.$inner.acquire(lease, duration)
-        }
-
+    (@release $inner:tt) => {
         fn release<'a>(
             &'a self,
             lease: &'a toolwright::chat::Lease,
-        ) -> futures::future::BoxFuture<'a, Result<(), toolwright::chat::StoreError>> {
+        ) -> toolwright::chat::StoreFuture<'a, ()> {
             self.$inner.release(lease)
+        }
+    };
+    (@tail $inner:tt) => {
+        fn tail<'a>(
+            &'a self,
+            conversation: &'a str,
+            end: toolwright::chat::TailEnd<'a>,
+            limit: usize,
+        ) -> toolwright::chat::StoreFuture<'a, Vec<toolwright::chat::Entry>> {
+            self.$inner.tail(conversation, end, limit)
+        }
+    };
+    ($inner:tt $(, $method:ident)*) => {
+        $(crate::support::delegate_store!(@$method $inner);)*
+
+        fn acquire<'a>(
+            &'a self,
+            conversation: &'a str,
+            holder: &'a str,
+            duration: std::time::Duration,
+        ) -> toolwright::chat::StoreFuture<'a, Option<toolwright::chat::Lease>> {
+            self.$inner.acquire(conversation, holder, duration)
+        }
+
+        fn renew<'a>(
+            &'a self,
+            lease: &'a toolwright::chat::Lease,
+            duration: std::time::Duration,
+        ) -> toolwright::chat::StoreFuture<'a, bool> {
+            self.$inner.renew(lease, duration)
+        }
+
+        fn term<'a>(&'a self, conversation: &'a str) -> toolwright::chat::StoreFuture<'a, u64> {
+            self.$inner.term(conversation)
+        }
+
+        fn push_inbox<'a>(
+            &'a self,
+            conversation: &'a str,
+            item: &'a toolwright::chat::InboxItem,
+            limit: usize,
+        ) -> toolwright::chat::StoreFuture<'a, Option<u64>> {
+            self.$inner.push_inbox(conversation, item, limit)
+        }
+
+        fn inbox<'a>(
+            &'a self,
+            conversation: &'a str,
+        ) -> toolwright::chat::StoreFuture<'a, Vec<toolwright::chat::InboxItem>> {
+            self.$inner.inbox(conversation)
+        }
+
+        fn remove_inbox_item<'a>(
+            &'a self,
+            conversation: &'a str,
+            position: u64,
+        ) -> toolwright::chat::StoreFuture<'a, bool> {
+            self.$inner.remove_inbox_item(conversation, position)
+        }
+
+        fn list_unattended(&self, limit: usize) -> toolwright::chat::StoreFuture<'_, Vec<String>> {
+            self.$inner.list_unattended(limit)
         }
 
         fn list(
             &self,
             limit: usize,
-        ) -> futures::future::BoxFuture<
-            '_,
-            Result<Vec<toolwright::chat::ConversationSummary>, toolwright::chat::StoreError>,
-        > {
+        ) -> toolwright::chat::StoreFuture<'_, Vec<toolwright::chat::ConversationSummary>> {
             self.$inner.list(limit)
         }
 
@@ -229,24 +276,31 @@ macro_rules! delegate_store {
             &'a self,
             owner: &'a toolwright::chat::Owner,
             limit: usize,
-        ) -> futures::future::BoxFuture<
-            'a,
-            Result<Vec<toolwright::chat::ConversationSummary>, toolwright::chat::StoreError>,
-        > {
+        ) -> toolwright::chat::StoreFuture<'a, Vec<toolwright::chat::ConversationSummary>> {
             self.$inner.list_by_owner(owner, limit)
+        }
+
+        fn list_older_than(
+            &self,
+            time: u64,
+            limit: usize,
+        ) -> toolwright::chat::StoreFuture<'_, Vec<toolwright::chat::ConversationSummary>> {
+            self.$inner.list_older_than(time, limit)
         }
 
         fn delete<'a>(
             &'a self,
             lease: &'a toolwright::chat::Lease,
-        ) -> futures::future::BoxFuture<'a, Result<bool, toolwright::chat::StoreError>> {
+        ) -> toolwright::chat::StoreFuture<'a, bool> {
             self.$inner.delete(lease)
         }
 
-        fn signing_key(
-            &self,
-        ) -> futures::future::BoxFuture<'_, Result<toolwright::Secret, toolwright::chat::StoreError>> {
-            self.$inner.signing_key()
+        fn signing_keys(&self) -> toolwright::chat::StoreFuture<'_, Vec<toolwright::Secret>> {
+            self.$inner.signing_keys()
+        }
+
+        fn rotate_signing_key(&self, keep: usize) -> toolwright::chat::StoreFuture<'_, ()> {
+            self.$inner.rotate_signing_key(keep)
         }
     };
 }

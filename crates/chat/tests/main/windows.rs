@@ -4,8 +4,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use toolwright::chat::{
-    Entry, EntryBody, HistoryWindow, Lease, MemoryStore, Message, Store as _, history,
-    repair_journal,
+    Entry, EntryBody, HistoryWindow, MemoryStore, Message, history, newest_path, repair_journal,
 };
 use toolwright::testing::ScriptedModel;
 
@@ -13,7 +12,7 @@ mod journal;
 
 use journal::{Piece, journal, piece, turns};
 
-use crate::support::{builder, constant_tool, unpaired};
+use crate::support::{builder, constant_tool, store_entries, unpaired};
 
 /// More than what is left of a text or a result that was left out.
 const NOTE: usize = 64;
@@ -131,6 +130,8 @@ proptest! {
         prop_assert_eq!(texts(&again), texts(&repaired));
         prop_assert_eq!(remarks.is_empty(), texts(&entries) == texts(&repaired));
         assert_answered(&repaired);
+        let path: Vec<Entry> = newest_path(&repaired).into_iter().cloned().collect();
+        assert_answered(&path);
         prop_assert_eq!(unpaired(&history(&repaired)), None);
         if pieces.iter().all(Piece::is_whole) {
             prop_assert_eq!(remarks, Vec::<String>::new());
@@ -175,6 +176,11 @@ fn every_repair_has_a_remark() {
         Piece::Finished { call: 1, size: 3 },
         Piece::Started(7),
         Piece::Step { calls: 1, known: false },
+        Piece::Branch(1),
+        Piece::Ended,
+        Piece::Step { calls: 1, known: true },
+        Piece::Branch(9),
+        Piece::Branch(99),
     ]);
     let twice = [entries.clone(), vec![entries[0].clone()]].concat();
     let (repaired, remarks) = repair_journal(twice);
@@ -186,21 +192,27 @@ fn every_repair_has_a_remark() {
             "entry `5` tells a result of call `call-1`, which is not open: it is left out",
             "entry `6` tells something of call `call-7`, which is not open: it is left out",
             "entry `7`: what is known about its calls was not about these calls; it is now",
+            "entry `8` begins a branch after `1`, which ends no turn: it follows the entry before it",
+            "entry `7`: call `call-2` has no result; its outcome is told as unknown",
+            "entry `10`: call `call-3` has no result; its outcome is told as unknown",
+            "entry `12` begins a branch after `99`, which ends no turn: it follows the entry before it",
             "entry `0` is there twice: the second one is left out",
         ]
     );
     let ids: Vec<&str> = repaired.iter().map(|entry| entry.id.as_str()).collect();
-    assert_eq!(ids, ["0", "1", "2", "1:call-1", "4", "7"]);
+    let expected =
+        ["0", "1", "2", "1:call-1", "4", "7", "7:call-2", "8", "9", "10", "10:call-3", "11", "12"];
+    assert_eq!(ids, expected);
+    let branches: Vec<_> = repaired.iter().filter_map(|it| it.after.as_deref()).collect();
+    assert_eq!(branches, ["9"]);
 }
 
 #[tokio::test]
 async fn the_entries_of_a_window_are_read_without_the_rest_of_the_journal() {
     let turn = Piece::Turn { calls: 1, size: 9 };
     let entries = journal(&vec![turn; 500]);
-    let (store, lease) = (MemoryStore::new(), Lease::new("room", "me"));
-    let long = std::time::Duration::from_secs(600);
-    assert!(store.acquire(&lease, long).await.unwrap());
-    store.append(&lease, &entries).await.unwrap();
+    let store = MemoryStore::new();
+    store_entries(&store, "room", &entries).await;
     for window in [HistoryWindow::default(), HistoryWindow::all().turns(100), HistoryWindow::all()]
     {
         let read = window.load_entries(&store, "room").await.unwrap();

@@ -5,7 +5,9 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use toolwright_chat::{ConversationSummary, Entry, Lease, Store, StoreError, unique_node_name};
+use toolwright_chat::{
+    ConversationSummary, Entry, Lease, Store, StoreError, TailEnd, load_path, unique_node_name,
+};
 use toolwright_core::Config;
 use toolwright_core::schema::nearest;
 use toolwright_server::write_journal;
@@ -61,16 +63,17 @@ async fn run_subcommand(
     match command {
         ConversationsCommand::List => print_list(store, json).await,
         ConversationsCommand::Show { id } => {
-            let entries = load_entries(store, &id).await?;
+            let entries = load_entries(store, &id, None).await?;
             match json {
                 true => {
+                    let entries: Vec<Entry> = entries.into_iter().map(Entry::without_mac).collect();
                     output::print_text(&format!("{}\n", sanitize::to_safe_json_pretty(&entries)))
                 }
                 false => output::print_text(&transcript::format_transcript(&id, &entries)),
             }
         }
-        ConversationsCommand::Export { id, file } => {
-            let entries = load_entries(store, &id).await?;
+        ConversationsCommand::Export { id, file, branch } => {
+            let entries = load_entries(store, &id, branch.as_deref()).await?;
             export_conversation(&id, &entries, file.as_deref())
         }
         ConversationsCommand::Import { file, id } => import::import_file(store, &file, id).await,
@@ -102,13 +105,24 @@ pub(crate) fn format_list(summaries: &[ConversationSummary]) -> String {
     lines.collect()
 }
 
-/// The entries of a conversation; a usage error with similar IDs if it does not exist.
-async fn load_entries(store: &dyn Store, id: &str) -> Result<Vec<Entry>, CliError> {
-    let entries = store.load(id).await?;
-    match entries.is_empty() {
-        true => Err(CliError::usage(unknown_id_message(store, id).await?)),
-        false => Ok(entries),
+/// The entries of a conversation up to the newest, or the one that `end` names, without those of other branches; a usage error
+/// if there are none, with similar IDs if the conversation does not exist.
+async fn load_entries(
+    store: &dyn Store,
+    id: &str,
+    end: Option<&str>,
+) -> Result<Vec<Entry>, CliError> {
+    let entries = load_path(store, id, end).await?;
+    if !entries.is_empty() {
+        return Ok(entries);
     }
+    let message = match end {
+        Some(end) if !store.tail(id, TailEnd::Newest, 1).await?.is_empty() => {
+            sanitize(&format!("conversation `{id}` has no entry `{end}`")).into_owned()
+        }
+        _ => unknown_id_message(store, id).await?,
+    };
+    Err(CliError::usage(message))
 }
 
 /// The message that there is no such conversation, with up to three similar IDs.
@@ -139,7 +153,7 @@ fn export_conversation(id: &str, entries: &[Entry], file: Option<&Path>) -> Resu
 }
 
 async fn delete_conversation(store: &dyn Store, id: &str, yes: bool) -> Result<(), CliError> {
-    if store.tail(id, None, 1).await?.is_empty() {
+    if store.tail(id, TailEnd::Newest, 1).await?.is_empty() {
         return Err(CliError::usage(unknown_id_message(store, id).await?));
     }
     if !yes && !confirm_delete(id)? {
@@ -170,10 +184,8 @@ async fn with_lease<T>(
     id: &str,
     work: impl AsyncFnOnce(&Lease) -> Result<T, CliError>,
 ) -> Result<T, CliError> {
-    let lease = Lease::new(id, unique_node_name("process"));
-    if !store.acquire(&lease, LEASE_DURATION).await? {
-        return Err(StoreError::leased_elsewhere(&lease).into());
-    }
+    let lease = store.acquire(id, &unique_node_name("process"), LEASE_DURATION).await?;
+    let lease = lease.ok_or_else(|| StoreError::leased_elsewhere(id))?;
     let output = work(&lease).await;
     // If this fails, the lease expires.
     let _ = store.release(&lease).await;

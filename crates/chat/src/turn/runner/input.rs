@@ -24,14 +24,19 @@ impl TurnRunner {
             }
         }
         if !messages.is_empty() {
-            let mut entries = self.cancel_open_turn();
             let after = self.request.after.as_deref();
-            if let Some(after) = after {
+            let window = &self.request.options.window;
+            let branch = match after {
+                Some(after) => Some(self.journal.load_branch(after, window).await?),
+                None => None,
+            };
+            let mut entries = self.cancel_open_turn();
+            if let Some(branch) = branch {
                 // The open turn is one of the branch that is left.
                 if !entries.is_empty() {
                     self.journal.append(std::mem::take(&mut entries)).await?;
                 }
-                self.journal.branch_after(after, &self.request.options.window).await?;
+                self.journal.replace_entries(branch);
             }
             entries.extend(messages);
             let cause = Cause { after, ..self.cause() };

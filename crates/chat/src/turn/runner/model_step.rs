@@ -136,7 +136,10 @@ impl TurnRunner {
                 entries.extend(self.first_starts(&runnable, &entries));
                 calls = runnable;
             }
-            Some(TurnAction::EndTurn(end)) => entries.push(EntryBody::TurnEnded { end }),
+            // Calls that do not run get their results first.
+            Some(TurnAction::EndTurn(end)) if ids.is_empty() => {
+                entries.push(EntryBody::TurnEnded { end });
+            }
             _ => {}
         }
         self.journal.append(entries).await?;
@@ -153,18 +156,20 @@ impl TurnRunner {
         (!waits).then(|| self.journal.action_after(entries))
     }
 
-    /// Returns the starts of the calls that may run again, and of the first one that may not: the others run after it.
+    /// Returns the starts of the calls that may run again, and of the first one that does not run beside others: the rest of
+    /// those run after it.
     fn first_starts(&self, calls: &[CallId], entries: &[EntryBody]) -> Vec<EntryBody> {
         let metadata = entries.iter().flat_map(|entry| match entry {
             EntryBody::Step { calls, .. } => calls.as_slice(),
             _ => &[],
         });
-        let can_rerun = |call: &&CallId| {
-            metadata.clone().any(|known| known.call == **call && known.can_rerun())
+        let known = |call: &CallId| metadata.clone().find(|known| known.call == *call);
+        let is_sequential = |call: &&CallId| known(call).is_none_or(|known| !known.read_only);
+        let sequential = calls.iter().find(is_sequential);
+        let starts = |call: &&CallId| {
+            known(call).is_some_and(CallMetadata::can_rerun) || Some(*call) == sequential
         };
-        let (rerunnable, others): (Vec<&CallId>, Vec<&CallId>) = calls.iter().partition(can_rerun);
-        let first: Vec<CallId> =
-            rerunnable.into_iter().chain(others.into_iter().take(1)).cloned().collect();
+        let first: Vec<CallId> = calls.iter().filter(starts).cloned().collect();
         self.started().extend(first.iter().cloned());
         first.into_iter().map(|call| EntryBody::CallStarted { call }).collect()
     }

@@ -2,13 +2,12 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use futures::future::BoxFuture;
 use futures::{FutureExt as _, StreamExt as _};
 use tokio::task::yield_now;
 use toolwright::ToolCall;
 use toolwright::chat::{
-    Entry, Item, Lease, MemoryStore, Model, ModelErrorKind, ModelId, ModelRequest, ModelStream,
-    StopReason, Store, StoreError,
+    Append, Entry, Item, Lease, MemoryStore, Model, ModelErrorKind, ModelId, ModelRequest,
+    ModelStream, StopReason, Store, StoreFuture,
 };
 use toolwright::testing::ModelReply;
 
@@ -89,18 +88,14 @@ impl YieldingStore {
 }
 
 impl Store for YieldingStore {
-    fn append<'a>(
-        &'a self,
-        lease: &'a Lease,
-        entries: &'a [Entry],
-    ) -> BoxFuture<'a, Result<(), StoreError>> {
+    fn append<'a>(&'a self, lease: &'a Lease, append: Append<'a>) -> StoreFuture<'a, ()> {
         Box::pin(async move {
             yield_now().await;
-            self.0.append(lease, entries).await?;
+            self.0.append(lease, append).await?;
             yield_now().await;
             Ok(())
         })
     }
 
-    delegate_store!(0, tail);
+    delegate_store!(0, release, tail);
 }

@@ -108,7 +108,7 @@ fn about(entries: &[Entry]) -> HashMap<String, About> {
             EntryBody::ApprovalRequested { call, arguments, .. } => {
                 about.entry(call.to_string()).or_default().asked = Some(arguments.clone());
             }
-            EntryBody::ApprovalDecided { call, verdict } => {
+            EntryBody::ApprovalDecided { call, verdict, .. } => {
                 about.entry(call.to_string()).or_default().verdict = Some(verdict.clone());
             }
             _ => {}

@@ -1,5 +1,7 @@
 //! Generated journals: valid, and damaged in every way.
 
+use std::collections::HashMap;
+
 use proptest::prelude::*;
 use toolwright::chat::{
     CallMetadata, Entry, EntryBody, Item, ModelId, Step, StopReason, TurnEnd, Usage,
@@ -16,6 +18,8 @@ pub(super) enum Piece {
     },
     User(usize),
     Assistant(usize),
+    /// A user message that begins a branch after the entry of this number.
+    Branch(usize),
     /// A step with this number of calls, with or without metadata.
     Step {
         calls: usize,
@@ -36,6 +40,7 @@ pub(super) fn piece() -> impl Strategy<Value = Piece> {
         4 => (0..3_usize, 0..900_usize).prop_map(|(calls, size)| Piece::Turn { calls, size }),
         2 => (0..900_usize).prop_map(Piece::User),
         1 => (0..300_usize).prop_map(Piece::Assistant),
+        1 => (0..40_usize).prop_map(Piece::Branch),
         2 => (0..4_usize, any::<bool>()).prop_map(|(calls, known)| Piece::Step { calls, known }),
         1 => Just(Piece::Foreign),
         1 => (0..8_usize).prop_map(Piece::Started),
@@ -52,7 +57,7 @@ impl Piece {
 
 /// Puts a journal together; calls are numbered, and some numbers come again.
 pub(super) fn journal(pieces: &[Piece]) -> Vec<Entry> {
-    let mut bodies = Vec::new();
+    let (mut bodies, mut branches) = (Vec::new(), HashMap::new());
     let mut next = 0;
     for piece in pieces {
         match *piece {
@@ -69,6 +74,10 @@ pub(super) fn journal(pieces: &[Piece]) -> Vec<Entry> {
             }
             Piece::User(size) => bodies.push(user(size)),
             Piece::Assistant(size) => bodies.push(EntryBody::Assistant { content: text(size) }),
+            Piece::Branch(after) => {
+                branches.insert(bodies.len(), after.to_string());
+                bodies.push(user(10));
+            }
             Piece::Step { calls, known } => {
                 let ids: Vec<usize> = (0..calls).map(|n| (next + n) % 8).collect();
                 next += calls;
@@ -81,7 +90,11 @@ pub(super) fn journal(pieces: &[Piece]) -> Vec<Entry> {
         }
     }
     let entries = bodies.into_iter().enumerate();
-    let entries = entries.map(|(n, body)| Entry::new(n.to_string(), n as u64, body));
+    let entries = entries.map(|(n, body)| {
+        let mut entry = Entry::new(n.to_string(), n as u64, body);
+        entry.after = branches.remove(&n);
+        entry
+    });
     entries.collect()
 }
 

@@ -96,7 +96,8 @@ fn finish_interrupted_turn(
     let mut printer = EventPrinter::stderr_only();
     let id = &factory.conversation_id;
     let acquire = resume::acquire_conversation(factory, id, &mut printer);
-    let state = runtime.block_on(acquire)?;
+    // The lease is not released: the chat acquires it again, and no other process in between.
+    let (_lease, state) = runtime.block_on(acquire)?;
     if !matches!(state, ConversationState::Interrupted) {
         return Ok(false);
     }

@@ -1,9 +1,9 @@
 //! Acquires a conversation, and finds out whether its last turn was interrupted.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::{Instant, sleep};
-use toolwright_chat::{Lease, StoreError, load_unfinished_turn};
+use toolwright_chat::{HeldLease, StoreError, TailEnd, load_unfinished_turn};
 
 use super::chat_factory::ChatFactory;
 use super::event_printer::EventPrinter;
@@ -11,7 +11,6 @@ use crate::config::assistant::LEASE_DURATION;
 
 /// How long to wait for the lease of another process.
 const LEASE_WAIT_TIMEOUT: Duration = Duration::from_secs(60);
-const LEASE_RETRY_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Printed before an interrupted turn is resumed.
 pub(crate) const RESUMING_NOTE: &str = "the last turn was interrupted: finishing it first";
@@ -28,39 +27,29 @@ pub(crate) enum ConversationState {
 
 /// Acquires the lease of a conversation and returns its state; prints a note if another process holds the lease.
 ///
-/// The chats of this process can use the lease, because they have the same node name.
+/// The chats of this process acquire it again at once, because they have the same node name.
 pub(crate) async fn acquire_conversation(
     factory: &ChatFactory<'_>,
     conversation: &str,
     printer: &mut EventPrinter,
-) -> Result<ConversationState, StoreError> {
+) -> Result<(HeldLease, ConversationState), StoreError> {
     let store = factory.store.store();
-    let lease = Lease::new(conversation, &factory.node_name);
-    let started = Instant::now();
-    let mut is_noted = false;
-    while !store.acquire(&lease, LEASE_DURATION).await? {
-        if started.elapsed() >= LEASE_WAIT_TIMEOUT {
-            return Err(StoreError::leased_elsewhere(&lease));
-        }
-        if !std::mem::replace(&mut is_noted, true) {
-            printer.print_note("another process has this conversation: waiting for it");
-        }
-        sleep(LEASE_RETRY_INTERVAL).await;
+    let acquire = |timeout| {
+        let (store, holder) = (Arc::clone(store), &factory.node_name);
+        HeldLease::acquire_within(timeout, store, conversation, holder, LEASE_DURATION)
+    };
+    let mut held = acquire(Duration::ZERO).await?;
+    if held.is_none() {
+        printer.print_note("another process has this conversation: waiting for it");
+        held = acquire(LEASE_WAIT_TIMEOUT).await?;
     }
-    if load_unfinished_turn(store, conversation).await?.is_some() {
-        return Ok(ConversationState::Interrupted);
-    }
-    Ok(match store.tail(conversation, None, 1).await?.is_empty() {
-        true => ConversationState::Empty,
-        false => ConversationState::Idle,
-    })
-}
-
-/// Releases the lease, so that other processes can use the conversation until the next message.
-pub(crate) async fn release_conversation(
-    factory: &ChatFactory<'_>,
-    conversation: &str,
-) -> Result<(), StoreError> {
-    let lease = Lease::new(conversation, &factory.node_name);
-    factory.store.store().release(&lease).await
+    let held = held.ok_or_else(|| StoreError::leased_elsewhere(conversation))?;
+    let state = if load_unfinished_turn(store, conversation).await?.is_some() {
+        ConversationState::Interrupted
+    } else if store.tail(conversation, TailEnd::Newest, 1).await?.is_empty() {
+        ConversationState::Empty
+    } else {
+        ConversationState::Idle
+    };
+    Ok((held, state))
 }

@@ -126,8 +126,8 @@ impl Session<'_> {
     fn open_conversation(&mut self) -> io::Result<()> {
         let conversation = self.conversation_id.clone();
         let acquire = resume::acquire_conversation(self.factory, &conversation, &mut self.printer);
-        let state = match self.runtime.block_on(acquire) {
-            Ok(state) => state,
+        let (lease, state) = match self.runtime.block_on(acquire) {
+            Ok(acquired) => acquired,
             Err(error) => {
                 self.printer.print_error(&error_chain(&error));
                 return Ok(());
@@ -149,10 +149,8 @@ impl Session<'_> {
                 return self.run_turn(self.chat.resume(&conversation));
             }
         }
-        let release = resume::release_conversation(self.factory, &conversation);
-        if let Err(error) = self.runtime.block_on(release) {
-            self.printer.print_error(&error_chain(&error));
-        }
+        // Other processes can use the conversation until the next message.
+        self.runtime.block_on(lease.release());
         Ok(())
     }
 

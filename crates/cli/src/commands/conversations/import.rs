@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use toolwright_chat::{Store, import_journal};
+use toolwright_chat::{Append, Store, TailEnd, import_journal};
 
 use super::{journal_file, with_lease};
 use crate::cli_error::CliError;
@@ -30,13 +30,13 @@ pub(super) async fn import_file(
         return Err(CliError::usage("it has no name: pass --as ID"));
     }
     with_lease(store, &id, async |lease| {
-        if !store.tail(&id, None, 1).await?.is_empty() {
+        if !store.tail(&id, TailEnd::Newest, 1).await?.is_empty() {
             return Err(CliError::failure(format!(
                 "there is a conversation `{}` already: pass --as ID, or delete it first",
                 sanitize(&id)
             )));
         }
-        Ok(store.append(lease, &entries).await?)
+        Ok(store.append(lease, Append::new(&entries)).await?)
     })
     .await?;
     for repair in repairs {

@@ -67,7 +67,7 @@ impl TranscriptWriter {
                 let arguments = to_single_line(&to_safe_json(arguments), MAX_PREVIEW_CHARS);
                 self.push_line(&format!("? {tool} needs approval: {arguments}"));
             }
-            EntryBody::ApprovalDecided { call, verdict } => {
+            EntryBody::ApprovalDecided { call, verdict, .. } => {
                 let tool = self.tool_name(call);
                 let verdict = to_single_line(&describe_verdict(verdict), MAX_PREVIEW_CHARS);
                 self.push_line(&format!("! {tool} {verdict}"));

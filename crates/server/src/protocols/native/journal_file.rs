@@ -3,7 +3,7 @@
 use serde_json::json;
 use toolwright_chat::Entry;
 
-/// Writes a conversation as JSON lines.
+/// Writes a conversation as JSON lines, without the signatures of its decisions.
 ///
 /// # Errors
 ///
@@ -12,7 +12,7 @@ pub fn write_journal(conversation: &str, entries: &[Entry]) -> Result<String, se
     let header = json!({ "toolwright": "journal", "version": 1, "conversation": conversation });
     let mut text = format!("{header}\n");
     for entry in entries {
-        text.push_str(&serde_json::to_string(entry)?);
+        text.push_str(&serde_json::to_string(&entry.clone().without_mac())?);
         text.push('\n');
     }
     Ok(text)

@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use toolwright_chat::{TailEnd, load_path};
 use toolwright_core::{CallScope, RegisteredTool, Role};
 use toolwright_server::write_journal;
 
@@ -74,7 +75,7 @@ impl Session<'_> {
 
     fn save_conversation(&mut self, file: &str) -> Result<(), String> {
         let store = self.factory.store.store();
-        let entries = self.runtime.block_on(store.load(&self.conversation_id));
+        let entries = self.runtime.block_on(load_path(&**store, &self.conversation_id, None));
         let entries = entries.map_err(|error| error_chain(&error))?;
         let text =
             write_journal(&self.conversation_id, &entries).map_err(|error| error_chain(&error))?;
@@ -95,7 +96,7 @@ impl Session<'_> {
     fn switch_conversation(&mut self, id: String) -> io::Result<Result<(), String>> {
         let store = self.factory.store.store();
         let unknown = self.runtime.block_on(async {
-            match store.tail(&id, None, 1).await?.is_empty() {
+            match store.tail(&id, TailEnd::Newest, 1).await?.is_empty() {
                 true => unknown_id_message(&**store, &id).await.map(Some),
                 false => Ok(None),
             }
