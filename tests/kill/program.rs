@@ -106,6 +106,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let mut terminated = signal(SignalKind::terminate())?;
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     println!("{}", listener.local_addr()?);
-    server.serve(listener, async { drop(terminated.recv().await) }).await?;
+    let shutdown = async {
+        terminated.recv().await;
+    };
+    server.serve(listener, shutdown).await?;
     Ok(())
 }

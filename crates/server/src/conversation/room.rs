@@ -78,6 +78,8 @@ struct RoomWork {
     current_item: Option<String>,
     /// Cancels the running turn.
     running: Option<CancellationToken>,
+    /// True if a stop was added since the worker has read the inbox, for a turn that was not running yet.
+    stops_next_turn: bool,
     /// What this process knows about inbox items beyond what is stored, by their id.
     live: HashMap<String, LiveCommand>,
     /// Cancelled when a recovered turn has paused, ended or made progress.
@@ -110,6 +112,9 @@ impl RoomWorker<'_> {
     async fn run(&self, command: RoomCommand, item: Option<InboxItem>) -> Option<TurnStatus> {
         {
             let mut work = self.0.work();
+            if std::mem::take(&mut work.stops_next_turn) {
+                command.cancel.cancel();
+            }
             work.running = Some(command.cancel.clone());
             work.current_item = item.as_ref().map(|item| item.id.clone());
         }
@@ -182,7 +187,9 @@ impl InboxHandler for RoomWorker<'_> {
     }
 
     fn before_read(&self) {
-        self.0.work().is_woken = false;
+        let mut work = self.0.work();
+        work.is_woken = false;
+        work.stops_next_turn = false;
     }
 
     fn may_finish(&self) -> bool {
@@ -429,8 +436,13 @@ impl Room {
             let item = InboxItem::new(random_id()?, unix_millis_now(), InboxBody::Stop);
             store.push_inbox(&self.id, &item, usize::MAX).await?;
         }
-        if let Some(running) = running {
-            running.cancel();
+        {
+            let mut work = self.work();
+            // A worker that is about to resume the turn has read the inbox already.
+            match running.or_else(|| work.running.clone()) {
+                Some(running) => running.cancel(),
+                None => work.stops_next_turn = true,
+            }
         }
         self.wake();
         Ok(true)
