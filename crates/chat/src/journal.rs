@@ -130,9 +130,9 @@ impl Journal {
         let EntryBody::ApprovalDecided { call, verdict, mac } = &entry.body else {
             return true;
         };
-        let arguments = find_approval_request(entries, call).map(|(arguments, _)| arguments);
+        let request = find_approval_request(entries, call);
         let approver = entry.principal.as_ref();
-        let text = decision_text(&self.conversation, call, verdict, arguments, approver);
+        let text = decision_text(&self.conversation, call, verdict, request, approver);
         let is_signed = mac.as_ref().is_some_and(|mac| self.signer.is_text_signature(&text, mac));
         if !is_signed {
             let (conversation, entry) = (&self.conversation, &entry.id);
@@ -206,14 +206,10 @@ impl Journal {
                 None => random_hex(8)?,
             };
             if let EntryBody::ApprovalDecided { call, verdict, mac } = &mut body {
-                let arguments = self.approval_request(call).map(|(arguments, _)| arguments);
-                let text = decision_text(
-                    &self.conversation,
-                    call,
-                    verdict,
-                    arguments.as_ref(),
-                    entry.principal.as_ref(),
-                );
+                let request = self.approval_request(call);
+                let request = request.as_ref().map(|(arguments, token)| (arguments, token));
+                let approver = entry.principal.as_ref();
+                let text = decision_text(&self.conversation, call, verdict, request, approver);
                 *mac = Some(self.signer.sign_text(&text));
             }
             entry.body = body;
@@ -329,16 +325,16 @@ fn find_approval_request<'a>(
     })
 }
 
-/// Returns the text that the signature of a decision covers.
+/// Returns the text that the signature of a decision covers: with the token, so that it decides about one request only.
 fn decision_text(
     conversation: &str,
     call: &CallId,
     verdict: &ApprovalVerdict,
-    arguments: Option<&Value>,
+    request: Option<(&Value, &ApprovalToken)>,
     approver: Option<&PrincipalRecord>,
 ) -> String {
     let approver = approver.map(|principal| principal.subject.as_str());
     let verdict = serde_json::to_value(verdict).unwrap_or_default();
-    let signed = serde_json::json!([conversation, call, verdict, arguments, approver]);
+    let signed = serde_json::json!([conversation, call, verdict, request, approver]);
     canonical_json(&signed).to_string()
 }

@@ -52,7 +52,6 @@ impl InboxRow {
             InboxBody::Message { .. } => "message",
             InboxBody::Decisions { .. } => "decisions",
             InboxBody::Stop => "stop",
-            _ => "other",
         };
         let principal = item.principal.as_ref().map(serde_json::to_string).transpose();
         Ok(Self {

@@ -92,6 +92,7 @@ mod tests {
             assert!(error.contains("up to version 2:"), "{error}");
         }
     }
+
     #[test]
     fn newer_tables_can_be_used_if_the_oldest_version_that_may_use_them_is_known() {
         let pending = |oldest| {

@@ -15,6 +15,15 @@ const MAX_WRITE_WAIT: Duration = Duration::from_secs(10);
 /// How long the result of a write that succeeded, or of a probe that failed, is reused.
 const CACHE_TIME: Duration = Duration::from_secs(1);
 
+/// How an append ends.
+pub(crate) enum Appended {
+    Done,
+    /// The lease is not held.
+    LeaseLost,
+    /// An item that it takes is not in the inbox any more.
+    ItemWithdrawn,
+}
+
 /// Measures the writes of a store.
 #[derive(Default)]
 pub(crate) struct WriteLoad {
@@ -54,17 +63,20 @@ impl WriteLoad {
         result
     }
 
-    /// Runs an append and measures it; false means that the lease is not held.
+    /// Runs an append and measures it.
     pub(crate) async fn append(
         &self,
         lease: &Lease,
-        append: impl Future<Output = Result<bool, StoreError>>,
+        append: impl Future<Output = Result<Appended, StoreError>>,
     ) -> Result<(), StoreError> {
-        if !self.measure(append).await? {
-            return Err(StoreError::leased_elsewhere(&lease.conversation));
+        match self.measure(append).await? {
+            Appended::Done => {
+                self.record_write();
+                Ok(())
+            }
+            Appended::LeaseLost => Err(StoreError::leased_elsewhere(&lease.conversation)),
+            Appended::ItemWithdrawn => Err(StoreError::item_withdrawn(&lease.conversation)),
         }
-        self.record_write();
-        Ok(())
     }
 
     /// Adds to an inbox and measures it; `None` means that the inbox is full.

@@ -14,8 +14,8 @@ use crate::journal::history::{step_calls, unknown_outcome};
 /// Repairs a journal that is foreign or damaged, and describes what was changed in which entry.
 ///
 /// A call without a result gets one with an unknown outcome; entries that belong to no call, and duplicates, are removed. A
-/// message that begins a branch where no turn ends follows the entry before it instead. A valid journal is returned unchanged. Its last turn may still be open: use [`import_journal`](crate::import_journal()) for a
-/// journal that is not trusted.
+/// message that begins a branch where no turn ends follows the entry before it instead. A valid journal is returned unchanged.
+/// Its last turn may still be open: use [`import_journal`](crate::import_journal()) for a journal that is not trusted.
 pub fn repair_journal(entries: Vec<Entry>) -> (Vec<Entry>, Vec<String>) {
     let mut repair = JournalRepair::default();
     for entry in entries {

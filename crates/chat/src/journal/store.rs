@@ -51,7 +51,8 @@ pub trait Store: Send + Sync + 'static {
 
     /// Appends entries to a conversation and removes items from its inbox: all of it or nothing. Requires the lease.
     ///
-    /// An entry whose id is stored already is not appended again.
+    /// An entry whose id is stored already is not appended again. New entries are not appended if one of the items is not in
+    /// the inbox any more, with [`StoreError::item_withdrawn`]: it was withdrawn after the holder had read it.
     fn append<'a>(&'a self, lease: &'a Lease, append: Append<'a>) -> StoreFuture<'a, ()>;
 
     /// Adds an item to the inbox of a conversation, unless it has `limit` items: then returns `None`. Durable when it returns.
@@ -288,13 +289,14 @@ impl<S: Store + ?Sized> Store for Arc<S> {
 pub struct StoreError {
     message: String,
     retry_after: Option<Duration>,
+    is_withdrawn: bool,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
 impl StoreError {
     /// Creates an error with a message that explains what to do about it.
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), retry_after: None, source: None }
+        Self { message: message.into(), retry_after: None, is_withdrawn: false, source: None }
     }
 
     /// Creates the error of an overloaded store; a retry may succeed after `retry_after`.
@@ -312,6 +314,17 @@ impl StoreError {
         Self::new(format!(
             "conversation `{conversation}` is in the hands of another process; try again when it is done"
         ))
+    }
+
+    /// Creates the error of an item that is not in the inbox any more.
+    pub fn item_withdrawn(conversation: &str) -> Self {
+        let message = format!("the message to conversation `{conversation}` was withdrawn");
+        Self { is_withdrawn: true, ..Self::new(message) }
+    }
+
+    /// Returns true if an item could not be taken because it is not in the inbox any more.
+    pub fn is_withdrawn(&self) -> bool {
+        self.is_withdrawn
     }
 
     /// Adds the source of the error.

@@ -211,7 +211,8 @@ fn decision(entry: &mut Entry) -> (&mut CallId, &mut ApprovalVerdict, &mut Optio
 async fn a_decision_that_was_altered_runs_nothing_and_is_asked_for_again() {
     let foreign = half_decided(&ApprovalFixture::default(), PendingApproval::approve).await;
     let foreign = foreign.last().unwrap().clone();
-    let alterations: [(&str, &dyn Fn(&mut Entry)); 7] = [
+    type Alteration<'a> = (&'a str, &'a dyn Fn(&mut Entry));
+    let alterations: [Alteration<'_>; 7] = [
         ("verdict", &|entry| *decision(entry).1 = ApprovalVerdict::Approve),
         ("arguments", &|entry| {
             *decision(entry).1 = ApprovalVerdict::Edit { arguments: json!({"n": 7}) };

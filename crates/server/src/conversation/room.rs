@@ -25,7 +25,7 @@ use crate::conversation::event::{
 };
 use crate::conversation::event_log::{EventLog, PartialStep};
 use crate::conversation::room_command::{CommandKind, LiveCommand, RoomCommand};
-use crate::conversation::turn::CommandStatus;
+use crate::conversation::turn::{CommandStatus, refuse_expired};
 use crate::conversation::turn_error::TurnError;
 use crate::conversation::unstored::UnstoredConversation;
 use crate::conversation::usage::ConversationUsage;
@@ -168,8 +168,18 @@ impl InboxHandler for RoomWorker<'_> {
                     LiveCommand::new(RequestContext::operator(&room.endpoint.server))
                 }
                 None => {
-                    let principal = room.principal_of(item.principal.as_ref(), context.as_ref())?;
-                    LiveCommand::new(principal)
+                    match (room.principal_of(item.principal.as_ref(), context.as_ref()), &item.body)
+                    {
+                        (Some(principal), _) => LiveCommand::new(principal),
+                        (None, InboxBody::Message { parts, .. }) => {
+                            let (principal, parts) = (item.principal.clone(), parts.clone());
+                            let refused = refuse_expired(room, principal, Some(item), parts).await;
+                            return matches!(refused, CommandStatus::Turn(_))
+                                .then_some(TurnStatus::Over);
+                        }
+                        // The turn waits until its subject sends a request.
+                        (None, _) => return None,
+                    }
                 }
             };
             if item.body == InboxBody::Stop
@@ -344,9 +354,13 @@ impl Room {
         let room = Arc::clone(self);
         self.endpoint.server.running_turns.spawn(async move {
             tokio::select! {
-                () = room.run_worker() => {}
-                // Unfinished turns and the inbox are attended to later.
+                () = room.run_worker() => return,
+                // Unfinished turns and the inbox are attended to by another process.
                 () = room.endpoint.server.shutdown.cancelled() => {}
+            }
+            let lease = room.work().lease.take();
+            if let Some(lease) = lease.and_then(Arc::into_inner) {
+                lease.release().await;
             }
         });
     }
@@ -530,9 +544,9 @@ impl Room {
 
     /// Loads the journal, without principals: scopes are visible to their principal only.
     pub(crate) async fn load_entries(&self) -> Result<Vec<Entry>, StoreError> {
-        let mut entries = load_path(&*self.endpoint.store, &self.id, None).await?;
-        entries.iter_mut().for_each(|entry| entry.principal = None);
-        Ok(entries)
+        let entries = load_path(&*self.endpoint.store, &self.id, None).await?;
+        let entries = entries.into_iter().map(|entry| entry.with_principal(None).without_mac());
+        Ok(entries.collect())
     }
 
     /// A consistent snapshot of the journal and the event log.

@@ -5,11 +5,13 @@ use std::time::Instant;
 
 use serde_json::Map;
 use tokio::time::sleep;
-use toolwright_chat::{ChatEvent, EntryBody, InboxItem, MessagePart, TurnEnd, TurnStatus, Usage};
+use toolwright_chat::{
+    ChatEvent, EntryBody, InboxItem, MessagePart, PrincipalRecord, TurnEnd, TurnStatus, Usage,
+};
 use toolwright_core::__internal::whole_millis;
 use toolwright_core::Content;
 
-use crate::conversation::event::EndpointEvent;
+use crate::conversation::event::{EndpointEvent, PeerId};
 use crate::conversation::external_transcript::ExternalTranscript;
 use crate::conversation::room::Room;
 use crate::conversation::room_command::{CommandKind, IncomingMessage, RoomCommand, StartedSender};
@@ -35,12 +37,9 @@ pub(crate) async fn run_command(
 ) -> CommandStatus {
     let expired = command.request_context.is_expired();
     let session = Session::new(room, command.request_context, command.peer, command.cancel);
-    if expired && matches!(command.kind, CommandKind::Message(_)) {
-        let kind = "unauthorized".to_owned();
-        let message = "the credential expired before the message could be answered: sign in and send it again";
-        let message = message.to_owned();
-        session.publish(EndpointEvent::Error { kind, message });
-        return CommandStatus::Unknown;
+    if let (true, CommandKind::Message(message)) = (expired, &command.kind) {
+        let principal = session.request_context().principal_record();
+        return refuse_expired(room, principal, item, message.parts.clone()).await;
     }
     {
         let mut state = session.turn_state();
@@ -81,6 +80,30 @@ pub(crate) async fn run_command(
     };
     finish_turn(room, turn, result).await;
     status
+}
+
+/// Ends the turn of a message whose credential expired before it could be answered; the message is kept in the journal.
+pub(crate) async fn refuse_expired(
+    room: &Room,
+    principal: Option<PrincipalRecord>,
+    item: Option<InboxItem>,
+    parts: Vec<MessagePart>,
+) -> CommandStatus {
+    let reason =
+        "the credential expired before the message could be answered: sign in and send it again";
+    let to = item.as_ref().and_then(|item| item.peer.as_deref()).map(PeerId::from);
+    if room.unstored.is_none() {
+        let messages = parts.into_iter().map(|part| EntryBody::message(part.role, part.content));
+        let end = TurnEnd::Failed { reason: reason.to_owned() };
+        let entries = messages.chain([EntryBody::TurnEnded { end }]).collect();
+        if room.append_entries(principal, item, entries).await.is_err() {
+            return CommandStatus::StoreFailed;
+        }
+    }
+    let kind = "unauthorized".to_owned();
+    let to = room.endpoint.event_recipient(to.as_ref());
+    room.publish(EndpointEvent::Error { kind, message: reason.to_owned() }, to);
+    CommandStatus::Turn(TurnStatus::Over)
 }
 
 /// Answers a message, unless an interceptor rejects it.

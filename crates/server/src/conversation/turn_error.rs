@@ -52,7 +52,14 @@ impl std::error::Error for TurnError {}
 
 impl From<StoreError> for TurnError {
     fn from(error: StoreError) -> Self {
-        Self::new(STORE_FAILURE, error)
+        Self::new(store_error_kind(&error), error)
+    }
+}
+
+fn store_error_kind(error: &StoreError) -> &'static str {
+    match error.is_withdrawn() {
+        true => "withdrawn",
+        false => STORE_FAILURE,
     }
 }
 
@@ -74,7 +81,7 @@ pub fn error_kind(error: &ChatError) -> &'static str {
             Kind::Forbidden => "forbidden",
             _ => "model",
         },
-        ChatError::Store(_) => STORE_FAILURE,
+        ChatError::Store(error) => store_error_kind(error),
         ChatError::Tools(_) | ChatError::UnknownTool { .. } => "tools",
         ChatError::Prompt { .. } => "prompt",
         ChatError::Rejected { .. } => "refused",

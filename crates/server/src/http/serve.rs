@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::FutureExt as _;
 use tokio::net::{TcpListener, TcpStream};
@@ -12,6 +13,9 @@ use tower::ServiceExt as _;
 
 use crate::http::write_timeout::WriteTimeoutStream;
 use crate::server::Server;
+
+/// How long interrupted turns may take to release their leases, so that another process can resume them at once.
+const RELEASE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Why [`Server::serve`] failed.
 #[derive(Debug, thiserror::Error)]
@@ -84,6 +88,7 @@ impl Server {
         self.state.running_turns.close();
         let _ = timeout(grace, self.state.running_turns.wait()).await;
         self.state.shutdown.cancel();
+        let _ = timeout(RELEASE_TIMEOUT, self.state.running_turns.wait()).await;
         self.state.mcp.shut_down();
         // Connections that are still open then are dropped.
         let _ = timeout(grace, open.wait()).await;

@@ -18,6 +18,7 @@ mod endpoints;
 mod external_agent;
 mod hostile_clients;
 mod http_api;
+mod inbox;
 mod interceptors;
 mod oauth;
 mod openai;

@@ -12,7 +12,7 @@ use crate::support::{
     ManualModel, TestServer, event_type, find_event, invoker, joined_text, no_tools, serve,
 };
 
-fn kept(server: ServerBuilder, store: &Arc<MemoryStore>) -> ServerBuilder {
+pub(crate) fn kept(server: ServerBuilder, store: &Arc<MemoryStore>) -> ServerBuilder {
     // Restarted under the same name, a node takes its conversations back at once.
     server.store(Arc::clone(store) as Arc<dyn Store>, "memory").node_name("one")
 }

@@ -6,6 +6,7 @@ use toolwright_chat::{Append, ConversationSummary, Lease, Owner, TailEnd, entry_
 
 use super::PostgresStore;
 use crate::codec::{ListFilter, from_sql, to_sql, turn_to_sql};
+use crate::write_load::Appended;
 
 impl PostgresStore {
     /// Appends entries that are not stored yet, and removes items from the inbox, in one round trip; returns false if the lease
@@ -17,24 +18,30 @@ impl PostgresStore {
         lease: &Lease,
         append: Append<'_>,
         texts: &[String],
-    ) -> Result<bool, sqlx::Error> {
+    ) -> Result<Appended, sqlx::Error> {
         let entries = append.entries;
         let ids: Vec<&[u8]> = entries.iter().map(|entry| entry.id.as_bytes()).collect();
         let times: Vec<i64> = entries.iter().map(|entry| to_sql(entry.at)).collect();
         let title = entries.first().map(entry_title).unwrap_or_default();
         let taken: Vec<i64> = append.taken.iter().map(|position| to_sql(*position)).collect();
-        sqlx::query_scalar("SELECT toolwright_append($1, $2, $3, $4, $5, $6, $7, $8, $9)")
-            .bind(lease.conversation.as_bytes())
-            .bind(lease.holder.as_bytes())
-            .bind(to_sql(lease.term))
-            .bind(ids)
-            .bind(times)
-            .bind(texts)
-            .bind(title.as_bytes())
-            .bind(taken)
-            .bind(turn_to_sql(append.turn))
-            .fetch_one(&self.pool)
-            .await
+        let outcome: i64 =
+            sqlx::query_scalar("SELECT toolwright_append($1, $2, $3, $4, $5, $6, $7, $8, $9)")
+                .bind(lease.conversation.as_bytes())
+                .bind(lease.holder.as_bytes())
+                .bind(to_sql(lease.term))
+                .bind(ids)
+                .bind(times)
+                .bind(texts)
+                .bind(title.as_bytes())
+                .bind(taken)
+                .bind(turn_to_sql(append.turn))
+                .fetch_one(&self.pool)
+                .await?;
+        Ok(match outcome {
+            0 => Appended::Done,
+            1 => Appended::LeaseLost,
+            _ => Appended::ItemWithdrawn,
+        })
     }
 
     /// Returns the JSON texts of the last entries up to `end`, newest first.

@@ -264,12 +264,12 @@ const MIGRATIONS: &[&str] = &["
     END $$;
 
     DROP FUNCTION toolwright_append(bytea, bytea, bytea[], bigint[], text[], bytea);
-    -- One round trip and one transaction; false if the lease is not held.
+    -- One round trip and one transaction. Returns 0 if it is done, 1 if the lease is not held, 2 if an item was withdrawn.
     CREATE FUNCTION toolwright_append(
         conversation_name bytea, lease_holder bytea, lease_term bigint,
         ids bytea[], times bigint[], texts text[], first_title bytea,
         taken bigint[], turn_status bigint
-    ) RETURNS boolean LANGUAGE plpgsql AS $$
+    ) RETURNS bigint LANGUAGE plpgsql AS $$
     DECLARE
         known toolwright_conversations;
         added bigint;
@@ -280,11 +280,22 @@ const MIGRATIONS: &[&str] = &["
         WHERE name = conversation_name AND holder = lease_holder AND term = lease_term
         FOR UPDATE;
         IF NOT FOUND THEN
-            RETURN false;
+            RETURN 1;
+        END IF;
+        -- What was appended before has taken its items then.
+        IF (SELECT count(*) FROM toolwright_inbox
+            WHERE conversation = known.number AND position = ANY (taken)) < cardinality(taken)
+            AND EXISTS (
+                SELECT FROM unnest(ids) AS new WHERE new NOT IN (
+                    SELECT id FROM toolwright_entries WHERE conversation = known.number AND id = ANY (ids)
+                )
+            )
+        THEN
+            RETURN 2;
         END IF;
         DELETE FROM toolwright_inbox WHERE conversation = known.number AND position = ANY (taken);
         IF cardinality(ids) = 0 THEN
-            RETURN true;
+            RETURN 0;
         END IF;
         WITH new AS (
             INSERT INTO toolwright_entries (conversation, seq, id, entry)
@@ -303,7 +314,7 @@ const MIGRATIONS: &[&str] = &["
             last = coalesce(last_time, last),
             turn = turn_status
         WHERE number = known.number;
-        RETURN true;
+        RETURN 0;
     END $$;
 "];
 

@@ -7,19 +7,20 @@ use toolwright_chat::{Append, ConversationSummary, Lease, Owner, TailEnd, entry_
 use super::SqliteStore;
 use super::lease::leased_conversation;
 use crate::codec::{ListFilter, from_sql, to_sql, turn_to_sql};
+use crate::write_load::Appended;
 
 impl SqliteStore {
-    /// Appends entries that are not stored yet, and removes items from the inbox; returns false if the lease is not held.
+    /// Appends entries that are not stored yet, and removes items from the inbox.
     pub(super) async fn append_entries(
         &self,
         lease: &Lease,
         append: Append<'_>,
         texts: &[String],
-    ) -> Result<bool, sqlx::Error> {
+    ) -> Result<Appended, sqlx::Error> {
         let mut connection = self.writer(append.durable).await?;
         let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
         let Some(number) = leased_conversation(&mut transaction, lease).await? else {
-            return Ok(false);
+            return Ok(Appended::LeaseLost);
         };
         let mut added = Vec::new();
         for (entry, text) in append.entries.iter().zip(texts) {
@@ -37,11 +38,15 @@ impl SqliteStore {
             }
         }
         for position in append.taken {
-            sqlx::query("DELETE FROM inbox WHERE conversation = ? AND position = ?")
+            let row = sqlx::query("DELETE FROM inbox WHERE conversation = ? AND position = ?")
                 .bind(number)
                 .bind(to_sql(*position))
                 .execute(&mut *transaction)
                 .await?;
+            // What was appended before has taken its items then.
+            if row.rows_affected() == 0 && !added.is_empty() {
+                return Ok(Appended::ItemWithdrawn);
+            }
         }
         if !append.entries.is_empty() {
             sqlx::query(
@@ -60,7 +65,7 @@ impl SqliteStore {
             .await?;
         }
         transaction.commit().await?;
-        Ok(true)
+        Ok(Appended::Done)
     }
 
     /// Returns the JSON texts of the last entries up to `end`, newest first.

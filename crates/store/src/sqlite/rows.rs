@@ -21,7 +21,7 @@ impl SqliteStore {
         Ok(Box::new(SqliteRows { path: self.path.clone(), transaction }))
     }
 
-    /// Begins a transaction that writes.
+    /// Begins a transaction that writes; durable only in a store that has just been opened.
     pub(crate) async fn begin_restore(&self) -> Result<Box<dyn Rows>, StoreError> {
         let transaction = self.run(self.writer_pool.begin_with("BEGIN IMMEDIATE")).await?;
         Ok(Box::new(SqliteRows { path: self.path.clone(), transaction }))

@@ -173,6 +173,12 @@ impl Store for MemoryStore {
             Ok(stored) => stored,
             Err(error) => return done(Err(error)),
         };
+        let is_there = |position| stored.inbox.iter().any(|item| item.position == position);
+        // What was appended before has taken its items then.
+        let has_new = append.entries.iter().any(|entry| !stored.ids.contains(&entry.id));
+        if has_new && !append.taken.iter().copied().all(is_there) {
+            return done(Err(StoreError::item_withdrawn(&lease.conversation)));
+        }
         for entry in append.entries {
             if stored.ids.insert(entry.id.clone()) {
                 stored.entries.push(entry.clone());
@@ -329,5 +335,24 @@ fn expiry(now: Instant, duration: Duration) -> Instant {
 impl fmt::Debug for MemoryStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.state().conversations.keys()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::entry::EntryBody;
+    use crate::journal::store::inbox::InboxBody;
+
+    #[tokio::test]
+    async fn an_item_that_was_withdrawn_is_not_appended() {
+        let store = MemoryStore::new();
+        let item = InboxItem::new("a", 0, InboxBody::Stop);
+        let position = store.push_inbox("c", &item, 9).await.unwrap().unwrap();
+        let lease = store.acquire("c", "me", Duration::MAX).await.unwrap().unwrap();
+        let entries = [Entry::new("a", 0, EntryBody::User { content: Vec::new() })];
+        assert!(store.remove_inbox_item("c", position).await.unwrap());
+        store.append(&lease, Append::new(&entries).taking(&[position])).await.unwrap_err();
+        assert!(store.load("c").await.unwrap().is_empty());
     }
 }

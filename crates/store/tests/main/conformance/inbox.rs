@@ -119,6 +119,14 @@ pub(crate) async fn an_item_is_withdrawn_once(backend: &Backend) {
     assert!(!store.remove_inbox_item("other", first).await.unwrap());
     assert!(!store.remove_inbox_item("room", first + 9).await.unwrap());
     assert_eq!(inbox_ids(&store).await, ["a"]);
+    // A holder that has read it before cannot take it any more, nor anything with it.
+    let room = acquire(&store, "room").await;
+    let entries = [user_entry("a", 1, "One"), user_entry("b", 1, "Two")];
+    let taken = [first, second];
+    let late = store.append(&room, Append::new(&entries).taking(&taken)).await.unwrap_err();
+    assert!(late.is_withdrawn(), "{late}");
+    assert!(store.load("room").await.unwrap().is_empty());
+    assert_eq!(inbox_ids(&store).await, ["a"]);
 }
 
 pub(crate) async fn an_inbox_survives_leases_and_is_deleted_with_its_conversation(

@@ -1,0 +1,161 @@
+//! What is accepted is in the inbox: it outlives the process, and is attended to without being asked for.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use toolwright::chat::{
+    Entry, EntryBody, InboxBody, InboxItem, MemoryStore, MessagePart, Store, TurnEnd,
+};
+use toolwright::testing::FnModel;
+use toolwright_server::ServerBuilder;
+
+use crate::approvals::{PATH, Payments, paying_model, payment_tool};
+use crate::restart::kept;
+use crate::support::{
+    ManualModel, TestServer, find_event, invoker, joined_text, no_tools, serve, within_timeout,
+};
+
+/// The name of the conversation at [`PATH`] in the store.
+fn conversation() -> &'static str {
+    PATH.rsplit('/').next().unwrap()
+}
+
+/// A server whose model never answers, with a first turn that runs and more messages behind it.
+async fn busy_server(store: &Arc<MemoryStore>, messages: &[&str]) -> TestServer {
+    let (model, sender) = ManualModel::new();
+    // The model waits as long as its sender exists.
+    std::mem::forget(sender);
+    let server = ServerBuilder::new(no_tools(), model)
+        .limits(|limits| limits.shutdown_grace = Duration::ZERO);
+    let server = serve(kept(server, store)).await;
+    for message in messages {
+        server.post_message(PATH, message).await;
+    }
+    server
+}
+
+/// Waits until the journal and the inbox are as expected.
+async fn settled(store: &MemoryStore, is_settled: impl Fn(&[Entry], &[InboxItem]) -> bool) {
+    within_timeout(async {
+        loop {
+            let entries = store.load(conversation()).await.unwrap();
+            let inbox = store.inbox(conversation()).await.unwrap();
+            if is_settled(&entries, &inbox) {
+                return;
+            }
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+}
+
+fn texts(entries: &[Entry]) -> Vec<String> {
+    let contents = entries.iter().filter_map(|entry| match &entry.body {
+        EntryBody::User { content } => Some(content),
+        _ => None,
+    });
+    contents.map(|content| format!("{content:?}")).collect()
+}
+
+fn ends(entries: &[Entry]) -> usize {
+    entries.iter().filter(|entry| matches!(entry.body, EntryBody::TurnEnded { .. })).count()
+}
+
+#[tokio::test]
+async fn messages_that_wait_when_the_process_ends_are_answered_in_order_by_the_next_one() {
+    let store = Arc::<MemoryStore>::default();
+    let messages: Vec<String> = (0..8).map(|n| format!("message {n}")).collect();
+    let messages: Vec<&str> = messages.iter().map(String::as_str).collect();
+    let server = busy_server(&store, &messages).await;
+    server.end().await;
+    let _server = serve(kept(ServerBuilder::new(no_tools(), FnModel::echo()), &store)).await;
+    // Nobody opens the conversation.
+    settled(&store, |entries, inbox| inbox.is_empty() && ends(entries) == 8).await;
+    let entries = store.load(conversation()).await.unwrap();
+    for (text, message) in texts(&entries).iter().zip(&messages) {
+        assert!(text.contains(message), "{text} is not {message}");
+    }
+    assert_eq!(texts(&entries).len(), 8);
+}
+
+#[tokio::test]
+async fn a_message_is_stored_before_it_is_accepted_and_no_more_than_the_limit() {
+    let store = Arc::<MemoryStore>::default();
+    let server = busy_server(&store, &["first"]).await;
+    // The first one is in the journal.
+    settled(&store, |entries, inbox| entries.len() == 1 && inbox.is_empty()).await;
+    for n in 0..16 {
+        server.post_message(PATH, &format!("message {n}")).await;
+        assert_eq!(store.inbox(conversation()).await.unwrap().len(), n + 1);
+    }
+    let refused = server.post(&format!("{PATH}/prompt"), json!({ "text": "one too many" })).await;
+    assert_eq!(refused.status, 429, "{refused:?}");
+    let shown = server.get(PATH).await.json();
+    assert_eq!(shown["queued"].as_array().unwrap().len(), 16);
+    assert_eq!(store.inbox(conversation()).await.unwrap().len(), 16);
+}
+
+#[tokio::test]
+async fn a_stop_that_was_accepted_ends_the_turn_even_if_the_process_does_not_live_to_do_it() {
+    let store = Arc::<MemoryStore>::default();
+    let server = busy_server(&store, &["Go."]).await;
+    settled(&store, |entries, _| entries.len() == 1).await;
+    server.end().await;
+    let stop = InboxItem::new("stop", 1, InboxBody::Stop);
+    store.push_inbox(conversation(), &stop, 9).await.unwrap().unwrap();
+    let message = |text: &str| {
+        let content = vec![toolwright::Content::text(text)];
+        let parts = vec![MessagePart { role: toolwright::Role::User, content }];
+        InboxItem::new(text, 1, InboxBody::Message { parts, model: None, after: None })
+    };
+    store.push_inbox(conversation(), &message("next"), 9).await.unwrap().unwrap();
+    let _server = serve(kept(ServerBuilder::new(no_tools(), FnModel::echo()), &store)).await;
+    settled(&store, |entries, inbox| inbox.is_empty() && ends(entries) == 2).await;
+    let entries = store.load(conversation()).await.unwrap();
+    let ends: Vec<&TurnEnd> = entries
+        .iter()
+        .filter_map(|entry| match &entry.body {
+            EntryBody::TurnEnded { end } => Some(end),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(ends, [&TurnEnd::Cancelled, &TurnEnd::Answered]);
+}
+
+#[tokio::test]
+async fn a_decision_that_came_while_no_process_ran_is_carried_out_by_the_next_one() {
+    let store = Arc::<MemoryStore>::default();
+    let paid = Payments::default();
+    let before =
+        serve(kept(ServerBuilder::new(invoker(payment_tool(&paid)), paying_model()), &store)).await;
+    let asked = before.post_and_collect(PATH, "Pay Bob.").await;
+    let asked = find_event(&asked, "asked");
+    before.end().await;
+    let response: Value = json!({ "call": asked["call"]["id"], "token": asked["token"], "verdict": { "verdict": "approve" } });
+    let responses = vec![serde_json::from_value(response).unwrap()];
+    let decision = InboxItem::new("decision", 1, InboxBody::Decisions { responses });
+    for _ in 0..2 {
+        // Added twice, it is one decision.
+        store.push_inbox(conversation(), &decision, 9).await.unwrap().unwrap();
+    }
+    let server = ServerBuilder::new(invoker(payment_tool(&paid)), FnModel::new(|_| "Paid."));
+    let _server = serve(kept(server, &store)).await;
+    settled(&store, |entries, inbox| inbox.is_empty() && ends(entries) == 1).await;
+    assert_eq!(*paid.lock().unwrap(), [100]);
+    assert_eq!(store.push_inbox(conversation(), &decision, 9).await.unwrap(), Some(0));
+}
+
+#[tokio::test]
+async fn messages_of_a_paused_turn_wait_unless_one_is_sent_during_the_pause() {
+    let store = Arc::<MemoryStore>::default();
+    let paid = Payments::default();
+    let server = ServerBuilder::new(invoker(payment_tool(&paid)), paying_model());
+    let server = serve(kept(server, &store)).await;
+    server.post_and_collect(PATH, "Pay Bob.").await;
+    let after = server.post_message(PATH, "Never mind.").await;
+    let events = server.events(PATH, Some(after)).await.collect_turn().await;
+    assert_eq!(find_event(&events, "ended")["end"], "answered", "{events:?}");
+    assert!(paid.lock().unwrap().is_empty());
+    assert!(!joined_text(&events).is_empty());
+}
