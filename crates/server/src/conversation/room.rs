@@ -428,6 +428,10 @@ impl Room {
             CommandStatus::Turn(status) => return Some(status),
             CommandStatus::StoreFailed => return None,
             CommandStatus::Unknown if self.unstored.is_some() => return None,
+            // An interrupted turn must not wait behind decisions that nothing takes.
+            CommandStatus::Rejected => {
+                return load_turn_status(&*self.endpoint.store, &self.id).await.ok();
+            }
             CommandStatus::Unknown => load_turn_status(&*self.endpoint.store, &self.id).await,
         };
         // A turn that failed and is not over is resumed later, not at once.
