@@ -200,7 +200,7 @@ pub(crate) fn check_events(events: &[Value], journal: &Journal) -> CheckTotals {
                 assert!(messages.contains(text), "{text} is not in the journal");
             }
             "result" => {
-                let turn = turn_of_call(&event["result"]["call_id"]);
+                let turn = turn_of_call(&event["result"]["callId"]);
                 let mut finished = turn.entries_of("finished");
                 let is_kept = finished.any(|finished| finished["result"] == event["result"]);
                 assert!(is_kept, "{numbered} is not in {:#?}", turn.entries);
