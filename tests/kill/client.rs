@@ -77,9 +77,14 @@ impl Client {
     /// has to answer without this client.
     pub(crate) fn run(mut self, is_over: impl Fn() -> bool) -> Self {
         while !is_over() {
-            // More than the inbox takes, at times.
-            let most = if self.rng.below(12) == 0 { 20 } else { 5 };
-            for _ in 0..=self.rng.below(most) {
+            if self.rng.below(12) == 0 {
+                self.send_message("hang");
+                // More than the inbox takes.
+                for _ in 0..20 {
+                    self.send_message("greet");
+                }
+            }
+            for _ in 0..=self.rng.below(5) {
                 let tool = ["greet", "look", "charge", "charge", "hang"][self.rng.below(5)];
                 self.send_message(tool);
             }

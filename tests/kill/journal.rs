@@ -70,6 +70,12 @@ impl Journal {
         Self { entries, turns }
     }
 
+    /// The number of entries whose time is at least half an hour away from that of the entry before.
+    pub(crate) fn clock_jumps(&self) -> usize {
+        let times: Vec<u64> = self.entries.iter().map(|it| it["at"].as_u64().unwrap()).collect();
+        times.windows(2).filter(|pair| pair[0].abs_diff(pair[1]) > 1_800_000).count()
+    }
+
     pub(crate) fn turn_of(&self, message: &str) -> Option<&Turn> {
         self.turns.iter().find(|turn| turn.message == message)
     }
