@@ -19,10 +19,6 @@ impl Turn {
         self.message.split(' ').next().unwrap()
     }
 
-    pub(crate) fn order(&self) -> &str {
-        self.message.split(' ').nth(1).unwrap()
-    }
-
     /// Why it ended; `None` if it has not.
     pub(crate) fn end(&self) -> Option<&str> {
         self.entries_of("ended").next().map(|ended| ended["end"]["end"].as_str().unwrap())
