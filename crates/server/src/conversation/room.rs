@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -106,33 +106,37 @@ impl RoomWork {
 }
 
 /// Takes the items of a room's inbox.
-struct RoomWorker<'a>(&'a Arc<Room>);
+struct RoomWorker<'a> {
+    room: &'a Arc<Room>,
+    /// True once nothing is left to do: from then on, the room's work belongs to the next worker.
+    is_finished: AtomicBool,
+}
 
 impl RoomWorker<'_> {
     async fn run(&self, command: RoomCommand, item: Option<InboxItem>) -> Option<TurnStatus> {
         {
-            let mut work = self.0.work();
+            let mut work = self.room.work();
             if std::mem::take(&mut work.stops_next_turn) {
                 command.cancel.cancel();
             }
             work.running = Some(command.cancel.clone());
             work.current_item = item.as_ref().map(|item| item.id.clone());
         }
-        let status = self.0.run_turn(command, item).await;
-        self.0.work().end_command();
+        let status = self.room.run_turn(command, item).await;
+        self.room.work().end_command();
         status
     }
 }
 
 impl InboxHandler for RoomWorker<'_> {
     fn on_acquired(&self, lease: &Arc<HeldLease>) {
-        self.0.event_log().begin_term(lease.lease().term);
-        self.0.work().lease = Some(Arc::clone(lease));
+        self.room.event_log().begin_term(lease.lease().term);
+        self.room.work().lease = Some(Arc::clone(lease));
     }
 
     fn resume<'a>(&'a self, _lease: &'a Arc<HeldLease>) -> BoxFuture<'a, Option<TurnStatus>> {
         Box::pin(async {
-            let room = self.0;
+            let room = self.room;
             let entries = load_unfinished_turn(&*room.endpoint.store, &room.id).await.ok()?;
             let record = PrincipalRecord::of_last_turn(entries.as_deref().unwrap_or_default());
             let (context, guard) = {
@@ -152,7 +156,7 @@ impl InboxHandler for RoomWorker<'_> {
         _lease: &'a Arc<HeldLease>,
     ) -> BoxFuture<'a, Option<TurnStatus>> {
         Box::pin(async move {
-            let room = self.0;
+            let room = self.room;
             if room.endpoint.server.draining.is_cancelled()
                 && matches!(item.body, InboxBody::Message { .. })
             {
@@ -193,23 +197,24 @@ impl InboxHandler for RoomWorker<'_> {
     }
 
     fn resumes_paused(&self) -> bool {
-        self.0.work().recovery_guard.is_some()
+        self.room.work().recovery_guard.is_some()
     }
 
     fn before_read(&self) {
-        let mut work = self.0.work();
+        let mut work = self.room.work();
         work.is_woken = false;
         work.stops_next_turn = false;
     }
 
     fn may_finish(&self) -> bool {
-        let mut work = self.0.work();
+        let mut work = self.room.work();
         if work.is_woken {
             return false;
         }
         work.end();
-        drop(work);
-        self.0.event_log().end_term();
+        self.is_finished.store(true, Ordering::Relaxed);
+        // Before the next worker can begin a term.
+        self.room.event_log().end_term();
         true
     }
 }
@@ -368,9 +373,13 @@ impl Room {
     /// Attends to the conversation once: resumes its interrupted turn, and takes the items of its inbox.
     async fn run_worker(self: &Arc<Self>) {
         let endpoint = &self.endpoint;
-        let worker = RoomWorker(self);
+        let worker = RoomWorker { room: self, is_finished: AtomicBool::new(false) };
         let attended =
             attend(&endpoint.store, &self.id, &endpoint.server.node, LEASE_DURATION, &worker).await;
+        // The lease was released after that, while the next worker may have begun.
+        if worker.is_finished.into_inner() {
+            return;
+        }
         let live = {
             let mut work = self.work();
             work.end();
