@@ -46,6 +46,15 @@ const REQUIRED_PROGRAMS: &[RequiredProgram] = &[
         ],
     },
     RequiredProgram {
+        program: "libfaketime",
+        probe: &["sh", "-c", "ls /usr/lib/*/faketime/libfaketimeMT.so.1"],
+        install: &[
+            "sh",
+            "-c",
+            "apt-get update && apt-get install -y --no-install-recommends faketime",
+        ],
+    },
+    RequiredProgram {
         program: "Chromium",
         probe: &["chromium", "--version"],
         install: &[

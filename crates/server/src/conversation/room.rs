@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -80,6 +80,8 @@ struct RoomWork {
     current_item: Option<String>,
     /// Cancels the running turn.
     running: Option<CancellationToken>,
+    /// True if a stop was added since the worker has read the inbox, for a turn that was not running yet.
+    stops_next_turn: bool,
     /// What this process knows about inbox items beyond what is stored, by their id.
     live: HashMap<String, LiveCommand>,
     /// Cancelled when a recovered turn has paused, ended or made progress.
@@ -106,30 +108,37 @@ impl RoomWork {
 }
 
 /// Takes the items of a room's inbox.
-struct RoomWorker<'a>(&'a Arc<Room>);
+struct RoomWorker<'a> {
+    room: &'a Arc<Room>,
+    /// True once nothing is left to do: from then on, the room's work belongs to the next worker.
+    is_finished: AtomicBool,
+}
 
 impl RoomWorker<'_> {
     async fn run(&self, command: RoomCommand, item: Option<InboxItem>) -> Option<TurnStatus> {
         {
-            let mut work = self.0.work();
+            let mut work = self.room.work();
+            if std::mem::take(&mut work.stops_next_turn) {
+                command.cancel.cancel();
+            }
             work.running = Some(command.cancel.clone());
             work.current_item = item.as_ref().map(|item| item.id.clone());
         }
-        let status = self.0.run_turn(command, item).await;
-        self.0.work().end_command();
+        let status = self.room.run_turn(command, item).await;
+        self.room.work().end_command();
         status
     }
 }
 
 impl InboxHandler for RoomWorker<'_> {
     fn on_acquired(&self, lease: &Arc<HeldLease>) {
-        self.0.event_log().begin_term(lease.lease().term);
-        self.0.work().lease = Some(Arc::clone(lease));
+        self.room.event_log().begin_term(lease.lease().term);
+        self.room.work().lease = Some(Arc::clone(lease));
     }
 
     fn resume<'a>(&'a self, _lease: &'a Arc<HeldLease>) -> BoxFuture<'a, Option<TurnStatus>> {
         Box::pin(async {
-            let room = self.0;
+            let room = self.room;
             let entries = load_unfinished_turn(&*room.endpoint.store, &room.id).await.ok()?;
             let record = PrincipalRecord::of_last_turn(entries.as_deref().unwrap_or_default());
             let (context, guard) = {
@@ -149,7 +158,7 @@ impl InboxHandler for RoomWorker<'_> {
         _lease: &'a Arc<HeldLease>,
     ) -> BoxFuture<'a, Option<TurnStatus>> {
         Box::pin(async move {
-            let room = self.0;
+            let room = self.room;
             if room.endpoint.server.draining.is_cancelled()
                 && matches!(item.body, InboxBody::Message { .. })
             {
@@ -190,21 +199,24 @@ impl InboxHandler for RoomWorker<'_> {
     }
 
     fn resumes_paused(&self) -> bool {
-        self.0.work().recovery_guard.is_some()
+        self.room.work().recovery_guard.is_some()
     }
 
     fn before_read(&self) {
-        self.0.work().is_woken = false;
+        let mut work = self.room.work();
+        work.is_woken = false;
+        work.stops_next_turn = false;
     }
 
     fn may_finish(&self) -> bool {
-        let mut work = self.0.work();
+        let mut work = self.room.work();
         if work.is_woken {
             return false;
         }
         work.end();
-        drop(work);
-        self.0.event_log().end_term();
+        self.is_finished.store(true, Ordering::Relaxed);
+        // Before the next worker can begin a term.
+        self.room.event_log().end_term();
         true
     }
 }
@@ -410,9 +422,13 @@ impl Room {
     /// Attends to the conversation once: resumes its interrupted turn, and takes the items of its inbox.
     async fn run_worker(self: &Arc<Self>) {
         let endpoint = &self.endpoint;
-        let worker = RoomWorker(self);
+        let worker = RoomWorker { room: self, is_finished: AtomicBool::new(false) };
         let attended =
             attend(&endpoint.store, &self.id, &endpoint.server.node, LEASE_DURATION, &worker).await;
+        // The lease was released after that, while the next worker may have begun.
+        if worker.is_finished.into_inner() {
+            return;
+        }
         let live = {
             let mut work = self.work();
             work.end();
@@ -470,6 +486,10 @@ impl Room {
             CommandStatus::Turn(status) => return Some(status),
             CommandStatus::StoreFailed => return None,
             CommandStatus::Unknown if self.unstored.is_some() => return None,
+            // An interrupted turn must not wait behind decisions that nothing takes.
+            CommandStatus::Rejected => {
+                return load_turn_status(&*self.endpoint.store, &self.id).await.ok();
+            }
             CommandStatus::Unknown => load_turn_status(&*self.endpoint.store, &self.id).await,
         };
         // A turn that failed and is not over is resumed later, not at once.
@@ -492,8 +512,13 @@ impl Room {
             let item = InboxItem::new(random_id()?, unix_millis_now(), InboxBody::Stop);
             store.push_inbox(&self.id, &item, usize::MAX).await?;
         }
-        if let Some(running) = running {
-            running.cancel();
+        {
+            let mut work = self.work();
+            // A worker that is about to resume the turn has read the inbox already.
+            match running.or_else(|| work.running.clone()) {
+                Some(running) => running.cancel(),
+                None => work.stops_next_turn = true,
+            }
         }
         self.wake();
         Ok(true)

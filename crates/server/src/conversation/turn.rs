@@ -25,6 +25,8 @@ pub(crate) enum CommandStatus {
     Turn(TurnStatus),
     /// The journal has to be read.
     Unknown,
+    /// The decisions were rejected, and nothing has happened.
+    Rejected,
     /// The store failed: the command is not done.
     StoreFailed,
 }
@@ -54,6 +56,7 @@ pub(crate) async fn run_command(
         outcome: None,
         started_at: Instant::now(),
     };
+    let is_decision = matches!(command.kind, CommandKind::Decisions(_));
     let result = match command.kind {
         CommandKind::Message(message) => {
             turn.message = message;
@@ -76,6 +79,7 @@ pub(crate) async fn run_command(
         Ok(()) if session.turn_state().paused => CommandStatus::Turn(TurnStatus::Paused),
         Ok(()) => CommandStatus::Turn(TurnStatus::Over),
         Err(error) if error.is_store_failure() => CommandStatus::StoreFailed,
+        Err(error) if is_decision && error.is_rejection() => CommandStatus::Rejected,
         Err(_) => CommandStatus::Unknown,
     };
     finish_turn(room, turn, result).await;

@@ -36,6 +36,11 @@ impl TurnError {
         self.kind == STORE_FAILURE
     }
 
+    /// Returns true if a decision was rejected: its call does not wait for it, or its principal may not decide.
+    pub(crate) fn is_rejection(&self) -> bool {
+        matches!(&*self.kind, "refused" | "forbidden")
+    }
+
     pub(crate) fn already_reported(mut self) -> Self {
         self.already_reported = true;
         self

@@ -24,6 +24,7 @@ while read -r command; do
     case $command in
         start) start "$@" ;;
         stop) kill -INT "$pid"; wait "$pid"; pid= ;;
+        crash) kill -QUIT "$pid"; wait "$pid"; start "$@" ;;
     esac
     echo "$command"
 done
@@ -81,7 +82,7 @@ impl Server {
         Some(server)
     }
 
-    /// Sends `start` or `stop` to the supervisor, and waits until it is done.
+    /// Sends `start`, `stop` or `crash`, which starts it again, to the supervisor, and waits until it is done.
     pub(crate) fn run(&self, command: &str) {
         let mut supervisor = self.supervisor.lock().unwrap();
         writeln!(supervisor.input.as_mut().unwrap(), "{command}").unwrap();

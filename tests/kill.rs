@@ -1,0 +1,251 @@
+//! Servers that are killed, terminated, or lose their database or their clock: nothing that was acknowledged is lost, and
+//! nothing happens twice.
+//!
+//! The server is `tests/kill/program.rs`. Its clients record what it acknowledges; afterwards the journals are compared with
+//! that. `TOOLWRIGHT_KILLS` sets the number of kills, `TOOLWRIGHT_DATABASE_CRASHES` of crashes of PostgreSQL, and
+//! `TOOLWRIGHT_KILL_SEED` the random numbers.
+
+#![cfg(unix)]
+#![expect(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "helpers of tests"
+)]
+
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use toolwright::testing::SeededRng;
+
+#[path = "kill/client.rs"]
+mod client;
+#[path = "kill/history.rs"]
+mod history;
+#[path = "kill/http.rs"]
+mod http;
+#[path = "kill/journal.rs"]
+mod journal;
+#[path = "kill/process.rs"]
+mod process;
+#[expect(dead_code, reason = "the tests of the stores need more of it")]
+#[path = "../crates/store/tests/main/server.rs"]
+mod server;
+
+use client::{Acknowledgement, Client, Shared};
+use history::CheckTotals;
+use process::{FakeClock, Launcher, ServerProcess};
+use server::Server;
+
+/// The conversations at once; events of every other one are subscribed to.
+const CONVERSATIONS: usize = 6;
+
+/// The messages that may wait in a conversation.
+const MAX_WAITING: usize = 16;
+
+/// Without an observation for this time, the test fails.
+const TIMEOUT: Duration = Duration::from_secs(240);
+
+fn setting(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).map_or(otherwise, |value| value.parse().unwrap())
+}
+
+/// What happens to a server while its clients work.
+enum Disturbance<'a> {
+    /// It is killed, and another one is started.
+    Kill,
+    /// Its database crashes.
+    DatabaseCrash(&'a Server),
+    /// Its clock is moved; then it is killed, or not.
+    Clock,
+}
+
+fn sqlite_launcher(directory: &Path) -> Launcher {
+    let url = format!("sqlite:{}", directory.join("conversations.sqlite").display());
+    Launcher { url, effects: directory.join("effects"), node: None, clock: None }
+}
+
+fn postgres_launcher(directory: &Path, server: &Server) -> Launcher {
+    // Under the name of the process before, a lease need not expire first.
+    let (url, node) = (server.url("postgres"), Some("the only one"));
+    Launcher { url, effects: directory.join("effects"), node, clock: None }
+}
+
+#[test]
+fn kills_of_a_server_with_sqlite_lose_and_repeat_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    run("kills, SQLite", &sqlite_launcher(directory.path()), &Disturbance::Kill);
+}
+
+#[test]
+fn kills_of_a_server_with_postgresql_lose_and_repeat_nothing() {
+    let Some(server) = Server::start(&[]) else {
+        return;
+    };
+    let directory = tempfile::tempdir().unwrap();
+    let launcher = postgres_launcher(directory.path(), &server);
+    run("kills, PostgreSQL", &launcher, &Disturbance::Kill);
+}
+
+#[test]
+fn crashes_of_the_database_lose_and_repeat_nothing() {
+    let Some(server) = Server::start(&[]) else {
+        return;
+    };
+    let directory = tempfile::tempdir().unwrap();
+    let launcher = postgres_launcher(directory.path(), &server);
+    run("crashes of PostgreSQL", &launcher, &Disturbance::DatabaseCrash(&server));
+}
+
+#[test]
+fn a_clock_that_jumps_loses_and_repeats_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut launcher = sqlite_launcher(directory.path());
+    launcher.clock = FakeClock::new(directory.path());
+    if launcher.clock.is_some() {
+        run("jumps of the clock, SQLite", &launcher, &Disturbance::Clock);
+    }
+}
+
+#[test]
+fn a_clock_that_jumps_beside_postgresql_loses_and_repeats_nothing() {
+    let Some(server) = Server::start(&[]) else {
+        return;
+    };
+    let directory = tempfile::tempdir().unwrap();
+    let mut launcher = postgres_launcher(directory.path(), &server);
+    launcher.clock = FakeClock::new(directory.path());
+    if launcher.clock.is_some() {
+        run("jumps of the clock, PostgreSQL", &launcher, &Disturbance::Clock);
+    }
+}
+
+/// Has clients work while the server is disturbed, lets another process finish what is left, and checks all of it.
+fn run(name: &str, launcher: &Launcher, disturbance: &Disturbance<'_>) {
+    let wanted = match disturbance {
+        // Leases that could not be released in time have to expire.
+        Disturbance::DatabaseCrash(_) => setting("TOOLWRIGHT_DATABASE_CRASHES", 4),
+        _ => setting("TOOLWRIGHT_KILLS", 10),
+    };
+    let seed = setting("TOOLWRIGHT_KILL_SEED", 7);
+    let mut rng = SeededRng::new(seed);
+    let shared = Arc::new(Shared {
+        address: Default::default(),
+        opens_conversations: launcher.node.is_some(),
+    });
+    let (observed, observations) = channel();
+    let is_over = Arc::new(AtomicBool::new(false));
+    let mut process = start(launcher, &shared);
+    let (mut clients, mut subscribers) = (Vec::new(), Vec::new());
+    for n in 0..CONVERSATIONS {
+        let (shared, observed) = (Arc::clone(&shared), observed.clone());
+        let name = format!("c{n}");
+        if n % 2 == 0 {
+            let (shared, name, observed) = (Arc::clone(&shared), name.clone(), observed.clone());
+            let subscriber = thread::spawn(move || client::subscribe(&shared, &name, &observed));
+            subscribers.push((n, subscriber));
+        }
+        let rng = SeededRng::new(rng.next_u64());
+        let client = Client::new(&shared, name, rng, Some(observed));
+        let is_over = Arc::clone(&is_over);
+        clients.push(thread::spawn(move || client.run(|| is_over.load(Ordering::Relaxed))));
+    }
+    drop(observed);
+    // The last kill is below.
+    for n in 1..wanted {
+        wait_for_random_moment(&mut rng, &observations);
+        if let (Disturbance::Clock, Some(clock)) = (disturbance, &launcher.clock) {
+            // Forward an hour, back two; in this process, and then in the next one.
+            clock.set_offset(if n % 2 == 0 { 3600 } else { -3600 });
+            if n % 4 < 2 {
+                continue;
+            }
+        }
+        if let Disturbance::DatabaseCrash(server) = disturbance {
+            server.run("crash");
+            process.assert_alive();
+            continue;
+        }
+        shared.address.set(None);
+        drop(process);
+        process = start(launcher, &shared);
+    }
+    is_over.store(true, Ordering::Relaxed);
+    let clients: Vec<Client> = clients.into_iter().map(|it| it.join().unwrap()).collect();
+    shared.address.end();
+    drop(process);
+    let events: Vec<(usize, Vec<Value>)> =
+        subscribers.into_iter().map(|(n, it)| (n, it.join().unwrap())).collect();
+    // From here on, clients only read journals: the sweeper finds what the last process has left.
+    let _process = start(launcher, &shared);
+    let (mut totals, mut clock_jumps) = (CheckTotals::default(), 0);
+    for (n, mut client) in clients.into_iter().enumerate() {
+        let journal = client.settle();
+        totals += history::check(&client, &journal, &history::read_effects(&launcher.effects));
+        clock_jumps += journal.clock_jumps();
+        for (_, events) in events.iter().filter(|(of, _)| *of == n) {
+            totals += history::check_events(events, &journal);
+        }
+    }
+    assert_eq!(clock_jumps > 0, launcher.clock.is_some(), "{clock_jumps} jumps of the clock");
+    let report = format!("{name}: {wanted} times, seed {seed}\n{totals}");
+    // Written directly, because the test harness captures `eprint!`.
+    std::io::stderr().write_all(report.as_bytes()).unwrap();
+}
+
+fn start(launcher: &Launcher, shared: &Shared) -> ServerProcess {
+    let process = launcher.start();
+    shared.address.set(Some(process.address));
+    process
+}
+
+/// Waits for a random number of observations of clients, and a random time after the last one.
+fn wait_for_random_moment(rng: &mut SeededRng, observations: &Receiver<()>) {
+    for _ in 0..=rng.below(60) {
+        observations.recv_timeout(TIMEOUT).expect("clients make progress");
+    }
+    let until = Instant::now() + Duration::from_micros(rng.below(20_000) as u64);
+    while observations.recv_timeout(until.saturating_duration_since(Instant::now())).is_ok() {}
+}
+
+#[test]
+fn a_terminated_server_leaves_a_full_inbox_to_the_next_one() {
+    let directory = tempfile::tempdir().unwrap();
+    terminate_with_full_inbox(&sqlite_launcher(directory.path()));
+}
+
+#[test]
+fn a_terminated_server_with_postgresql_leaves_a_full_inbox_to_the_next_one() {
+    let Some(server) = Server::start(&[]) else {
+        return;
+    };
+    let directory = tempfile::tempdir().unwrap();
+    terminate_with_full_inbox(&postgres_launcher(directory.path(), &server));
+}
+
+fn terminate_with_full_inbox(launcher: &Launcher) {
+    let shared = Arc::new(Shared { address: Default::default(), opens_conversations: false });
+    let process = start(launcher, &shared);
+    let mut client = Client::new(&shared, "c".to_owned(), SeededRng::new(7), None);
+    assert_eq!(client.send_message("hang"), Acknowledgement::Accepted);
+    // The turn has begun when its message has left the inbox.
+    while client.export().is_none_or(|journal| journal.turns.is_empty()) {}
+    for n in 0..MAX_WAITING {
+        let tool = ["greet", "look", "charge"][n % 3];
+        assert_eq!(client.send_message(tool), Acknowledgement::Accepted);
+    }
+    assert_eq!(client.send_message("greet"), Acknowledgement::Refused);
+    shared.address.set(None);
+    assert!(process.terminate().success());
+    let _process = start(launcher, &shared);
+    let journal = client.settle();
+    assert_eq!(journal.turns.len(), 1 + MAX_WAITING);
+    history::check(&client, &journal, &history::read_effects(&launcher.effects));
+}

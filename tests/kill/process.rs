@@ -1,0 +1,142 @@
+//! Starts the server, and ends it by a signal.
+
+use std::io::{BufRead as _, BufReader};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Condvar, Mutex};
+use std::time::Duration;
+
+/// How the server is started.
+pub(crate) struct Launcher {
+    /// The URL of its store.
+    pub(crate) url: String,
+    /// The file to which its tools append.
+    pub(crate) effects: PathBuf,
+    /// The holder of its leases; `None` for another one in each process.
+    pub(crate) node: Option<&'static str>,
+    pub(crate) clock: Option<FakeClock>,
+}
+
+impl Launcher {
+    pub(crate) fn start(&self) -> ServerProcess {
+        let mut command = Command::new(program());
+        command.arg(&self.url).arg(&self.effects).arg(self.node.unwrap_or("-"));
+        if let Some(clock) = &self.clock {
+            command.env("LD_PRELOAD", &clock.library);
+            command.env("FAKETIME_TIMESTAMP_FILE", &clock.offset);
+            command.env("FAKETIME_NO_CACHE", "1").env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
+        }
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let address = line.trim().parse().unwrap_or_else(|_| panic!("{:?}", child.wait()));
+        ServerProcess { child, address }
+    }
+}
+
+/// Built with the tests, beside the examples.
+fn program() -> PathBuf {
+    let toolwright = Path::new(env!("CARGO_BIN_EXE_toolwright"));
+    let program = toolwright.with_file_name("examples/kill_server");
+    assert!(program.exists(), "it is not built: cargo build --example kill_server");
+    program
+}
+
+/// A running server, which is killed on drop.
+pub(crate) struct ServerProcess {
+    child: Child,
+    pub(crate) address: SocketAddr,
+}
+
+impl ServerProcess {
+    /// Sends SIGTERM, and waits for its end.
+    pub(crate) fn terminate(mut self) -> ExitStatus {
+        let killed = Command::new("kill").arg(self.child.id().to_string()).status();
+        assert!(killed.unwrap().success());
+        self.child.wait().unwrap()
+    }
+
+    pub(crate) fn assert_alive(&mut self) {
+        assert_eq!(self.child.try_wait().unwrap(), None, "the server has ended");
+    }
+}
+
+impl Drop for ServerProcess {
+    fn drop(&mut self) {
+        // SIGKILL, which cannot be handled.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The address of the server that runs now, for the clients.
+#[derive(Default)]
+pub(crate) struct CurrentAddress(Mutex<State>, Condvar);
+
+#[derive(Clone, Copy, Default)]
+struct State {
+    address: Option<SocketAddr>,
+    /// True if no other server follows for these clients.
+    is_last: bool,
+}
+
+impl CurrentAddress {
+    pub(crate) fn set(&self, address: Option<SocketAddr>) {
+        self.0.lock().unwrap().address = address;
+        self.1.notify_all();
+    }
+
+    /// Ends the waiting of clients that are left.
+    pub(crate) fn end(&self) {
+        *self.0.lock().unwrap() = State { address: None, is_last: true };
+        self.1.notify_all();
+    }
+
+    /// Waits for a server; `None` if no other one follows.
+    pub(crate) fn wait(&self) -> Option<SocketAddr> {
+        let state = self.0.lock().unwrap();
+        let is_down = |state: &mut State| state.address.is_none() && !state.is_last;
+        self.1.wait_while(state, is_down).unwrap().address
+    }
+
+    /// Waits before the next poll, shorter if the server changes.
+    pub(crate) fn pause(&self) {
+        let state = self.0.lock().unwrap();
+        drop(self.1.wait_timeout(state, Duration::from_millis(20)).unwrap());
+    }
+}
+
+/// The wall clock of a server, which Debian's libfaketime moves.
+pub(crate) struct FakeClock {
+    library: PathBuf,
+    /// The file with the offset in seconds.
+    offset: PathBuf,
+}
+
+impl FakeClock {
+    /// A clock that shows the time; `None` where libfaketime is not installed.
+    pub(crate) fn new(directory: &Path) -> Option<Self> {
+        let folders = std::fs::read_dir("/usr/lib").unwrap();
+        let mut libraries = folders.filter_map(|folder| {
+            let library = folder.ok()?.path().join("faketime/libfaketimeMT.so.1");
+            library.is_file().then_some(library)
+        });
+        let Some(library) = libraries.next() else {
+            let ci = std::env::var_os("CI").is_some_and(|ci| ci == "true");
+            assert!(!ci, "needs libfaketime: `cargo xtask test setup` installs it");
+            eprintln!("skipped: needs libfaketime");
+            return None;
+        };
+        let clock = Self { library, offset: directory.join("clock") };
+        clock.set_offset(0);
+        Some(clock)
+    }
+
+    pub(crate) fn set_offset(&self, seconds: i64) {
+        let new = self.offset.with_extension("new");
+        std::fs::write(&new, format!("{seconds:+}\n")).unwrap();
+        // Never half written.
+        std::fs::rename(&new, &self.offset).unwrap();
+    }
+}
