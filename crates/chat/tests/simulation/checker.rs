@@ -27,7 +27,7 @@ pub(crate) fn check(world: &World) -> Vec<String> {
         check.decisions();
         check.stops();
         check.turn_ends();
-        check.effects();
+        check.effects(world.loses_power);
         check.events(world.loses_power);
         failures = check.failures.into_inner();
     }
@@ -165,7 +165,7 @@ impl Check<'_> {
         }
     }
 
-    fn effects(&self) {
+    fn effects(&self, loses_power: bool) {
         let (history, entries) = (self.history, &self.conversation.entries);
         for entry in entries {
             let EntryBody::CallFinished { result } = &entry.body else {
@@ -177,7 +177,9 @@ impl Check<'_> {
             if runs_once(call) && effects > 1 {
                 self.fail(format!("{call} took effect {effects} times"));
             }
-            if effects > 0 && !self.conversation.has_entry(started) {
+            // A start that a power failure may lose is one of a call that may run again.
+            let is_kept = runs_once(call) || !loses_power;
+            if effects > 0 && is_kept && !self.conversation.has_entry(started) {
                 self.fail(format!("{call} took effect, and its start is not in the journal"));
             }
             match result.outcome {
