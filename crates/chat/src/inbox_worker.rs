@@ -146,3 +146,42 @@ pub async fn load_turn_status(
         _ => TurnStatus::Running,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::store::MemoryStore;
+
+    /// Loses the lease while it handles an item.
+    struct LosesLease(Arc<dyn Store>);
+
+    impl InboxHandler for LosesLease {
+        fn on_acquired(&self, _: &Arc<HeldLease>) {}
+
+        fn resume<'a>(&'a self, _: &'a Arc<HeldLease>) -> BoxFuture<'a, Option<TurnStatus>> {
+            Box::pin(async { None })
+        }
+
+        fn handle<'a>(
+            &'a self,
+            _: InboxItem,
+            _: &'a Arc<HeldLease>,
+        ) -> BoxFuture<'a, Option<TurnStatus>> {
+            Box::pin(async {
+                let acquired = self.0.acquire("c", "another", Duration::MAX).await;
+                assert!(acquired.unwrap().is_some());
+                Some(TurnStatus::Over)
+            })
+        }
+    }
+
+    #[tokio::test]
+    async fn a_holder_that_lost_the_lease_removes_nothing() {
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let stop = InboxItem::new("a", 0, InboxBody::Stop);
+        store.push_inbox("c", &stop, 9).await.unwrap().unwrap();
+        let handler = LosesLease(Arc::clone(&store));
+        attend(&store, "c", "me", Duration::ZERO, &handler).await.unwrap_err();
+        assert_eq!(store.inbox("c").await.unwrap().len(), 1);
+    }
+}

@@ -87,7 +87,7 @@ impl Check<'_> {
                 (Some(_), Some(_)) if withdrawn == Some(true) && message.attempts == 1 => {
                     self.fail(format!("{} was withdrawn and is in the journal", message.id));
                 }
-                (Some(position), Some(index)) if withdrawn != Some(true) => {
+                (Some(position), Some(index)) if withdrawn.is_none() => {
                     batches.entry((message.client, message.batch)).or_default().push(index);
                     if position > 0 {
                         positions.insert(position, index);

@@ -224,7 +224,7 @@ impl World {
     pub(crate) fn crash(&self, id: u64) {
         let crashed = {
             let mut processes = self.processes.lock().unwrap();
-            let mut running = processes.running.iter_mut();
+            let mut running = processes.running.iter_mut().filter(|_| !self.is_calm());
             running.find_map(|slot| slot.take_if(|process| process.id == id))
         };
         if crashed.is_some() {
