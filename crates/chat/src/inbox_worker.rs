@@ -7,7 +7,7 @@ use futures::future::BoxFuture;
 
 use crate::journal::store::inbox::{InboxBody, InboxItem};
 use crate::journal::store::lease::{ACQUIRE_TIMEOUT, HeldLease};
-use crate::journal::store::{Store, StoreError, TurnStatus};
+use crate::journal::store::{Append, Store, StoreError, TurnStatus};
 use crate::journal::window::load_unfinished_turn;
 use crate::turn::{Turn, TurnAction, TurnLimits};
 
@@ -101,7 +101,8 @@ async fn take_items(
         if let Some(position) = handled.take()
             && inbox.iter().any(|item| item.position == position)
         {
-            store.remove_inbox_item(conversation, position).await?;
+            // With the lease: what this process concluded about the item is wrong if another one attends to the conversation.
+            store.append(lease.lease(), Append::new(&[]).taking(&[position])).await?;
             inbox.retain(|item| item.position != position);
         }
         // A stop or a decision resumes the turn itself.
