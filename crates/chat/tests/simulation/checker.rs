@@ -21,7 +21,8 @@ pub(crate) fn check(world: &World) -> Vec<String> {
     for name in &world.conversations {
         let conversation = disk.conversation(name);
         let failed = RefCell::new(failures);
-        let check = Check { name, conversation: &conversation, history: &history, failures: failed };
+        let check =
+            Check { name, conversation: &conversation, history: &history, failures: failed };
         check.journal();
         check.messages();
         check.decisions();
@@ -215,7 +216,9 @@ impl Check<'_> {
 /// True if a call of a turn waits for a decision until its end.
 fn is_awaiting_decision(turn: &[Entry]) -> bool {
     let decided = |id: &str| {
-        turn.iter().any(|entry| matches!(&entry.body, EntryBody::ApprovalDecided { call, .. } if *call == id))
+        turn.iter().any(
+            |entry| matches!(&entry.body, EntryBody::ApprovalDecided { call, .. } if *call == id),
+        )
     };
     turn.iter().any(|entry| matches!(&entry.body, EntryBody::ApprovalRequested { call, .. } if !decided(call.as_str())))
 }

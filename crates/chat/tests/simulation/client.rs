@@ -60,8 +60,8 @@ impl Client {
             let conversation = scheduler.pick(&world.conversations);
             match scheduler.below(10) {
                 0..5 => self.send_messages(conversation).await,
-                5..8 => self.decide(conversation, false).await,
-                8 => self.send(conversation, vec![("s", InboxBody::Stop)], false).await,
+                5..7 => self.decide(conversation, false).await,
+                7..9 => self.send(conversation, vec![("s", InboxBody::Stop)], false).await,
                 _ => self.withdraw().await,
             }
         }
@@ -69,11 +69,8 @@ impl Client {
 
     async fn send_messages(&mut self, conversation: &str) {
         let count = 1 + self.world.scheduler.below(3);
-        let messages = (0..count).map(|_| ("m", InboxBody::Message {
-            parts: Vec::new(),
-            model: None,
-            after: None,
-        }));
+        let messages = (0..count)
+            .map(|_| ("m", InboxBody::Message { parts: Vec::new(), model: None, after: None }));
         self.send(conversation, messages.collect(), true).await;
     }
 

@@ -138,7 +138,8 @@ impl Process {
 
     /// Attends to a conversation, unless that is under way: then its inbox is read again.
     fn attend(self: &Arc<Self>, conversation: &str) {
-        let room = Arc::clone(self.rooms.lock().unwrap().entry(conversation.to_owned()).or_default());
+        let room =
+            Arc::clone(self.rooms.lock().unwrap().entry(conversation.to_owned()).or_default());
         room.news.notify_one();
         let is_attended = {
             let mut state = room.state.lock().unwrap();
@@ -193,9 +194,9 @@ impl InboxHandler for Handler {
         let request = match item.body.clone() {
             InboxBody::Message { parts, .. } => {
                 let request = chat.message().conversation(&*self.conversation);
-                parts.into_iter().fold(request, |request, part| {
-                    request.message_in_role(part.role, part.content)
-                })
+                parts
+                    .into_iter()
+                    .fold(request, |request, part| request.message_in_role(part.role, part.content))
             }
             InboxBody::Decisions { responses } => {
                 chat.submit_approvals(&*self.conversation, responses)

@@ -289,12 +289,13 @@ fn choose_fault(world: &World, process: u64) -> Fault {
 /// Milliseconds; sometimes longer than a lease lasts.
 fn choose_delay(world: &World, is_slow: bool) -> u64 {
     let scheduler = &world.scheduler;
-    match scheduler.below(100) {
+    let roll = scheduler.below(1000);
+    match roll {
         _ if world.is_calm() => scheduler.below(3),
-        0..50 if !is_slow => 0,
-        0..90 => 1 + scheduler.below(20),
-        90..98 => scheduler.below(2_000),
-        _ => scheduler.below(15_000),
+        _ if roll < world.slow_operations => scheduler.below(15_000),
+        0..500 if !is_slow => 0,
+        0..950 => 1 + scheduler.below(20),
+        _ => scheduler.below(2_000),
     }
 }
 
@@ -365,11 +366,8 @@ impl Store for Connection {
             }
             _ => {}
         }
-        let appended = self.run(
-            "append",
-            &lease.conversation.clone(),
-            Some(is_durable),
-            move |stored| {
+        let appended =
+            self.run("append", &lease.conversation.clone(), Some(is_durable), move |stored| {
                 let is_there = |taken: &u64| stored.inbox.iter().any(|it| it.position == *taken);
                 if checks_lease && !stored.is_held(&lease) {
                     return Err(StoreError::leased_elsewhere(&lease.conversation));
@@ -379,8 +377,7 @@ impl Store for Connection {
                 }
                 stored.append(entries, &taken, turn);
                 Ok(())
-            },
-        );
+            });
         Box::pin(async {
             if let Some(taken) = taken_before {
                 taken.await?;

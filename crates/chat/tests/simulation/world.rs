@@ -26,6 +26,8 @@ pub(crate) struct World {
     pub(crate) tools: Invoker,
     /// How many operations of a thousand fail in each way.
     pub(crate) faults: u64,
+    /// How many operations of a thousand take longer than a lease may last.
+    pub(crate) slow_operations: u64,
     /// True if a power failure may lose what was not written durably.
     pub(crate) loses_power: bool,
     processes: Mutex<Processes>,
@@ -113,6 +115,7 @@ impl World {
     pub(crate) fn new(scheduler: Scheduler, bug: Option<PlantedBug>, tools: Invoker) -> Self {
         let conversations = (0..=scheduler.below(3)).map(|n| format!("c{n}")).collect();
         let faults = *scheduler.pick(&[0, 1, 5, 15]);
+        let slow_operations = *scheduler.pick(&[0, 10, 50]);
         let loses_power = scheduler.chance(250);
         Self {
             bug,
@@ -121,6 +124,7 @@ impl World {
             conversations,
             tools,
             faults,
+            slow_operations,
             loses_power,
             processes: Mutex::default(),
             is_calm: AtomicBool::new(false),
@@ -179,7 +183,8 @@ impl World {
                 let affected = self.scheduler.chance(700).then_some(process);
                 let until = self.scheduler.now() + self.scheduler.below(12_000);
                 self.processes.lock().unwrap().outage = (until, affected);
-                self.scheduler.trace(|| format!("store unreachable for {affected:?} until {until}"));
+                self.scheduler
+                    .trace(|| format!("store unreachable for {affected:?} until {until}"));
             }
             5 => self.scheduler.pick(&running).move_clock(),
             _ => {}
@@ -276,7 +281,11 @@ impl World {
         let (number, entry) = (event.number, event.entry.clone());
         let conversation = event.conversation.clone();
         self.scheduler.trace(|| {
-            format!("p{process} {conversation} event {}.{} {entry:?}", number >> 20, number & 0xfffff)
+            format!(
+                "p{process} {conversation} event {}.{} {entry:?}",
+                number >> 20,
+                number & 0xfffff
+            )
         });
         if number >= 1 << 53 {
             self.fail(format!("{conversation}: the number {number} is too high"));
