@@ -7,7 +7,7 @@ use futures::future::BoxFuture;
 
 use crate::journal::store::inbox::{InboxBody, InboxItem};
 use crate::journal::store::lease::{ACQUIRE_TIMEOUT, HeldLease};
-use crate::journal::store::{Store, StoreError, TurnStatus};
+use crate::journal::store::{Append, Store, StoreError, TurnStatus};
 use crate::journal::window::load_unfinished_turn;
 use crate::turn::{Turn, TurnAction, TurnLimits};
 
@@ -101,7 +101,8 @@ async fn take_items(
         if let Some(position) = handled.take()
             && inbox.iter().any(|item| item.position == position)
         {
-            store.remove_inbox_item(conversation, position).await?;
+            // With the lease: what this process concluded about the item is wrong if another one attends to the conversation.
+            store.append(lease.lease(), Append::new(&[]).taking(&[position])).await?;
             inbox.retain(|item| item.position != position);
         }
         // A stop or a decision resumes the turn itself.
@@ -145,4 +146,43 @@ pub async fn load_turn_status(
         TurnAction::AwaitApproval(_) => TurnStatus::Paused,
         _ => TurnStatus::Running,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::store::MemoryStore;
+
+    /// Loses the lease while it handles an item.
+    struct LosesLease(Arc<dyn Store>);
+
+    impl InboxHandler for LosesLease {
+        fn on_acquired(&self, _: &Arc<HeldLease>) {}
+
+        fn resume<'a>(&'a self, _: &'a Arc<HeldLease>) -> BoxFuture<'a, Option<TurnStatus>> {
+            Box::pin(async { None })
+        }
+
+        fn handle<'a>(
+            &'a self,
+            _: InboxItem,
+            _: &'a Arc<HeldLease>,
+        ) -> BoxFuture<'a, Option<TurnStatus>> {
+            Box::pin(async {
+                let acquired = self.0.acquire("c", "another", Duration::MAX).await;
+                assert!(acquired.unwrap().is_some());
+                Some(TurnStatus::Over)
+            })
+        }
+    }
+
+    #[tokio::test]
+    async fn a_holder_that_lost_the_lease_removes_nothing() {
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let stop = InboxItem::new("a", 0, InboxBody::Stop);
+        store.push_inbox("c", &stop, 9).await.unwrap().unwrap();
+        let handler = LosesLease(Arc::clone(&store));
+        attend(&store, "c", "me", Duration::ZERO, &handler).await.unwrap_err();
+        assert_eq!(store.inbox("c").await.unwrap().len(), 1);
+    }
 }

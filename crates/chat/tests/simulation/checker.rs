@@ -28,7 +28,7 @@ pub(crate) fn check(world: &World) -> Vec<String> {
         check.decisions();
         check.stops();
         check.turn_ends();
-        check.effects();
+        check.effects(world.loses_power);
         check.events(world.loses_power);
         failures = check.failures.into_inner();
     }
@@ -88,7 +88,7 @@ impl Check<'_> {
                 (Some(_), Some(_)) if withdrawn == Some(true) && message.attempts == 1 => {
                     self.fail(format!("{} was withdrawn and is in the journal", message.id));
                 }
-                (Some(position), Some(index)) if withdrawn != Some(true) => {
+                (Some(position), Some(index)) if withdrawn.is_none() => {
                     batches.entry((message.client, message.batch)).or_default().push(index);
                     if position > 0 {
                         positions.insert(position, index);
@@ -166,7 +166,7 @@ impl Check<'_> {
         }
     }
 
-    fn effects(&self) {
+    fn effects(&self, loses_power: bool) {
         let (history, entries) = (self.history, &self.conversation.entries);
         for entry in entries {
             let EntryBody::CallFinished { result } = &entry.body else {
@@ -178,7 +178,9 @@ impl Check<'_> {
             if runs_once(call) && effects > 1 {
                 self.fail(format!("{call} took effect {effects} times"));
             }
-            if effects > 0 && !self.conversation.has_entry(started) {
+            // A start that a power failure may lose is one of a call that may run again.
+            let is_kept = runs_once(call) || !loses_power;
+            if effects > 0 && is_kept && !self.conversation.has_entry(started) {
                 self.fail(format!("{call} took effect, and its start is not in the journal"));
             }
             match result.outcome {

@@ -60,8 +60,8 @@ impl Client {
             let conversation = scheduler.pick(&world.conversations);
             match scheduler.below(10) {
                 0..5 => self.send_messages(conversation).await,
-                5..8 => self.decide(conversation, false).await,
-                8 => self.send(conversation, vec![("s", InboxBody::Stop)], false).await,
+                5..7 => self.decide(conversation, false).await,
+                7..9 => self.send(conversation, vec![("s", InboxBody::Stop)], false).await,
                 _ => self.withdraw().await,
             }
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::future::pending;
 use std::pin::pin;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use toolwright_chat::{
     Chat, ChatError, ChatEvent, HeldLease, InboxBody, InboxHandler, InboxItem, Store, StoreError,
-    Turn, TurnAction, TurnLimits, TurnRequest, TurnStatus, attend, load_unfinished_turn,
+    TurnRequest, TurnStatus, attend, load_turn_status,
 };
 
 use crate::model::LetterModel;
@@ -151,21 +151,16 @@ impl Process {
         }
         let (process, conversation) = (Arc::clone(self), conversation.to_owned());
         self.world.scheduler.spawn(self.id, async move {
-            let handler = Handler { process: Arc::clone(&process), conversation, room };
+            let is_finished = AtomicBool::new(false);
+            let handler = Handler { process, conversation, room, is_finished };
+            let Handler { process, conversation, .. } = &handler;
             let (store, holder) = (&process.store, &process.holder);
-            loop {
-                handler.room.state.lock().unwrap().has_news = false;
-                let conversation = &handler.conversation;
-                let attended = attend(store, conversation, holder, LEASE_DURATION, &handler).await;
-                let scheduler = &process.world.scheduler;
-                scheduler
-                    .trace(|| format!("p{} attended {conversation}: {attended:?}", process.id));
-                let mut state = handler.room.state.lock().unwrap();
-                // After an error, the sweeper tries again.
-                if attended.is_err() || !state.has_news {
-                    state.is_attended = false;
-                    return;
-                }
+            let attended = attend(store, conversation, holder, LEASE_DURATION, &handler).await;
+            let scheduler = &process.world.scheduler;
+            scheduler.trace(|| format!("p{} attended {conversation}: {attended:?}", process.id));
+            // After an error, the sweeper tries again.
+            if !handler.is_finished.load(Ordering::Relaxed) {
+                handler.room.state.lock().unwrap().is_attended = false;
             }
         });
     }
@@ -176,6 +171,8 @@ struct Handler {
     process: Arc<Process>,
     conversation: String,
     room: Arc<Room>,
+    /// True once another handler may attend to the conversation, while this one releases the lease.
+    is_finished: AtomicBool,
 }
 
 impl InboxHandler for Handler {
@@ -204,7 +201,7 @@ impl InboxHandler for Handler {
             InboxBody::Decisions { responses } => {
                 chat.submit_approvals(&*self.conversation, responses)
             }
-            _ => return Box::pin(self.stop_turn(lease)),
+            InboxBody::Stop => return Box::pin(self.stop_turn(lease)),
         };
         Box::pin(self.run_turn(request.inbox_item(item.clone()), lease, Some(item.id)))
     }
@@ -214,7 +211,12 @@ impl InboxHandler for Handler {
     }
 
     fn may_finish(&self) -> bool {
-        !self.room.state.lock().unwrap().has_news
+        let mut state = self.room.state.lock().unwrap();
+        if !state.has_news {
+            state.is_attended = false;
+            self.is_finished.store(true, Ordering::Relaxed);
+        }
+        !state.has_news
     }
 }
 
@@ -261,7 +263,7 @@ impl Handler {
                 let item = item.unwrap_or_default();
                 self.process.world.scheduler.trace(|| format!("{item} is refused: {reason}"));
                 self.process.world.history.lock().unwrap().refused.insert(item, reason);
-                self.status().await.ok()
+                self.status().await
             }
             (error, _) => {
                 self.process.world.fail(format!("a turn failed: {error:?}"));
@@ -272,7 +274,7 @@ impl Handler {
 
     /// Ends the turn that runs or is paused, if there is one.
     async fn stop_turn(&self, lease: &Arc<HeldLease>) -> Option<TurnStatus> {
-        if self.status().await.ok()? == TurnStatus::Over {
+        if self.status().await? == TurnStatus::Over {
             return Some(TurnStatus::Over);
         }
         let cancel = CancellationToken::new();
@@ -298,17 +300,8 @@ impl Handler {
         }
     }
 
-    async fn status(&self) -> Result<TurnStatus, StoreError> {
-        let store = &*self.process.store;
-        let Some(entries) = load_unfinished_turn(store, &self.conversation).await? else {
-            return Ok(TurnStatus::Over);
-        };
-        let mut turn = Turn::new(TurnLimits::default());
-        entries.iter().for_each(|entry| turn.apply(entry));
-        Ok(match turn.next_action(0) {
-            TurnAction::AwaitApproval(_) => TurnStatus::Paused,
-            _ => TurnStatus::Running,
-        })
+    async fn status(&self) -> Option<TurnStatus> {
+        load_turn_status(&*self.process.store, &self.conversation).await.ok()
     }
 
     fn publish(&self, event: &ChatEvent) {

@@ -289,12 +289,13 @@ fn choose_fault(world: &World, process: u64) -> Fault {
 /// Milliseconds; sometimes longer than a lease lasts.
 fn choose_delay(world: &World, is_slow: bool) -> u64 {
     let scheduler = &world.scheduler;
-    match scheduler.below(100) {
+    let roll = scheduler.below(1000);
+    match roll {
         _ if world.is_calm() => scheduler.below(3),
-        0..50 if !is_slow => 0,
-        0..90 => 1 + scheduler.below(20),
-        90..98 => scheduler.below(2_000),
-        _ => scheduler.below(15_000),
+        _ if roll < world.slow_operations => scheduler.below(15_000),
+        0..500 if !is_slow => 0,
+        0..950 => 1 + scheduler.below(20),
+        _ => scheduler.below(2_000),
     }
 }
 

@@ -26,6 +26,8 @@ pub(crate) struct World {
     pub(crate) tools: Invoker,
     /// How many operations of a thousand fail in each way.
     pub(crate) faults: u64,
+    /// How many operations of a thousand take longer than a lease may last.
+    pub(crate) slow_operations: u64,
     /// True if a power failure may lose what was not written durably.
     pub(crate) loses_power: bool,
     processes: Mutex<Processes>,
@@ -113,6 +115,7 @@ impl World {
     pub(crate) fn new(scheduler: Scheduler, bug: Option<PlantedBug>, tools: Invoker) -> Self {
         let conversations = (0..=scheduler.below(3)).map(|n| format!("c{n}")).collect();
         let faults = *scheduler.pick(&[0, 1, 5, 15]);
+        let slow_operations = *scheduler.pick(&[0, 10, 50]);
         let loses_power = scheduler.chance(250);
         Self {
             bug,
@@ -121,6 +124,7 @@ impl World {
             conversations,
             tools,
             faults,
+            slow_operations,
             loses_power,
             processes: Mutex::default(),
             is_calm: AtomicBool::new(false),
@@ -225,7 +229,7 @@ impl World {
     pub(crate) fn crash(&self, id: u64) {
         let crashed = {
             let mut processes = self.processes.lock().unwrap();
-            let mut running = processes.running.iter_mut();
+            let mut running = processes.running.iter_mut().filter(|_| !self.is_calm());
             running.find_map(|slot| slot.take_if(|process| process.id == id))
         };
         if crashed.is_some() {
