@@ -295,6 +295,14 @@ macro_rules! delegate_store {
             self.$inner.delete(lease)
         }
 
+        fn delete_expired<'a>(
+            &'a self,
+            lease: &'a toolwright::chat::Lease,
+            time: u64,
+        ) -> toolwright::chat::StoreFuture<'a, bool> {
+            self.$inner.delete_expired(lease, time)
+        }
+
         fn signing_keys(&self) -> toolwright::chat::StoreFuture<'_, Vec<toolwright::Secret>> {
             self.$inner.signing_keys()
         }
