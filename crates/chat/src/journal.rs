@@ -330,11 +330,11 @@ fn find_approval_request<'a>(
 ///
 /// Decisions without a signature are left out: an import removes it, and they let no call run.
 pub fn find_unsigned_decisions(
-    keys: Vec<Secret>,
+    keys: &[Secret],
     conversation: &str,
     entries: &[Entry],
 ) -> Vec<String> {
-    let signer = ApprovalSigner::with_keys(keys);
+    let signer = ApprovalSigner::with_keys(keys.to_vec());
     let mut unsigned = Vec::new();
     for (at, entry) in entries.iter().enumerate() {
         if let EntryBody::ApprovalDecided { call, verdict, mac: Some(mac) } = &entry.body {
