@@ -18,6 +18,7 @@ use crate::config::ProjectConfig;
 use crate::config::conversation_store::ConversationStore;
 use crate::config::journal_keep::{journal_keep, parse_age};
 use crate::runtime;
+use crate::terminal::status_line::with_status_line;
 use crate::terminal::{output, sanitize};
 
 #[cfg(feature = "sqlite")]
@@ -108,8 +109,8 @@ async fn prune(
     let time = unix_millis_now().saturating_sub(whole_millis(age));
     let opened = open_persistent(config).await?;
     let deleted = match dry_run {
-        true => list_expired(&**opened.store(), time).await?,
-        false => delete_expired(opened.store(), time).await?,
+        true => with_status_line("reading", list_expired(&**opened.store(), time)).await?,
+        false => with_status_line("deleting", delete_expired(opened.store(), time)).await?,
     };
     match json {
         true => output::print_text(&format!("{}\n", sanitize::to_safe_json_pretty(&deleted)))?,

@@ -26,6 +26,7 @@ mod openapi;
 mod owners;
 mod restart;
 mod resume;
+mod retention;
 mod rooms;
 mod shutdown;
 mod support;

@@ -10,6 +10,7 @@ use toolwright_core::Config;
 use crate::cli_error::CliError;
 use crate::config::conversation_store::store_url;
 use crate::terminal::output;
+use crate::terminal::status_line::with_status_line;
 
 /// Copies the configured store into a new file; `force` replaces an existing one.
 pub(super) async fn back_up(
@@ -27,7 +28,7 @@ pub(super) async fn back_up(
             file.display()
         )));
     } else {
-        toolwright_store::backup(&url, file).await?;
+        with_status_line("copying", toolwright_store::backup(&url, file)).await?;
     }
     let bytes = fs::metadata(file)?.len();
     if json {
@@ -54,7 +55,7 @@ async fn replace(url: &str, file: &Path) -> Result<(), CliError> {
     }
     let mut new_file = file.as_os_str().to_owned();
     new_file.push(format!("-new-{}", random_hex(4)?));
-    toolwright_store::backup(url, &new_file).await?;
+    with_status_line("copying", toolwright_store::backup(url, &new_file)).await?;
     fs::rename(&new_file, file).map_err(|error| {
         // What cannot be renamed may still be there.
         let _ = fs::remove_file(&new_file);
@@ -65,9 +66,12 @@ async fn replace(url: &str, file: &Path) -> Result<(), CliError> {
 /// Copies a backup into the configured store, which must have no conversations.
 pub(super) async fn restore(config: &Config, file: &Path, json: bool) -> Result<(), CliError> {
     let url = store_url(config)?;
-    toolwright_store::restore(file, &url).await?;
-    let report = toolwright_store::verify(&url).await?;
+    with_status_line("restoring", toolwright_store::restore(file, &url)).await?;
+    let report = with_status_line("verifying", toolwright_store::verify(&url)).await?;
     let (conversations, entries) = (report.conversations, report.entries);
+    if !report.problems.is_empty() {
+        output::print_stderr("warning: the backup has problems: `store verify` shows them\n");
+    }
     if json {
         return output::print_json(&json!({ "conversations": conversations, "entries": entries }));
     }

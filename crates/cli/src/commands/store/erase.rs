@@ -18,6 +18,7 @@ use super::open_persistent;
 use crate::cli_error::{CliError, error_chain};
 use crate::config::data_dir::owner_only;
 use crate::terminal::output;
+use crate::terminal::status_line::with_status_line;
 
 /// How long to wait for a turn that runs.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -75,7 +76,7 @@ pub(super) async fn erase_subject(
         subject,
     };
     // With what was erased before, if it fails halfway.
-    let outcome = fill_receipt(store, &mut receipt).await;
+    let outcome = with_status_line("erasing", fill_receipt(store, &mut receipt)).await;
     receipt.at = jiff::Timestamp::now().to_string();
     output::print_json(&receipt)?;
     if let Some(mut file) = receipt_file {
@@ -114,7 +115,10 @@ async fn fill_receipt(
 ) -> Result<Vec<String>, CliError> {
     let owner = Owner::Subject(receipt.subject.clone());
     let mut in_use = Vec::new();
-    for conversation in list_of_owner(&**store, &owner).await? {
+    let is_owned = |name: &String| Owner::split_stored_name(name).0 == owner;
+    let names = list_names(&**store).await?;
+    let (owned, others): (Vec<_>, Vec<_>) = names.into_iter().partition(is_owned);
+    for conversation in owned {
         let erased = match receipt.dry_run {
             true => Some(describe(&**store, &conversation).await),
             false => erase(store, &conversation).await?,
@@ -133,21 +137,16 @@ async fn fill_receipt(
             }
         }
     }
-    for summary in store.list(usize::MAX).await? {
-        if Owner::split_stored_name(&summary.conversation).0 != owner {
-            receipt.not_erased.extend(find_traces(&**store, summary.conversation, receipt).await);
-        }
+    for conversation in others {
+        receipt.not_erased.extend(find_traces(&**store, conversation, receipt).await);
     }
     Ok(in_use)
 }
 
-/// The conversations of an owner, including those that have nothing but an inbox.
-async fn list_of_owner(store: &dyn Store, owner: &Owner) -> Result<BTreeSet<String>, StoreError> {
-    let listed = store.list_by_owner(owner, usize::MAX).await?.into_iter();
-    let listed = listed.map(|summary| summary.conversation);
-    let unattended = store.list_unattended(usize::MAX).await?.into_iter();
-    let unattended = unattended.filter(|name| Owner::split_stored_name(name).0 == *owner);
-    Ok(listed.chain(unattended).collect())
+/// The names of all conversations, including those that have nothing but an inbox.
+async fn list_names(store: &dyn Store) -> Result<BTreeSet<String>, StoreError> {
+    let listed = store.list(usize::MAX).await?.into_iter().map(|summary| summary.conversation);
+    Ok(listed.chain(store.list_unattended(usize::MAX).await?).collect())
 }
 
 /// Deletes a conversation; `None` if another process holds its lease.

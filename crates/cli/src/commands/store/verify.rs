@@ -8,10 +8,12 @@ use toolwright_core::Config;
 use crate::cli_error::CliError;
 use crate::config::conversation_store::store_url;
 use crate::terminal::output;
+use crate::terminal::status_line::with_status_line;
 
 /// Prints every problem of the configured store; exit code 1 if there is one.
 pub(super) async fn verify_store(config: &Config, json: bool) -> Result<ExitCode, CliError> {
-    let report = toolwright_store::verify(&store_url(config)?).await?;
+    let report =
+        with_status_line("verifying", toolwright_store::verify(&store_url(config)?)).await?;
     if json {
         let problems = report.problems.iter().map(|problem| {
             json!({
