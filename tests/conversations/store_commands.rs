@@ -262,7 +262,7 @@ fn a_conversation_in_use_is_named_and_not_erased() {
     let name = Owner::Subject("auth0|ada".to_owned()).stored_name("notes");
     open.append(&name, &import_journal(turn_of("auth0|ada")).0);
     let lease = open.acquire(&name);
-    let erase = ["store", "erase", "--subject", "auth0|ada", "--store", &url];
+    let erase = ["store", "erase", "--subject", "auth0|ada", "--wait", "0", "--store", &url];
     let in_use = home.run(&erase);
     assert_eq!(in_use.code, Some(1), "{in_use:?}");
     assert!(in_use.err.contains("in use: @auth0%7Cada/notes"), "{in_use:?}");

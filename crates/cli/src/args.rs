@@ -297,6 +297,9 @@ pub(crate) enum StoreCommand {
         /// Only list what would be erased
         #[arg(long)]
         dry_run: bool,
+        /// How long to wait for a turn that runs, in seconds
+        #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+        wait: u64,
         /// Write the receipt to this new file, too
         #[arg(long, value_name = "FILE", conflicts_with = "dry_run")]
         receipt: Option<PathBuf>,

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::json;
 use toolwright_chat::{
@@ -54,8 +55,9 @@ async fn run_subcommand(
         StoreCommand::Prune { older_than, dry_run } => {
             prune(config, older_than.as_deref(), dry_run, json).await?;
         }
-        StoreCommand::Erase { subject, dry_run, receipt } => {
-            return erase::erase_subject(config, subject, dry_run, receipt.as_deref()).await;
+        StoreCommand::Erase { subject, dry_run, wait, receipt } => {
+            let (wait, receipt) = (Duration::from_secs(wait), receipt.as_deref());
+            return erase::erase_subject(config, subject, dry_run, wait, receipt).await;
         }
     }
     Ok(ExitCode::SUCCESS)

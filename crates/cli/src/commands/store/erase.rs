@@ -20,9 +20,7 @@ use crate::config::data_dir::owner_only;
 use crate::terminal::output;
 use crate::terminal::status_line::with_status_line;
 
-/// How long to wait for a turn that runs.
-const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(10);
-
+/// The lease while a conversation is erased.
 const LEASE_DURATION: Duration = Duration::from_secs(60);
 
 /// What was erased, without its content.
@@ -56,11 +54,12 @@ struct RemainingConversation {
     reason: String,
 }
 
-/// Erases the conversations of a subject; exit code 1 if one of them is in use.
+/// Erases the conversations of a subject, and waits that long for each turn that runs; exit code 1 if one of them is in use.
 pub(super) async fn erase_subject(
     config: &Config,
     subject: String,
     dry_run: bool,
+    wait: Duration,
     receipt_file: Option<&Path>,
 ) -> Result<ExitCode, CliError> {
     let opened = open_persistent(config).await?;
@@ -76,7 +75,7 @@ pub(super) async fn erase_subject(
         subject,
     };
     // With what was erased before, if it fails halfway.
-    let outcome = with_status_line("erasing", fill_receipt(store, &mut receipt)).await;
+    let outcome = with_status_line("erasing", fill_receipt(store, wait, &mut receipt)).await;
     receipt.at = jiff::Timestamp::now().to_string();
     output::print_json(&receipt)?;
     if let Some(mut file) = receipt_file {
@@ -111,6 +110,7 @@ fn create_receipt(file: &Path) -> Result<std::fs::File, CliError> {
 /// Erases the subject's conversations and finds its traces in others; returns those that are in use.
 async fn fill_receipt(
     store: &Arc<dyn Store>,
+    wait: Duration,
     receipt: &mut Receipt,
 ) -> Result<Vec<String>, CliError> {
     let owner = Owner::Subject(receipt.subject.clone());
@@ -121,7 +121,7 @@ async fn fill_receipt(
     for conversation in owned {
         let erased = match receipt.dry_run {
             true => Some(describe(&**store, &conversation).await),
-            false => erase(store, &conversation).await?,
+            false => erase(store, wait, &conversation).await?,
         };
         match erased {
             Some(erased) => receipt.erased.push(erased),
@@ -152,16 +152,12 @@ async fn list_names(store: &dyn Store) -> Result<BTreeSet<String>, StoreError> {
 /// Deletes a conversation; `None` if another process holds its lease.
 async fn erase(
     store: &Arc<dyn Store>,
+    wait: Duration,
     conversation: &str,
 ) -> Result<Option<ErasedConversation>, StoreError> {
     let holder = unique_node_name("erase");
-    let held = HeldLease::acquire_within(
-        ACQUIRE_TIMEOUT,
-        Arc::clone(store),
-        conversation,
-        &holder,
-        LEASE_DURATION,
-    );
+    let held =
+        HeldLease::acquire_within(wait, Arc::clone(store), conversation, &holder, LEASE_DURATION);
     let Some(held) = held.await? else {
         return Ok(None);
     };
