@@ -1,4 +1,4 @@
-//! Stored conversations: listed, shown, exported, imported, resumed.
+//! Stored conversations: listed, shown, exported, imported, resumed; and their store.
 
 #![cfg(unix)]
 #![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "helpers of tests")]
@@ -18,8 +18,13 @@ mod export_import;
 mod list_show_delete;
 #[path = "conversations/resume.rs"]
 mod resume;
+#[expect(dead_code, reason = "the tests of the stores need more of it")]
+#[path = "../crates/store/tests/main/server.rs"]
+mod server;
 #[path = "conversations/storage.rs"]
 mod storage;
+#[path = "conversations/store_commands.rs"]
+mod store_commands;
 #[expect(dead_code, reason = "the tests of `chat` need more of it")]
 #[path = "chat/vendor.rs"]
 mod vendor;

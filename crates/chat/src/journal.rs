@@ -7,7 +7,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 use toolwright_core::__internal::whole_millis;
 use toolwright_core::schema::canonical_json;
-use toolwright_core::{ApprovalSigner, ApprovalToken, CallId};
+use toolwright_core::{ApprovalSigner, ApprovalToken, CallId, Secret};
 
 use crate::chat::TurnOptions;
 use crate::error::ChatError;
@@ -24,6 +24,7 @@ pub(crate) mod history;
 pub(crate) mod import;
 pub(crate) mod path;
 pub(crate) mod repair;
+pub(crate) mod retention;
 pub(crate) mod store;
 pub(crate) mod window;
 
@@ -338,6 +339,30 @@ fn find_approval_request<'a>(
         }
         _ => None,
     })
+}
+
+/// Returns the ids of the decisions of a journal whose signature was not made with one of the keys.
+///
+/// Decisions without a signature are left out: an import removes it, and they let no call run.
+pub fn find_unsigned_decisions(
+    keys: &[Secret],
+    conversation: &str,
+    entries: &[Entry],
+) -> Vec<String> {
+    let signer = ApprovalSigner::with_keys(keys.to_vec());
+    let mut unsigned = Vec::new();
+    for (at, entry) in entries.iter().enumerate() {
+        if let EntryBody::ApprovalDecided { call, verdict, mac: Some(mac) } = &entry.body {
+            let before = entries.get(..at).unwrap_or_default();
+            let request = find_approval_request(before, call);
+            let approver = entry.principal.as_ref();
+            let text = decision_text(conversation, call, verdict, request, approver);
+            if !signer.is_text_signature(&text, mac) {
+                unsigned.push(entry.id.clone());
+            }
+        }
+    }
+    unsigned
 }
 
 /// Returns the text that the signature of a decision covers: with the token, so that it decides about one request only.

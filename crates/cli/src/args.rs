@@ -30,7 +30,8 @@ Examples:
                                               for other machines, who have to bring the token
 
 Besides the console: /mcp for MCP clients, /api/chat for AI SDK front ends, /healthz, /readyz and /metrics.
-Conversations are kept as `chat` keeps them. Settings: model, system, store, server.token; [[prices]] for costs.
+Conversations are kept as `chat` keeps them. Settings: model, system, store, server.token; [[prices]] for costs; [journal] keep = \"90d\"
+to delete conversations that have not gone on for 90 days.
 Ctrl-C lets turns that run come to their end, for a few seconds; what does not goes on the next time.";
 
 const CHECK_HELP: &str = "\
@@ -81,6 +82,18 @@ Examples:
 --store or the setting `store` names another place. Exit codes: 0 done, 1 something is wrong, 2 the command
 line was wrong, an unknown ID included.";
 
+const STORE_HELP: &str = "\
+Examples:
+  store backup monday.sqlite                 a copy of this moment, while servers run; itself a store
+  store restore monday.sqlite --store URL    into a store without conversations, of either kind
+  store verify                               whether all that is stored can be read, and no decision was changed
+  store rotate-key                           sign approvals with a new key from now on
+  store prune --older-than 90d               delete what has not gone on for 90 days
+  store erase --subject ada --receipt r.json delete all conversations of one person
+
+--store or the setting `store` names the store, as for `conversations`. A server prunes by itself: keep = \"90d\" in
+[journal]. Exit codes: 0 done, 1 something is wrong or in use, 2 the command line was wrong.";
+
 fn chat_help() -> String {
     let vendors: Vec<&str> = vendor_names().filter(|name| *name != "demo").collect();
     let lines: Vec<String> = vendors.chunks(10).map(|row| row.join(", ")).collect();
@@ -128,6 +141,9 @@ pub(crate) enum Command {
     /// List, show, export, import and delete conversations
     #[command(subcommand, after_help = CONVERSATIONS_HELP)]
     Conversations(ConversationsCommand),
+    /// Back up, restore, verify and clean up the store of conversations
+    #[command(subcommand, after_help = STORE_HELP)]
+    Store(StoreCommand),
     /// List, inspect and call tools
     #[command(subcommand)]
     Tools(ToolsCommand),
@@ -196,7 +212,7 @@ pub(crate) enum ConfigCommand {
 Settings come from, later ones first: flags; variables (TOOLWRIGHT_ and the key in upper case, with _
 for each dot); toolwright.toml, else toolwright.properties; defaults.
 
-Ours are model, system, store and the sections models, server, mcp, prices, tools, bundles, defaults, WebSearchTool and
+Ours are model, system, store and the sections models, server, journal, mcp, prices, tools, bundles, defaults, WebSearchTool and
 MCP: a key there that is unknown is an error. Every other section is for tools to read.")]
     Show,
 }
@@ -235,6 +251,58 @@ pub(crate) enum ConversationsCommand {
         /// Do not ask
         #[arg(long)]
         yes: bool,
+    },
+}
+
+#[derive(Subcommand)]
+pub(crate) enum StoreCommand {
+    /// Copy the store into a file, which is itself a SQLite store; servers may go on meanwhile
+    #[cfg(feature = "sqlite")]
+    Backup {
+        /// A new file
+        file: PathBuf,
+        /// Replace the file if it is there
+        #[arg(long)]
+        force: bool,
+    },
+    /// Copy a backup into a store that has no conversations; no server may use it meanwhile
+    #[cfg(feature = "sqlite")]
+    Restore {
+        /// The file that `store backup` wrote
+        file: PathBuf,
+    },
+    /// Check that everything can be read and fits together, and that no decision was changed
+    #[cfg(any(feature = "sqlite", feature = "postgres"))]
+    Verify,
+    /// Sign approvals with a new key; those that old keys have signed stay valid
+    RotateKey {
+        /// How many old keys still verify
+        #[arg(long, value_name = "N", default_value_t = 4)]
+        keep: usize,
+    },
+    /// Delete conversations that have not gone on for long; never one whose turn is open
+    Prune {
+        /// The age of the last entry, as 90d, 12w or 36h [default: the setting `journal.keep`]
+        #[arg(long, value_name = "AGE")]
+        older_than: Option<String>,
+        /// Only list them
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Delete every conversation of one person, and print a receipt as JSON, without their content
+    Erase {
+        /// The person, as their credential names them
+        #[arg(long)]
+        subject: String,
+        /// Only list what would be erased
+        #[arg(long)]
+        dry_run: bool,
+        /// How long to wait for a turn that runs, in seconds
+        #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+        wait: u64,
+        /// Write the receipt to this new file, too
+        #[arg(long, value_name = "FILE", conflicts_with = "dry_run")]
+        receipt: Option<PathBuf>,
     },
 }
 

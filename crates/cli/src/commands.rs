@@ -7,4 +7,5 @@ pub(crate) mod mcp;
 pub(crate) mod new;
 pub(crate) mod prompts;
 pub(crate) mod serve;
+pub(crate) mod store;
 pub(crate) mod tools;

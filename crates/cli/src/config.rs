@@ -13,6 +13,7 @@ use crate::terminal::output;
 pub(crate) mod assistant;
 pub(crate) mod conversation_store;
 pub(crate) mod data_dir;
+pub(crate) mod journal_keep;
 mod known_keys;
 pub(crate) mod model_selection;
 pub(crate) mod prices;
@@ -69,10 +70,11 @@ impl ProjectConfig {
         }
     }
 
-    /// Prints every setting. Fails if a group of settings (`WebSearchTool`, `MCP`) is invalid.
+    /// Prints every setting. Fails if a group of settings (`WebSearchTool`, `MCP`, `journal`) is invalid.
     pub(crate) fn print_settings(&self, json: bool) -> Result<ExitCode, CliError> {
         self.config.web_search()?;
         self.config.mcp_servers()?;
+        journal_keep::journal_keep(&self.config)?;
         let entries = self.config.entries();
         if json {
             let entries: Vec<_> = entries

@@ -28,7 +28,7 @@ mod terminal;
 
 use args::{Cli, Command};
 use cli_error::CliError;
-use commands::{chat, check, conversations, mcp, new, prompts, serve, tools};
+use commands::{chat, check, conversations, mcp, new, prompts, serve, store, tools};
 use config::ProjectConfig;
 use terminal::{output, sanitize};
 
@@ -117,6 +117,7 @@ fn dispatch_command(
         Command::Tools(command) => tools::execute(command, json, &load()?, registry, setup),
         Command::Prompts(command) => prompts::execute(command, json, &load()?, registry, setup),
         Command::Conversations(command) => conversations::execute(command, json, &load()?),
+        Command::Store(command) => store::execute(command, json, &load()?),
         Command::Check(command) => check::execute(&command, json, &load()?, registry, setup),
         Command::Mcp { command } => mcp::execute(command, json, &load()?, registry, setup),
         Command::Config(args::ConfigCommand::Show) => load()?.print_settings(json),

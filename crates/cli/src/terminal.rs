@@ -4,4 +4,5 @@ pub(crate) mod approval;
 pub(crate) mod input;
 pub(crate) mod output;
 pub(crate) mod sanitize;
+pub(crate) mod status_line;
 pub(crate) mod tool_output;

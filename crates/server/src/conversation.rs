@@ -4,6 +4,7 @@ pub(crate) mod event;
 pub(crate) mod event_log;
 pub(crate) mod external_transcript;
 pub(crate) mod presence;
+mod retention;
 pub(crate) mod room;
 pub(crate) mod room_command;
 pub(crate) mod session;

@@ -35,4 +35,4 @@ pub use postgres::PostgresStore;
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteStore;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
-pub use verify::{VerifyReport, verify};
+pub use verify::{StoreProblem, VerifyReport, verify};

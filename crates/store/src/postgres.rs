@@ -173,7 +173,15 @@ impl Store for PostgresStore {
 
     fn delete<'a>(&'a self, lease: &'a Lease) -> StoreFuture<'a, bool> {
         Box::pin(async move {
-            let delete = self.with_retry(|| self.delete_conversation(lease));
+            let delete = self.with_retry(|| self.delete_conversation(lease, None));
+            let deleted = self.load.measure(delete).await?;
+            deleted.ok_or_else(|| StoreError::leased_elsewhere(&lease.conversation))
+        })
+    }
+
+    fn delete_expired<'a>(&'a self, lease: &'a Lease, time: u64) -> StoreFuture<'a, bool> {
+        Box::pin(async move {
+            let delete = self.with_retry(|| self.delete_conversation(lease, Some(time)));
             let deleted = self.load.measure(delete).await?;
             deleted.ok_or_else(|| StoreError::leased_elsewhere(&lease.conversation))
         })

@@ -1,13 +1,8 @@
 //! A store that prints each entry before and after it is appended.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use toolwright::Secret;
-use toolwright::chat::{
-    Append, ConversationSummary, Entry, EntryBody, InboxItem, Lease, Owner, Store, StoreFuture,
-    TailEnd,
-};
+use toolwright::chat::{Append, EntryBody, Lease, Store, StoreFuture, delegate_store};
 
 use crate::kill_points::{KillPoints, Stage, print_line};
 
@@ -58,90 +53,7 @@ impl Store for ObservedStore {
         })
     }
 
-    fn acquire<'a>(
-        &'a self,
-        conversation: &'a str,
-        holder: &'a str,
-        duration: Duration,
-    ) -> StoreFuture<'a, Option<Lease>> {
-        self.store.acquire(conversation, holder, duration)
-    }
-
-    fn renew<'a>(&'a self, lease: &'a Lease, duration: Duration) -> StoreFuture<'a, bool> {
-        self.store.renew(lease, duration)
-    }
-
-    fn release<'a>(&'a self, lease: &'a Lease) -> StoreFuture<'a, ()> {
-        self.store.release(lease)
-    }
-
-    fn term<'a>(&'a self, conversation: &'a str) -> StoreFuture<'a, u64> {
-        self.store.term(conversation)
-    }
-
-    fn push_inbox<'a>(
-        &'a self,
-        conversation: &'a str,
-        item: &'a InboxItem,
-        limit: usize,
-    ) -> StoreFuture<'a, Option<u64>> {
-        self.store.push_inbox(conversation, item, limit)
-    }
-
-    fn inbox<'a>(&'a self, conversation: &'a str) -> StoreFuture<'a, Vec<InboxItem>> {
-        self.store.inbox(conversation)
-    }
-
-    fn remove_inbox_item<'a>(
-        &'a self,
-        conversation: &'a str,
-        position: u64,
-    ) -> StoreFuture<'a, bool> {
-        self.store.remove_inbox_item(conversation, position)
-    }
-
-    fn list_unattended(&self, limit: usize) -> StoreFuture<'_, Vec<String>> {
-        self.store.list_unattended(limit)
-    }
-
-    fn tail<'a>(
-        &'a self,
-        conversation: &'a str,
-        end: TailEnd<'a>,
-        limit: usize,
-    ) -> StoreFuture<'a, Vec<Entry>> {
-        self.store.tail(conversation, end, limit)
-    }
-
-    fn list(&self, limit: usize) -> StoreFuture<'_, Vec<ConversationSummary>> {
-        self.store.list(limit)
-    }
-
-    fn list_by_owner<'a>(
-        &'a self,
-        owner: &'a Owner,
-        limit: usize,
-    ) -> StoreFuture<'a, Vec<ConversationSummary>> {
-        self.store.list_by_owner(owner, limit)
-    }
-
-    fn list_older_than(
-        &self,
-        time: u64,
-        limit: usize,
-    ) -> StoreFuture<'_, Vec<ConversationSummary>> {
-        self.store.list_older_than(time, limit)
-    }
-
-    fn delete<'a>(&'a self, lease: &'a Lease) -> StoreFuture<'a, bool> {
-        self.store.delete(lease)
-    }
-
-    fn signing_keys(&self) -> StoreFuture<'_, Vec<Secret>> {
-        self.store.signing_keys()
-    }
-
-    fn rotate_signing_key(&self, keep: usize) -> StoreFuture<'_, ()> {
-        self.store.rotate_signing_key(keep)
-    }
+    delegate_store!(|self| self.store =>
+        acquire renew release term push_inbox inbox remove_inbox_item list_unattended tail list
+        list_by_owner list_older_than delete delete_expired signing_keys rotate_signing_key);
 }

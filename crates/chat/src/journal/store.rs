@@ -108,6 +108,10 @@ pub trait Store: Send + Sync + 'static {
     /// Deletes a conversation with its inbox. Requires its lease; returns false if it did not exist.
     fn delete<'a>(&'a self, lease: &'a Lease) -> StoreFuture<'a, bool>;
 
+    /// Deletes a conversation if its last entry is older than `time`, its turn is over and its inbox is empty: all of it is
+    /// checked with the deletion, so that no item is lost that is added meanwhile. Requires its lease; otherwise returns false.
+    fn delete_expired<'a>(&'a self, lease: &'a Lease, time: u64) -> StoreFuture<'a, bool>;
+
     /// Returns the keys that approvals are signed with, the newest first; created once, and stored as long as the journals.
     ///
     /// The newest key signs, and all of them verify.
@@ -280,7 +284,7 @@ pub fn entry_title(entry: &Entry) -> String {
 impl<S: Store + ?Sized> Store for Arc<S> {
     crate::delegate_store!(|self| **self =>
         acquire renew release term append push_inbox inbox remove_inbox_item list_unattended tail list list_by_owner
-        list_older_than delete signing_keys rotate_signing_key check_writable);
+        list_older_than delete delete_expired signing_keys rotate_signing_key check_writable);
 }
 
 /// An error of a store.

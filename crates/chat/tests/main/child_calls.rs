@@ -11,7 +11,8 @@ use tokio::sync::Notify;
 use tokio::task::yield_now;
 use toolwright::chat::{
     Append, Chat, ChatEvent, Entry, EntryBody, Lease, MemoryStore, Message, Response, Store,
-    StoreFuture, TurnEnd, TurnLimits, TurnRequest, history, import_journal, repair_journal,
+    StoreFuture, TurnEnd, TurnLimits, TurnRequest, delegate_store, history, import_journal,
+    repair_journal,
 };
 use toolwright::testing::{FnModel, ModelReply, ScriptedModel};
 use toolwright::{
@@ -20,8 +21,8 @@ use toolwright::{
 };
 
 use crate::support::{
-    Log, assert_complete, builder, delegate_store, ended, events, failing_tool, kinds,
-    logging_tool, pay, read_tool, registry, stored_entries, write,
+    Log, assert_complete, builder, ended, events, failing_tool, kinds, logging_tool, pay,
+    read_tool, registry, stored_entries, write,
 };
 
 const ROOM: &str = "room";
@@ -474,7 +475,10 @@ impl Store for YieldingStore {
         })
     }
 
-    delegate_store!(0, release, tail);
+    delegate_store!(|self| self.0 =>
+        acquire renew release term push_inbox inbox remove_inbox_item list_unattended tail list
+        list_by_owner list_older_than delete delete_expired signing_keys rotate_signing_key
+        check_writable);
 }
 
 /// Polls a turn until it returns, or until no polls are left; returns its response if it has one by then.

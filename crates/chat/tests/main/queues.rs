@@ -5,11 +5,13 @@ use std::sync::Arc;
 use futures::FutureExt as _;
 use tokio::sync::Semaphore;
 use tokio::task::yield_now;
-use toolwright::chat::{Append, Chat, EntryBody, Lease, MemoryStore, Store, StoreFuture};
+use toolwright::chat::{
+    Append, Chat, EntryBody, Lease, MemoryStore, Store, StoreFuture, delegate_store,
+};
 use toolwright::testing::{FnModel, ModelReply, ScriptedModel};
 use toolwright::{Content, Tool, ToolCall};
 
-use crate::support::{builder, delegate_store, none};
+use crate::support::{builder, none};
 
 /// A chat whose every turn waits until the test releases it.
 fn gated(store: &Arc<MemoryStore>) -> (Chat, Arc<Semaphore>) {
@@ -104,7 +106,9 @@ impl Store for Slow {
         })
     }
 
-    delegate_store!(0, tail);
+    delegate_store!(|self| self.0 =>
+        acquire renew term push_inbox inbox remove_inbox_item list_unattended tail list list_by_owner
+        list_older_than delete delete_expired signing_keys rotate_signing_key check_writable);
 }
 
 #[tokio::test]

@@ -7,13 +7,11 @@ use std::time::Duration;
 use toolwright::Content;
 use toolwright::chat::{
     Append, Chat, ChatError, Entry, EntryBody, InboxBody, InboxItem, Lease, MemoryStore, Response,
-    Store, StoreError, StoreFuture, TailEnd, Turn, TurnLimits,
+    Store, StoreError, StoreFuture, TailEnd, Turn, TurnLimits, delegate_store,
 };
 use toolwright::testing::ScriptedModel;
 
-use crate::support::{
-    Log, assert_complete, builder, delegate_store, none, pay, read_tool, stored_entries, write,
-};
+use crate::support::{Log, assert_complete, builder, none, pay, read_tool, stored_entries, write};
 
 fn entry(id: &str, text: &str) -> Entry {
     let content = vec![Content::text(text)];
@@ -82,7 +80,10 @@ impl Store for Failing {
         })
     }
 
-    delegate_store!(kept, release, tail);
+    delegate_store!(|self| self.kept =>
+        acquire renew release term push_inbox inbox remove_inbox_item list_unattended tail list
+        list_by_owner list_older_than delete delete_expired signing_keys rotate_signing_key
+        check_writable);
 }
 
 fn model() -> ScriptedModel {
@@ -161,7 +162,10 @@ impl Store for Recording {
         self.kept.append(lease, append)
     }
 
-    delegate_store!(kept, release, tail);
+    delegate_store!(|self| self.kept =>
+        acquire renew release term push_inbox inbox remove_inbox_item list_unattended tail list
+        list_by_owner list_older_than delete delete_expired signing_keys rotate_signing_key
+        check_writable);
 }
 
 #[tokio::test]
@@ -202,7 +206,9 @@ async fn a_store_that_cannot_be_read_is_an_error_before_anything_is_asked() {
         fn tail<'a>(&'a self, _: &'a str, _: TailEnd<'a>, _: usize) -> StoreFuture<'a, Vec<Entry>> {
             Box::pin(async { Err(StoreError::new("locked").with_source("by another program")) })
         }
-        delegate_store!(0, release);
+        delegate_store!(|self| self.0 =>
+            acquire renew release term push_inbox inbox remove_inbox_item list_unattended list list_by_owner
+            list_older_than delete delete_expired signing_keys rotate_signing_key check_writable);
     }
     let model = ScriptedModel::new();
     let chat = builder(model.clone(), none()).store(Unreadable(MemoryStore::new())).build();

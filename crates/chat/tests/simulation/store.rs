@@ -453,6 +453,10 @@ impl Store for Connection {
         unused()
     }
 
+    fn delete_expired<'a>(&'a self, _: &'a Lease, _: u64) -> StoreFuture<'a, bool> {
+        unused()
+    }
+
     fn rotate_signing_key(&self, _: usize) -> StoreFuture<'_, ()> {
         unused()
     }

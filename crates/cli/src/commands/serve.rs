@@ -16,6 +16,7 @@ use crate::cli_error::CliError;
 use crate::config::ProjectConfig;
 use crate::config::assistant::{LEASE_DURATION, hosted_tools, system_message};
 use crate::config::conversation_store::{ConversationStore, DefaultStore};
+use crate::config::journal_keep::journal_keep;
 use crate::config::model_selection::{self, SelectedModel};
 use crate::config::prices::load_prices;
 use crate::remote_servers::{self, CommandLifetime, RemoteServers};
@@ -202,6 +203,7 @@ fn build_server(
     let AssistantConfig { invoker, hosted_tools, selected_model: selected, store } = assistant;
     let system = system_message(command.system.as_deref(), config)?;
     let prices = load_prices(config)?;
+    let keep = journal_keep(config)?;
     let mut endpoint = Endpoint::assistant().system(system);
     if command.ask {
         endpoint = endpoint.ask_before_each_call();
@@ -224,6 +226,7 @@ fn build_server(
         })
         .configure_auth(move |auth| auth.allowed_hosts(hosts))
         .allowed_origins(command.origins.iter().cloned())
+        .limits(|limits| limits.max_conversation_age = keep)
         .endpoint(endpoint);
     if let Some(token) = auth.token {
         server = server.token(token);

@@ -36,9 +36,8 @@ impl ConversationStore {
         default_store: DefaultStore,
     ) -> Result<Self, CliError> {
         let url = match (configured_url(config)?, default_store) {
-            (Some(url), _) => url,
             (None, DefaultStore::Memory) => MEMORY_URL.to_owned(),
-            (None, DefaultStore::UserDataFile) => user_data_url()?,
+            _ => store_url(config)?,
         };
         let opened = toolwright_store::open(&url).await;
         Self::from_open_result(config, url, opened)
@@ -82,6 +81,14 @@ impl ConversationStore {
             None if self.is_persistent() => "PostgreSQL",
             None => "memory",
         }
+    }
+}
+
+/// The URL of the configured store, else of the file in the user's data directory.
+pub(crate) fn store_url(config: &Config) -> Result<String, CliError> {
+    match configured_url(config)? {
+        Some(url) => Ok(url),
+        None => user_data_url(),
     }
 }
 

@@ -14,7 +14,8 @@ use toolwright_models::VENDORS;
 const TOP_LEVEL_KEYS: [&str; 4] = ["model", "system", "store", "prices"];
 
 /// The sections and the keys of each.
-const SECTION_KEYS: [(&str, &[&str]); 3] = [
+const SECTION_KEYS: [(&str, &[&str]); 4] = [
+    ("journal", &["keep"]),
     ("server", &["token"]),
     ("mcp", &["servers", "oauth"]),
     ("WebSearchTool", &["type", "city", "country", "region"]),

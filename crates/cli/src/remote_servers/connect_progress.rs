@@ -1,15 +1,13 @@
 //! Waits for servers to connect, with a status line on a terminal.
 
-use std::io::{IsTerminal as _, Write as _, stderr};
+use std::io::{IsTerminal as _, stderr};
 use std::time::Duration;
 
 use tokio::time::Instant;
 
 use super::connector::ServerConnector;
 use crate::terminal::sanitize::to_single_line;
-
-/// How often the status line is updated; there is none before the first interval.
-const REFRESH_INTERVAL: Duration = Duration::from_secs(1);
+use crate::terminal::status_line::{REFRESH_INTERVAL, overwrite_line};
 
 /// Waits until every server has been tried once, or until the timeout.
 pub(super) async fn wait_until_connected(connector: &ServerConnector, timeout: Option<Duration>) {
@@ -36,11 +34,4 @@ pub(super) async fn wait_until_connected(connector: &ServerConnector, timeout: O
     if is_shown {
         overwrite_line("");
     }
-}
-
-/// Replaces the current line of the terminal.
-fn overwrite_line(line: &str) {
-    let mut out = stderr().lock();
-    // A closed terminal is not an error.
-    let _ = write!(out, "\r\x1b[K{line}").and_then(|()| out.flush());
 }

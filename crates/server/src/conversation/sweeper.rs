@@ -1,10 +1,11 @@
 //! Finds the conversations that no process attends to: interrupted turns, and items that wait in an inbox.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
-use toolwright_chat::{Owner, StoreError, random_hex};
+use toolwright_chat::{Owner, Store, StoreError, random_hex};
 
 use crate::endpoint::path_template::ID_PARAM;
 use crate::server::Server;
@@ -22,28 +23,37 @@ type Attempts = HashMap<String, (Instant, Duration)>;
 impl Server {
     /// Attends to conversations that were left unfinished, at start and then about every
     /// [`sweep_interval`](crate::ServerLimits::sweep_interval), until the server shuts down: turns that a process has not
-    /// ended, and messages, decisions and stops that it has accepted.
+    /// ended, and messages, decisions and stops that it has accepted. Also deletes the conversations that are older than
+    /// [`max_conversation_age`](crate::ServerLimits::max_conversation_age).
     ///
     /// [`serve`](Self::serve) runs it; an app that uses [`router`](Self::router) has to spawn it.
     pub async fn attend_unattended(&self) {
-        let mut attempts = Attempts::new();
-        loop {
-            if let Err(error) = self.sweep(&mut attempts).await {
-                tracing::warn!(%error, "unattended conversations cannot be found now");
+        let sweep = async {
+            let mut attempts = Attempts::new();
+            loop {
+                if let Err(error) = self.sweep(&mut attempts).await {
+                    tracing::warn!(%error, "unattended conversations cannot be found now");
+                }
+                sleep(jittered(self.state.limits.sweep_interval)).await;
             }
-            tokio::select! {
-                () = sleep(jittered(self.state.limits.sweep_interval)) => {}
-                () = self.state.draining.cancelled() => return,
-            }
+        };
+        tokio::select! {
+            ((), ()) = async { tokio::join!(sweep, self.delete_expired_conversations()) } => {}
+            () = self.state.draining.cancelled() => {}
         }
     }
 
+    /// The store of all endpoints that keep conversations; `None` if no endpoint does.
+    pub(super) fn persistent_store(&self) -> Option<&Arc<dyn Store>> {
+        let endpoint = self.endpoints.iter().find(|endpoint| endpoint.is_persistent())?;
+        Some(&endpoint.store)
+    }
+
     async fn sweep(&self, attempts: &mut Attempts) -> Result<(), StoreError> {
-        // All endpoints with a memory have the same store.
-        let Some(endpoint) = self.endpoints.iter().find(|endpoint| endpoint.is_persistent()) else {
+        let Some(store) = self.persistent_store() else {
             return Ok(());
         };
-        let found = endpoint.store.list_unattended(MAX_FOUND).await?;
+        let found = store.list_unattended(MAX_FOUND).await?;
         attempts.retain(|conversation, _| found.contains(conversation));
         let limits = &self.state.limits;
         for conversation in found {
@@ -86,7 +96,7 @@ impl Server {
 }
 
 /// A duration of half to one and a half times the given one, so that processes do not sweep at the same time.
-fn jittered(duration: Duration) -> Duration {
+pub(super) fn jittered(duration: Duration) -> Duration {
     let random = random_hex(1).ok().and_then(|hex| u32::from_str_radix(&hex, 16).ok());
     duration / 2 + duration * random.unwrap_or(128) / 256
 }

@@ -263,11 +263,16 @@ impl EndpointRuntime {
     pub(crate) async fn delete_conversation(&self, id: &str) -> Result<bool, StoreError> {
         let deleted = self.with_lease(id, async |lease| self.store.delete(lease).await);
         let deleted = deleted.await?;
+        self.reset_room(id).await;
+        Ok(deleted)
+    }
+
+    /// Discards what is in memory of a conversation that was deleted.
+    pub(crate) async fn reset_room(&self, id: &str) {
         let room = self.rooms().by_id.get(id).cloned();
         if let Some(room) = room {
             room.reset().await;
         }
-        Ok(deleted)
     }
 
     /// Runs an operation while this process holds the lease of the conversation.

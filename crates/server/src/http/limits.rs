@@ -26,6 +26,8 @@ pub struct ServerLimits {
     pub shutdown_grace: Duration,
     /// How often unattended conversations are looked for, about; default: 15 s.
     pub sweep_interval: Duration,
+    /// The age of the last entry after which a conversation is deleted, unless its turn is open; default: `None`, never.
+    pub max_conversation_age: Option<Duration>,
 }
 
 impl Default for ServerLimits {
@@ -41,6 +43,7 @@ impl Default for ServerLimits {
             heartbeat_interval: Duration::from_secs(15),
             shutdown_grace: Duration::from_secs(5),
             sweep_interval: Duration::from_secs(15),
+            max_conversation_age: None,
         }
     }
 }

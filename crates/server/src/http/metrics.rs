@@ -23,6 +23,8 @@ pub(crate) struct Metrics {
     /// Open TCP connections.
     pub(crate) open_connections: IntGauge,
     pub(crate) rejected_messages: IntCounter,
+    /// Conversations deleted because of their age.
+    pub(crate) expired_conversations: IntCounter,
     /// Conversations in memory; set when the metrics are rendered.
     rooms: IntGauge,
     requests: IntCounterVec,
@@ -62,6 +64,11 @@ impl Metrics {
             rejected_messages: register_int_counter_with_registry!(
                 "prompts_refused_total",
                 "prompts refused by an interceptor",
+                registry
+            )?,
+            expired_conversations: register_int_counter_with_registry!(
+                "conversations_expired_total",
+                "conversations deleted because of their age",
                 registry
             )?,
             cost: register_counter_with_registry!(
@@ -178,6 +185,9 @@ toolwright_call_seconds_bucket{le="120"} 0
 toolwright_call_seconds_bucket{le="+Inf"} 0
 toolwright_call_seconds_sum 0
 toolwright_call_seconds_count 0
+# HELP toolwright_conversations_expired_total conversations deleted because of their age
+# TYPE toolwright_conversations_expired_total counter
+toolwright_conversations_expired_total 0
 # HELP toolwright_cost_total what models cost, where the price is known
 # TYPE toolwright_cost_total counter
 toolwright_cost_total 0.25

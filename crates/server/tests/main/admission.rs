@@ -33,7 +33,7 @@ impl CheckedStore {
 impl Store for CheckedStore {
     delegate_store!(|self| self.kept =>
         acquire renew release term append push_inbox inbox remove_inbox_item list_unattended tail list list_by_owner
-        list_older_than delete signing_keys rotate_signing_key);
+        list_older_than delete delete_expired signing_keys rotate_signing_key);
 
     fn check_writable(&self) -> StoreFuture<'_, ()> {
         let refuses = *self.refuses.lock().unwrap();

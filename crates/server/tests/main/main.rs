@@ -28,6 +28,7 @@ mod owners;
 mod queue;
 mod restart;
 mod resume;
+mod retention;
 mod rooms;
 mod shutdown;
 mod support;

@@ -128,9 +128,12 @@ impl PostgresStore {
     }
 
     /// Deletes all entries of a conversation and its inbox; returns false if it had none, and `None` if the lease is not held.
+    ///
+    /// With a time, only if the last entry is older, the turn is over and the inbox is empty; otherwise returns false.
     pub(super) async fn delete_conversation(
         &self,
         lease: &Lease,
+        expired_before: Option<u64>,
     ) -> Result<Option<bool>, sqlx::Error> {
         let mut transaction = self.pool.begin().await?;
         let leased: Option<i64> = sqlx::query_scalar(
@@ -145,6 +148,20 @@ impl PostgresStore {
         let Some(number) = leased else {
             return Ok(None);
         };
+        if let Some(time) = expired_before {
+            let is_expired: bool = sqlx::query_scalar(
+                "SELECT turn = 0 AND last < $2
+                 AND NOT EXISTS (SELECT 1 FROM toolwright_inbox WHERE conversation = $1)
+                 FROM toolwright_conversations WHERE number = $1",
+            )
+            .bind(number)
+            .bind(to_sql(time))
+            .fetch_one(&mut *transaction)
+            .await?;
+            if !is_expired {
+                return Ok(Some(false));
+            }
+        }
         let deleted = sqlx::query("DELETE FROM toolwright_entries WHERE conversation = $1")
             .bind(number)
             .execute(&mut *transaction)

@@ -149,15 +149,32 @@ impl SqliteStore {
     }
 
     /// Deletes all entries of a conversation and its inbox; returns false if it had none, and `None` if the lease is not held.
+    ///
+    /// With a time, only if the last entry is older, the turn is over and the inbox is empty; otherwise returns false.
     pub(super) async fn delete_conversation(
         &self,
         lease: &Lease,
+        expired_before: Option<u64>,
     ) -> Result<Option<bool>, sqlx::Error> {
         let mut connection = self.writer(true).await?;
         let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
         let Some(number) = leased_conversation(&mut transaction, lease).await? else {
             return Ok(None);
         };
+        if let Some(time) = expired_before {
+            let is_expired: bool = sqlx::query_scalar(
+                "SELECT turn = 0 AND last < ?2
+                 AND NOT EXISTS (SELECT 1 FROM inbox WHERE conversation = ?1)
+                 FROM conversations WHERE number = ?1",
+            )
+            .bind(number)
+            .bind(to_sql(time))
+            .fetch_one(&mut *transaction)
+            .await?;
+            if !is_expired {
+                return Ok(Some(false));
+            }
+        }
         let deleted = sqlx::query("DELETE FROM entries WHERE conversation = ?")
             .bind(number)
             .execute(&mut *transaction)

@@ -88,7 +88,7 @@ async fn a_backup_of_any_store_is_restored_into_any_store() {
             assert_eq!(pushed, Some(3));
             assert_eq!(restored.list_unattended(9).await.unwrap().len(), 4);
             let report = verify(&to.url()).await.unwrap();
-            assert_eq!(report.problems, Vec::<String>::new());
+            assert_eq!(report.problems, []);
         }
     }
 }
@@ -164,7 +164,7 @@ async fn a_backup_is_of_one_moment_while_others_write() {
             let (url, target) = (from.url(), file.clone());
             tokio::spawn(async move { backup(&url, &target).await }).await.unwrap().unwrap();
             let report = verify(&format!("sqlite:{}", file.display())).await.unwrap();
-            assert_eq!(report.problems, Vec::<String>::new());
+            assert_eq!(report.problems, []);
             let copy = SqliteStore::open(&file).await.unwrap();
             for writer in 0..3 {
                 let name = format!("room {writer}");

@@ -91,7 +91,9 @@ every_store! {
         a_title_is_the_beginning_of_the_first_entry;
     deletion:
         a_deleted_conversation_is_gone_and_others_stay,
-        only_the_holder_of_its_lease_deletes_a_conversation;
+        only_the_holder_of_its_lease_deletes_a_conversation,
+        only_old_conversations_without_open_work_expire,
+        conversations_that_stay_do_not_hide_those_that_expire;
     turns:
         a_conversation_continues_after_a_restart,
         a_pending_approval_survives_a_restart,

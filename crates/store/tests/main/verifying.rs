@@ -1,9 +1,13 @@
 //! A store is checked for damage.
 
+use std::sync::Arc;
+
+use toolwright::chat::{Entry, EntryBody, import_journal};
+use toolwright::testing::ScriptedModel;
 use toolwright_store::verify;
 
 use crate::backend::Backend;
-use crate::fixtures::{append, inbox_message, numbered_entries};
+use crate::fixtures::{Log, append, chat, inbox_message, numbered_entries, pay_tool};
 
 /// Damages a store in each way; each has one problem, which names the conversation and the entry.
 async fn check(backend: Backend) {
@@ -13,7 +17,7 @@ async fn check(backend: Backend) {
     store.push_inbox("room", &inbox_message("m", "Hi"), 9).await.unwrap().unwrap();
     let intact = verify(&backend.url()).await.unwrap();
     assert_eq!((intact.conversations, intact.entries, intact.inbox_items), (2, 5, 1));
-    assert_eq!(intact.problems, Vec::<String>::new());
+    assert_eq!(intact.problems, []);
     let stray = r#"{"id":"1","at":1,"what":{"started":{"call":"c"}}}"#;
     for (damage, repair, expected) in [
         (
@@ -49,13 +53,53 @@ async fn check(backend: Backend) {
     ] {
         backend.update(&damage).await;
         let problems = verify(&backend.url()).await.unwrap().problems;
-        let matches = problems.iter().filter(|problem| problem.starts_with(expected)).count();
+        let matches =
+            problems.iter().filter(|problem| problem.to_string().starts_with(expected)).count();
         assert_eq!(matches, 1, "{expected}: {problems:?}");
         backend.update(repair).await;
     }
     let problems = verify(&backend.url()).await.unwrap().problems;
     assert_eq!(problems.len(), 1, "{problems:?}");
-    assert!(problems[0].starts_with("conversation `other`: entry `1` cannot be read: "));
+    assert_eq!(problems[0].entry.as_deref(), Some("1"));
+    let problem = problems[0].to_string();
+    assert!(problem.starts_with("conversation `other`: entry `1` cannot be read: "), "{problem}");
+    assert!(problem.ends_with("; restore a backup, or delete the conversation"), "{problem}");
+}
+
+/// Changes a decision, and removes the key of another one; an import, which has no signature, is no problem.
+async fn check_signatures(backend: Backend) {
+    let store = backend.open().await;
+    let model = ScriptedModel::new().calls("pay", r#"{"amount": 1}"#);
+    let model = model.replies("Paid.");
+    let chat = chat(model, vec![pay_tool(&Log::default())], Arc::clone(&store));
+    let paused = chat.message().conversation("room").user("Pay 1.").call().await.unwrap();
+    let approve = paused.pending_approvals()[0].approve();
+    chat.submit_approvals("room", vec![approve]).call().await.unwrap();
+    let entries = store.load("room").await.unwrap();
+    append(&store, "imported", &import_journal(entries.clone()).0).await;
+    let decided = |entry: &&Entry| matches!(entry.body, EntryBody::ApprovalDecided { .. });
+    let decided = entries.iter().find(decided).unwrap();
+    assert_eq!(verify(&backend.url()).await.unwrap().problems, []);
+    store.rotate_signing_key(2).await.unwrap();
+    assert_eq!(verify(&backend.url()).await.unwrap().problems, []);
+    let text = serde_json::to_string(decided).unwrap();
+    let update = |text: &str| {
+        format!(
+            "UPDATE entries SET entry = '{text}' WHERE id = '{}' AND conversation = 1",
+            decided.id
+        )
+    };
+    let changed = text.replace(r#""approve""#, r#"{"deny":{"reason":"no"}}"#);
+    assert_ne!(text, changed);
+    backend.update(&update(&changed)).await;
+    let problems = verify(&backend.url()).await.unwrap().problems;
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    assert_eq!(problems[0].entry.as_ref(), Some(&decided.id));
+    assert_eq!(problems[0].conversation, "room");
+    backend.update(&update(&text)).await;
+    assert_eq!(verify(&backend.url()).await.unwrap().problems, []);
+    store.rotate_signing_key(2).await.unwrap();
+    assert_eq!(verify(&backend.url()).await.unwrap().problems.len(), 1);
 }
 
 #[cfg(feature = "sqlite")]
@@ -69,5 +113,19 @@ async fn damage_in_a_file_is_reported() {
 async fn damage_in_a_database_is_reported() {
     if let Some(backend) = Backend::postgres().await {
         check(backend).await;
+    }
+}
+
+#[cfg(feature = "sqlite")]
+#[tokio::test]
+async fn a_decision_that_was_changed_is_reported() {
+    check_signatures(Backend::sqlite()).await;
+}
+
+#[cfg(feature = "postgres")]
+#[tokio::test]
+async fn a_decision_that_was_changed_in_a_database_is_reported() {
+    if let Some(backend) = Backend::postgres().await {
+        check_signatures(backend).await;
     }
 }

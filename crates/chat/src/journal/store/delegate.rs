@@ -13,7 +13,7 @@
 /// impl Store for PrintingStore {
 ///     delegate_store!(|self| self.0 =>
 ///         acquire renew release term push_inbox inbox remove_inbox_item list_unattended tail list list_by_owner
-///         list_older_than delete signing_keys rotate_signing_key check_writable);
+///         list_older_than delete delete_expired signing_keys rotate_signing_key check_writable);
 ///
 ///     fn append<'a>(&'a self, lease: &'a Lease, append: Append<'a>) -> StoreFuture<'a, ()> {
 ///         println!("{} entries", append.entries.len());
@@ -94,6 +94,11 @@ macro_rules! delegate_store {
     (@ delete $self:ident $inner:expr) => {
         fn delete<'a>(&'a $self, lease: &'a $crate::Lease) -> $crate::StoreFuture<'a, bool> {
             $crate::Store::delete(&$inner, lease)
+        }
+    };
+    (@ delete_expired $self:ident $inner:expr) => {
+        fn delete_expired<'a>(&'a $self, lease: &'a $crate::Lease, time: u64) -> $crate::StoreFuture<'a, bool> {
+            $crate::Store::delete_expired(&$inner, lease, time)
         }
     };
     (@ signing_keys $self:ident $inner:expr) => {

@@ -50,6 +50,17 @@ impl StoredConversation {
         held.is_some_and(|(holder, _)| *holder == lease.holder) && self.term == lease.term
     }
 
+    /// Removes the entries and the inbox; returns false if there were no entries.
+    fn clear(&mut self) -> bool {
+        let empty = Self {
+            term: self.term,
+            lease: self.lease.take(),
+            last_position: self.last_position,
+            ..Self::default()
+        };
+        !std::mem::replace(self, empty).entries.is_empty()
+    }
+
     fn is_unattended(&self, now: Instant) -> bool {
         let is_free = self.lease.as_ref().is_none_or(|(_, until)| *until <= now);
         is_free
@@ -292,15 +303,14 @@ impl Store for MemoryStore {
     }
 
     fn delete<'a>(&'a self, lease: &'a Lease) -> StoreFuture<'a, bool> {
+        done(self.state().leased(lease).map(StoredConversation::clear))
+    }
+
+    fn delete_expired<'a>(&'a self, lease: &'a Lease, time: u64) -> StoreFuture<'a, bool> {
         let mut state = self.state();
         let deleted = state.leased(lease).map(|stored| {
-            let empty = StoredConversation {
-                term: stored.term,
-                lease: stored.lease.take(),
-                last_position: stored.last_position,
-                ..StoredConversation::default()
-            };
-            !std::mem::replace(stored, empty).entries.is_empty()
+            let is_old = stored.entries.last().is_some_and(|last| last.at < time);
+            is_old && stored.turn == TurnStatus::Over && stored.inbox.is_empty() && stored.clear()
         });
         done(deleted)
     }

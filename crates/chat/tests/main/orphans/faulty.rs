@@ -7,13 +7,12 @@ use tokio::task::yield_now;
 use toolwright::ToolCall;
 use toolwright::chat::{
     Append, Entry, Item, Lease, MemoryStore, Model, ModelErrorKind, ModelId, ModelRequest,
-    ModelStream, StopReason, Store, StoreFuture,
+    ModelStream, StopReason, Store, StoreFuture, delegate_store,
 };
 use toolwright::testing::ModelReply;
 
 use super::monitor::Monitor;
 use super::random_choices::RandomChoices;
-use crate::support::delegate_store;
 
 /// Counts calls over all cases, so that no two have one id.
 static CALLS: AtomicUsize = AtomicUsize::new(0);
@@ -97,5 +96,8 @@ impl Store for YieldingStore {
         })
     }
 
-    delegate_store!(0, release, tail);
+    delegate_store!(|self| self.0 =>
+        acquire renew release term push_inbox inbox remove_inbox_item list_unattended tail list
+        list_by_owner list_older_than delete delete_expired signing_keys rotate_signing_key
+        check_writable);
 }
