@@ -8,9 +8,9 @@ import { startServerFor } from "./support/server.js";
 import { fakeVendor, gate } from "./support/fake-vendor.js";
 import { endOf, versionsOf } from "../../crates/server/console/js/state/branches.js";
 
-/** A model that answers with its number and the texts of all user messages. */
+/** A model that answers with the texts of all user messages. */
 const joiningVendor = (t) =>
-  fakeVendor(t, function (reply, body) {
+  fakeVendor(t, (reply, body) => {
     const texts = body.messages.filter(({ role }) => role === "user").map(({ content }) => content);
     reply.text(`${texts.join(" ")}.`).end();
   });

@@ -115,7 +115,7 @@ async fn in_a_room_only_the_sender_may_withdraw_a_message() {
     assert_eq!(answer.status, 403, "{answer:?}");
     assert_eq!(server.send_as("ada", "DELETE", &withdraw, Value::Null).await.status, 204);
     assert!(store.inbox(room).await.unwrap().is_empty());
-    // Everybody in the room is informed.
+    // The other participants receive the event, too.
     events.read_until("withdrawn").await;
     finish_turn(&strings);
     find_event(&events.collect_turn().await, "ended");
