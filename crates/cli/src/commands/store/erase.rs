@@ -77,11 +77,11 @@ pub(super) async fn erase_subject(
     // With what was erased before, if it fails halfway.
     let outcome = with_status_line("erasing", fill_receipt(store, wait, &mut receipt)).await;
     receipt.at = jiff::Timestamp::now().to_string();
-    output::print_json(&receipt)?;
     if let Some(mut file) = receipt_file {
         file.write_all(format!("{}\n", serde_json::to_string_pretty(&receipt)?).as_bytes())?;
         file.sync_all()?;
     }
+    output::print_json(&receipt)?;
     let in_use = outcome?;
     let (erased, remaining) = (receipt.erased.len(), receipt.not_erased.len() - in_use.len());
     let done = if dry_run { "would be erased" } else { "erased" };
