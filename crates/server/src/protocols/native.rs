@@ -9,7 +9,7 @@ use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use toolwright_chat::{ApprovalResponse, ApprovalVerdict, MessagePart, check_turn_end};
 use toolwright_core::{ApprovalToken, CallId, Content, Role};
@@ -175,6 +175,16 @@ impl MessageRequest {
     }
 }
 
+/// The answer to a message.
+#[derive(Serialize)]
+struct MessageAccepted {
+    queued: bool,
+    seq: u64,
+    position: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kept: Option<bool>,
+}
+
 pub(crate) async fn post_message(
     State(endpoint): State<Arc<EndpointRuntime>>,
     Extension(context): Extension<RequestContext>,
@@ -186,7 +196,13 @@ pub(crate) async fn post_message(
     let request: MessageRequest = body::read_json(&endpoint.server.limits, &headers, body).await?;
     let (admitted, seq) = request.submit(&room, context, None).await?;
     let Admitted { is_waiting, position } = admitted;
-    let accepted = json!({ "queued": is_waiting, "seq": seq, "position": position });
+    let accepted = MessageAccepted {
+        queued: is_waiting,
+        seq,
+        position,
+        // Accepted, and lost if the process ends.
+        kept: (!room.endpoint.is_persistent()).then_some(false),
+    };
     answer(StatusCode::ACCEPTED, &accepted)
 }
 

@@ -159,3 +159,14 @@ async fn messages_of_a_paused_turn_wait_unless_one_is_sent_during_the_pause() {
     assert!(paid.lock().unwrap().is_empty());
     assert!(!joined_text(&events).is_empty());
 }
+
+#[tokio::test]
+async fn an_endpoint_without_memory_says_that_it_keeps_nothing() {
+    let server = ServerBuilder::new(no_tools(), FnModel::echo())
+        .endpoint(toolwright_server::Endpoint::new("/scratch"));
+    let server = serve(server).await;
+    let accepted = server.post("/scratch/a/prompt", json!({ "text": "Hi" })).await.json();
+    assert_eq!(accepted["kept"], false, "{accepted}");
+    let accepted = server.post(&format!("{PATH}/prompt"), json!({ "text": "Hi" })).await.json();
+    assert_eq!(accepted["kept"], Value::Null, "{accepted}");
+}
