@@ -212,6 +212,10 @@ impl Journal {
                 let text = decision_text(&self.conversation, call, verdict, request, approver);
                 *mac = Some(self.signer.sign_text(&text));
             }
+            entry.parent = cause.parent.cloned().or_else(|| {
+                let call = body.call_id()?;
+                self.state().turn.parent(call).cloned()
+            });
             entry.body = body;
             Ok(entry)
         });
@@ -240,10 +244,19 @@ impl Journal {
 
     /// Returns the next action of the turn after more entries.
     pub(crate) fn action_after(&self, bodies: &[EntryBody]) -> TurnAction {
+        self.turn_after(None, bodies).next_action(self.now())
+    }
+
+    /// Returns the turn after more entries, of the children of the call `parent` if there is one.
+    pub(crate) fn turn_after(&self, parent: Option<&CallId>, bodies: &[EntryBody]) -> Turn {
         let now = self.now();
         let mut turn = self.state().turn.clone();
-        bodies.iter().for_each(|body| turn.apply(&Entry::new("", now, body.clone())));
-        turn.next_action(now)
+        for body in bodies {
+            let mut entry = Entry::new("", now, body.clone());
+            entry.parent = parent.cloned();
+            turn.apply(&entry);
+        }
+        turn
     }
 
     /// Resumes the turn with this lease and these limits; the time since its last entry does not count.
@@ -276,7 +289,7 @@ impl Journal {
     }
 }
 
-/// What caused messages and decisions.
+/// What caused entries.
 #[derive(Default)]
 pub(crate) struct Cause<'a> {
     /// The principal that sent them.
@@ -285,6 +298,8 @@ pub(crate) struct Cause<'a> {
     pub(crate) item: Option<&'a InboxItem>,
     /// The id of the entry that the first message follows.
     pub(crate) after: Option<&'a str>,
+    /// The call that made the calls which the entries are about.
+    pub(crate) parent: Option<&'a CallId>,
 }
 
 /// Returns true if entries must be on the disk before the turn goes on.
@@ -294,6 +309,7 @@ pub(crate) struct Cause<'a> {
 fn must_be_durable(turn: &Turn, entries: &[Entry], cause: &Cause<'_>) -> bool {
     let new_calls = entries.iter().flat_map(|entry| match &entry.body {
         EntryBody::Step { calls, .. } => calls.as_slice(),
+        EntryBody::ChildCall { metadata, .. } => std::slice::from_ref(metadata),
         _ => &[],
     });
     let can_rerun = |call: &CallId| {
@@ -302,7 +318,7 @@ fn must_be_durable(turn: &Turn, entries: &[Entry], cause: &Cause<'_>) -> bool {
     };
     entries.iter().any(|entry| match &entry.body {
         EntryBody::User { .. } | EntryBody::Assistant { .. } => cause.item.is_none(),
-        EntryBody::Step { .. } | EntryBody::Unknown(_) => false,
+        EntryBody::Step { .. } | EntryBody::ChildCall { .. } | EntryBody::Unknown(_) => false,
         EntryBody::CallStarted { call } => !can_rerun(call),
         EntryBody::CallFinished { result } => !can_rerun(&result.call_id),
         EntryBody::ApprovalRequested { .. }

@@ -5,13 +5,16 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use toolwright_core::__internal::whole_millis;
+use toolwright_core::__internal::{MAX_CALL_DEPTH, TOO_DEEP, whole_millis};
 use toolwright_core::{CallId, ErrorKind, ToolName};
 
 use crate::journal::entry::{ApprovalVerdict, CallMetadata, Entry, EntryBody, TurnEnd};
 use crate::model::usage::{StopReason, Usage};
 
 pub(crate) mod runner;
+
+/// The result of a call that did not run before the call around it ended.
+pub(crate) const PARENT_ENDED: &str = "the call did not run: the call that made it has ended";
 
 /// The limits of one turn.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,6 +64,8 @@ pub struct Turn {
     first_entry: usize,
     /// The calls of the newest step.
     calls: Vec<TrackedCall>,
+    /// The calls made inside those calls, in the order in which they were made.
+    children: Vec<TrackedCall>,
     stop_reason: StopReason,
     has_step: bool,
     steps: usize,
@@ -76,6 +81,8 @@ pub struct Turn {
 #[derive(Clone, Debug)]
 struct TrackedCall {
     metadata: CallMetadata,
+    /// The call that made it; `None` if the model did.
+    parent: Option<CallId>,
     state: CallState,
     /// The decision of its approval, once there is one.
     verdict: Option<ApprovalVerdict>,
@@ -109,6 +116,21 @@ pub enum TurnAction {
     EndTurn(TurnEnd),
 }
 
+/// What happens to a call that another call makes.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum ChildAction {
+    /// Run it.
+    Run,
+    /// Reject it for a reason, which is its result.
+    Reject(String),
+    /// Wait for its approval.
+    AwaitApproval,
+    /// Return its recorded result.
+    ReturnResult,
+    /// Interrupt the call that makes it: the turn waits or ends.
+    Interrupt,
+}
+
 impl Turn {
     /// Creates a turn with these limits, before its first entry.
     pub fn new(limits: TurnLimits) -> Self {
@@ -130,8 +152,15 @@ impl Turn {
                 self.stop_reason = step.stop.clone();
                 self.has_step = true;
                 self.calls = calls.iter().map(|call| self.count_call(call)).collect();
+                self.children.clear();
                 if let Some(call) = step.truncated_call() {
                     self.reject_call(call, "the call was cut off before its arguments were whole");
+                }
+            }
+            EntryBody::ChildCall { metadata, .. } => {
+                let parent = entry.parent.as_ref().and_then(|parent| self.find(parent).cloned());
+                if let Some(parent) = parent.filter(|_| self.find(&metadata.call).is_none()) {
+                    self.add_child(&parent, metadata);
                 }
             }
             EntryBody::CallStarted { call } => self.set_state(call, CallState::Started),
@@ -220,15 +249,47 @@ impl Turn {
         } else {
             None
         };
-        TrackedCall { metadata: metadata.clone(), state: CallState::New, verdict: None, rejection }
+        let metadata = metadata.clone();
+        TrackedCall { metadata, parent: None, state: CallState::New, verdict: None, rejection }
+    }
+
+    /// Counts a call that another call makes, and rejects it if it exceeds a limit or may not be made there.
+    fn add_child(&mut self, parent: &TrackedCall, metadata: &CallMetadata) {
+        let mut child = self.count_call(metadata);
+        child.parent = Some(parent.metadata.call.clone());
+        if child.rejection.is_none() {
+            child.rejection = if self.ancestors(&child).count() > MAX_CALL_DEPTH {
+                Some(TOO_DEEP.to_owned())
+            } else if parent.metadata.read_only && !metadata.read_only {
+                let (outer, inner) = (parent.metadata.tool.as_str(), metadata.tool.as_str());
+                Some(format!("`{outer}` is read-only, and may not call `{inner}`, which is not"))
+            } else {
+                None
+            };
+        }
+        self.children.push(child);
+    }
+
+    fn find(&self, call: &CallId) -> Option<&TrackedCall> {
+        self.tracked_calls().find(|tracked| tracked.metadata.call == *call)
+    }
+
+    /// Returns all calls: each after those that it made, so that their results are recorded in this order.
+    fn tracked_calls(&self) -> impl Iterator<Item = &TrackedCall> {
+        self.children.iter().rev().chain(&self.calls)
+    }
+
+    /// Returns the calls that a call was made inside of, the innermost first.
+    fn ancestors<'a>(&'a self, tracked: &'a TrackedCall) -> impl Iterator<Item = &'a TrackedCall> {
+        let parent = |tracked: &TrackedCall| self.find(tracked.parent.as_ref()?);
+        std::iter::successors(parent(tracked), move |tracked| parent(tracked))
     }
 
     /// Returns the call of an id, unless it has its result: later entries do not change a finished call.
     fn open_call_mut(&mut self, call: &CallId) -> impl Iterator<Item = &mut TrackedCall> {
-        let open = |tracked: &&mut TrackedCall| {
-            tracked.metadata.call == *call && !matches!(tracked.state, CallState::Finished { .. })
-        };
-        self.calls.iter_mut().filter(open)
+        let open =
+            |tracked: &&mut TrackedCall| tracked.metadata.call == *call && !tracked.is_finished();
+        self.calls.iter_mut().chain(&mut self.children).filter(open)
     }
 
     fn set_state(&mut self, call: &CallId, state: CallState) {
@@ -237,7 +298,7 @@ impl Turn {
 
     fn record_verdict(&mut self, call: &CallId, verdict: &ApprovalVerdict) {
         for tracked in self.open_call_mut(call) {
-            if matches!(tracked.state, CallState::AwaitingApproval { .. }) {
+            if tracked.is_awaiting_approval() {
                 tracked.state = CallState::New;
                 tracked.verdict = Some(verdict.clone());
             }
@@ -277,50 +338,107 @@ impl Turn {
     /// Returns the calls that have started and have no result.
     pub fn started_calls(&self) -> impl Iterator<Item = &CallMetadata> {
         let started = |tracked: &&TrackedCall| tracked.state == CallState::Started;
-        self.calls.iter().filter(started).map(|it| &it.metadata)
+        self.tracked_calls().filter(started).map(|it| &it.metadata)
     }
 
-    /// Returns the calls of the newest step that have no result.
+    /// Returns the calls of the newest step, and those inside them, that have no result.
     pub fn open_calls(&self) -> impl Iterator<Item = &CallMetadata> {
         self.unfinished_calls().map(|tracked| &tracked.metadata)
     }
 
     /// Returns the decision about a call; `None` if it needed no approval, or is not decided.
     pub fn verdict(&self, call: &CallId) -> Option<&ApprovalVerdict> {
-        let tracked = self.calls.iter().find(|it| it.metadata.call == *call)?;
-        tracked.verdict.as_ref()
+        self.find(call)?.verdict.as_ref()
+    }
+
+    /// Returns the metadata of a call of the newest step, or of a call inside one.
+    pub(crate) fn metadata(&self, call: &CallId) -> Option<&CallMetadata> {
+        self.find(call).map(|tracked| &tracked.metadata)
+    }
+
+    /// Returns the call that made a call; `None` if the model did.
+    pub(crate) fn parent(&self, call: &CallId) -> Option<&CallId> {
+        self.find(call)?.parent.as_ref()
+    }
+
+    /// Returns the calls inside a call that have no result.
+    pub(crate) fn open_children(&self, call: &CallId) -> impl Iterator<Item = &CallMetadata> {
+        let inside = move |tracked: &&TrackedCall| {
+            self.ancestors(tracked).any(|ancestor| ancestor.metadata.call == *call)
+        };
+        self.unfinished_calls().filter(inside).map(|tracked| &tracked.metadata)
     }
 
     /// Returns the open calls that need approval, decided or not.
     pub(crate) fn calls_with_approval(&self) -> impl Iterator<Item = &CallMetadata> {
-        let guarded = |tracked: &&TrackedCall| {
-            tracked.verdict.is_some() || matches!(tracked.state, CallState::AwaitingApproval { .. })
-        };
+        let guarded =
+            |tracked: &&TrackedCall| tracked.verdict.is_some() || tracked.is_awaiting_approval();
         self.unfinished_calls().filter(guarded).map(|it| &it.metadata)
     }
 
     /// Returns true if a call needs approval and is not decided.
     pub(crate) fn has_pending_approval(&self) -> bool {
-        let mut calls = self.calls.iter();
-        calls.any(|it| matches!(it.state, CallState::AwaitingApproval { .. }))
+        self.tracked_calls().any(TrackedCall::is_awaiting_approval)
     }
 
     /// Returns the error of a call that failed in a way that ends the turn.
     pub(crate) fn fatal_error(&self) -> Option<&str> {
-        self.calls.iter().find_map(TrackedCall::fatal_error)
+        self.tracked_calls().find_map(TrackedCall::fatal_error)
     }
 
     /// Returns true if a call needs approval and is not decided.
     pub fn is_awaiting_approval(&self, call: &CallId) -> bool {
-        let mut calls = self.calls.iter();
-        calls.any(|it| {
-            it.metadata.call == *call && matches!(it.state, CallState::AwaitingApproval { .. })
-        })
+        self.find(call).is_some_and(TrackedCall::is_awaiting_approval)
     }
 
     fn unfinished_calls(&self) -> impl Iterator<Item = &TrackedCall> {
-        let open = |tracked: &&TrackedCall| !matches!(tracked.state, CallState::Finished { .. });
-        self.calls.iter().filter(open)
+        self.tracked_calls().filter(|tracked| !tracked.is_finished())
+    }
+
+    /// Returns true if the call that made a call will not run again.
+    fn is_orphan(&self, tracked: &TrackedCall) -> bool {
+        self.ancestors(tracked).any(|ancestor| {
+            ancestor.is_finished()
+                || (ancestor.state == CallState::Started && !ancestor.metadata.can_rerun())
+        })
+    }
+
+    /// Returns true if a call may start: no call has failed fatally, and no decision is pending if it has an effect.
+    pub(crate) fn may_start(&self, call: &CallId) -> bool {
+        let read_only = self.metadata(call).is_some_and(|metadata| metadata.read_only);
+        self.fatal_error().is_none() && (read_only || !self.has_pending_approval())
+    }
+
+    /// Returns true if the turn can wait for an approval inside a call: all calls around it are replayable.
+    pub(crate) fn can_pause_in(&self, call: &CallId) -> bool {
+        let tracked = self.find(call);
+        let around = tracked.into_iter().flat_map(|tracked| self.ancestors(tracked));
+        tracked.into_iter().chain(around).all(|tracked| tracked.metadata.replayable)
+    }
+
+    /// Decides about a call that another call makes; `now` is in milliseconds since 1970.
+    pub(crate) fn child_action(&self, call: &CallId, now: u64) -> ChildAction {
+        let Some((tracked, parent)) =
+            self.find(call).and_then(|it| Some((it, it.parent.as_ref()?)))
+        else {
+            return ChildAction::Interrupt;
+        };
+        if tracked.is_finished() {
+            return ChildAction::ReturnResult;
+        }
+        if self.fatal_error().is_some() || self.runaway_reason().is_some() {
+            return ChildAction::Interrupt;
+        }
+        if let Some(reason) = tracked.rejection_at(now) {
+            return ChildAction::Reject(reason);
+        }
+        if tracked.is_awaiting_approval() {
+            return ChildAction::AwaitApproval;
+        }
+        match self.may_start(call) || !self.can_pause_in(parent) {
+            true => ChildAction::Run,
+            false => ChildAction::Interrupt,
+        }
     }
 
     /// Decides the next action; `now` is in milliseconds since 1970.
@@ -337,7 +455,11 @@ impl Turn {
         }
         let rejected: Vec<(CallId, String)> = self
             .unfinished_calls()
-            .filter_map(|tracked| Some((tracked.metadata.call.clone(), tracked.rejection_at(now)?)))
+            .filter_map(|tracked| {
+                let orphan = tracked.state != CallState::Started && self.is_orphan(tracked);
+                let orphan = orphan.then(|| PARENT_ENDED.to_owned());
+                Some((tracked.metadata.call.clone(), tracked.rejection_at(now).or(orphan)?))
+            })
             .collect();
         if !rejected.is_empty() {
             return TurnAction::RejectCalls(rejected);
@@ -346,14 +468,22 @@ impl Turn {
             let calls = self.unfinished_calls().filter(|tracked| matches(tracked));
             calls.map(|tracked| tracked.metadata.call.clone()).collect()
         };
-        let abandoned =
-            ids(&|tracked| tracked.state == CallState::Started && !tracked.metadata.can_rerun());
+        let abandoned = ids(&|tracked| {
+            tracked.state == CallState::Started
+                && (!tracked.metadata.can_rerun() || self.is_orphan(tracked))
+        });
         if !abandoned.is_empty() {
             return TurnAction::AbandonCalls(abandoned);
         }
-        let awaiting = ids(&|tracked| matches!(tracked.state, CallState::AwaitingApproval { .. }));
+        let awaiting = ids(&TrackedCall::is_awaiting_approval);
+        // A child call runs when the call around it does, which waits for its approval, too.
+        let waits = |call: &CallId| {
+            let mut open = self.open_children(call);
+            self.is_awaiting_approval(call) || open.any(|child| awaiting.contains(&child.call))
+        };
         let runnable = ids(&|tracked| {
-            !matches!(tracked.state, CallState::AwaitingApproval { .. })
+            tracked.parent.is_none()
+                && !waits(&tracked.metadata.call)
                 && (tracked.metadata.read_only || awaiting.is_empty())
         });
         if !runnable.is_empty() {
@@ -426,6 +556,14 @@ impl Turn {
 }
 
 impl TrackedCall {
+    fn is_finished(&self) -> bool {
+        matches!(self.state, CallState::Finished { .. })
+    }
+
+    fn is_awaiting_approval(&self) -> bool {
+        matches!(self.state, CallState::AwaitingApproval { .. })
+    }
+
     /// Returns why the call must not run: its approval has expired, or it was rejected.
     fn rejection_at(&self, now: u64) -> Option<String> {
         match self.state {

@@ -204,6 +204,7 @@ impl Invoker {
     ) -> CallContext<'a> {
         CallContext {
             call,
+            invoker: self,
             invoker_context: &self.0.invoker_context,
             scope,
             encoders: &snapshot.encoders,

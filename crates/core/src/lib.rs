@@ -45,6 +45,7 @@ pub use tool::policy::{
     ApprovalPolicy, ErrorPolicy, Hints, OnMalformed, Policy, StrictMode, UnknownArguments,
 };
 pub use tool::prompt::{Prompt, RenderedPrompt, Role};
+pub use tool::tool_caller::ToolCaller;
 pub use tool::{ParamInfo, Tool, ToolSpec};
 pub use wire::bridge::{Bridge, BridgeError, ExportedTool, ExportedTools};
 
@@ -61,6 +62,7 @@ pub use toolwright_schema as schema;
 #[doc(hidden)]
 pub mod __internal {
     pub use crate::backoff::with_jitter;
+    pub use crate::call::context::{MAX_CALL_DEPTH, TOO_DEEP};
     pub use crate::random::random_hex;
     pub use crate::unix_time::{expiry_millis_now, unix_millis_now, unix_millis_of, whole_millis};
 }

@@ -29,6 +29,7 @@ mod param_info;
 pub(crate) mod policy;
 pub(crate) mod prompt;
 pub(crate) mod template;
+pub(crate) mod tool_caller;
 
 pub use param_info::ParamInfo;
 

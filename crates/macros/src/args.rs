@@ -66,7 +66,7 @@ pub(crate) struct ToolsArgs {
 }
 
 const HINTS: [&str; 4] = ["read_only", "destructive", "idempotent", "open_world"];
-const FLAGS: [&str; 3] = ["blocking", "expand_result", "return_direct"];
+const FLAGS: [&str; 4] = ["blocking", "expand_result", "replayable", "return_direct"];
 const VALUES: [&str; 6] = ["name", "title", "icon", "description", "timeout", "concurrency"];
 
 /// A key whose value is a variant of an enum: the key, the enum and the variants in lower case.

@@ -40,6 +40,7 @@ use args::DefinitionKind;
 /// | `on_malformed = retry` / `error` | arguments that are not JSON: the model tries again, or the turn ends |
 /// | `expand_result` | fills in `${argument}` in a text result; not for tools that return text from elsewhere |
 /// | `return_direct` | the result goes to the user directly, without another model step |
+/// | `replayable` | an interrupted call is run again from its beginning, with the recorded results of its child calls |
 ///
 /// Parameters take `#[param(name = "…", description = "…", default = …, required)]`. A text default
 /// may use `${earlier_parameter}` and `${project_dir}`.

@@ -61,6 +61,14 @@ pub enum ChatEvent {
         /// The call, with arguments in the form of the tool's own schema.
         call: ToolCall,
     },
+    /// A call made another call.
+    #[serde(rename = "called")]
+    ChildCall {
+        /// The id of the call that made it.
+        parent: CallId,
+        /// The new call.
+        call: ToolCall,
+    },
     /// A tool that the vendor ran.
     #[serde(rename = "hosted")]
     HostedCall {
@@ -157,6 +165,9 @@ pub struct PendingApproval {
     pub arguments: Value,
     /// The token that the response carries: signed, for this call, and valid for a limited time.
     pub token: ApprovalToken,
+    /// The id of the call that made it; `None` if the model did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<CallId>,
 }
 
 /// The response to a [`PendingApproval`], with its token.

@@ -145,10 +145,10 @@ impl Response {
         })
     }
 
-    /// Returns the results of the turn's calls, in the order they came.
+    /// Returns the results of the model's calls, in the order they came.
     pub fn results(&self) -> Vec<ToolResult> {
         let results = self.entries.iter().filter_map(|entry| match &entry.body {
-            EntryBody::CallFinished { result } => Some(result.clone()),
+            EntryBody::CallFinished { result } if entry.parent.is_none() => Some(result.clone()),
             _ => None,
         });
         results.collect()

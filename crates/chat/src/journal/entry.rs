@@ -7,7 +7,7 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
-use toolwright_core::{ApprovalToken, CallId, Content, Role, ToolName, ToolResult};
+use toolwright_core::{ApprovalToken, CallId, Content, Role, ToolCall, ToolName, ToolResult};
 
 use crate::journal::store::owner::PrincipalRecord;
 use crate::model::item::Step;
@@ -109,6 +109,14 @@ pub enum EntryBody {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cost: Option<f64>,
     },
+    /// A call made another call: the entry names the first as its parent.
+    #[serde(rename = "called")]
+    ChildCall {
+        /// The new call; its id is that of its parent, a dot and a number.
+        call: ToolCall,
+        /// Its metadata.
+        metadata: CallMetadata,
+    },
     /// A call is about to run.
     #[serde(rename = "started")]
     CallStarted {
@@ -156,8 +164,8 @@ pub enum EntryBody {
 }
 
 /// The kinds of entries that this version knows, as they are stored.
-const KINDS: [&str; 8] =
-    ["user", "assistant", "step", "started", "finished", "asked", "decided", "ended"];
+const KINDS: [&str; 9] =
+    ["user", "assistant", "step", "called", "started", "finished", "asked", "decided", "ended"];
 
 fn serialize_body<S: Serializer>(body: &EntryBody, serializer: S) -> Result<S::Ok, S::Error> {
     match body {
@@ -196,6 +204,22 @@ impl EntryBody {
             Role::Assistant => Self::Assistant { content },
         }
     }
+
+    /// Returns the id of the call that it is about.
+    pub(crate) fn call_id(&self) -> Option<&CallId> {
+        match self {
+            Self::ChildCall { call, .. } => Some(&call.id),
+            Self::CallFinished { result } => Some(&result.call_id),
+            Self::CallStarted { call }
+            | Self::ApprovalRequested { call, .. }
+            | Self::ApprovalDecided { call, .. } => Some(call),
+            Self::User { .. }
+            | Self::Assistant { .. }
+            | Self::Step { .. }
+            | Self::TurnEnded { .. }
+            | Self::Unknown(_) => None,
+        }
+    }
 }
 
 /// What a turn needs to know about a call to decide whether it runs, or runs again.
@@ -217,6 +241,9 @@ pub struct CallMetadata {
     /// Its result is the answer of the turn.
     #[serde(default)]
     pub return_direct: bool,
+    /// It is run again from its beginning after it was interrupted, with the recorded results of its child calls.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub replayable: bool,
 }
 
 impl CallMetadata {
@@ -233,12 +260,13 @@ impl CallMetadata {
             read_only: false,
             idempotent: false,
             return_direct: false,
+            replayable: false,
         }
     }
 
     /// Returns true if the call may run again after it was interrupted.
     pub fn can_rerun(&self) -> bool {
-        self.read_only || self.idempotent
+        self.read_only || self.idempotent || self.replayable
     }
 }
 

@@ -30,12 +30,15 @@ pub fn history(entries: &[Entry]) -> Vec<Message> {
                 messages.push(Message::Step(step.clone()));
                 open.calls = step_calls(step, calls);
             }
-            EntryBody::CallFinished { result } => {
+            // The model made no child call, and receives no result of one.
+            EntryBody::CallFinished { result } if entry.parent.is_none() => {
                 // Only the first result of a call counts.
                 let first = open.results.entry(result.call_id.clone());
                 first.or_insert_with(|| result.clone());
             }
-            EntryBody::CallStarted { .. }
+            EntryBody::ChildCall { .. }
+            | EntryBody::CallStarted { .. }
+            | EntryBody::CallFinished { .. }
             | EntryBody::ApprovalRequested { .. }
             | EntryBody::ApprovalDecided { .. }
             | EntryBody::TurnEnded { .. }

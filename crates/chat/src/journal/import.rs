@@ -57,5 +57,9 @@ fn closing_entries(entries: &[Entry], last: &Entry) -> Vec<Entry> {
     let ids: HashSet<&str> = entries.iter().map(|entry| entry.id.as_str()).collect();
     let mut ids = (1..).map(|n| format!("{}:{n}", last.id)).filter(|id| !ids.contains(id.as_str()));
     let closing = results.chain([end]);
-    closing.filter_map(|body| Some(Entry::new(ids.next()?, last.at, body))).collect()
+    let entries = closing.filter_map(|body| {
+        let parent = body.call_id().and_then(|call| turn.parent(call)).cloned();
+        Some(Entry { parent, ..Entry::new(ids.next()?, last.at, body) })
+    });
+    entries.collect()
 }

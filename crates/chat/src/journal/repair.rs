@@ -3,7 +3,8 @@
 //! A request to a model is complete without this: see [`history`](crate::history()). This is for a journal that is about to be
 //! stored: afterwards every call has one result, except the open calls of its last turn.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::iter::successors;
 use std::sync::Arc;
 
 use toolwright_core::{CallId, ToolName};
@@ -35,6 +36,8 @@ struct JournalRepair {
     step_id: String,
     /// The calls of that step that have no result yet.
     open_calls: Vec<(CallId, ToolName)>,
+    /// The calls inside the calls of that step, with their parents.
+    children: HashMap<CallId, CallId>,
 }
 
 impl JournalRepair {
@@ -46,10 +49,11 @@ impl JournalRepair {
         self.check_branch(&mut entry);
         match &mut entry.body {
             EntryBody::User { .. } | EntryBody::Assistant { .. } | EntryBody::TurnEnded { .. } => {
-                self.close_open_calls(entry.at);
+                self.close_open_calls(None, entry.at);
             }
             EntryBody::Step { step, calls, .. } => {
-                self.close_open_calls(entry.at);
+                self.close_open_calls(None, entry.at);
+                self.children.clear();
                 let step = Arc::clone(step);
                 self.step_id.clone_from(&entry.id);
                 self.open_calls = step_calls(&step, calls);
@@ -63,14 +67,31 @@ impl JournalRepair {
                     return;
                 };
                 self.open_calls.remove(at);
+                let call = result.call_id.clone();
+                self.close_open_calls(Some(&call), entry.at);
+            }
+            EntryBody::ChildCall { call, metadata } => {
+                let (call, tool) = (call.id.clone(), metadata.tool.clone());
+                let parent = entry.parent.clone().filter(|parent| self.is_open(parent));
+                let Some(parent) =
+                    parent.filter(|_| metadata.call == call && !self.is_known(&call))
+                else {
+                    self.note(
+                        &entry,
+                        "is of a call inside a call that is not open: it is left out",
+                    );
+                    return;
+                };
+                self.children.insert(call.clone(), parent);
+                self.open_calls.push((call, tool));
             }
             // It begins a branch.
-            EntryBody::Unknown(_) if entry.after.is_some() => self.close_open_calls(entry.at),
+            EntryBody::Unknown(_) if entry.after.is_some() => self.close_open_calls(None, entry.at),
             EntryBody::Unknown(_) => {}
             EntryBody::CallStarted { call }
             | EntryBody::ApprovalRequested { call, .. }
             | EntryBody::ApprovalDecided { call, .. } => {
-                if !self.open_calls.iter().any(|(open, _)| open == call) {
+                if !self.is_open(call) {
                     let call = call.clone();
                     self.note_stray_entry(&entry, "something", &call);
                     return;
@@ -97,16 +118,38 @@ impl JournalRepair {
         }
     }
 
-    /// Adds results for the open calls of a step that is over.
-    fn close_open_calls(&mut self, at: u64) {
-        for (call, tool) in std::mem::take(&mut self.open_calls) {
+    fn is_open(&self, call: &CallId) -> bool {
+        self.open_calls.iter().any(|(open, _)| open == call)
+    }
+
+    fn is_known(&self, call: &CallId) -> bool {
+        self.children.contains_key(call) || self.is_open(call)
+    }
+
+    /// Returns true if a call was made inside another one.
+    fn is_inside(&self, call: &CallId, outer: &CallId) -> bool {
+        let mut ancestors = successors(self.children.get(call), |call| self.children.get(*call));
+        ancestors.any(|ancestor| ancestor == outer)
+    }
+
+    /// Adds results for the open calls inside a call that has its result, or all open calls of a step that is over.
+    fn close_open_calls(&mut self, inside: Option<&CallId>, at: u64) {
+        let open = std::mem::take(&mut self.open_calls);
+        let is_over = |call: &CallId| inside.is_none_or(|outer| self.is_inside(call, outer));
+        let (over, open): (Vec<_>, Vec<_>) = open.into_iter().partition(|(call, _)| is_over(call));
+        self.open_calls = open;
+        let is_child = |(call, _): &(CallId, ToolName)| self.children.contains_key(call);
+        let (children, calls): (Vec<_>, Vec<_>) = over.into_iter().partition(is_child);
+        for (call, tool) in children.into_iter().rev().chain(calls) {
             self.remarks.push(format!(
                 "entry `{}`: call `{call}` has no result; its outcome is told as unknown",
                 self.step_id
             ));
             let id = self.unique_id(format!("{}:{call}", self.step_id));
+            let parent = self.children.get(&call).cloned();
             let result = unknown_outcome(call, tool);
-            self.entries.push(Entry::new(id, at, EntryBody::CallFinished { result }));
+            let entry = Entry::new(id, at, EntryBody::CallFinished { result });
+            self.entries.push(Entry { parent, ..entry });
         }
     }
 

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use toolwright_core::schema::nearest;
 use toolwright_core::{
-    CallId, CallScope, Invoker, Outcome, RegisteredTool as ToolEntry, ToolCall, ToolName,
-    ToolResult,
+    CallId, CallScope, Invoker, Outcome, PendingCall, RegisteredTool as ToolEntry, ToolCall,
+    ToolName, ToolResult,
 };
 
 use crate::chat::event::{ChatEvent, PendingApproval};
@@ -27,6 +27,7 @@ use crate::model::item::{ItemKind, Step};
 use crate::turn::TurnAction;
 
 mod approvals;
+mod child_calls;
 mod input;
 mod model_step;
 mod telemetry;
@@ -353,7 +354,9 @@ impl TurnRunner {
         let approvals = calls.iter().filter_map(|call| {
             let (arguments, token) = self.journal.approval_request(call)?;
             let pending = self.find_pending_call(call)?;
-            Some(PendingApproval { call: pending.call, tool: pending.tool, arguments, token })
+            let parent = self.journal.state().turn.parent(call).cloned();
+            let PendingCall { call, tool, .. } = pending;
+            Some(PendingApproval { call, tool, arguments, token, parent })
         });
         approvals.collect()
     }

@@ -268,3 +268,47 @@ fn no_entry_after_a_result_changes_it() {
         assert_eq!(journal.add(late).next(), TurnAction::CallModel);
     }
 }
+
+/// A call that starts, and makes another call that may not run again.
+fn with_child(parent: CallMetadata) -> Journal {
+    let mut journal = Journal::with_user_message();
+    let id = parent.call.clone();
+    journal.step(&[parent]).add(EntryBody::CallStarted { call: id.clone() });
+    let child = ToolCall::new("tool", "{}").with_id(format!("{id}.1"));
+    let metadata = call(child.id.as_str());
+    journal.add(EntryBody::ChildCall { call: child, metadata });
+    journal.entries.last_mut().unwrap().parent = Some(id);
+    journal
+}
+
+#[test]
+fn an_interrupted_call_with_a_child_runs_again_if_it_is_replayable() {
+    let mut parent = call("a");
+    parent.replayable = true;
+    let mut journal = with_child(parent.clone());
+    assert_eq!(journal.next(), TurnAction::RunCalls(vec!["a".into()]));
+    // What the child has done is not known, but its parent reads that.
+    journal.add(EntryBody::CallStarted { call: "a.1".into() });
+    assert_eq!(journal.next(), TurnAction::AbandonCalls(vec!["a.1".into()]));
+    journal.finished("a.1");
+    assert_eq!(journal.next(), TurnAction::RunCalls(vec!["a".into()]));
+    journal.finished("a");
+    assert_eq!(journal.next(), TurnAction::CallModel);
+}
+
+#[test]
+fn a_child_of_a_call_that_does_not_run_again_gets_a_result_first() {
+    let mut journal = with_child(call("a"));
+    let rejected = vec![("a.1".into(), PARENT_ENDED.to_owned())];
+    assert_eq!(journal.next(), TurnAction::RejectCalls(rejected));
+    journal.add(EntryBody::CallStarted { call: "a.1".into() });
+    assert_eq!(journal.next(), TurnAction::AbandonCalls(vec!["a.1".into(), "a".into()]));
+}
+
+#[test]
+fn a_child_without_an_open_parent_is_ignored() {
+    let mut journal = with_child(call("a"));
+    journal.entries.last_mut().unwrap().parent = Some("b".into());
+    journal.finished("a");
+    assert_eq!(journal.next(), TurnAction::CallModel);
+}

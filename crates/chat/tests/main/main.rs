@@ -10,6 +10,7 @@
 mod approvals;
 mod branches;
 mod cancelling;
+mod child_calls;
 mod costs;
 mod decisions;
 mod extracting;

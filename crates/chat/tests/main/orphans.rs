@@ -165,6 +165,7 @@ fn assert_closed(entries: &[Entry], going_on: bool) {
                 assert_eq!(open, Vec::<String>::new());
                 open = step.calls().map(|call| call.id.to_string()).collect();
             }
+            EntryBody::ChildCall { call, .. } => open.push(call.id.to_string()),
             EntryBody::CallFinished { result } => {
                 let at = open.iter().position(|id| result.call_id == id.as_str());
                 open.remove(at.unwrap_or_else(|| panic!("{} has two results", result.call_id)));

@@ -6,12 +6,14 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
+use futures::future::BoxFuture;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 
 use crate::call::result::ToolResult;
-use crate::call::{CallId, ToolCall, ToolName, shared_text};
+use crate::call::{Arguments, CallId, ToolCall, ToolName, shared_text};
 use crate::config::Config;
+use crate::invoker::Invoker;
 use crate::invoker::approval::ApprovalToken;
 use crate::tool::encode::Encoders;
 
@@ -70,7 +72,20 @@ pub struct CallScope {
     pub(crate) approval_tokens: Vec<ApprovalToken>,
     /// Values that extractors look up by type.
     pub(crate) extensions: Vec<Arc<dyn Any + Send + Sync>>,
+    pub(crate) child_calls: Option<ChildCallHandler>,
+    /// The number of calls that the calls of this scope are made inside of.
+    pub(crate) depth: usize,
 }
+
+/// Runs the calls that a tool makes.
+pub(crate) type ChildCallHandler =
+    Arc<dyn Fn(ToolName, Arguments) -> BoxFuture<'static, ToolResult> + Send + Sync>;
+
+/// The maximum number of calls that a call may be inside of.
+pub const MAX_CALL_DEPTH: usize = 8;
+
+/// The result of a call that is inside of more.
+pub const TOO_DEEP: &str = "the call did not run: it is inside of more than 8 other calls";
 
 /// Receives the events of a call, on the thread that the tool runs on.
 pub(crate) type EventListener = Arc<dyn Fn(CallEvent) + Send + Sync>;
@@ -113,6 +128,17 @@ impl CallScope {
     #[must_use]
     pub fn extension<T: Send + Sync + 'static>(mut self, value: Arc<T>) -> Self {
         self.extensions.push(value);
+        self
+    }
+
+    /// Runs the calls that a tool makes with its [`ToolCaller`](crate::ToolCaller) by `handler`, which numbers, records and
+    /// limits them. Without one, the invoker runs them in the same scope.
+    #[must_use]
+    pub fn child_calls(
+        mut self,
+        handler: impl Fn(ToolName, Arguments) -> BoxFuture<'static, ToolResult> + Send + Sync + 'static,
+    ) -> Self {
+        self.child_calls = Some(Arc::new(handler));
         self
     }
 
@@ -207,6 +233,7 @@ impl SessionId {
 /// A call in progress, as extractors see it.
 pub struct CallContext<'a> {
     pub(crate) call: &'a ToolCall,
+    pub(crate) invoker: &'a Invoker,
     pub(crate) invoker_context: &'a Arc<InvokerContext>,
     pub(crate) scope: &'a CallScope,
     pub(crate) encoders: &'a Encoders,

@@ -287,6 +287,10 @@ builder_setters! {
     expand_result(yes: bool) => |tool| tool.policy.expand_result = yes;
     /// Sets whether the result goes to the user directly, without another model step.
     return_direct(yes: bool) => |tool| tool.policy.return_direct = yes;
+    /// Declares whether an interrupted call is run again from its beginning, with the recorded results of its child calls.
+    ///
+    /// All effects of such a tool are in its [child calls](crate::ToolCaller), and it makes the same ones for the same results.
+    replayable(yes: bool) => |tool| tool.policy.replayable = yes;
     /// Sets the time limit of a call.
     timeout(timeout: Duration) => |tool| tool.policy.timeout = Some(timeout);
     /// Sets the limit of concurrent calls.

@@ -65,6 +65,7 @@ pub struct Metadata {
     pub(crate) on_malformed: OnMalformed,
     pub(crate) expand_result: bool,
     pub(crate) return_direct: bool,
+    pub(crate) replayable: bool,
     pub(crate) blocking: bool,
     pub(crate) timeout: Option<Duration>,
     pub(crate) concurrency: Option<usize>,
@@ -103,6 +104,7 @@ impl Metadata {
             on_malformed: OnMalformed::Retry,
             expand_result: false,
             return_direct: false,
+            replayable: false,
             blocking: false,
             timeout: None,
             concurrency: None,
@@ -138,6 +140,8 @@ metadata_setters! {
     expand_result: bool => |meta, value| meta.expand_result = value;
     /// Sets whether the result goes to the user directly, without another model step.
     return_direct: bool => |meta, value| meta.return_direct = value;
+    /// Declares whether an interrupted call is run again from its beginning, with the recorded results of its child calls.
+    replayable: bool => |meta, value| meta.replayable = value;
     /// Sets whether the function blocks its thread.
     blocking: bool => |meta, value| meta.blocking = value;
     /// Sets the timeout, in milliseconds.

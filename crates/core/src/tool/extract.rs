@@ -1,6 +1,6 @@
 //! The built-in extractors: parameters with values from the call's context, hidden from the model.
 
-use std::any::{Any, type_name};
+use std::any::type_name;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,12 +8,15 @@ use std::sync::Arc;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFuture};
 
 use crate::call::context::{
-    CallContext, CallEvent, Caller, EventListener, InvokerContext, SessionId, find_extension,
+    CallContext, CallEvent, CallScope, Caller, EventListener, InvokerContext, SessionId,
+    find_extension,
 };
 use crate::call::{CallId, ToolName};
 use crate::config::Config;
 use crate::error::ToolError;
+use crate::invoker::Invoker;
 use crate::tool::param::Param;
+use crate::tool::tool_caller::ToolCaller;
 
 /// A value shared by all calls, set with [`InvokerBuilder::state`](crate::InvokerBuilder::state).
 #[derive(Clone, Debug)]
@@ -173,12 +176,12 @@ impl<T: Param> Param for Maybe<T> {
 #[derive(Clone)]
 pub struct HandlerContext {
     invoker_context: Arc<InvokerContext>,
-    caller: Caller,
+    invoker: Invoker,
+    scope: CallScope,
     session: SessionId,
     info: CallInfo,
     cancel: Cancel,
     progress: Progress,
-    extensions: Vec<Arc<dyn Any + Send + Sync>>,
 }
 
 impl HandlerContext {
@@ -203,7 +206,7 @@ impl HandlerContext {
 
     /// Returns the user or program that the call is made for.
     pub fn caller(&self) -> &Caller {
-        &self.caller
+        &self.scope.caller
     }
 
     /// Returns the session the call belongs to.
@@ -226,9 +229,15 @@ impl HandlerContext {
         &self.progress
     }
 
+    /// Returns the way to call other tools.
+    pub fn tools(&self) -> ToolCaller {
+        let scope = self.scope.clone().cancel_on(self.cancel.0.clone());
+        ToolCaller::new(&self.info.id, &self.invoker, scope)
+    }
+
     /// Returns the scope's extension of type `T`: the last, if it has several.
     pub fn extension<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
-        find_extension(&self.extensions)
+        find_extension(&self.scope.extensions)
     }
 }
 
@@ -236,12 +245,12 @@ impl Param for HandlerContext {
     fn from_call(cx: &CallContext<'_>) -> Result<Self, ToolError> {
         Ok(Self {
             invoker_context: Arc::clone(cx.invoker_context),
-            caller: Param::from_call(cx)?,
+            invoker: cx.invoker.clone(),
+            scope: cx.scope.clone(),
             session: Param::from_call(cx)?,
             info: Param::from_call(cx)?,
             cancel: Param::from_call(cx)?,
             progress: Param::from_call(cx)?,
-            extensions: cx.scope.extensions.clone(),
         })
     }
 }

@@ -22,6 +22,8 @@ pub struct Policy {
     pub on_malformed: OnMalformed,
     /// Whether the result goes to the user directly, without another model step.
     pub return_direct: bool,
+    /// Whether an interrupted call is run again from its beginning, with the recorded results of its child calls.
+    pub replayable: bool,
     /// The time limit of a call; `None` means the invoker's.
     pub timeout: Option<Duration>,
     /// The limit of concurrent calls.
@@ -49,6 +51,7 @@ impl From<&Metadata> for Policy {
             is_prompt: meta.role.is_some(),
             imported: false,
             return_direct: meta.return_direct,
+            replayable: meta.replayable,
             blocking: meta.blocking,
             timeout: meta.timeout,
             concurrency: meta.concurrency.unwrap_or(DEFAULT_CONCURRENCY),

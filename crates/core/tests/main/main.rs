@@ -13,6 +13,7 @@ mod audit;
 mod batch;
 mod bridge;
 mod builder;
+mod child_calls;
 mod defaults;
 mod errors;
 mod fixtures;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolwright::{Outcome, StrictMode, Tool, tool};
+use toolwright::{Invoker, Outcome, Registry, StrictMode, Tool, ToolCaller, tool};
 
 use crate::call::{call, text};
 
@@ -44,6 +44,12 @@ fn takes_anything(word: String) -> Result<String, String> {
         "" => Err("a secret reason".to_owned()),
         _ => Ok(word),
     }
+}
+
+/// Calls other tools.
+#[tool(replayable)]
+async fn calls_others(tools: ToolCaller) -> String {
+    tools.call("declares_nothing", json!({})).await.text().into_owned()
 }
 
 /// Fills in its result.
@@ -113,4 +119,13 @@ async fn the_other_keys_reach_the_library() {
 async fn a_result_is_expanded_only_with_expand_result() {
     let text = text(fills_in::tool(), "fills_in", json!({"word": "hi"})).await;
     assert_eq!(text, "hi and ${other}");
+}
+
+#[test]
+fn a_replayable_tool_is_declared_as_such() {
+    let registry = Registry::new();
+    registry.add(vec![calls_others::tool(), declares_nothing::tool()]).unwrap();
+    let snapshot = Invoker::new(&registry).unwrap().snapshot().unwrap();
+    assert!(snapshot.find("calls_others").unwrap().policy().replayable);
+    assert!(!snapshot.find("declares_nothing").unwrap().policy().replayable);
 }

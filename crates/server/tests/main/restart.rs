@@ -10,6 +10,7 @@ use toolwright_server::ServerBuilder;
 use crate::approvals::{PATH, Payments, paying_model, payment_tool};
 use crate::support::{
     ManualModel, TestServer, event_type, find_event, invoker, joined_text, no_tools, serve,
+    stored_answer,
 };
 
 pub(crate) fn kept(server: ServerBuilder, store: &Arc<MemoryStore>) -> ServerBuilder {
@@ -50,18 +51,15 @@ async fn interrupted(store: &Arc<MemoryStore>) {
 }
 
 #[tokio::test]
-async fn an_interrupted_turn_resumes_when_the_conversation_is_opened() {
+async fn an_interrupted_turn_resumes_without_being_asked_for() {
     let store = Arc::<MemoryStore>::default();
     interrupted(&store).await;
     let model = ScriptedModel::new().replies("A whole answer.");
     let server = serve(kept(ServerBuilder::new(no_tools(), model), &store)).await;
-    let mut events = server.events(PATH, None).await;
-    let first = events.next().await.unwrap();
-    assert_eq!(first["event"]["type"], "snapshot");
-    assert_eq!(first["event"]["entries"].as_array().unwrap().len(), 1);
-    let events = events.collect_turn().await;
-    assert_eq!(joined_text(&events), "A whole answer.");
-    assert_eq!(find_event(&events, "ended")["end"], "answered");
+    assert_eq!(stored_answer(&*store, "till").await, "A whole answer.");
+    let shown = server.get(PATH).await.json();
+    assert_eq!(shown["entries"].as_array().unwrap().len(), 3);
+    assert_eq!(shown["running"], false);
 }
 
 #[tokio::test]
@@ -121,7 +119,8 @@ async fn the_first_look_after_a_restart_shows_the_call_that_waits() {
 async fn a_turn_that_an_earlier_process_left_can_be_stopped_at_once() {
     let store = Arc::<MemoryStore>::default();
     interrupted(&store).await;
-    let model = ScriptedModel::new().replies("A whole answer.");
+    // The model never answers.
+    let (model, _sender) = ManualModel::new();
     let server = serve(kept(ServerBuilder::new(no_tools(), model), &store)).await;
     let stopped = server.post(&format!("{PATH}/stop"), json!({})).await;
     assert_eq!(stopped.json(), json!({ "stopped": true }));

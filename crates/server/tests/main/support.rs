@@ -16,7 +16,8 @@ use tokio::sync::{Mutex, mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use toolwright::chat::{
-    Item, Model, ModelEvent, ModelId, ModelRequest, ModelStream, StopReason, Usage,
+    EntryBody, Item, Model, ModelEvent, ModelId, ModelRequest, ModelStream, StopReason, Store,
+    Usage, is_turn_over,
 };
 use toolwright::{Bundle, Invoker, Registry, Tool};
 use toolwright_server::{Server, ServerBuilder};
@@ -27,6 +28,24 @@ const TEST_TIMEOUT: Duration = Duration::from_secs(30);
 /// Waits for a future; panics after [`TEST_TIMEOUT`].
 pub(crate) async fn within_timeout<T>(future: impl Future<Output = T>) -> T {
     timeout(TEST_TIMEOUT, future).await.expect("it did not come")
+}
+
+/// Waits until the last turn of a stored conversation is over, and returns the text of its last step.
+pub(crate) async fn stored_answer(store: &dyn Store, conversation: &str) -> String {
+    within_timeout(async {
+        loop {
+            let entries = store.load(conversation).await.unwrap();
+            if is_turn_over(&entries) {
+                let step = entries.iter().rev().find_map(|entry| match &entry.body {
+                    EntryBody::Step { step, .. } => Some(step.text()),
+                    _ => None,
+                });
+                return step.unwrap_or_default();
+            }
+            tokio::task::yield_now().await;
+        }
+    })
+    .await
 }
 
 pub(crate) fn invoker(tools: impl Bundle) -> Invoker {

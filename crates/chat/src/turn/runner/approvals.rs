@@ -18,12 +18,13 @@ use crate::journal::entry::{ApprovalVerdict, EntryBody};
 use crate::model::item::ItemKind;
 
 impl TurnRunner {
-    /// Returns the approval that a call of the newest step needs, if any.
+    /// Returns the approval that a call of the newest step, or a call inside one, needs, if any.
     pub(super) fn find_pending_call(&self, call: &CallId) -> Option<PendingCall> {
         let step = self.last_step()?;
         let items = step.items.iter();
         let mut pending = items.filter_map(|item| self.pending_call_of_item(&item.kind));
-        pending.find(|pending| pending.call.id == *call)
+        let pending = pending.find(|pending| pending.call.id == *call);
+        pending.or_else(|| self.invoker.pending_call(&self.scope, &self.child_call(call)?))
     }
 
     /// Returns the approval that an item needs, if it is a call that needs one.
@@ -69,38 +70,52 @@ impl TurnRunner {
         calls: &[CallId],
     ) -> Result<(), ChatError> {
         for call in calls {
-            let verdict = match self.find_pending_call(call) {
-                None => tool_changed(),
-                Some(pending) => {
-                    let decision = async { approver.decide(pending.request()).await };
-                    let decision = AssertUnwindSafe(decision).catch_unwind();
-                    let token = self.journal.approval_request(call).map(|(_, token)| token);
-                    let remaining =
-                        token.map_or(0, |token| token.expires().saturating_sub(self.journal.now()));
-                    tokio::select! {
-                        // A cancellation decides nothing: the turn ends before the call could run.
-                        () = self.request.cancel.cancelled() => return Ok(()),
-                        () = sleep(Duration::from_millis(remaining)) => ApprovalVerdict::Deny {
-                            reason: "nobody decided in time".to_owned(),
-                        },
-                        decision = decision => match decision {
-                            Ok(decision) => verdict_from_decision(decision),
-                            Err(_) => ApprovalVerdict::Deny {
-                                reason: "the one who was asked could not decide".to_owned(),
-                            },
-                        },
-                    }
-                }
+            let Some(verdict) = self.approver_verdict(approver, call).await else {
+                return Ok(());
             };
-            let decided = EntryBody::ApprovalDecided {
-                call: call.clone(),
-                verdict: verdict.clone(),
-                mac: None,
-            };
-            self.journal.append([decided]).await?;
-            let call = call.clone();
-            self.events.emit(ChatEvent::ApprovalDecided { call, verdict });
+            self.record_verdict(call, verdict).await?;
         }
+        Ok(())
+    }
+
+    /// Returns the decision of the approver about a call; `None` if the turn is cancelled before it.
+    pub(super) async fn approver_verdict(
+        &self,
+        approver: &dyn Approver,
+        call: &CallId,
+    ) -> Option<ApprovalVerdict> {
+        let Some(pending) = self.find_pending_call(call) else {
+            return Some(tool_changed());
+        };
+        let decision = async { approver.decide(pending.request()).await };
+        let decision = AssertUnwindSafe(decision).catch_unwind();
+        let token = self.journal.approval_request(call).map(|(_, token)| token);
+        let remaining = token.map_or(0, |token| token.expires().saturating_sub(self.journal.now()));
+        tokio::select! {
+            // A cancellation decides nothing: the turn ends before the call could run.
+            () = self.request.cancel.cancelled() => None,
+            () = sleep(Duration::from_millis(remaining)) => Some(ApprovalVerdict::Deny {
+                reason: "nobody decided in time".to_owned(),
+            }),
+            decision = decision => Some(match decision {
+                Ok(decision) => verdict_from_decision(decision),
+                Err(_) => ApprovalVerdict::Deny {
+                    reason: "the one who was asked could not decide".to_owned(),
+                },
+            }),
+        }
+    }
+
+    pub(super) async fn record_verdict(
+        &self,
+        call: &CallId,
+        verdict: ApprovalVerdict,
+    ) -> Result<(), ChatError> {
+        let decided =
+            EntryBody::ApprovalDecided { call: call.clone(), verdict: verdict.clone(), mac: None };
+        self.journal.append([decided]).await?;
+        let call = call.clone();
+        self.events.emit(ChatEvent::ApprovalDecided { call, verdict });
         Ok(())
     }
 }

@@ -79,6 +79,7 @@ impl TurnRunner {
             principal: self.request.principal.as_ref(),
             item: self.request.inbox_item.as_ref(),
             after: None,
+            parent: None,
         }
     }
 

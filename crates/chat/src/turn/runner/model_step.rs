@@ -158,6 +158,8 @@ impl TurnRunner {
 
     /// Returns the starts of the calls that may run again, and of the first one that does not run beside others: the rest of
     /// those run after it.
+    ///
+    /// After a replayable call that waits for the approval of a child call, none with an effect runs.
     fn first_starts(&self, calls: &[CallId], entries: &[EntryBody]) -> Vec<EntryBody> {
         let metadata = entries.iter().flat_map(|entry| match entry {
             EntryBody::Step { calls, .. } => calls.as_slice(),
@@ -166,9 +168,10 @@ impl TurnRunner {
         let known = |call: &CallId| metadata.clone().find(|known| known.call == *call);
         let is_sequential = |call: &&CallId| known(call).is_none_or(|known| !known.read_only);
         let sequential = calls.iter().find(is_sequential);
-        let starts = |call: &&CallId| {
-            known(call).is_some_and(CallMetadata::can_rerun) || Some(*call) == sequential
-        };
+        let may_wait = metadata.clone().any(|known| known.replayable);
+        let can_rerun = |known: &CallMetadata| known.read_only || (known.can_rerun() && !may_wait);
+        let starts =
+            |call: &&CallId| known(call).is_some_and(can_rerun) || Some(*call) == sequential;
         let first: Vec<CallId> = calls.iter().filter(starts).cloned().collect();
         self.started().extend(first.iter().cloned());
         first.into_iter().map(|call| EntryBody::CallStarted { call }).collect()
@@ -202,7 +205,7 @@ impl TurnRunner {
         }
     }
 
-    fn call_metadata(&self, call: &ToolCall) -> CallMetadata {
+    pub(super) fn call_metadata(&self, call: &ToolCall) -> CallMetadata {
         let snapshot = self.invoker.snapshot().ok();
         let entry = snapshot.as_deref().and_then(|snapshot| snapshot.find(call.name.as_str()));
         let name = entry.map_or(&call.name, |entry| &entry.spec().name);
@@ -212,6 +215,7 @@ impl TurnRunner {
             metadata.read_only = entry.spec().hints.read_only == Some(true);
             metadata.idempotent = entry.spec().hints.idempotent == Some(true);
             metadata.return_direct = entry.policy().return_direct;
+            metadata.replayable = entry.policy().replayable;
         }
         metadata
     }

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use toolwright_core::__internal::whole_millis;
-use toolwright_core::{CallEvent, CallId, CallScope, Invoker, Outcome, ToolCall, ToolResult};
+use toolwright_core::{
+    CallEvent, CallId, CallScope, CancellationToken, Invoker, Outcome, ToolCall, ToolResult,
+};
 
 use super::TurnRunner;
 use super::approvals::JournalApprover;
@@ -18,39 +20,54 @@ impl TurnRunner {
         self.finish_hosted_calls(ids).await?;
         let calls = self.calls_by_id(ids);
         let invoker = self.invoker.with_approver(JournalApprover(Arc::clone(&self.journal)));
-        let ran = invoker.map_calls(&calls, |call| self.run_call(&invoker, call)).await;
-        ran.into_iter().collect()
+        let cancel = &self.request.cancel;
+        let run = async |call: &ToolCall| match self.may_run(&call.id) {
+            true => self.run_call(&invoker, call, cancel).await.map(drop),
+            false => Ok(()),
+        };
+        invoker.map_calls(&calls, run).await.into_iter().collect()
     }
 
-    async fn run_call(&self, invoker: &Invoker, call: &ToolCall) -> Result<(), ChatError> {
-        let (verdict, is_fatal) = {
-            let turn = &self.journal.state().turn;
-            (turn.verdict(&call.id).cloned(), turn.fatal_error().is_some())
-        };
-        if is_fatal {
-            return Ok(());
-        }
+    /// Returns true if a call whose turn it is may still run: a call before it may have failed fatally, or wait for an approval.
+    fn may_run(&self, call: &CallId) -> bool {
+        let is_started = self.started().contains(call);
+        let turn = &self.journal.state().turn;
+        turn.may_start(call) || (is_started && turn.fatal_error().is_none())
+    }
+
+    /// Runs a call; returns `None` if the turn waits or ends before its result.
+    pub(super) async fn run_call(
+        &self,
+        invoker: &Invoker,
+        call: &ToolCall,
+        cancel: &CancellationToken,
+    ) -> Result<Option<ToolResult>, ChatError> {
+        let verdict = self.journal.state().turn.verdict(&call.id).cloned();
         let runs =
             !matches!(verdict, Some(ApprovalVerdict::Deny { .. } | ApprovalVerdict::Answer { .. }));
         if runs {
-            let is_started = self.started().remove(&call.id);
-            if !is_started {
+            if !self.started().remove(&call.id) {
                 let id = call.id.clone();
                 self.journal.append([EntryBody::CallStarted { call: id }]).await?;
             }
             self.events.emit(ChatEvent::Running { call: call.id.clone(), tool: call.name.clone() });
         }
         let started = Instant::now();
-        let scope = self.scope_with_events();
-        let result = invoker.invoke_in(&scope, call).await;
-        let finished = result.clone();
-        self.journal.append([EntryBody::CallFinished { result: finished }]).await?;
+        let Some(result) = self.invoke_with_children(invoker, call, cancel).await? else {
+            return Ok(None);
+        };
+        let closed = self.close_children(&call.id);
+        let finished = closed.iter().chain([&result]).cloned();
+        self.journal.append(finished.map(|result| EntryBody::CallFinished { result })).await?;
+        for result in closed {
+            self.events.emit(ChatEvent::Result { result, millis: 0 });
+        }
         let millis = whole_millis(started.elapsed());
-        self.events.emit(ChatEvent::Result { result, millis });
-        Ok(())
+        self.events.emit(ChatEvent::Result { result: result.clone(), millis });
+        Ok(Some(result))
     }
 
-    fn scope_with_events(&self) -> CallScope {
+    pub(super) fn scope_with_events(&self) -> CallScope {
         let events = self.events.clone();
         self.scope.clone().on_event(move |event| {
             if let Some(event) = to_chat_event(event) {

@@ -31,8 +31,8 @@ impl FaultyModel {
 
     fn call(&self) -> Item {
         let n = CALLS.fetch_add(1, Ordering::SeqCst);
-        let tool = ["look", "write", "again", "pay", "fail", "nobody", "burn"];
-        let tool = tool[usize::from(self.dice.below(7))];
+        let tool = ["look", "write", "again", "pay", "fail", "nobody", "burn", "run", "plain"];
+        let tool = tool[usize::from(self.dice.below(9))];
         let arguments = match self.dice.below(8) {
             0 => r#"{"n": "#.to_owned(),
             1 => r#"{"n": "x"}"#.to_owned(),

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
+use futures::future::join_all;
 use serde_json::{Value, json};
 use tokio::task::yield_now;
 use toolwright::chat::{ApprovalVerdict, Entry, EntryBody, ModelRequest};
@@ -150,7 +151,25 @@ pub(super) fn tools(watch: &Monitor) -> Vec<Tool> {
             })
             .unwrap()
     };
+    let program = |name: &'static str, replayable| {
+        Tool::builder(name, "Calls the others.")
+            .replayable(replayable)
+            .param::<Option<i64>>("n", "Which.")
+            .run_async(|args, cx| async move {
+                let n: Option<i64> = args.get("n")?;
+                for (at, tool) in ["look", "write", "pay", "again", "fail"].iter().enumerate() {
+                    let n = n.unwrap_or_default() * 10 + at as i64;
+                    cx.tools().call(*tool, json!({ "n": n })).await;
+                }
+                let both = ["pay", "write"].map(|tool| cx.tools().call(tool, json!({ "n": n })));
+                join_all(both).await;
+                Ok::<_, ToolError>("done")
+            })
+            .unwrap()
+    };
     vec![
+        program("run", true),
+        program("plain", false),
         tool("look", true, |tool| tool.read_only(true)),
         tool("write", false, |tool| tool),
         tool("again", true, |tool| tool.idempotent(true)),

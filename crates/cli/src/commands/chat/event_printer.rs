@@ -90,7 +90,7 @@ impl EventPrinter {
             ChatEvent::TurnStarted { .. } => self.running_calls.clear(),
             ChatEvent::Text { delta } => return self.print_answer(delta),
             ChatEvent::Reasoning { delta } => self.print_reasoning(delta),
-            ChatEvent::Call { call } => self.print_call(call),
+            ChatEvent::Call { call } | ChatEvent::ChildCall { call, .. } => self.print_call(call),
             ChatEvent::HostedCall { tool, input, output, failed } => {
                 self.print_hosted_call(tool, input, output, *failed)
             }

@@ -30,7 +30,7 @@ pub(super) fn format_transcript(id: &str, entries: &[Entry]) -> String {
     let count = entries.len();
     transcript.push_line(&format!("{id}: {count} entries, {began} to {last}"));
     for entry in entries {
-        transcript.push_entry(&entry.body);
+        transcript.push_entry(entry);
     }
     if !is_turn_over(entries) {
         transcript
@@ -46,11 +46,18 @@ struct TranscriptWriter {
     text: String,
     usage: UsageTotals,
     tool_names: HashMap<CallId, ToolName>,
+    /// The calls that were made inside others, with the number of those.
+    depths: HashMap<CallId, usize>,
+    /// The indentation of the current entry.
+    depth: usize,
 }
 
 impl TranscriptWriter {
-    fn push_entry(&mut self, body: &EntryBody) {
-        match body {
+    fn push_entry(&mut self, entry: &Entry) {
+        let parent = entry.parent.as_ref();
+        self.depth =
+            parent.map_or(0, |parent| self.depths.get(parent).map_or(1, |depth| depth + 1));
+        match &entry.body {
             EntryBody::User { content } => {
                 self.text.push('\n');
                 self.push_message("you", &content_to_text(content));
@@ -71,6 +78,10 @@ impl TranscriptWriter {
                 let tool = self.tool_name(call);
                 let verdict = to_single_line(&describe_verdict(verdict), MAX_PREVIEW_CHARS);
                 self.push_line(&format!("! {tool} {verdict}"));
+            }
+            EntryBody::ChildCall { call, .. } => {
+                self.depths.insert(call.id.clone(), self.depth);
+                self.push_call(call);
             }
             EntryBody::CallFinished { result } => self.push_result(result),
             EntryBody::TurnEnded { end } => {
@@ -141,6 +152,7 @@ impl TranscriptWriter {
     }
 
     fn push_line(&mut self, text: &str) {
+        self.text.push_str(&"  ".repeat(self.depth));
         self.text.push_str(&sanitize(text));
         self.text.push('\n');
     }

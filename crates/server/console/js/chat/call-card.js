@@ -32,8 +32,9 @@ const OUTCOMES = {
 /**
  * Creates a card; `update` draws the current state of its call.
  * @param {{specOf: (tool: string) => any, decide: (call: any, decision: any) => Promise<void>}} actions
+ * @param {number} depth the number of calls that it was made inside of
  */
-export function callCard(actions) {
+export function callCard(actions, depth) {
   const bodyId = uid("call");
   const stateIcon = h("span", { class: "call-icon" });
   const title = h("span", { class: "call-title" });
@@ -57,7 +58,7 @@ export function callCard(actions) {
   const resultPart = h("div", { class: "call-part" });
   const decision = h("div", { class: "call-decision" });
   const body = h("div", { class: "call-body", id: bodyId, hidden: true }, argumentsPart, resultPart);
-  const node = h("section", { class: "call" }, toggle, decision, body);
+  const node = h("section", { class: "call", "data-depth": depth || null }, toggle, decision, body);
   /** Set when the card was opened or closed by hand. */
   let chosenOpen = null;
   let drawn = {};

@@ -40,9 +40,15 @@ export function turnView(actions) {
       if (existing !== view.node) answer.insertBefore(view.node, existing ?? null);
       placed.set(key, view);
     };
+    /** Places a call, and below it the calls that it made. */
+    const placeCall = (call, depth) => {
+      if (placed.has(`call ${call.id}`)) return;
+      place(`call ${call.id}`, () => callCard(actions, depth), call);
+      for (const child of turn.calls.values()) if (child.parent === call.id) placeCall(child, depth + 1);
+    };
     turn.steps.forEach((step, number) => {
       step.parts.forEach((part, index) => {
-        if (part.kind === "call") place(`call ${part.id}`, () => callCard(actions), turn.calls.get(part.id));
+        if (part.kind === "call") placeCall(turn.calls.get(part.id), 0);
         else
           place(
             `${part.kind} ${number} ${index}`,

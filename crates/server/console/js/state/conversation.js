@@ -7,7 +7,7 @@
  *   | {kind: "hosted", tool: string, input: string, output: string, failed: boolean}} Part
  * @typedef {{parts: Part[], at: number, endedAt: number | null, stop: any, usage: any, cost: number | null,
  *   model: any, requests: string[], providerItems: any[], isInserted: boolean}} Step
- * @typedef {{id: string, tool: string, argumentsText: string, state: string, at: number, startedAt: number | null,
+ * @typedef {{id: string, parent: string | null, tool: string, argumentsText: string, state: string, at: number, startedAt: number | null,
  *   endedAt: number | null, millis: number | null, approval: any, decision: any, progress: any, result: any}} Call
  * @typedef {{message: any[] | null, at: number, endedAt: number | null, steps: Step[],
  *   calls: Map<string, Call>, end: any, error: string | null, usage: any, cost: number | null, version: number}} Turn
@@ -85,6 +85,7 @@ export function ensureCall(turn, id, tool, at) {
   if (!call) {
     call = {
       id,
+      parent: null,
       tool: tool ?? "",
       argumentsText: "",
       state: "writing",
@@ -101,6 +102,12 @@ export function ensureCall(turn, id, tool, at) {
   }
   if (tool) call.tool = tool;
   return call;
+}
+
+/** Adds a call that another call made. */
+export function addChildCall(turn, call, parent, at) {
+  const { id, name, arguments: argumentsText } = call;
+  Object.assign(ensureCall(turn, id, name, at), { parent, argumentsText, state: "called" });
 }
 
 /** Adds a call to the step that is being streamed, unless a step has it. */
@@ -203,6 +210,7 @@ const EVENTS = {
     ensurePart(turn, call.id);
     Object.assign(ensureCall(turn, call.id, call.name, at), { argumentsText: call.arguments, state: "called" });
   },
+  called: (turn, { call, parent }, at) => addChildCall(turn, call, parent, at),
   hosted: (turn, { tool, input, output, failed }) =>
     openStep(turn).parts.push({ kind: "hosted", tool, input, output, failed }),
   step: (turn, { stop, usage, cost }, at) => {

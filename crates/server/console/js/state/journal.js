@@ -1,6 +1,7 @@
 // Builds the state of a conversation from the entries of its journal.
 
 import {
+  addChildCall,
   addMessage,
   applyDecision,
   currentTurn,
@@ -26,10 +27,10 @@ export function fromEntries(entries) {
   return conversation;
 }
 
-const KINDS = new Set(["user", "assistant", "step", "asked", "decided", "started", "finished", "ended"]);
+const KINDS = new Set(["user", "assistant", "step", "called", "asked", "decided", "started", "finished", "ended"]);
 
 /** Applies an entry; one of a newer version, whose kind is unknown, changes nothing. */
-function applyEntry(conversation, { at, what }) {
+function applyEntry(conversation, { at, what, parent }) {
   const [kind] = Object.keys(what);
   if (!KINDS.has(kind)) return;
   const body = what[kind];
@@ -38,6 +39,7 @@ function applyEntry(conversation, { at, what }) {
   const call = typeof body.call === "string" ? ensureCall(turn, body.call, null, at) : null;
   turn.version += 1;
   if (kind === "step") applyStep(turn, body, at);
+  else if (kind === "called") addChildCall(turn, body.call, parent, at);
   else if (kind === "asked") requestApproval(call, { arguments: body.arguments, token: body.token });
   else if (kind === "decided") applyDecision(call, body.verdict);
   else if (kind === "started") Object.assign(call, { state: "running", startedAt: at });

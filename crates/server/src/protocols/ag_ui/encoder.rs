@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use toolwright_chat::{ChatEvent, ModelId, PendingApproval, TurnEnd};
-use toolwright_core::{CallId, ToolResult};
+use toolwright_core::{CallId, ToolCall, ToolResult};
 
 use super::thread::content_json;
 use crate::conversation::event::EndpointEvent;
@@ -172,6 +172,17 @@ impl AgUiEncoder {
             self.message_count += 1;
             self.parent_message_id = Some(self.current_message_id());
         }
+        self.start_call(call, tool, out);
+    }
+
+    fn end_call(&mut self, call: &ToolCall, out: &mut Vec<Value>) {
+        self.open_calls.retain(|open| *open != call.id);
+        let arguments = call.arguments.as_str();
+        out.push(json!({ "type": "TOOL_CALL_ARGS", "toolCallId": call.id, "delta": arguments }));
+        out.push(json!({ "type": "TOOL_CALL_END", "toolCallId": call.id }));
+    }
+
+    fn start_call(&mut self, call: &CallId, tool: &str, out: &mut Vec<Value>) {
         self.open_calls.push(call.clone());
         out.push(json!({
             "type": "TOOL_CALL_START", "toolCallId": call, "toolCallName": tool, "parentMessageId": self.parent_message_id,
@@ -237,12 +248,13 @@ impl EventEncoder for AgUiEncoder {
                 if !self.open_calls.contains(&call.id) {
                     self.begin_call(&call.id, call.name.as_str(), out);
                 }
-                self.open_calls.retain(|open| *open != call.id);
-                let arguments = call.arguments.as_str();
-                out.push(
-                    json!({ "type": "TOOL_CALL_ARGS", "toolCallId": call.id, "delta": arguments }),
-                );
-                out.push(json!({ "type": "TOOL_CALL_END", "toolCallId": call.id }));
+                self.end_call(call, out);
+            }
+            // The step of the model is over, but not the one of this protocol.
+            ChatEvent::ChildCall { call, .. } => {
+                self.close_block(out);
+                self.start_call(&call.id, call.name.as_str(), out);
+                self.end_call(call, out);
             }
             ChatEvent::HostedCall { tool, input, output, failed } => {
                 self.on_hosted_call(tool, input, output, *failed, out)

@@ -20,7 +20,7 @@ pub(crate) fn thread_messages(entries: &[Entry]) -> Vec<Value> {
                 messages.push(json!({ "id": id, "role": "assistant", "content": text.join("\n") }));
             }
             EntryBody::Step { step, .. } => messages.extend(step_messages(id, step)),
-            EntryBody::CallFinished { result } => messages.push(json!({
+            EntryBody::CallFinished { result } if entry.parent.is_none() => messages.push(json!({
                 "id": id, "role": "tool", "toolCallId": result.call_id, "content": content_json(&result.content),
             })),
             _ => {}

@@ -226,6 +226,7 @@ impl EventEncoder for AiSdkEncoder {
                 self.close_block(out);
                 self.announce_call(call, out);
             }
+            ChatEvent::ChildCall { call, .. } => self.announce_call(call, out),
             ChatEvent::HostedCall { tool, input, output, failed } => {
                 self.on_hosted_call(tool, input, output, *failed, out)
             }
