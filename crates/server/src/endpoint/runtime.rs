@@ -117,7 +117,7 @@ impl Endpoint {
         if self.approve_every_call {
             chat = chat.ask_before_each_call();
         }
-        let chat = chat.store(Arc::clone(&store)).node(&shared.server.node).window(window);
+        let chat = chat.store(Arc::clone(&store)).node(shared.server.handler_node()).window(window);
         Ok(EndpointRuntime {
             template,
             chat: chat.build(),
@@ -281,7 +281,7 @@ impl EndpointRuntime {
         id: &str,
         work: impl AsyncFnOnce(&Lease) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let lease = self.store.acquire(id, &self.server.node, LEASE_DURATION).await?;
+        let lease = self.store.acquire(id, &self.server.handler_node(), LEASE_DURATION).await?;
         let lease = lease.ok_or_else(|| StoreError::leased_elsewhere(id))?;
         let result = work(&lease).await;
         // The lease expires anyway.

@@ -43,6 +43,15 @@ pub(crate) struct ServerState {
     pub(crate) shutdown: CancellationToken,
 }
 
+impl ServerState {
+    /// The holder's name in leases that are not those of workers: a turn that a handler begins outside of one, and a deletion.
+    ///
+    /// Under the name of a worker they would acquire its lease in the middle of a turn.
+    pub(crate) fn handler_node(&self) -> String {
+        format!("{}-handler", self.node)
+    }
+}
+
 /// What `/api/info` and the console show about the server.
 pub(crate) struct ServerInfo {
     pub(crate) name: String,

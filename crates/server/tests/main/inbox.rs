@@ -8,7 +8,7 @@ use toolwright::chat::{
     Entry, EntryBody, InboxBody, InboxItem, MemoryStore, MessagePart, Store, TurnEnd,
 };
 use toolwright::testing::FnModel;
-use toolwright_server::ServerBuilder;
+use toolwright_server::{Endpoint, ServerBuilder, Session};
 
 use crate::approvals::{PATH, Payments, paying_model, payment_tool};
 use crate::restart::kept;
@@ -162,11 +162,42 @@ async fn messages_of_a_paused_turn_wait_unless_one_is_sent_during_the_pause() {
 
 #[tokio::test]
 async fn an_endpoint_without_memory_says_that_it_keeps_nothing() {
-    let server = ServerBuilder::new(no_tools(), FnModel::echo())
-        .endpoint(toolwright_server::Endpoint::new("/scratch"));
+    let server =
+        ServerBuilder::new(no_tools(), FnModel::echo()).endpoint(Endpoint::new("/scratch"));
     let server = serve(server).await;
     let accepted = server.post("/scratch/a/prompt", json!({ "text": "Hi" })).await.json();
     assert_eq!(accepted["kept"], false, "{accepted}");
     let accepted = server.post(&format!("{PATH}/prompt"), json!({ "text": "Hi" })).await.json();
     assert_eq!(accepted["kept"], Value::Null, "{accepted}");
+}
+
+#[tokio::test]
+async fn a_handler_outside_of_a_turn_waits_for_the_turn_that_runs() {
+    let store = Arc::<MemoryStore>::default();
+    let (model, sender) = ManualModel::new();
+    let greets = |session: Session| async move { session.answer_with_model("Greet!").await };
+    let endpoint = Endpoint::new("/desk/{name}").memory(true).on_ready(greets);
+    let server = kept(ServerBuilder::new(no_tools(), model).endpoint(endpoint), &store);
+    let server = serve(server).await;
+    server.post_message("/desk/a", "Hi").await;
+    let load = async || store.load("/desk/a").await.unwrap();
+    within_timeout(async {
+        while load().await.is_empty() {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    let _events = server.events("/desk/a", None).await;
+    for text in ["Hello.", "", "Welcome.", ""] {
+        sender.send(text.to_owned()).unwrap();
+    }
+    within_timeout(async {
+        while ends(&load().await) < 2 {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+    let entries = load().await;
+    assert_eq!(texts(&entries).len(), 2, "{entries:?}");
+    assert!(texts(&entries)[0].contains("Hi") && texts(&entries)[1].contains("Greet!"));
 }
