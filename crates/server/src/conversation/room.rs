@@ -429,15 +429,20 @@ impl Room {
         if worker.is_finished.into_inner() {
             return;
         }
-        let live = {
+        let (live, is_woken) = {
             let mut work = self.work();
             work.end();
+            // Before the next worker can begin a term.
+            self.event_log().end_term();
             match attended {
-                Ok(Attended::Done) => HashMap::new(),
-                _ => std::mem::take(&mut work.live),
+                Ok(Attended::Done) => (HashMap::new(), work.is_woken),
+                // The sweeper tries again later.
+                _ => (std::mem::take(&mut work.live), false),
             }
         };
-        self.event_log().end_term();
+        if is_woken {
+            self.wake();
+        }
         if let Err(error) = &attended {
             tracing::warn!(conversation = self.id, %error, "a conversation cannot be attended to");
             if self.event_log().turn().running {
@@ -450,7 +455,7 @@ impl Room {
         }
         let reason = StoreError::leased_elsewhere(&self.name).to_string();
         for started in live.into_values().filter_map(|live| live.started) {
-            // Their items stay in the inbox; whoever waits for a response is not kept waiting.
+            // The items stay in the inbox; the client gets a response now.
             let _ = started.send(Err(ChatError::Busy { reason: reason.clone() }));
         }
     }
