@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Runtime;
-use toolwright::chat::{Append, Entry, Store};
+use toolwright::chat::{Append, Entry, HistoryWindow, Store};
 use toolwright_bench::{Comparison, Table};
 
 use crate::plain_sqlx::PlainSqlx;
@@ -94,4 +94,44 @@ pub(crate) fn compare_by_length(runtime: &Runtime, name: &str, store: &Arc<dyn S
     let table = Table::new(format!("{name}: one more turn, with a call"));
     rows.iter()
         .fold(table, |table, (turns, _, best)| table.row(format!("after {turns} turns"), *best))
+}
+
+/// A turn whose call has an effect, and one whose call has none: how many appends wait for the disk.
+pub(crate) fn compare_calls(runtime: &Runtime, name: &str, store: &Arc<dyn Store>) -> Table {
+    let race = Comparison::new(format!("{name}: a turn with one call"), runtime);
+    let turn = |room: &'static str, read_only: bool| {
+        let chat = sample_conversation::build_chat_with(store, read_only);
+        async move || {
+            let ask = chat.message().conversation(room);
+            ask.user("And now?").call().await.unwrap();
+            "ok"
+        }
+    };
+    race.add_async_function("a call without an effect", turn("without effect", true))
+        .add_async_function("a call with an effect", turn("with effect", false))
+        .run()
+}
+
+/// The window of a conversation of 10,000 entries, and the same with a branch after its first turn.
+pub(crate) fn compare_branch(runtime: &Runtime, name: &str, store: &Arc<dyn Store>) -> Table {
+    let turns = 10_000 / sample_conversation::ENTRIES_PER_TURN;
+    for room in ["linear", "branched"] {
+        runtime.block_on(sample_conversation::append_turns(store, room, turns));
+    }
+    let chat = sample_conversation::build_chat(store);
+    let first_end = sample_conversation::sample_entry(sample_conversation::ENTRIES_PER_TURN - 1).id;
+    let branch = chat.message().conversation("branched").after(first_end).user("And now?");
+    runtime.block_on(branch.call()).unwrap();
+    let window = HistoryWindow::default();
+    let load = |room: &'static str| {
+        async move || {
+            let entries = window.load_entries(store, room).await.unwrap();
+            assert!(!window.select_messages(&entries).is_empty());
+            "ok"
+        }
+    };
+    Comparison::new(format!("{name}: the window of a conversation of 10,000 entries"), runtime)
+        .add_async_function("linear", load("linear"))
+        .add_async_function("on a branch after the first turn", load("branched"))
+        .run()
 }

@@ -51,6 +51,8 @@ fn print_tables(runtime: &Runtime, name: &str, floor: Option<PlainSqlx>, store: 
     println!("\n{}", with_rate(comparisons::compare_append(runtime, name, floor, store)));
     println!("{}", comparisons::compare_load(runtime, name, floor, store));
     println!("{}", comparisons::compare_by_length(runtime, name, store));
+    println!("{}", comparisons::compare_calls(runtime, name, store));
+    println!("{}", comparisons::compare_branch(runtime, name, store));
 }
 
 fn with_rate(table: Table) -> Table {

@@ -58,10 +58,15 @@ pub(crate) async fn append_turns(store: &dyn Store, name: &str, turns: usize) {
     store.release(&lease).await.unwrap();
 }
 
-/// A chat whose model calls a tool once per question.
+/// A chat whose model calls a tool with an effect once per question.
 pub(crate) fn build_chat(store: &Arc<dyn Store>) -> Chat {
+    build_chat_with(store, false)
+}
+
+/// A chat whose model calls a tool once per question.
+pub(crate) fn build_chat_with(store: &Arc<dyn Store>, read_only: bool) -> Chat {
     let registry = Registry::new();
-    let weather = Tool::builder("weather", "Looks at the sky.");
+    let weather = Tool::builder("weather", "Looks at the sky.").read_only(read_only);
     registry.add(weather.run(|_, _| WEATHER).unwrap()).unwrap();
     let model = FnModel::new(|request| match request.messages.last() {
         Some(Message::User(_)) => ModelReply::call(ToolCall::new("weather", "{}")),
