@@ -13,6 +13,9 @@ use crate::server::Server;
 /// The maximum number of conversations that are found at a time.
 const MAX_FOUND: usize = 256;
 
+/// The interval while there are more than that.
+const SHORT_INTERVAL: Duration = Duration::from_secs(1);
+
 /// How long a conversation is left alone that is still unattended after an attempt; the delay doubles up to the maximum.
 const INITIAL_BACKOFF: Duration = Duration::from_secs(30);
 const MAX_BACKOFF: Duration = Duration::from_secs(60 * 60);
@@ -31,10 +34,16 @@ impl Server {
         let sweep = async {
             let mut attempts = Attempts::new();
             loop {
-                if let Err(error) = self.sweep(&mut attempts).await {
+                let attended = self.sweep(&mut attempts).await.unwrap_or_else(|error| {
                     tracing::warn!(%error, "unattended conversations cannot be found now");
-                }
-                sleep(jittered(self.state.limits.sweep_interval)).await;
+                    0
+                });
+                let interval = self.state.limits.sweep_interval;
+                sleep(match attended < MAX_FOUND {
+                    true => jittered(interval),
+                    false => interval.min(SHORT_INTERVAL),
+                })
+                .await;
             }
         };
         tokio::select! {
@@ -49,16 +58,19 @@ impl Server {
         Some(&endpoint.store)
     }
 
-    async fn sweep(&self, attempts: &mut Attempts) -> Result<(), StoreError> {
+    /// Attends to unattended conversations, and returns how many it has attended to.
+    async fn sweep(&self, attempts: &mut Attempts) -> Result<usize, StoreError> {
         let Some(store) = self.persistent_store() else {
-            return Ok(());
+            return Ok(0);
         };
-        let found = store.list_unattended(MAX_FOUND).await?;
+        // Those that are left alone for a while are listed each time: with a fixed limit, they would hide the others.
+        let found = store.list_unattended(MAX_FOUND + attempts.len()).await?;
+        let mut attended = 0;
         attempts.retain(|conversation, _| found.contains(conversation));
         let limits = &self.state.limits;
         for conversation in found {
             if self.state.running_turns.len() >= limits.max_turns {
-                return Ok(());
+                return Ok(attended);
             }
             let (next, delay) = attempts
                 .get(&conversation)
@@ -70,8 +82,9 @@ impl Server {
             self.attend_to(&conversation);
             let later = (Instant::now() + delay, MAX_BACKOFF.min(delay * 2));
             attempts.insert(conversation, later);
+            attended += 1;
         }
-        Ok(())
+        Ok(attended)
     }
 
     /// Attends to a stored conversation, if it is one of this server's endpoints.
